@@ -1,0 +1,86 @@
+/*
+ * The vector vocabulary: the only words a kernel may use.
+ *
+ * A kernel under libsrc/kernels/ is written once with these operations and compiled once per instruction set with
+ * SN_ISA_<isa> and SN_ISA defined by the Makefile. This file says what each operation means; the implementations are
+ * libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c holds every one of them to the meaning written here.
+ *
+ * Types. V32F_N, V16I_N and V8U_N are compile-time constants; V16I_N = 2 * V32F_N and V8U_N = 4 * V32F_N.
+ *   v32f   V32F_N floats                           v32i   V32F_N signed 32-bit integers
+ *   v16i   V16I_N signed 16-bit integers (also raw bfloat16)
+ *   v8u    V8U_N unsigned bytes                    v32m   one truth value for each of V32F_N lanes
+ *
+ * Memory. Every load and store takes a pointer of any alignment (any at all, also one that is odd). The tail forms touch
+ * exactly the first n elements, 0 <= n <= lanes, never a byte more, and a tail load fills the other lanes with zero.
+ * v_stream_32f alone wants its pointer aligned to the vector; call v_fence() once after the last of them.
+ *
+ *   v_load_32f(p)  v_load_tail_32f(p, n)  v_store_32f(p, v)  v_store_tail_32f(p, v, n)     and the same for 32i 16i 8u
+ *   v_stream_32f(p, v)      store past the caches             v_fence()   orders streamed stores before later ones
+ *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in their order
+ *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of core/numeric.h, to the bit
+ *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in their order
+ *
+ * Constants.
+ *   v_zero_32f()  v_set_32f(x)  v_set_32i(x)  v_set_16i(x)  v_set_8u(x)                    x in every lane
+ *
+ * 32f arithmetic, lane by lane, IEEE, rounded once.
+ *   v_add_32f(a, b)  v_sub_32f(a, b)  v_mul_32f(a, b)  v_div_32f(a, b)
+ *   v_fma_32f(a, b, c)      a * b + c, fused where the set has it (V_FMA is 1), else a multiply, then an add (V_FMA is 0)
+ *   v_fnma_32f(a, b, c)     c - a * b, likewise
+ *   v_max_32f(a, b)         a > b ? a : b, so b when either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
+ *   v_abs_32f(a)            clears the sign
+ *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
+ *
+ * 32f comparison and choice.
+ *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false when either is NaN
+ *   v_select_32f(m, a, b)   a where m, else b                 v_any(m)   1 when some lane of m is true, else 0
+ *
+ * 32f across lanes. The order of the additions is fixed for an instruction set.
+ *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter ignores no lane, order of NaN open
+ *   v_even_32f(a, b)        lanes 0 2 4 ... of a, then of b   v_odd_32f(a, b)    lanes 1 3 5 ... of a, then of b
+ *   v_transpose_32f(r)      r is v32f[V32F_N], the rows of a square; transposed in place
+ *
+ * 32i.
+ *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
+ *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant; shr shifts zeros in
+ *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
+ *
+ * Between types. A cast keeps the bits, a cvt keeps the value.
+ *   v_cast_32f_32i(v)  v_cast_32i_32f(v)  v_cast_16i_32i(v)  v_cast_32i_16i(v)  v_cast_8u_32i(v)  v_cast_32i_8u(v)
+ *   v_cvt_32i_32f(v)        nearest even
+ *   v_cvt_32f_32i(v)        nearest even; outside the range of int32 and for NaN the lane's value is open: clamp first
+ *   v_pack_32i_8u(a, b, c, d)   lanes of a, b, c, d in this order, each saturated to 0..255
+ *   v_even_16b_32f(v)  v_odd_16b_32f(v)     the even / odd bfloat16 elements of a v16i as floats
+ *   v_join_16b_32f(even, odd)               the way back, rounded as sn_32f_to_16b
+ *
+ * 16i and 8u.
+ *   v_max_16i(a, b)  v_xor_16i(a, b)  v_and_16i(a, b)  v_sra_16i(a, count)  v_even_16i(a, b)  v_odd_16i(a, b)
+ *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
+ *
+ * Help for the compiler.
+ *   v_keep_32f(v)           returns v, and makes the compiler hold it in a register from here on: it neither folds the
+ *                           load of v into each use nor computes v again
+ *
+ * A new word comes only when two kernels need it: write its meaning here, implement it for every set, test it.
+ */
+#ifndef SN_KERNELS_VEC_H
+#define SN_KERNELS_VEC_H
+
+#include "core/common.h"
+
+#if defined(SN_ISA_sse41)
+#include "isa/sse41/vec_sse41.h"
+#elif defined(SN_ISA_avx2)
+#include "isa/avx2/vec_avx2.h"
+#elif defined(SN_ISA_avx512)
+#include "isa/avx512/vec_avx512.h"
+#elif defined(SN_ISA_neon)
+#include "isa/neon/vec_neon.h"
+#else
+#error "kernels are compiled by the Makefile, once per instruction set, with SN_ISA_<isa> defined"
+#endif
+
+/* Names a kernel with linkage: ISA_FN(relu_32f) is sn_relu_32f_avx2 when compiled for AVX2. */
+#define ISA_FN(name) SN_JOIN3(sn_, name, SN_JOIN2(_, SN_ISA))
+
+#endif
