@@ -1,0 +1,420 @@
+/*
+ * simdnet: primitives of neural-network inference on a CPU.
+ *
+ * This is the only header and the only list of declarations: C and C++ programs include it, the Python package reads its
+ * declarations from it, a test compares it with the symbols that the library exports. The functions called Simd* have the
+ * names, the arguments and the meaning of the Simd Library's documentation (Synet functions); the block called Simdnet* at
+ * the end is ours.
+ *
+ * The contract of every function, where it does not say otherwise:
+ *
+ *   Memory       Exactly the documented elements are read and exactly the documented elements are written. Arrays are dense
+ *                and row-major; pointers need no alignment beyond that of their type; there is no padding to provide. src
+ *                and dst must not overlap. The library keeps no pointer of the caller after it returned.
+ *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
+ *                element is written: an Init function returns NULL, the others return without touching dst, and
+ *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing prints, nothing aborts.
+ *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
+ *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
+ *   Numbers      The same library, instruction set and arguments give the same bits on each run, whatever the thread count,
+ *                the position in a batch or the alignment. NaN propagates unless a function says otherwise; the caller's
+ *                floating-point environment is neither changed nor asked for more than round-to-nearest.
+ *   Batches      Functions without a batch argument work on one image; call them once per image. In NHWC, a function that
+ *                treats every pixel alike (AddBias ...) can take batch * height * width as its spatial size.
+ *
+ * Layouts of a tensor of C channels and S = H * W spatial positions; (c, s) is at
+ *
+ *   NCHW   c * S + s             NHWC   s * C + c             NCHWxc, x = 4, 8 or 16   ((c / x) * S + s) * x + c % x
+ *
+ * The last one rounds the number of channels up to a multiple of x. A filter of O outputs, I inputs and K = kernelY * kernelX
+ * taps has (o, i, k) at (o * I + i) * K + k in Oiyx and at (k * I + i) * O + o in Yxio.
+ *
+ * Instruction sets, oldest first: base, sse41, avx2, avx512, avx512vnni, avx512bf16 on x86-64; base, neon, neondotprod on
+ * aarch64. The newest that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once, and
+ * SimdnetSetMaxIsa() cap it.
+ */
+#ifndef SIMDNET_H
+#define SIMDNET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIMDNET_VERSION "0.1.0"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* ------------------------------------------------------------------------------------------------------ types */
+
+typedef enum {
+    SimdFalse = 0,
+    SimdTrue = 1
+} SimdBool;
+
+/* What SimdCpuInfo() can be asked for: counts, cache sizes in bytes, and instruction sets (1 when usable). */
+typedef enum {
+    SimdCpuInfoSockets = 0,
+    SimdCpuInfoCores = 1,
+    SimdCpuInfoThreads = 2,
+    SimdCpuInfoCacheL1 = 3,
+    SimdCpuInfoCacheL2 = 4,
+    SimdCpuInfoCacheL3 = 5,
+    SimdCpuInfoSse = 6,
+    SimdCpuInfoSse2 = 7,
+    SimdCpuInfoSse3 = 8,
+    SimdCpuInfoSsse3 = 9,
+    SimdCpuInfoSse41 = 10,
+    SimdCpuInfoSse42 = 11,
+    SimdCpuInfoAvx = 12,
+    SimdCpuInfoAvx2 = 13,
+    SimdCpuInfoAvx512f = 14,
+    SimdCpuInfoAvx512bw = 15,
+    SimdCpuInfoVmx = 16,
+    SimdCpuInfoVsx = 17,
+    SimdCpuInfoNeon = 18,
+    SimdCpuInfoMsa = 19
+} SimdCpuInfoType;
+
+/* Layouts of images (Nchw ... NchwXc) and of filters (Oiyx ... OyxiXo). */
+typedef enum {
+    SimdTensorFormatUnknown = -1,
+    SimdTensorFormatNchw = 0,
+    SimdTensorFormatNhwc = 1,
+    SimdTensorFormatNchw4c = 2,
+    SimdTensorFormatNchw8c = 3,
+    SimdTensorFormatNchw16c = 4,
+    SimdTensorFormatNchwXc = 5,
+    SimdTensorFormatOiyx = 6,
+    SimdTensorFormatYxio = 7,
+    SimdTensorFormatOyxi4o = 8,
+    SimdTensorFormatOyxi8o = 9,
+    SimdTensorFormatOyxi16o = 10,
+    SimdTensorFormatOyxiXo = 11
+} SimdTensorFormatType;
+
+/* Element types. 16b is bfloat16 (the upper half of a float), 16f is IEEE half. */
+typedef enum {
+    SimdTensorDataUnknown = -1,
+    SimdTensorData32f = 0,
+    SimdTensorData32i = 1,
+    SimdTensorData8i = 2,
+    SimdTensorData8u = 3,
+    SimdTensorData64i = 4,
+    SimdTensorData64u = 5,
+    SimdTensorDataBool = 6,
+    SimdTensorData16b = 7,
+    SimdTensorData16f = 8
+} SimdTensorDataType;
+
+/*
+ * Applied to v = sum + bias by a convolution; p are the `params` of SetParams, n the number of them, c the output channel.
+ *
+ *   Identity       n = 0       v
+ *   Relu           n = 0       max(0, v)
+ *   LeakyRelu      n = 1       max(0, v) + p[0] * min(0, v)
+ *   RestrictRange  n = 2       min(max(p[0], v), p[1])
+ *   Prelu          n = dstC    max(0, v) + p[c] * min(0, v)
+ *   Elu            n = 1       v >= 0 ? v : p[0] * (exp(v) - 1)
+ *   Hswish         n = 2       max(min(v, p[0]) + p[0], 0) * p[1] * v        (arXiv:1905.02244: p = 3, 1/6)
+ */
+typedef enum {
+    SimdConvolutionActivationIdentity = 0,
+    SimdConvolutionActivationRelu = 1,
+    SimdConvolutionActivationLeakyRelu = 2,
+    SimdConvolutionActivationRestrictRange = 3,
+    SimdConvolutionActivationPrelu = 4,
+    SimdConvolutionActivationElu = 5,
+    SimdConvolutionActivationHswish = 6
+} SimdConvolutionActivationType;
+
+/* Flags of the quantised functions. Only the group 8i matters here: 8iNarrowed limits bytes to 0..180, all else to 0..255. */
+typedef enum {
+    SimdSynetCompatibilityDefault = 0,
+    SimdSynetCompatibilityFmaUse = 0,
+    SimdSynetCompatibilityFmaNoTail = 1,
+    SimdSynetCompatibilityFmaAvoid = 2,
+    SimdSynetCompatibilityFmaMask = 3,
+    SimdSynetCompatibility8iPrecise = 0,
+    SimdSynetCompatibility8iOverflow = 4,
+    SimdSynetCompatibility8iNarrowed = 8,
+    SimdSynetCompatibility8iMask = 12,
+    SimdSynetCompatibility16bfAvoid = 0,
+    SimdSynetCompatibility16bfHard = 16,
+    SimdSynetCompatibility16bfSoft = 32,
+    SimdSynetCompatibility16bfMask = 48,
+    SimdSynetCompatibility16fpAvoid = 0,
+    SimdSynetCompatibility16fpHard = 64,
+    SimdSynetCompatibility16fpSoft = 128,
+    SimdSynetCompatibility16fpMask = 192
+} SimdSynetCompatibilityType;
+
+/* Shape of one convolution. Padding is counted in zeros at the top (padY), left (padX), bottom (padH) and right (padW). */
+typedef struct SimdConvolutionParameters {
+    size_t srcC, srcH, srcW;                  /* input channels, height, width                                   */
+    SimdTensorDataType srcT;                  /* input element type                                              */
+    SimdTensorFormatType srcF;                /* input layout                                                    */
+    size_t dstC, dstH, dstW;                  /* output channels, height, width                                  */
+    SimdTensorDataType dstT;                  /* output element type                                             */
+    SimdTensorFormatType dstF;                /* output layout                                                   */
+    size_t kernelY, kernelX;                  /* kernel height, width                                            */
+    size_t dilationY, dilationX;              /* distance of neighbouring taps; 1 is a dense kernel              */
+    size_t strideY, strideX;
+    size_t padY, padX, padH, padW;            /* top, left, bottom, right                                        */
+    size_t group;                             /* divides srcC and dstC; srcC == dstC == group is depthwise       */
+    SimdConvolutionActivationType activation; /* applied after the bias                                          */
+} SimdConvolutionParameters;
+
+/*
+ * A matrix multiplication that a program may offer to the convolutions: C(M,N) = alpha * A(M,K) * B(K,N) + beta * C(M,N),
+ * row-major, alpha and beta pointers to one float. This library accepts it and never calls it: its own is used.
+ */
+typedef void (*SimdGemm32fNNPtr)(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda,
+                                 const float * B, size_t ldb, const float * beta, float * C, size_t ldc);
+
+/* --------------------------------------------------------------------------------------------- infrastructure */
+
+/* The version of this library, three numbers with dots; a static string. */
+const char * SimdVersion(void);
+
+/* A fact about this machine (see SimdCpuInfoType); 0 for an unknown type. An instruction set counts when the processor and
+ * the operating system support it and the library has kernels for it or for a newer one that contains it. */
+size_t SimdCpuInfo(SimdCpuInfoType type);
+
+/* A table of the time spent in each function, when the library collects it; "" otherwise, never NULL. */
+const char * SimdPerformanceStatistic(void);
+
+/* A block of at least `size` bytes (rounded up to a multiple of `align`) whose address is a multiple of `align`, a power of
+ * two; NULL when there is no memory or `align` is not a power of two. Free it with SimdFree(). */
+void * SimdAllocate(size_t size, size_t align);
+
+/* Frees a block of SimdAllocate(); NULL is allowed. */
+void SimdFree(void * ptr);
+
+/* `size` rounded up to a multiple of `align`, a power of two; align 1 gives size, align 0 gives 0. */
+size_t SimdAlign(size_t size, size_t align);
+
+/* The alignment in bytes that suits the instruction set in use: 64, 32 or 16. It follows the cap of SimdnetSetMaxIsa(). */
+size_t SimdAlignment(void);
+
+/* Destroys a context made by any Init function; NULL is allowed, a pointer that is no context is refused. */
+void SimdRelease(void * context);
+
+/* The number of threads that one call may use; 1 unless set. */
+size_t SimdGetThreadNumber(void);
+
+/* Sets it, for the whole process, limited to 1 .. the number of hardware threads. */
+void SimdSetThreadNumber(size_t threadNumber);
+
+/* ---------------------------------------------------------------------------------------------------- layouts */
+
+/* NchwXc and OyxiXo made specific for the instruction set in use: X is SimdAlignment() / 4. Unknown for every other input. */
+SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format);
+
+/* The multiple to which a layout rounds channels (or filter outputs): 1, 4, 8 or 16; 0 for Unknown, NchwXc and OyxiXo. */
+size_t SimdSynetTensorAlignment(SimdTensorFormatType format);
+
+/*
+ * Converts images between NCHW, NHWC, NCHW4c, NCHW8c and NCHW16c, in every direction but from one NCHWxc to another.
+ *
+ *   batch, channels, spatial   images, C, H * W
+ *   src, dst                   batch * SimdAlign(C, SimdSynetTensorAlignment(format)) * spatial floats, by format
+ *
+ * Values are copied to the bit. To NCHWxc, the lanes beyond C are written as 0; from it, they are dropped; the same format
+ * on both sides is a plain copy, those lanes included.
+ */
+void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
+                           SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat);
+
+/* ---------------------------------------------------------------------------------------------------- pooling */
+/*
+ * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1 and columns
+ * alike: cells of the padding contribute nothing. dstH and dstW are the caller's choice (floor and ceil conventions are both
+ * fine); a window that lies wholly outside the image is empty.
+ *
+ *   src   srcC * srcH * srcW elements        dst   srcC * dstH * dstW elements        format   NCHW or NHWC
+ *
+ * kernel and stride are at least 1. Which NaN wins in a maximum, and whether one does, is open.
+ */
+
+/* Maximum. The start value is -FLT_MAX, so an empty window, and one of nothing but -Inf, gives -FLT_MAX.
+ * With kernelC 1, strideC 1, padC 0 and srcC == dstC each channel is pooled by itself; else the window also spans channels
+ * max(0, c * strideC - padC) .. min(srcC, c * strideC - padC + kernelC) - 1 for c in 0 .. dstC - 1, and dst has dstC channels. */
+void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
+                            size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
+                            size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format);
+
+/* Maximum of bfloat16 values, compared as floats. The start value is -FLT_MAX, which bfloat16 stores as -Inf (0xFF80). */
+void SimdSynetPoolingMax16b(const uint16_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint16_t * dst, size_t dstH,
+                            size_t dstW, SimdTensorFormatType format);
+
+/* Maximum of bytes; 0 for an empty window. */
+void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                           size_t strideY, size_t strideX, size_t padY, size_t padX, uint8_t * dst, size_t dstH,
+                           size_t dstW, SimdTensorFormatType format);
+
+/* Mean. The divisor is the number of cells inside the image when excludePad is SimdTrue, else kernelY * kernelX, also where
+ * the window is cut off. An empty window gives 0, or NaN (0 / 0) with excludePad. */
+void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                             size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+                             size_t dstW, SimdBool excludePad, SimdTensorFormatType format);
+
+/* The maximum under its older name: trans is SimdFalse for NCHW, SimdTrue for NHWC. */
+void SimdSynetPoolingForwardMax(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                                size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+                                size_t dstW, SimdBool trans);
+
+/* The mean under its older name. */
+void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
+                                    size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst,
+                                    size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format);
+
+/* --------------------------------------------------------------------------------------------------- addition */
+
+/*
+ * dst(c, s) += bias[c], in place.
+ *
+ *   bias     A floats        dst   A * spatial floats, with A = SimdAlign(channels, SimdSynetTensorAlignment(format))
+ *   format   NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c; the lanes beyond `channels` are treated as the others
+ */
+void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
+
+/*
+ * Adds two byte tensors that carry per-channel scales and shifts; in float32, each operation rounded by itself:
+ *
+ *   t = (a * aScale[c] + aShift[c] + b * bScale[c] + bShift[c]) * cScale[c] + cShift[c]
+ *   c = min(max(nearest integer of t, ties to even, 0), upper)
+ *
+ * upper is 180 when (compatibility & SimdSynetCompatibility8iMask) is SimdSynetCompatibility8iNarrowed, else 255; a NaN
+ * gives 0. Every instruction set gives the same bytes.
+ *
+ *   aData, bData, cData   batch * channels * spatial bytes        the six arrays   channels floats each
+ *   format                NCHW or NHWC
+ */
+void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
+                    const float * bScale, const float * bShift, uint8_t * cData, const float * cScale, const float * cShift,
+                    size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
+                    SimdSynetCompatibilityType compatibility);
+
+/*
+ * Makes a context that adds two tensors of the same shape, each float or bfloat16:
+ *
+ *   dst[i] = convert(float(a[i]) + float(b[i]))
+ *
+ *   aShape, bShape         aCount and bCount dimensions; the counts and all dimensions must be equal. A count of 0 is one
+ *                          element, a dimension of 0 is none
+ *   aType, bType, dstType  SimdTensorData32f or SimdTensorData16b each; to bfloat16 it rounds to nearest even and keeps
+ *                          subnormals; a NaN stays one
+ *   format                 Unknown, NCHW or NHWC; it does not change the result
+ *
+ * Returns NULL on error. Release it with SimdRelease().
+ */
+void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataType aType, const size_t * bShape,
+                           size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
+                           SimdTensorFormatType format);
+
+/* Adds. a, b and dst point to floats or bfloat16 values, as Init said, at any byte address. dst may be a or b when it has
+ * the same type. */
+void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
+
+/* ------------------------------------------------------------------------------------------------ activations */
+
+/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU. dst may be src. */
+void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst);
+
+/* --------------------------------------------------------------------------------------------------- softmax */
+
+/*
+ * For each (o, i): dst(o, c, i) = e(c) / (sum of all e), e(c) = exp(src(o, c, i) - max over c), with (o, c, i) at
+ * (o * count + c) * inner + i. Large inputs do not overflow. dst may be src.
+ */
+void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+
+/* ---------------------------------------------------------------------------------------------- inner product */
+
+/*
+ * dst[i] = sum over j of src[j] * weight[i * size + j] + bias[i], for i in 0 .. count - 1.
+ *
+ *   src   size floats        weight   count * size floats        bias   count floats, or NULL for none
+ */
+void SimdSynetInnerProductLayerForward(const float * src, const float * weight, const float * bias, size_t count,
+                                       size_t size, float * dst);
+
+/* ------------------------------------------------------------------------------------------------ convolution */
+
+/*
+ * A context for
+ *
+ *   dst(o, y, x) = activation(bias[o] + sum over i, ky, kx of
+ *                  src(g * srcC / group + i, y * strideY + ky * dilationY - padY, x * strideX + kx * dilationX - padX)
+ *                  * weight(o, i, ky, kx)),        g = o / (dstC / group), and src outside the image is 0.
+ *
+ * Both tensors are float, both NCHW or both NHWC, and the output size must be the one that follows:
+ * dstH = (srcH + padY + padH - (dilationY * (kernelY - 1) + 1)) / strideY + 1, at least 1, and dstW alike. batch, strides,
+ * dilations, kernel and group are at least 1; group divides srcC and dstC. `gemm` is ignored and may be NULL.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm);
+
+/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+size_t SimdSynetConvolution32fExternalBufferSize(const void * context);
+
+/* The number of floats that the context holds now: packed weights, bias and parameters. */
+size_t SimdSynetConvolution32fInternalBufferSize(const void * context);
+
+/*
+ * Gives the context its weights; may be called again with others, but not while Forward() runs.
+ *
+ *   weight     NCHW: Oiyx, i inside the group: ((o * (srcC / group) + i) * kernelY + ky) * kernelX + kx
+ *              NHWC: Yxio: ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o
+ *   internal   NULL, or receives SimdTrue: everything is copied and the arrays may be freed at once
+ *   bias       dstC floats, or NULL for zeros
+ *   params     what the activation needs (see SimdConvolutionActivationType); NULL when it needs nothing
+ */
+void SimdSynetConvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
+                                      const float * params);
+
+/*
+ * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW.
+ *
+ *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
+ *         of the calling thread, which it allocates in the first call of that thread
+ */
+void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst);
+
+/* ------------------------------------------------------------- extensions: what the documents do not have */
+
+/* Why the last call of this thread was refused, one sentence; "" after a successful call. Valid until the thread's next. */
+const char * SimdnetLastError(void);
+
+/* What kind of error that is: 0 none, 1 value (a bad argument), 2 memory, 3 state (Forward before SetParams ...). */
+int SimdnetLastErrorKind(void);
+
+/* The instruction set in use, after the cap. A static string. */
+const char * SimdnetActiveIsa(void);
+
+/* Caps the instruction set: `name` and older ones are used by the calls that follow; NULL lifts the cap. Contexts that exist
+ * keep theirs. SimdFalse, and no change, for a name that no instruction set of this architecture has. */
+SimdBool SimdnetSetMaxIsa(const char * name);
+
+/* The instruction sets of this machine, oldest first; NULL past the end. Static strings. */
+const char * SimdnetIsaLevel(size_t index);
+
+/* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
+const char * SimdnetContextInfo(const void * context);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
