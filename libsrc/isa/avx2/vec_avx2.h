@@ -1,0 +1,271 @@
+/*
+ * The vocabulary of kernels/vec.h on AVX2 + FMA + F16C: 8 floats, 16 16-bit integers, 32 bytes, 16 registers.
+ *
+ * Tail loads of 32-bit lanes are masked loads. Tail stores are not: masked stores cost 18 to 42 micro-operations on several
+ * cores, exact pieces two or three stores. Bytes and 16-bit lanes go by pieces both ways (isa/sse41/tail_128.h).
+ * The vx_ functions serve this file alone.
+ */
+#ifndef SN_ISA_VEC_AVX2_H
+#define SN_ISA_VEC_AVX2_H
+
+#if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
+#error "vec_avx2.h needs -mavx2 -mfma -mf16c"
+#endif
+
+#include "core/common.h"
+#include "isa/sse41/tail_128.h"
+
+#include <immintrin.h>
+
+#define V32F_N 8
+#define V16I_N 16
+#define V8U_N 32
+#define V_FMA 1
+
+typedef __m256 v32f;
+typedef __m256i v32i;
+typedef __m256i v16i;
+typedef __m256i v8u;
+typedef __m256 v32m; /* all bits of a lane, or none */
+
+/* Memory. */
+
+/* Read from 8 - n: the mask of the first n lanes. Aligned to its own size, so that no read of it crosses a cache line. */
+static const int32_t vx_first[16] __attribute__((aligned(64))) = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+SN_INLINE __m256i vx_first_8(size_t n) { return _mm256_loadu_si256((const __m256i *)(vx_first + 8 - n)); }
+
+SN_INLINE __m256i vx_load_first_256(const void *p, size_t n)
+{
+    if (n < 16)
+        return _mm256_zextsi128_si256(vx_load_first_128(p, n));
+    __m128i lo = _mm_loadu_si128(p);
+    __m128i last = _mm_loadu_si128((const __m128i *)((const uint8_t *)p + n - 16));
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), vx_down_128(last, 32 - n), 1);
+}
+
+SN_INLINE void vx_store_first_256(void *p, __m256i v, size_t n)
+{
+    __m128i rest = _mm256_castsi256_si128(v);
+    if (n >= 16)
+    {
+        _mm_storeu_si128(p, rest);
+        rest = _mm256_extracti128_si256(v, 1);
+        p = (uint8_t *)p + 16;
+        n -= 16;
+    }
+    vx_store_first_128(p, rest, n);
+}
+
+SN_INLINE v32f v_load_32f(const void *p) { return _mm256_loadu_ps(p); }
+SN_INLINE v32f v_load_tail_32f(const void *p, size_t n) { return _mm256_maskload_ps(p, vx_first_8(n)); }
+SN_INLINE void v_store_32f(void *p, v32f v) { _mm256_storeu_ps(p, v); }
+SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { vx_store_first_256(p, _mm256_castps_si256(v), 4 * n); }
+SN_INLINE void v_stream_32f(void *p, v32f v) { _mm256_stream_ps(p, v); }
+SN_INLINE void v_fence(void) { _mm_sfence(); }
+
+SN_INLINE v32i v_load_32i(const void *p) { return _mm256_loadu_si256(p); }
+SN_INLINE v32i v_load_tail_32i(const void *p, size_t n) { return _mm256_maskload_epi32(p, vx_first_8(n)); }
+SN_INLINE void v_store_32i(void *p, v32i v) { _mm256_storeu_si256(p, v); }
+SN_INLINE void v_store_tail_32i(void *p, v32i v, size_t n) { vx_store_first_256(p, v, 4 * n); }
+
+SN_INLINE v16i v_load_16i(const void *p) { return _mm256_loadu_si256(p); }
+SN_INLINE v16i v_load_tail_16i(const void *p, size_t n) { return vx_load_first_256(p, 2 * n); }
+SN_INLINE void v_store_16i(void *p, v16i v) { _mm256_storeu_si256(p, v); }
+SN_INLINE void v_store_tail_16i(void *p, v16i v, size_t n) { vx_store_first_256(p, v, 2 * n); }
+
+SN_INLINE v8u v_load_8u(const void *p) { return _mm256_loadu_si256(p); }
+SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return vx_load_first_256(p, n); }
+SN_INLINE void v_store_8u(void *p, v8u v) { _mm256_storeu_si256(p, v); }
+SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_256(p, v, n); }
+
+SN_INLINE v32f vx_widen_16b(__m128i x)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
+}
+
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+SN_INLINE __m256i vx_round_16b(v32f v)
+{
+    __m256i bits = _mm256_castps_si256(v);
+    __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), lsb);
+    __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
+    __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), nan));
+}
+
+SN_INLINE __m128i vx_narrow_16b(v32f v)
+{
+    __m256i x = _mm256_srli_epi32(vx_round_16b(v), 16);
+    return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+}
+
+SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(_mm_loadu_si128(p)); }
+SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first_128(p, 2 * n)); }
+SN_INLINE void v_store_16b_32f(void *p, v32f v) { _mm_storeu_si128(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_128(p, vx_narrow_16b(v), 2 * n); }
+
+SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm256_cvtepu8_epi32(vx_load_8(p)); }
+SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm256_cvtepu8_epi32(vx_load_first_128(p, n)); }
+
+/* Constants. */
+
+SN_INLINE v32f v_zero_32f(void) { return _mm256_setzero_ps(); }
+SN_INLINE v32f v_set_32f(float x) { return _mm256_set1_ps(x); }
+SN_INLINE v32i v_set_32i(int32_t x) { return _mm256_set1_epi32(x); }
+SN_INLINE v16i v_set_16i(int16_t x) { return _mm256_set1_epi16(x); }
+SN_INLINE v8u v_set_8u(uint8_t x) { return _mm256_set1_epi8((char)x); }
+
+/* 32f arithmetic. vmaxps and vminps return their second operand when either is NaN: just what v_max and v_min say. */
+
+SN_INLINE v32f v_add_32f(v32f a, v32f b) { return _mm256_add_ps(a, b); }
+SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return _mm256_sub_ps(a, b); }
+SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return _mm256_mul_ps(a, b); }
+SN_INLINE v32f v_div_32f(v32f a, v32f b) { return _mm256_div_ps(a, b); }
+SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return _mm256_fmadd_ps(a, b, c); }
+SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return _mm256_fnmadd_ps(a, b, c); }
+SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm256_max_ps(a, b); }
+SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm256_min_ps(a, b); }
+SN_INLINE v32f v_abs_32f(v32f a)
+{
+    return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF)));
+}
+SN_INLINE v32f v_round_32f(v32f a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+
+/* 32f comparison and choice. */
+
+SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
+SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm256_blendv_ps(b, a, m); }
+SN_INLINE int v_any(v32m m) { return _mm256_movemask_ps(m) != 0; }
+
+/* 32f across lanes. */
+
+SN_INLINE float v_reduce_add_32f(v32f v)
+{
+    __m128 y = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    y = _mm_add_ps(y, _mm_movehl_ps(y, y));
+    return _mm_cvtss_f32(_mm_add_ss(y, _mm_movehdup_ps(y)));
+}
+
+SN_INLINE float v_reduce_max_32f(v32f v)
+{
+    __m128 y = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    y = _mm_max_ps(y, _mm_movehl_ps(y, y));
+    return _mm_cvtss_f32(_mm_max_ss(y, _mm_movehdup_ps(y)));
+}
+
+/* Two-operand shuffles and packs work inside halves and leave quarters in the order a0 b0 a1 b1: this makes a0 a1 b0 b1. */
+SN_INLINE __m256i vx_order(__m256i v) { return _mm256_permute4x64_epi64(v, 0xD8); }
+SN_INLINE v32f vx_order_32f(v32f v) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xD8)); }
+
+SN_INLINE v32f v_even_32f(v32f a, v32f b) { return vx_order_32f(_mm256_shuffle_ps(a, b, 0x88)); }
+SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vx_order_32f(_mm256_shuffle_ps(a, b, 0xDD)); }
+
+/* First the 4x4 blocks inside the halves of four rows, then the halves as a 2x2 matrix of their own: 24 shuffles. */
+SN_INLINE void v_transpose_32f(v32f r[8])
+{
+    v32f s[8];
+    SN_UNROLL
+    for (int i = 0; i < 8; i += 4)
+    {
+        __m256d lo01 = _mm256_castps_pd(_mm256_unpacklo_ps(r[i], r[i + 1]));
+        __m256d hi01 = _mm256_castps_pd(_mm256_unpackhi_ps(r[i], r[i + 1]));
+        __m256d lo23 = _mm256_castps_pd(_mm256_unpacklo_ps(r[i + 2], r[i + 3]));
+        __m256d hi23 = _mm256_castps_pd(_mm256_unpackhi_ps(r[i + 2], r[i + 3]));
+        s[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(lo01, lo23));
+        s[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(lo01, lo23));
+        s[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(hi01, hi23));
+        s[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(hi01, hi23));
+    }
+    SN_UNROLL
+    for (int i = 0; i < 4; i++)
+    {
+        r[i] = _mm256_permute2f128_ps(s[i], s[i + 4], 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(s[i], s[i + 4], 0x31);
+    }
+}
+
+/* 32i. */
+
+SN_INLINE v32i v_add_32i(v32i a, v32i b) { return _mm256_add_epi32(a, b); }
+SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm256_sub_epi32(a, b); }
+SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm256_and_si256(a, b); }
+SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm256_or_si256(a, b); }
+SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm256_xor_si256(a, b); }
+SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm256_slli_epi32(a, count); }
+SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm256_srli_epi32(a, count); }
+SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm256_srai_epi32(a, count); }
+SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)); }
+SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
+{
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(b), _mm256_castsi256_ps(a), m));
+}
+
+/* Between types. */
+
+SN_INLINE v32i v_cast_32f_32i(v32f v) { return _mm256_castps_si256(v); }
+SN_INLINE v32f v_cast_32i_32f(v32i v) { return _mm256_castsi256_ps(v); }
+SN_INLINE v32i v_cast_16i_32i(v16i v) { return v; }
+SN_INLINE v16i v_cast_32i_16i(v32i v) { return v; }
+SN_INLINE v32i v_cast_8u_32i(v8u v) { return v; }
+SN_INLINE v8u v_cast_32i_8u(v32i v) { return v; }
+SN_INLINE v32f v_cvt_32i_32f(v32i v) { return _mm256_cvtepi32_ps(v); }
+SN_INLINE v32i v_cvt_32f_32i(v32f v) { return _mm256_cvtps_epi32(v); }
+
+/* Packs work inside halves; one permute of 32-bit groups at the end puts all four vectors in order. */
+SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+SN_INLINE v32f v_even_16b_32f(v16i v) { return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16)); }
+SN_INLINE v32f v_odd_16b_32f(v16i v)
+{
+    return _mm256_castsi256_ps(_mm256_and_si256(v, _mm256_set1_epi32((int)0xFFFF0000)));
+}
+SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
+{
+    return _mm256_blend_epi16(_mm256_srli_epi32(vx_round_16b(even), 16), vx_round_16b(odd), 0xAA);
+}
+
+/* 16i and 8u. */
+
+SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm256_max_epi16(a, b); }
+SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return _mm256_xor_si256(a, b); }
+SN_INLINE v16i v_and_16i(v16i a, v16i b) { return _mm256_and_si256(a, b); }
+SN_INLINE v16i v_sra_16i(v16i a, int count) { return _mm256_srai_epi16(a, count); }
+SN_INLINE v16i v_even_16i(v16i a, v16i b)
+{
+    __m256i low = _mm256_set1_epi32(0x0000FFFF);
+    return vx_order(_mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low)));
+}
+SN_INLINE v16i v_odd_16i(v16i a, v16i b)
+{
+    return vx_order(_mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16)));
+}
+
+SN_INLINE v8u v_max_8u(v8u a, v8u b) { return _mm256_max_epu8(a, b); }
+SN_INLINE v8u v_min_8u(v8u a, v8u b) { return _mm256_min_epu8(a, b); }
+SN_INLINE v8u v_even_8u(v8u a, v8u b)
+{
+    __m256i low = _mm256_set1_epi16(0x00FF);
+    return vx_order(_mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low)));
+}
+SN_INLINE v8u v_odd_8u(v8u a, v8u b)
+{
+    return vx_order(_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)));
+}
+
+/* Help for the compiler. */
+
+SN_INLINE v32f v_keep_32f(v32f v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
+
+#endif
