@@ -23,7 +23,7 @@
 #define SN_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-#define SN_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define SN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 #define SN_JOIN2_(a, b) a##b
 #define SN_JOIN2(a, b) SN_JOIN2_(a, b)

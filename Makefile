@@ -1,0 +1,128 @@
+# simdnet. Targets:
+#
+#   all        libsimdnet.so and libsimdnet.a under build/ (the default)
+#   demo       the main job on real input: classifies handwritten digits, see examples/digits/
+#   test       everything: check, then pytest and the README's code, in a .venv that it makes
+#   check      the C tests and the checker, which compares every instruction set of this machine with base
+#   bench      times the layer cases, as fractions of this machine's limits
+#   examples   builds and runs the programs under examples/
+#   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
+#   install    library, header and simdnet.pc under $(DESTDIR)$(PREFIX); uninstall removes them
+#   clean      removes build/
+#
+# CC, CFLAGS, LDFLAGS, PREFIX and DESTDIR are respected. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
+# Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
+# build/libsimdnet.so is a link to the last native library built.
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+PYTHON  ?= python3
+RUN     ?=
+
+ifeq ($(origin CC),default)
+CC := cc
+endif
+
+VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
+SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
+ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+
+# ---- instruction sets: their flags go to their own objects alone
+ISAS_x86_64  := sse41 avx2 avx512
+ISAS_aarch64 := neon
+ISAS         := $(ISAS_$(ARCH))
+FLAGS_base   :=
+FLAGS_sse41  := -msse4.1
+FLAGS_avx2   := -mavx2 -mfma -mf16c
+FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
+FLAGS_neon   :=
+
+# ---- the flags that are not the user's to choose
+WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
+SN_CFLAGS := -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -pthread $(WARNINGS) \
+             -Iinclude -Ilibsrc -MMD -MP
+SN_LIBS   := -lm -lpthread
+SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
+             -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
+
+VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
+B       := build/$(VARIANT)
+
+# ---- what is built from what
+COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/isa/base/*.c)
+KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
+OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
+
+.PHONY: all check test bench demo examples asan install uninstall clean help
+all: $(B)/libsimdnet.so $(B)/libsimdnet.a
+
+$(B)/obj/%.o: libsrc/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(SN_CFLAGS) -c $< -o $@
+
+# One set of rules per instruction set: kernels/ compiled for it, and what is written for it alone in isa/<isa>/.
+define isa_rules
+ISA_SRC_$(1) := $$(KERNEL_SRC) $$(wildcard libsrc/isa/$(1)/*.c)
+OBJECTS += $$(ISA_SRC_$(1):libsrc/%.c=$$(B)/obj/$(1)/%.o)
+$$(B)/obj/$(1)/%.o: libsrc/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(SN_CFLAGS) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$(1) -c $$< -o $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call isa_rules,$(isa))))
+
+$(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map
+	$(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS) -o $@
+	@ln -sf libsimdnet.so $(B)/$(SONAME)
+	@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so
+
+$(B)/libsimdnet.a: $(OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $(OBJECTS)
+
+# ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They link the objects,
+# not the shared library, to reach what it hides. test_vec.c is compiled once per instruction set, as kernels are.
+TEST_CFLAGS := $(SN_CFLAGS) -Itests/c
+TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out tests/c/test_vec.c,$(wildcard tests/c/test_*.c)))
+VEC_TESTS   := $(if $(wildcard tests/c/test_vec.c),$(ISAS:%=$(B)/tests/test_vec_%))
+CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
+
+$(B)/tests/%.o: tests/c/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(TEST_CFLAGS) -c $< -o $@
+
+$(B)/tests/test_vec_%: tests/c/test_vec.c $(B)/libsimdnet.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(TEST_CFLAGS) $(FLAGS_$*) -DSN_ISA=$* -DSN_ISA_$* $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+$(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
+	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+$(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
+	$(CC) $(CFLAGS) $(CHECK_OBJ) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+check: all $(TESTS) $(VEC_TESTS) $(B)/tests/check
+	@set -e; for t in $(VEC_TESTS) $(TESTS) $(B)/tests/check; do echo "== $$t"; $(RUN) $$t; done
+
+# ---- installing
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/libsimdnet.so $(DESTDIR)$(PREFIX)/lib/libsimdnet.so.$(VERSION)
+	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libsimdnet.so
+	install -m 644 $(B)/libsimdnet.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 include/simdnet.h $(DESTDIR)$(PREFIX)/include/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libsrc/simdnet.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/simdnet.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/lib/libsimdnet.* $(DESTDIR)$(PREFIX)/include/simdnet.h \
+	      $(DESTDIR)$(PREFIX)/lib/pkgconfig/simdnet.pc
+
+clean:
+	rm -rf build
+
+help:
+	@sed -n '/^# simdnet/,/^$$/s/^# \{0,1\}//p' Makefile
+
+-include $(OBJECTS:.o=.d) $(wildcard $(B)/tests/*.d)

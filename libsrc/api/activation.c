@@ -1,0 +1,13 @@
+#include "api/check.h"
+#include "core/dispatch.h"
+
+void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst)
+{
+    SN_ENTER();
+    if (size == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(slope, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_table()->relu_32f(src, size, slope[0], dst);
+}

@@ -1,0 +1,38 @@
+/*
+ * The checks of public functions.
+ *
+ * Every public function begins with SN_ENTER() and then states what it asks of its arguments, one SN_CHECK each, before it
+ * writes anything. A failed check stores "<function>: <sentence>" as the thread's last error and returns from the function;
+ * the sentence names the argument, what it got and what it expects:
+ *
+ *     SN_ENTER();
+ *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");
+ *
+ * A helper that checks for several functions takes the name of the public one as `function` and uses SN_CHECK_FOR.
+ */
+#ifndef SN_API_CHECK_H
+#define SN_API_CHECK_H
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "simdnet.h"
+
+#define SN_ENTER() sn_error_clear()
+
+/* For the second argument of SN_CHECK in a function that returns nothing. */
+#define SN_VOID
+
+#define SN_CHECK_FOR(function, condition, result, ...)                                                                      \
+    do {                                                                                                                    \
+        if (!(condition)) {                                                                                                 \
+            sn_error_set(SN_ERROR_VALUE, function, __VA_ARGS__);                                                            \
+            return result;                                                                                                  \
+        }                                                                                                                   \
+    } while (0)
+
+#define SN_CHECK(condition, result, ...) SN_CHECK_FOR(__func__, condition, result, __VA_ARGS__)
+
+/* An array argument that must be there. */
+#define SN_CHECK_POINTER(pointer, result) SN_CHECK(pointer, result, #pointer " is NULL, expected an array")
+
+#endif

@@ -1,0 +1,60 @@
+#include "api/context.h"
+
+#include <string.h>
+
+#include "api/check.h"
+
+#define CONTEXT_TAG 0x73696D646E657421u /* "simdnet!" */
+
+void * sn_context_new(const struct sn_context_kind * kind, size_t size, const char * function)
+{
+    struct sn_context * context = sn_allocate(size, SN_ALIGN);
+    if (!context) {
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a context of %zu bytes", size);
+        return NULL;
+    }
+    memset(context, 0, size);
+    context->tag = CONTEXT_TAG;
+    context->kind = kind;
+    context->table = sn_table();
+    return context;
+}
+
+static bool is_context(const struct sn_context * context, const char * function)
+{
+    SN_CHECK_FOR(function, context, false, "context is NULL, expected what an Init function returned");
+    SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
+                 "context is not one, expected what an Init function returned");
+    return true;
+}
+
+bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)
+{
+    const struct sn_context * c = context;
+    if (!is_context(c, function))
+        return false;
+    SN_CHECK_FOR(function, c->kind == kind, false, "context is of kind %s, expected %s", c->kind->name, kind->name);
+    return true;
+}
+
+void sn_context_free(void * context)
+{
+    struct sn_context * c = context;
+    if (c->kind->destroy)
+        c->kind->destroy(c);
+    c->tag = 0;
+    sn_free(c);
+}
+
+void SimdRelease(void * context)
+{
+    SN_ENTER();
+    if (context && is_context(context, __func__))
+        sn_context_free(context);
+}
+
+const char * SimdnetContextInfo(const void * context)
+{
+    SN_ENTER();
+    return is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
+}

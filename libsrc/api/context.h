@@ -1,0 +1,33 @@
+/*
+ * What every context begins with, so that SimdRelease() can end any of them and a function refuses one that is not its own.
+ *
+ * A family's context is a struct whose first member is struct sn_context. Its Init calls sn_context_new(), its other
+ * functions sn_context_check(), and its destroy frees what the struct owns (the struct itself is freed here).
+ */
+#ifndef SN_API_CONTEXT_H
+#define SN_API_CONTEXT_H
+
+#include "core/dispatch.h"
+
+struct sn_context_kind {
+    const char * name;                 /* as in the public names: "Convolution32f" */
+    void (*destroy)(void * context);   /* frees what the context owns beside itself; NULL when that is nothing */
+};
+
+struct sn_context {
+    uint64_t tag;                       /* tells a context from other memory */
+    const struct sn_context_kind * kind;
+    const struct sn_table * table;      /* of the instruction set in use when the context was made, which it keeps */
+    char info[112];                     /* the answer of SimdnetContextInfo(); the family writes it in Init */
+};
+
+/* A zeroed context of `size` bytes with the table in use; NULL, and the last error set for `function`, without memory. */
+void * sn_context_new(const struct sn_context_kind * kind, size_t size, const char * function);
+
+/* True for a context of this kind; else the last error is set for `function`. */
+bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function);
+
+/* Frees a context of any kind. */
+void sn_context_free(void * context);
+
+#endif

@@ -1,0 +1,113 @@
+/* Version, machine, memory, threads, instruction sets, last error. */
+#include "api/check.h"
+#include "core/cpu.h"
+#include "core/dispatch.h"
+#include "core/threads.h"
+
+const char * SimdVersion(void)
+{
+    SN_ENTER();
+    return SIMDNET_VERSION;
+}
+
+/* A set that the processor has also counts when only a newer level of ours contains it. */
+static size_t feature(uint32_t bits) { return (sn_cpu()->features & bits) == bits; }
+
+size_t SimdCpuInfo(SimdCpuInfoType type)
+{
+    SN_ENTER();
+    switch (type) {
+    case SimdCpuInfoSockets: return sn_cpu()->sockets;
+    case SimdCpuInfoCores: return sn_cpu()->cores;
+    case SimdCpuInfoThreads: return sn_cpu()->threads;
+    case SimdCpuInfoCacheL1: return sn_cpu()->cacheL1;
+    case SimdCpuInfoCacheL2: return sn_cpu()->cacheL2;
+    case SimdCpuInfoCacheL3: return sn_cpu()->cacheL3;
+    case SimdCpuInfoSse: return feature(SN_CPU_SSE);
+    case SimdCpuInfoSse2: return feature(SN_CPU_SSE2);
+    case SimdCpuInfoSse3: return feature(SN_CPU_SSE3);
+    case SimdCpuInfoSsse3: return feature(SN_CPU_SSSE3);
+    case SimdCpuInfoSse41: return feature(SN_CPU_SSE41);
+    case SimdCpuInfoSse42: return feature(SN_CPU_SSE42);
+    case SimdCpuInfoAvx: return feature(SN_CPU_AVX);
+    case SimdCpuInfoAvx2: return feature(SN_CPU_AVX2);
+    case SimdCpuInfoAvx512f: return feature(SN_CPU_AVX512F);
+    case SimdCpuInfoAvx512bw: return feature(SN_CPU_AVX512BW);
+    case SimdCpuInfoNeon: return feature(SN_CPU_NEON);
+    case SimdCpuInfoVmx:
+    case SimdCpuInfoVsx:
+    case SimdCpuInfoMsa: return 0;
+    }
+    SN_CHECK(false, 0, "type is %d, expected a SimdCpuInfoType", (int)type);
+}
+
+const char * SimdPerformanceStatistic(void)
+{
+    SN_ENTER();
+    return "";
+}
+
+void * SimdAllocate(size_t size, size_t align)
+{
+    SN_ENTER();
+    SN_CHECK(align && (align & (align - 1)) == 0, NULL, "align is %zu, expected a power of two", align);
+    void * block = sn_allocate(size, align);
+    if (!block)
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for %zu bytes aligned to %zu", size, align);
+    return block;
+}
+
+void SimdFree(void * ptr)
+{
+    SN_ENTER();
+    sn_free(ptr);
+}
+
+size_t SimdAlign(size_t size, size_t align)
+{
+    SN_ENTER();
+    return sn_align(size, align);
+}
+
+size_t SimdAlignment(void)
+{
+    SN_ENTER();
+    return sn_table()->alignment;
+}
+
+size_t SimdGetThreadNumber(void)
+{
+    SN_ENTER();
+    return sn_threads();
+}
+
+void SimdSetThreadNumber(size_t threadNumber)
+{
+    SN_ENTER();
+    sn_threads_set(threadNumber);
+}
+
+const char * SimdnetLastError(void) { return sn_error_text(); }
+
+int SimdnetLastErrorKind(void) { return sn_error_kind(); }
+
+const char * SimdnetActiveIsa(void)
+{
+    SN_ENTER();
+    return sn_table()->isa;
+}
+
+SimdBool SimdnetSetMaxIsa(const char * name)
+{
+    SN_ENTER();
+    SN_CHECK(sn_dispatch_cap(name), SimdFalse, "name is \"%.40s\", expected an instruction set of this architecture or NULL",
+             name);
+    return SimdTrue;
+}
+
+const char * SimdnetIsaLevel(size_t index)
+{
+    SN_ENTER();
+    const struct sn_table * table = sn_table_at(index);
+    return table ? table->isa : NULL;
+}

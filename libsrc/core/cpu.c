@@ -1,0 +1,177 @@
+#define _GNU_SOURCE
+#include "core/cpu.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#ifndef HWCAP_ASIMD
+#define HWCAP_ASIMD (1 << 1)
+#endif
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#endif
+
+/* ------------------------------------------------------------------------------------------ instruction sets */
+
+#if defined(__x86_64__)
+
+/* A feature is one bit of one register of one CPUID leaf, and usable when the system saves the registers it needs. */
+struct cpuid_bit {
+    uint32_t feature;
+    uint32_t leaf, subleaf;
+    enum { EAX, EBX, ECX, EDX } reg;
+    int bit;
+    uint32_t xcr0;
+};
+
+/* Bits of XCR0: what the operating system saves at a context switch. */
+#define SAVES_NONE 0x00u
+#define SAVES_AVX 0x06u     /* xmm and the upper halves of ymm */
+#define SAVES_AVX512 0xE6u  /* these, the masks, the upper halves of zmm, and zmm16..31 */
+
+static const struct cpuid_bit cpuid_bits[] = {
+    {SN_CPU_SSE, 1, 0, EDX, 25, SAVES_NONE},
+    {SN_CPU_SSE2, 1, 0, EDX, 26, SAVES_NONE},
+    {SN_CPU_SSE3, 1, 0, ECX, 0, SAVES_NONE},
+    {SN_CPU_SSSE3, 1, 0, ECX, 9, SAVES_NONE},
+    {SN_CPU_SSE41, 1, 0, ECX, 19, SAVES_NONE},
+    {SN_CPU_SSE42, 1, 0, ECX, 20, SAVES_NONE},
+    {SN_CPU_AVX, 1, 0, ECX, 28, SAVES_AVX},
+    {SN_CPU_F16C, 1, 0, ECX, 29, SAVES_AVX},
+    {SN_CPU_FMA, 1, 0, ECX, 12, SAVES_AVX},
+    {SN_CPU_AVX2, 7, 0, EBX, 5, SAVES_AVX},
+    {SN_CPU_AVX512F, 7, 0, EBX, 16, SAVES_AVX512},
+    {SN_CPU_AVX512DQ, 7, 0, EBX, 17, SAVES_AVX512},
+    {SN_CPU_AVX512BW, 7, 0, EBX, 30, SAVES_AVX512},
+    {SN_CPU_AVX512VL, 7, 0, EBX, 31, SAVES_AVX512},
+    {SN_CPU_AVX512VNNI, 7, 0, ECX, 11, SAVES_AVX512},
+    {SN_CPU_AVX512BF16, 7, 1, EAX, 5, SAVES_AVX512},
+};
+
+static uint32_t saved_by_system(void)
+{
+    uint32_t eax, ebx, ecx, edx;
+    const uint32_t osxsave = 1u << 27;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & osxsave))
+        return 0;
+    __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+    return eax;
+}
+
+static uint32_t detect_features(void)
+{
+    const uint32_t saved = saved_by_system();
+    uint32_t features = 0;
+    for (size_t i = 0; i < sizeof(cpuid_bits) / sizeof(cpuid_bits[0]); ++i) {
+        const struct cpuid_bit * b = &cpuid_bits[i];
+        uint32_t regs[4];
+        if (!__get_cpuid_count(b->leaf, b->subleaf, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]))
+            continue;
+        if ((regs[b->reg] >> b->bit & 1) && (saved & b->xcr0) == b->xcr0)
+            features |= b->feature;
+    }
+    return features;
+}
+
+#elif defined(__aarch64__)
+
+static uint32_t detect_features(void)
+{
+    const unsigned long caps = getauxval(AT_HWCAP);
+    return (caps & HWCAP_ASIMD ? SN_CPU_NEON : 0) | (caps & HWCAP_ASIMDDP ? SN_CPU_DOTPROD : 0);
+}
+
+#else
+
+static uint32_t detect_features(void) { return 0; }
+
+#endif
+
+/* -------------------------------------------------------------------------------------------- counts, caches */
+
+/* The first number in a small file of /sys, with an optional K or M behind it; -1 when there is none. */
+static long read_number(const char * path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    char text[32];
+    ssize_t length = read(file, text, sizeof(text) - 1);
+    close(file);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    char * end;
+    long number = strtol(text, &end, 10);
+    if (end == text)
+        return -1;
+    return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : number;
+}
+
+static void detect_counts(struct sn_cpu * cpu)
+{
+    enum { MOST = 4096 };
+    static long seen_sockets[MOST], seen_cores[MOST];
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu->threads = online > 0 ? (size_t)online : 1;
+    size_t sockets = 0, cores = 0;
+    for (size_t i = 0; i < cpu->threads && i < MOST; ++i) {
+        char path[96];
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", i);
+        const long socket = read_number(path);
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology/core_id", i);
+        const long core = read_number(path);
+        if (socket < 0 || core < 0)
+            continue;
+        const long unique_core = socket << 20 | core;
+        size_t s = 0, c = 0;
+        while (s < sockets && seen_sockets[s] != socket)
+            ++s;
+        while (c < cores && seen_cores[c] != unique_core)
+            ++c;
+        if (s == sockets)
+            seen_sockets[sockets++] = socket;
+        if (c == cores)
+            seen_cores[cores++] = unique_core;
+    }
+    cpu->sockets = sn_max(sockets, 1);
+    cpu->cores = cores ? cores : cpu->threads;
+}
+
+static void detect_caches(struct sn_cpu * cpu)
+{
+    size_t * const levels[] = {&cpu->cacheL1, &cpu->cacheL2, &cpu->cacheL3};
+    /* index1 is the instruction cache of the first level on every Linux system; the others come in order. */
+    static const int index[] = {0, 2, 3};
+    static const size_t fallback[] = {32 << 10, 256 << 10, 2 << 20};
+    for (size_t i = 0; i < 3; ++i) {
+        char path[96];
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index[i]);
+        const long size = read_number(path);
+        *levels[i] = size > 0 ? (size_t)size : fallback[i];
+    }
+}
+
+static struct sn_cpu machine;
+static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
+
+static void detect(void)
+{
+    machine.features = detect_features();
+    detect_counts(&machine);
+    detect_caches(&machine);
+}
+
+const struct sn_cpu * sn_cpu(void)
+{
+    pthread_once(&machine_once, detect);
+    return &machine;
+}

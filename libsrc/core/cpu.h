@@ -1,0 +1,42 @@
+/* What this machine is: instruction sets that processor and operating system support, caches, counts. */
+#ifndef SN_CORE_CPU_H
+#define SN_CORE_CPU_H
+
+#include "core/common.h"
+
+/* Feature bits. A level of dispatch.c asks for a bundle of them. */
+enum {
+    SN_CPU_SSE = 1 << 0,
+    SN_CPU_SSE2 = 1 << 1,
+    SN_CPU_SSE3 = 1 << 2,
+    SN_CPU_SSSE3 = 1 << 3,
+    SN_CPU_SSE41 = 1 << 4,
+    SN_CPU_SSE42 = 1 << 5,
+    SN_CPU_AVX = 1 << 6,
+    SN_CPU_F16C = 1 << 7,
+    SN_CPU_FMA = 1 << 8,
+    SN_CPU_AVX2 = 1 << 9,
+    SN_CPU_AVX512F = 1 << 10,
+    SN_CPU_AVX512BW = 1 << 11,
+    SN_CPU_AVX512DQ = 1 << 12,
+    SN_CPU_AVX512VL = 1 << 13,
+    SN_CPU_AVX512VNNI = 1 << 14,
+    SN_CPU_AVX512BF16 = 1 << 15,
+    SN_CPU_NEON = 1 << 16,
+    SN_CPU_DOTPROD = 1 << 17
+};
+
+struct sn_cpu {
+    uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */
+    size_t sockets;             /* processor packages, physical cores and hardware threads that are online */
+    size_t cores;
+    size_t threads;
+    size_t cacheL1;             /* bytes of data cache; 32 K, 256 K and 2 M where the system does not tell */
+    size_t cacheL2;
+    size_t cacheL3;
+};
+
+/* Read once, by the first caller; the same answer ever after. */
+const struct sn_cpu * sn_cpu(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* The tables of this machine and the choice among them. */
+#ifndef SN_CORE_DISPATCH_H
+#define SN_CORE_DISPATCH_H
+
+#include "core/table.h"
+
+/* The table in use: the newest level of this machine under the cap of SIMDNET_MAX_ISA or sn_dispatch_cap(). */
+const struct sn_table * sn_table(void);
+
+/* The tables of this machine, oldest first; NULL past the end. */
+const struct sn_table * sn_table_at(size_t index);
+
+/* Caps the level by name; NULL lifts the cap. False, without effect, for a name this architecture does not know. */
+bool sn_dispatch_cap(const char * name);
+
+#endif

@@ -1,0 +1,18 @@
+/* The last error of each thread: one sentence and its kind. */
+#ifndef SN_CORE_ERROR_H
+#define SN_CORE_ERROR_H
+
+#include "core/common.h"
+
+/* The values of SimdnetLastErrorKind(). */
+enum sn_error_kind { SN_ERROR_NONE = 0, SN_ERROR_VALUE = 1, SN_ERROR_MEMORY = 2, SN_ERROR_STATE = 3 };
+
+void sn_error_clear(void);
+
+/* Stores "<function>: <sentence>", cut to what the text holds. */
+void sn_error_set(enum sn_error_kind kind, const char * function, const char * format, ...) SN_PRINTF(3, 4);
+
+const char * sn_error_text(void);
+enum sn_error_kind sn_error_kind(void);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * The table of an instruction set: one typed pointer for each kernel, grouped by family.
+ *
+ * dispatch.c builds one table per level of this machine: the parent's table copied, then overwritten where the level does
+ * better. `base` fills every slot, except tiles (a driver without a tile runs base's direct loops), so that base shares
+ * neither packing nor blocking with the fast path. What a slot computes is written at its type; the public meaning is in
+ * include/simdnet.h. Kernels do not check, allocate or use threads: their caller has.
+ */
+#ifndef SN_CORE_TABLE_H
+#define SN_CORE_TABLE_H
+
+#include "core/common.h"
+#include "simdnet.h"
+
+/* ---- activation */
+
+/* dst = max(0, src) + slope * min(0, src); dst may be src. */
+typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst);
+
+struct sn_table {
+    const char * isa;
+    size_t alignment; /* bytes of a vector, at least 16: the answer of SimdAlignment() */
+
+    /* activation */
+    sn_relu_32f_fn relu_32f;
+};
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * `base`: the executable specification. Plain loops, one per formula, in double where a result is held to a bound and in
+ * float32 operations in the printed order where it is held to the bit. Never optimised, and it shares no packing and no
+ * blocking with the fast kernels: comparing a level with base tests its driver and its kernels together.
+ */
+#ifndef SN_ISA_BASE_H
+#define SN_ISA_BASE_H
+
+#include "core/table.h"
+
+/* Each file installs its family's slots. */
+void sn_install_activation_base(struct sn_table * table);
+
+#endif

@@ -1,0 +1,9 @@
+#include "isa/base/base.h"
+
+void sn_install_base(struct sn_table * table);
+
+void sn_install_base(struct sn_table * table)
+{
+    table->alignment = 16;
+    sn_install_activation_base(table);
+}

@@ -1,0 +1,7 @@
+#include "kernels/install.h"
+
+void ISA_FN(install)(struct sn_table * table)
+{
+    table->alignment = V8U_N;
+    ISA_FN(install_activation)(table);
+}

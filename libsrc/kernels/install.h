@@ -1,0 +1,13 @@
+/* Each family's kernels put themselves into the table of the instruction set they were compiled for. */
+#ifndef SN_KERNELS_INSTALL_H
+#define SN_KERNELS_INSTALL_H
+
+#include "core/table.h"
+#include "kernels/vec.h"
+
+/* All of the below, and the width of a vector: the entry point that core/dispatch.c knows. */
+void ISA_FN(install)(struct sn_table * table);
+
+void ISA_FN(install_activation)(struct sn_table * table);
+
+#endif
