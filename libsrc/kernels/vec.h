@@ -10,8 +10,9 @@
  *   v16i   V16I_N signed 16-bit integers (also raw bfloat16)
  *   v8u    V8U_N unsigned bytes                    v32m   one truth value for each of V32F_N lanes
  *
- * Memory. Every load and store takes a pointer of any alignment (any at all, also one that is odd). The tail forms touch
- * exactly the first n elements, 0 <= n <= lanes, never a byte more, and a tail load fills the other lanes with zero.
+ * Memory. Every load and store takes a pointer of any alignment (any at all, also one that is odd), hence a void pointer.
+ * The tail forms touch exactly the first n elements, 0 <= n <= lanes, never a byte more, and a tail load fills the other
+ * lanes with zero.
  * v_stream_32f alone wants its pointer aligned to the vector; call v_fence() once after the last of them.
  *
  *   v_load_32f(p)  v_load_tail_32f(p, n)  v_store_32f(p, v)  v_store_tail_32f(p, v, n)     and the same for 32i 16i 8u
@@ -42,7 +43,8 @@
  *
  * 32i.
  *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
- *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant; shr shifts zeros in
+ *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
+ *                       lane, in v_sra_16i too); shr shifts zeros in, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
  *
  * Between types. A cast keeps the bits, a cvt keeps the value.

@@ -1,0 +1,270 @@
+/*
+ * The vocabulary of kernels/vec.h on aarch64 NEON: 4 floats, 8 16-bit integers, 16 bytes, 32 registers.
+ *
+ * All memory is read and written as bytes: loads of wider elements promise the compiler an alignment that callers need not
+ * have. Maxima and minima are compare and select, because the instructions treat NaN otherwise. There are no masks: tails
+ * go by two overlapping pieces of 8 or 4 bytes, and a table look-up moves the second into place.
+ * The vx_ functions serve this file alone.
+ */
+#ifndef SN_ISA_VEC_NEON_H
+#define SN_ISA_VEC_NEON_H
+
+#if !defined(__aarch64__) || !defined(__ARM_NEON) || !defined(__AARCH64EL__)
+#error "vec_neon.h needs little-endian aarch64"
+#endif
+
+#include "core/common.h"
+
+#include <arm_neon.h>
+#include <string.h>
+
+#define V32F_N 4
+#define V16I_N 8
+#define V8U_N 16
+#define V_FMA 1
+
+typedef float32x4_t v32f;
+typedef int32x4_t v32i;
+typedef int16x8_t v16i;
+typedef uint8x16_t v8u;
+typedef uint32x4_t v32m; /* all bits of a lane, or none */
+
+/* Tails. */
+
+#define VX_NO 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
+
+/* Read from 16 - s it is the look-up that moves bytes up by s, from 16 + s the one that moves them down; zeros come in. */
+static const uint8_t vx_slide[48] = {VX_NO, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, VX_NO};
+
+#undef VX_NO
+
+SN_INLINE v8u vx_up(v8u x, size_t bytes) { return vqtbl1q_u8(x, vld1q_u8(vx_slide + 16 - bytes)); }
+SN_INLINE v8u vx_down(v8u x, size_t bytes) { return vqtbl1q_u8(x, vld1q_u8(vx_slide + 16 + bytes)); }
+
+SN_INLINE v8u vx_low(uint8x8_t x) { return vcombine_u8(x, vdup_n_u8(0)); }
+SN_INLINE v8u vx_load_8(const void *p) { return vx_low(vld1_u8(p)); }
+SN_INLINE v8u vx_load_4(const void *p)
+{
+    uint32_t x;
+    memcpy(&x, p, 4);
+    return vx_low(vcreate_u8(x));
+}
+SN_INLINE uint32_t vx_first_4(v8u v) { return vgetq_lane_u32(vreinterpretq_u32_u8(v), 0); }
+SN_INLINE void vx_store_8(void *p, v8u v) { vst1_u8(p, vget_low_u8(v)); }
+SN_INLINE void vx_store_4(void *p, v8u v)
+{
+    uint32_t x = vx_first_4(v);
+    memcpy(p, &x, 4);
+}
+
+/* The first 0..16 bytes from memory, zeros after them. Pieces agree where they overlap. */
+SN_INLINE v8u vx_load_first(const void *p, size_t n)
+{
+    const uint8_t *bytes = p;
+    if (n >= 8)
+        return vorrq_u8(vx_load_8(bytes), vx_up(vx_load_8(bytes + n - 8), n - 8));
+    if (n >= 4)
+        return vorrq_u8(vx_load_4(bytes), vx_up(vx_load_4(bytes + n - 4), n - 4));
+    uint32_t x = 0;
+    if (n & 1)
+        x = (uint32_t)bytes[n - 1] << 8 * (n - 1);
+    if (n & 2)
+    {
+        uint16_t low;
+        memcpy(&low, bytes, 2);
+        x |= low;
+    }
+    return vx_low(vcreate_u8(x));
+}
+
+SN_INLINE void vx_store_first(void *p, v8u v, size_t n)
+{
+    uint8_t *bytes = p;
+    if (n >= 8)
+    {
+        vx_store_8(bytes, v);
+        vx_store_8(bytes + n - 8, vx_down(v, n - 8));
+    }
+    else if (n >= 4)
+    {
+        vx_store_4(bytes, v);
+        vx_store_4(bytes + n - 4, vx_down(v, n - 4));
+    }
+    else
+    {
+        uint32_t x = vx_first_4(v);
+        if (n & 2)
+            memcpy(bytes, &x, 2); /* little-endian: the low half */
+        if (n & 1)
+            bytes[n - 1] = (uint8_t)(x >> 8 * (n - 1));
+    }
+}
+
+/* Memory. */
+
+SN_INLINE v8u v_load_8u(const void *p) { return vld1q_u8(p); }
+SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return vx_load_first(p, n); }
+SN_INLINE void v_store_8u(void *p, v8u v) { vst1q_u8(p, v); }
+SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first(p, v, n); }
+
+SN_INLINE v16i v_load_16i(const void *p) { return vreinterpretq_s16_u8(vld1q_u8(p)); }
+SN_INLINE v16i v_load_tail_16i(const void *p, size_t n) { return vreinterpretq_s16_u8(vx_load_first(p, 2 * n)); }
+SN_INLINE void v_store_16i(void *p, v16i v) { vst1q_u8(p, vreinterpretq_u8_s16(v)); }
+SN_INLINE void v_store_tail_16i(void *p, v16i v, size_t n) { vx_store_first(p, vreinterpretq_u8_s16(v), 2 * n); }
+
+SN_INLINE v32i v_load_32i(const void *p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
+SN_INLINE v32i v_load_tail_32i(const void *p, size_t n) { return vreinterpretq_s32_u8(vx_load_first(p, 4 * n)); }
+SN_INLINE void v_store_32i(void *p, v32i v) { vst1q_u8(p, vreinterpretq_u8_s32(v)); }
+SN_INLINE void v_store_tail_32i(void *p, v32i v, size_t n) { vx_store_first(p, vreinterpretq_u8_s32(v), 4 * n); }
+
+SN_INLINE v32f v_load_32f(const void *p) { return vreinterpretq_f32_u8(vld1q_u8(p)); }
+SN_INLINE v32f v_load_tail_32f(const void *p, size_t n) { return vreinterpretq_f32_u8(vx_load_first(p, 4 * n)); }
+SN_INLINE void v_store_32f(void *p, v32f v) { vst1q_u8(p, vreinterpretq_u8_f32(v)); }
+SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { vx_store_first(p, vreinterpretq_u8_f32(v), 4 * n); }
+
+/* The non-temporal store of this set comes in pairs and has no intrinsic: an ordinary store, which needs no fence. */
+SN_INLINE void v_stream_32f(void *p, v32f v) { v_store_32f(p, v); }
+SN_INLINE void v_fence(void) {}
+
+/* The low four 16-bit elements over zeros. */
+SN_INLINE v32f vx_widen_16b(v8u x) { return vreinterpretq_f32_u16(vzip1q_u16(vdupq_n_u16(0), vreinterpretq_u16_u8(x))); }
+
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+SN_INLINE uint32x4_t vx_round_16b(v32f v)
+{
+    uint32x4_t bits = vreinterpretq_u32_f32(v);
+    uint32x4_t lsb = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+    uint32x4_t rounded = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), lsb);
+    uint32x4_t quiet = vorrq_u32(bits, vdupq_n_u32(0x00400000));
+    return vbslq_u32(vceqq_f32(v, v), rounded, quiet);
+}
+
+/* The four bfloat16 in the low half. */
+SN_INLINE v8u vx_narrow_16b(v32f v) { return vx_low(vreinterpret_u8_u16(vshrn_n_u32(vx_round_16b(v), 16))); }
+
+SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(vx_load_8(p)); }
+SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first(p, 2 * n)); }
+SN_INLINE void v_store_16b_32f(void *p, v32f v) { vx_store_8(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first(p, vx_narrow_16b(v), 2 * n); }
+
+/* The low four bytes, widened. */
+SN_INLINE v32i vx_widen_8u(v8u x)
+{
+    return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vget_low_u8(x)))));
+}
+SN_INLINE v32i v_load_8u_32i(const void *p) { return vx_widen_8u(vx_load_4(p)); }
+SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return vx_widen_8u(vx_load_first(p, n)); }
+
+/* Constants. */
+
+SN_INLINE v32f v_zero_32f(void) { return vdupq_n_f32(0); }
+SN_INLINE v32f v_set_32f(float x) { return vdupq_n_f32(x); }
+SN_INLINE v32i v_set_32i(int32_t x) { return vdupq_n_s32(x); }
+SN_INLINE v16i v_set_16i(int16_t x) { return vdupq_n_s16(x); }
+SN_INLINE v8u v_set_8u(uint8_t x) { return vdupq_n_u8(x); }
+
+/* 32f arithmetic. */
+
+SN_INLINE v32f v_add_32f(v32f a, v32f b) { return vaddq_f32(a, b); }
+SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return vsubq_f32(a, b); }
+SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return vmulq_f32(a, b); }
+SN_INLINE v32f v_div_32f(v32f a, v32f b) { return vdivq_f32(a, b); }
+SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return vfmaq_f32(c, a, b); }
+SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return vfmsq_f32(c, a, b); }
+SN_INLINE v32f v_max_32f(v32f a, v32f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }
+SN_INLINE v32f v_round_32f(v32f a) { return vrndnq_f32(a); }
+
+/* 32f comparison and choice. */
+
+SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return vcltq_f32(a, b); }
+SN_INLINE v32m v_le_32f(v32f a, v32f b) { return vcleq_f32(a, b); }
+SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return vceqq_f32(a, b); }
+SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return vbslq_f32(m, a, b); }
+SN_INLINE int v_any(v32m m) { return vmaxvq_u32(m) != 0; }
+
+/* 32f across lanes. */
+
+SN_INLINE float v_reduce_add_32f(v32f v) { return vaddvq_f32(v); }
+SN_INLINE float v_reduce_max_32f(v32f v) { return vmaxvq_f32(v); }
+
+SN_INLINE v32f v_even_32f(v32f a, v32f b) { return vuzp1q_f32(a, b); }
+SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vuzp2q_f32(a, b); }
+
+SN_INLINE void v_transpose_32f(v32f r[4])
+{
+    float64x2_t even01 = vreinterpretq_f64_f32(vtrn1q_f32(r[0], r[1]));
+    float64x2_t odd01 = vreinterpretq_f64_f32(vtrn2q_f32(r[0], r[1]));
+    float64x2_t even23 = vreinterpretq_f64_f32(vtrn1q_f32(r[2], r[3]));
+    float64x2_t odd23 = vreinterpretq_f64_f32(vtrn2q_f32(r[2], r[3]));
+    r[0] = vreinterpretq_f32_f64(vtrn1q_f64(even01, even23));
+    r[1] = vreinterpretq_f32_f64(vtrn1q_f64(odd01, odd23));
+    r[2] = vreinterpretq_f32_f64(vtrn2q_f64(even01, even23));
+    r[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd01, odd23));
+}
+
+/* 32i. Shifts are written as operators: the intrinsics want a literal, also where the compiler does not optimise. */
+
+SN_INLINE v32i v_add_32i(v32i a, v32i b) { return vaddq_s32(a, b); }
+SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vsubq_s32(a, b); }
+SN_INLINE v32i v_and_32i(v32i a, v32i b) { return vandq_s32(a, b); }
+SN_INLINE v32i v_or_32i(v32i a, v32i b) { return vorrq_s32(a, b); }
+SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return veorq_s32(a, b); }
+SN_INLINE v32i v_shl_32i(v32i a, int count) { return vreinterpretq_s32_u32(vreinterpretq_u32_s32(a) << (unsigned)count); }
+SN_INLINE v32i v_shr_32i(v32i a, int count) { return vreinterpretq_s32_u32(vreinterpretq_u32_s32(a) >> (unsigned)count); }
+SN_INLINE v32i v_sra_32i(v32i a, int count) { return a >> count; }
+SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return vcgtq_s32(a, b); }
+SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return vbslq_s32(m, a, b); }
+
+/* Between types. */
+
+SN_INLINE v32i v_cast_32f_32i(v32f v) { return vreinterpretq_s32_f32(v); }
+SN_INLINE v32f v_cast_32i_32f(v32i v) { return vreinterpretq_f32_s32(v); }
+SN_INLINE v32i v_cast_16i_32i(v16i v) { return vreinterpretq_s32_s16(v); }
+SN_INLINE v16i v_cast_32i_16i(v32i v) { return vreinterpretq_s16_s32(v); }
+SN_INLINE v32i v_cast_8u_32i(v8u v) { return vreinterpretq_s32_u8(v); }
+SN_INLINE v8u v_cast_32i_8u(v32i v) { return vreinterpretq_u8_s32(v); }
+SN_INLINE v32f v_cvt_32i_32f(v32i v) { return vcvtq_f32_s32(v); }
+SN_INLINE v32i v_cvt_32f_32i(v32f v) { return vcvtnq_s32_f32(v); }
+
+SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b);
+    int16x8_t cd = vqmovn_high_s32(vqmovn_s32(c), d);
+    return vqmovun_high_s16(vqmovun_s16(ab), cd);
+}
+
+SN_INLINE v32f v_even_16b_32f(v16i v) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_s16(v), 16)); }
+SN_INLINE v32f v_odd_16b_32f(v16i v)
+{
+    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_s16(v), vdupq_n_u32(0xFFFF0000)));
+}
+SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
+{
+    return vreinterpretq_s16_u32(vsriq_n_u32(vx_round_16b(odd), vx_round_16b(even), 16));
+}
+
+/* 16i and 8u. */
+
+SN_INLINE v16i v_max_16i(v16i a, v16i b) { return vmaxq_s16(a, b); }
+SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return veorq_s16(a, b); }
+SN_INLINE v16i v_and_16i(v16i a, v16i b) { return vandq_s16(a, b); }
+SN_INLINE v16i v_sra_16i(v16i a, int count) { return a >> (short)count; }
+SN_INLINE v16i v_even_16i(v16i a, v16i b) { return vuzp1q_s16(a, b); }
+SN_INLINE v16i v_odd_16i(v16i a, v16i b) { return vuzp2q_s16(a, b); }
+
+SN_INLINE v8u v_max_8u(v8u a, v8u b) { return vmaxq_u8(a, b); }
+SN_INLINE v8u v_min_8u(v8u a, v8u b) { return vminq_u8(a, b); }
+SN_INLINE v8u v_even_8u(v8u a, v8u b) { return vuzp1q_u8(a, b); }
+SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vuzp2q_u8(a, b); }
+
+/* Help for the compiler. */
+
+SN_INLINE v32f v_keep_32f(v32f v)
+{
+    __asm__("" : "+w"(v));
+    return v;
+}
+
+#endif

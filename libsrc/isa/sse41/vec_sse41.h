@@ -1,0 +1,213 @@
+/*
+ * The vocabulary of kernels/vec.h on SSE4.1: 4 floats, 8 16-bit integers, 16 bytes, 16 registers.
+ *
+ * No fused multiply-add and no masks: v_fma_32f rounds twice, tails go by pieces (isa/sse41/tail_128.h).
+ * The vx_ functions serve this file alone.
+ */
+#ifndef SN_ISA_VEC_SSE41_H
+#define SN_ISA_VEC_SSE41_H
+
+#if !defined(__SSE4_1__)
+#error "vec_sse41.h needs -msse4.1"
+#endif
+
+#include "core/common.h"
+#include "isa/sse41/tail_128.h"
+
+#include <smmintrin.h>
+
+#define V32F_N 4
+#define V16I_N 8
+#define V8U_N 16
+#define V_FMA 0
+
+typedef __m128 v32f;
+typedef __m128i v32i;
+typedef __m128i v16i;
+typedef __m128i v8u;
+typedef __m128 v32m; /* all bits of a lane, or none */
+
+/* Memory. */
+
+SN_INLINE v32f v_load_32f(const void *p) { return _mm_loadu_ps(p); }
+SN_INLINE v32f v_load_tail_32f(const void *p, size_t n) { return _mm_castsi128_ps(vx_load_first_128(p, 4 * n)); }
+SN_INLINE void v_store_32f(void *p, v32f v) { _mm_storeu_ps(p, v); }
+SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { vx_store_first_128(p, _mm_castps_si128(v), 4 * n); }
+SN_INLINE void v_stream_32f(void *p, v32f v) { _mm_stream_ps(p, v); }
+SN_INLINE void v_fence(void) { _mm_sfence(); }
+
+SN_INLINE v32i v_load_32i(const void *p) { return _mm_loadu_si128(p); }
+SN_INLINE v32i v_load_tail_32i(const void *p, size_t n) { return vx_load_first_128(p, 4 * n); }
+SN_INLINE void v_store_32i(void *p, v32i v) { _mm_storeu_si128(p, v); }
+SN_INLINE void v_store_tail_32i(void *p, v32i v, size_t n) { vx_store_first_128(p, v, 4 * n); }
+
+SN_INLINE v16i v_load_16i(const void *p) { return _mm_loadu_si128(p); }
+SN_INLINE v16i v_load_tail_16i(const void *p, size_t n) { return vx_load_first_128(p, 2 * n); }
+SN_INLINE void v_store_16i(void *p, v16i v) { _mm_storeu_si128(p, v); }
+SN_INLINE void v_store_tail_16i(void *p, v16i v, size_t n) { vx_store_first_128(p, v, 2 * n); }
+
+SN_INLINE v8u v_load_8u(const void *p) { return _mm_loadu_si128(p); }
+SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return vx_load_first_128(p, n); }
+SN_INLINE void v_store_8u(void *p, v8u v) { _mm_storeu_si128(p, v); }
+SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_128(p, v, n); }
+
+/* The low four 16-bit elements over zeros: one unpack, no widening and shifting. */
+SN_INLINE v32f vx_widen_16b(__m128i x) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), x)); }
+
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+SN_INLINE __m128i vx_round_16b(v32f v)
+{
+    __m128i bits = _mm_castps_si128(v);
+    __m128i lsb = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+    __m128i rounded = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), lsb);
+    __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x00400000));
+    __m128 nan = _mm_cmpunord_ps(v, v);
+    return _mm_castps_si128(_mm_blendv_ps(_mm_castsi128_ps(rounded), _mm_castsi128_ps(quiet), nan));
+}
+
+/* The four bfloat16 in the low half. */
+SN_INLINE __m128i vx_narrow_16b(v32f v)
+{
+    __m128i x = _mm_srli_epi32(vx_round_16b(v), 16);
+    return _mm_packus_epi32(x, x);
+}
+
+SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(vx_load_8(p)); }
+SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first_128(p, 2 * n)); }
+SN_INLINE void v_store_16b_32f(void *p, v32f v) { vx_store_8(p, vx_narrow_16b(v)); }
+SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_128(p, vx_narrow_16b(v), 2 * n); }
+
+SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm_cvtepu8_epi32(vx_load_4(p)); }
+SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm_cvtepu8_epi32(vx_load_first_128(p, n)); }
+
+/* Constants. */
+
+SN_INLINE v32f v_zero_32f(void) { return _mm_setzero_ps(); }
+SN_INLINE v32f v_set_32f(float x) { return _mm_set1_ps(x); }
+SN_INLINE v32i v_set_32i(int32_t x) { return _mm_set1_epi32(x); }
+SN_INLINE v16i v_set_16i(int16_t x) { return _mm_set1_epi16(x); }
+SN_INLINE v8u v_set_8u(uint8_t x) { return _mm_set1_epi8((char)x); }
+
+/* 32f arithmetic. maxps and minps return their second operand when either is NaN: just what v_max and v_min say. */
+
+SN_INLINE v32f v_add_32f(v32f a, v32f b) { return _mm_add_ps(a, b); }
+SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return _mm_sub_ps(a, b); }
+SN_INLINE v32f v_mul_32f(v32f a, v32f b) { return _mm_mul_ps(a, b); }
+SN_INLINE v32f v_div_32f(v32f a, v32f b) { return _mm_div_ps(a, b); }
+SN_INLINE v32f v_fma_32f(v32f a, v32f b, v32f c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }
+SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return _mm_sub_ps(c, _mm_mul_ps(a, b)); }
+SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
+SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
+SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
+SN_INLINE v32f v_round_32f(v32f a) { return _mm_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+
+/* 32f comparison and choice. */
+
+SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm_cmplt_ps(a, b); }
+SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm_cmple_ps(a, b); }
+SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm_cmpeq_ps(a, b); }
+SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm_blendv_ps(b, a, m); }
+SN_INLINE int v_any(v32m m) { return _mm_movemask_ps(m) != 0; }
+
+/* 32f across lanes. */
+
+SN_INLINE float v_reduce_add_32f(v32f v)
+{
+    v = _mm_add_ps(v, _mm_movehl_ps(v, v));
+    return _mm_cvtss_f32(_mm_add_ss(v, _mm_movehdup_ps(v)));
+}
+
+SN_INLINE float v_reduce_max_32f(v32f v)
+{
+    v = _mm_max_ps(v, _mm_movehl_ps(v, v));
+    return _mm_cvtss_f32(_mm_max_ss(v, _mm_movehdup_ps(v)));
+}
+
+SN_INLINE v32f v_even_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0x88); }
+SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0xDD); }
+
+SN_INLINE void v_transpose_32f(v32f r[4])
+{
+    v32f lo01 = _mm_unpacklo_ps(r[0], r[1]);
+    v32f hi01 = _mm_unpackhi_ps(r[0], r[1]);
+    v32f lo23 = _mm_unpacklo_ps(r[2], r[3]);
+    v32f hi23 = _mm_unpackhi_ps(r[2], r[3]);
+    r[0] = _mm_movelh_ps(lo01, lo23);
+    r[1] = _mm_movehl_ps(lo23, lo01);
+    r[2] = _mm_movelh_ps(hi01, hi23);
+    r[3] = _mm_movehl_ps(hi23, hi01);
+}
+
+/* 32i. */
+
+SN_INLINE v32i v_add_32i(v32i a, v32i b) { return _mm_add_epi32(a, b); }
+SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm_sub_epi32(a, b); }
+SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm_and_si128(a, b); }
+SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm_or_si128(a, b); }
+SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm_xor_si128(a, b); }
+SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm_slli_epi32(a, count); }
+SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm_srli_epi32(a, count); }
+SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm_srai_epi32(a, count); }
+SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm_castsi128_ps(_mm_cmpgt_epi32(a, b)); }
+SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
+{
+    return _mm_castps_si128(_mm_blendv_ps(_mm_castsi128_ps(b), _mm_castsi128_ps(a), m));
+}
+
+/* Between types. */
+
+SN_INLINE v32i v_cast_32f_32i(v32f v) { return _mm_castps_si128(v); }
+SN_INLINE v32f v_cast_32i_32f(v32i v) { return _mm_castsi128_ps(v); }
+SN_INLINE v32i v_cast_16i_32i(v16i v) { return v; }
+SN_INLINE v16i v_cast_32i_16i(v32i v) { return v; }
+SN_INLINE v32i v_cast_8u_32i(v8u v) { return v; }
+SN_INLINE v8u v_cast_32i_8u(v32i v) { return v; }
+SN_INLINE v32f v_cvt_32i_32f(v32i v) { return _mm_cvtepi32_ps(v); }
+SN_INLINE v32i v_cvt_32f_32i(v32f v) { return _mm_cvtps_epi32(v); }
+
+SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    return _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+}
+
+SN_INLINE v32f v_even_16b_32f(v16i v) { return _mm_castsi128_ps(_mm_slli_epi32(v, 16)); }
+SN_INLINE v32f v_odd_16b_32f(v16i v)
+{
+    return _mm_castsi128_ps(_mm_and_si128(v, _mm_set1_epi32((int)0xFFFF0000)));
+}
+SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
+{
+    return _mm_blend_epi16(_mm_srli_epi32(vx_round_16b(even), 16), vx_round_16b(odd), 0xAA);
+}
+
+/* 16i and 8u. */
+
+SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm_max_epi16(a, b); }
+SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return _mm_xor_si128(a, b); }
+SN_INLINE v16i v_and_16i(v16i a, v16i b) { return _mm_and_si128(a, b); }
+SN_INLINE v16i v_sra_16i(v16i a, int count) { return _mm_srai_epi16(a, count); }
+SN_INLINE v16i v_even_16i(v16i a, v16i b)
+{
+    __m128i low = _mm_set1_epi32(0x0000FFFF);
+    return _mm_packus_epi32(_mm_and_si128(a, low), _mm_and_si128(b, low));
+}
+SN_INLINE v16i v_odd_16i(v16i a, v16i b) { return _mm_packus_epi32(_mm_srli_epi32(a, 16), _mm_srli_epi32(b, 16)); }
+
+SN_INLINE v8u v_max_8u(v8u a, v8u b) { return _mm_max_epu8(a, b); }
+SN_INLINE v8u v_min_8u(v8u a, v8u b) { return _mm_min_epu8(a, b); }
+SN_INLINE v8u v_even_8u(v8u a, v8u b)
+{
+    __m128i low = _mm_set1_epi16(0x00FF);
+    return _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low));
+}
+SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)); }
+
+/* Help for the compiler. */
+
+SN_INLINE v32f v_keep_32f(v32f v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
+
+#endif
