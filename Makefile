@@ -12,7 +12,7 @@
 #
 # CC, CFLAGS, LDFLAGS, PREFIX and DESTDIR are respected. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
-# build/libsimdnet.so is a link to the last native library built.
+# build/libsimdnet.so is a link to the library that the plain `make` of this machine built last.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -48,6 +48,7 @@ SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.m
 
 VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
 B       := build/$(VARIANT)
+PLAIN   := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 
 # ---- what is built from what
 COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/isa/base/*.c)
@@ -74,7 +75,7 @@ $(foreach isa,$(ISAS),$(eval $(call isa_rules,$(isa))))
 $(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map
 	$(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS) -o $@
 	@ln -sf libsimdnet.so $(B)/$(SONAME)
-	@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so
+	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so)
 
 $(B)/libsimdnet.a: $(OBJECTS)
 	@rm -f $@

@@ -409,6 +409,10 @@ const char * SimdnetIsaLevel(size_t index);
 /* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
 const char * SimdnetContextInfo(const void * context);
 
+/* Does at least `flops` floating-point operations of independent multiply-adds as fast as the instruction set in use can, and
+ * returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself with. */
+size_t SimdnetFmaWork(size_t flops);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

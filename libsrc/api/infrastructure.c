@@ -111,3 +111,9 @@ const char * SimdnetIsaLevel(size_t index)
     const struct sn_table * table = sn_table_at(index);
     return table ? table->isa : NULL;
 }
+
+size_t SimdnetFmaWork(size_t flops)
+{
+    SN_ENTER();
+    return sn_table()->fma_work(flops);
+}

@@ -17,12 +17,20 @@
 /* dst = max(0, src) + slope * min(0, src); dst may be src. */
 typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst);
 
+/* ---- limit */
+
+/* Does about that many floating-point operations as fast as the set can, two for a multiply-add; returns how many. */
+typedef size_t (*sn_fma_work_fn)(size_t flops);
+
 struct sn_table {
     const char * isa;
     size_t alignment; /* bytes of a vector, at least 16: the answer of SimdAlignment() */
 
     /* activation */
     sn_relu_32f_fn relu_32f;
+
+    /* limit */
+    sn_fma_work_fn fma_work;
 };
 
 #endif

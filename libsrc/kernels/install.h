@@ -9,5 +9,6 @@
 void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install_activation)(struct sn_table * table);
+void ISA_FN(install_limit)(struct sn_table * table);
 
 #endif

@@ -10,5 +10,6 @@
 
 /* Each file installs its family's slots. */
 void sn_install_activation_base(struct sn_table * table);
+void sn_install_limit_base(struct sn_table * table);
 
 #endif

@@ -6,4 +6,5 @@ void sn_install_base(struct sn_table * table)
 {
     table->alignment = 16;
     sn_install_activation_base(table);
+    sn_install_limit_base(table);
 }

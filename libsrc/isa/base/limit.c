@@ -1,0 +1,13 @@
+#include "isa/base/base.h"
+
+/* One chain of scalar multiplies and adds, as base's loops are. The sum, near 1, is used so that the loop stays. */
+static size_t fma_work(size_t flops)
+{
+    float sum = 2;
+    const size_t steps = sn_ceil_div(flops, 2);
+    for (size_t i = 0; i < steps; ++i)
+        sum = sum * 0.5f + 0.5f;
+    return sum > 0 ? steps * 2 : 0;
+}
+
+void sn_install_limit_base(struct sn_table * table) { table->fma_work = fma_work; }

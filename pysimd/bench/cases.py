@@ -1,0 +1,331 @@
+"""The table of layers that the benchmarks time: shapes of published networks, one line each.
+
+Every case calls C through arguments that are bound once, so that a time is the function's and not the wrapper's. An aim is
+what we hold the fastest level of a machine to: a fraction of its multiply-add peak for layers that compute, microseconds on a
+core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that move memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+from pysimd._library import ffi, lib
+
+_AIM_PEAK = 118e9
+_NCHW, _NHWC = 0, 1
+_FORMATS = {"nchw": _NCHW, "nhwc": _NHWC}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its arrays made: what to call, and what that costs at the least."""
+
+    call: Callable[[], Any]
+    empty: Callable[[], Any] | None = None  # the same function with nothing to do
+    flops: int = 0  # of a case that computes
+    traffic: int = 0  # bytes read and written, of a case that moves memory
+    info: str = ""
+    keep: tuple[Any, ...] = ()  # arrays that the calls point to
+
+
+@dataclass(frozen=True)
+class Case:
+    """One layer in one layout."""
+
+    family: str
+    layer: str
+    layout: str
+    prepare: Callable[[], Prepared]
+    aim_peak: float | None = None
+    aim_us: float | None = None
+
+    def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
+        """The aim on this machine, whose multiply-add peak is given."""
+        if self.aim_peak:
+            return limit_seconds / self.aim_peak
+        if self.aim_us:
+            return self.aim_us * 1e-6 * _AIM_PEAK / peak
+        return None
+
+
+_random = np.random.default_rng(1)
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return _random.uniform(-1, 1, shape).astype(np.float32)
+
+
+def _bytes(*shape: int) -> np.ndarray:
+    return _random.integers(0, 256, shape, dtype=np.uint8)
+
+
+def _bfloats(*shape: int) -> np.ndarray:
+    return (_floats(*shape).view(np.uint32) >> 16).astype(np.uint16)
+
+
+_MAKERS = {"32f": (_floats, "float *"), "16b": (_bfloats, "uint16_t *"), "8u": (_bytes, "uint8_t *")}
+
+
+def _at(array: np.ndarray, ctype: str = "float *") -> Any:
+    return ffi.cast(ctype, array.ctypes.data)
+
+
+def _bind(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    return lambda: function(*arguments)
+
+
+def _pooling_prepare(
+    op: str, kind: str, layout: str, c: int, h: int, w: int, kernel: int, stride: int, pad: int
+) -> Callable[[], Prepared]:
+    def prepare() -> Prepared:
+        make, ctype = _MAKERS[kind]
+        dst_h = (h + 2 * pad - kernel) // stride + 1
+        dst_w = (w + 2 * pad - kernel) // stride + 1
+        src, dst = make(c, h, w), make(c, dst_h, dst_w)
+        p_src, p_dst, form = _at(src, ctype), _at(dst, ctype), _FORMATS[layout]
+
+        def bound(dst_rows: int) -> Callable[[], Any]:
+            window = (kernel, kernel, stride, stride, pad, pad)
+            if op == "avg":
+                return _bind(lib.SimdSynetPoolingAverage, p_src, c, h, w, *window, p_dst, dst_rows, dst_w, 1, form)
+            if kind == "32f":
+                shape = (1, kernel, kernel, 1, stride, stride, 0, pad, pad)
+                return _bind(lib.SimdSynetPoolingMax32f, p_src, c, h, w, *shape, p_dst, c, dst_rows, dst_w, form)
+            function = {"16b": lib.SimdSynetPoolingMax16b, "8u": lib.SimdSynetPoolingMax8u}[kind]
+            return _bind(function, p_src, c, h, w, *window, p_dst, dst_rows, dst_w, form)
+
+        return Prepared(bound(dst_h), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
+
+    return prepare
+
+
+def _pooling(op: str, kind: str, layout: str, shape: str, kernel: int, stride: int, pad: int, aim_us: float | None = None) -> Case:
+    c, h, w = (int(n) for n in shape.split("x"))
+    name = f"{op} {kind} {shape} {kernel}x{kernel} s{stride} p{pad}"
+    return Case("pooling", name, layout, _pooling_prepare(op, kind, layout, c, h, w, kernel, stride, pad), aim_us=aim_us)
+
+
+def _add_bias(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        bias, dst = _floats(c) * 0, _floats(c, s)
+
+        def bound(spatial: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetAddBias, _at(bias), c, spatial, _at(dst), _FORMATS[layout])
+
+        return Prepared(bound(s), bound(0), traffic=2 * dst.nbytes, keep=(bias, dst))
+
+    return Case("add", f"bias {c}x{s}", layout, prepare, aim_us=aim_us)
+
+
+def _add_8i(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        a, b, dst = _bytes(c, s), _bytes(c, s), _bytes(c, s)
+        scales = _floats(6, c) * 0.1 + 0.5
+        p = [_at(scales[i]) for i in range(6)]
+        u = "uint8_t *"
+
+        def bound(spatial: int) -> Callable[[], Any]:
+            operands = (_at(a, u), p[0], p[1], _at(b, u), p[2], p[3], _at(dst, u), p[4], p[5])
+            return _bind(lib.SimdSynetAdd8i, *operands, 1, c, spatial, _FORMATS[layout], 0)
+
+        return Prepared(bound(s), bound(0), traffic=3 * dst.nbytes, keep=(a, b, dst, scales))
+
+    return Case("add", f"8i {c}x{s}", layout, prepare, aim_us=aim_us)
+
+
+def _add_16b(kinds: str, size: int, aim_us: float | None = None) -> Case:
+    types = {"32f": 0, "16b": 7}
+
+    def prepare() -> Prepared:
+        a, b, dst = (_MAKERS[kind][0](size) for kind in kinds.split())
+        shape = ffi.new("size_t[1]", [size])
+        type_a, type_b, type_dst = (types[kind] for kind in kinds.split())
+        context = ffi.gc(lib.SimdSynetAdd16bInit(shape, 1, type_a, shape, 1, type_b, type_dst, -1), lib.SimdRelease)
+        u = "uint8_t *"
+        call = _bind(lib.SimdSynetAdd16bForward, context, _at(a, u), _at(b, u), _at(dst, u))
+        return Prepared(call, traffic=a.nbytes + b.nbytes + dst.nbytes, keep=(a, b, dst, context))
+
+    return Case("add", f"16b {kinds.replace(' ', '+', 1).replace(' ', '->')} {size}", "-", prepare, aim_us=aim_us)
+
+
+def _relu(size: int, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        src, dst, slope = _floats(size), _floats(size), _floats(1) * 0
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetRelu32f, _at(src), n, _at(slope), _at(dst))
+
+        return Prepared(bound(size), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, slope))
+
+    return Case("activation", f"relu {size}", "-", prepare, aim_us=aim_us)
+
+
+def _softmax(outer: int, count: int, inner: int, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        src, dst = _floats(outer, count, inner), _floats(outer, count, inner)
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetSoftmaxLayerForward, _at(src), n, count, inner, _at(dst))
+
+        return Prepared(bound(outer), bound(0), traffic=2 * dst.nbytes, keep=(src, dst))
+
+    return Case("softmax", f"{outer}x{count}x{inner}", "-", prepare, aim_us=aim_us)
+
+
+def _convert(source: str, target: str, c: int, s: int) -> Case:
+    def prepare() -> Prepared:
+        src, dst = _floats(c, s), _floats(c, s)
+
+        def bound(n: int) -> Callable[[], Any]:
+            formats = (_FORMATS[source], _at(dst), _FORMATS[target])
+            return _bind(lib.SimdSynetConvertImage, n, c, s, _at(src), *formats)
+
+        return Prepared(bound(1), bound(0), traffic=2 * dst.nbytes, keep=(src, dst))
+
+    return Case("layout", f"convert {c}x{s}", f"{source}->{target}", prepare)
+
+
+def _inner_product(count: int, size: int) -> Case:
+    def prepare() -> Prepared:
+        src, weight, bias, dst = _floats(size), _floats(count, size), _floats(count), _floats(count)
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetInnerProductLayerForward, _at(src), _at(weight), _at(bias), n, size, _at(dst))
+
+        return Prepared(bound(count), bound(0), traffic=weight.nbytes, keep=(src, weight, bias, dst))
+
+    return Case("inner_product", f"{count} <- {size}", "-", prepare)
+
+
+@dataclass(frozen=True)
+class _Convolution:
+    """Shape of a convolution with the same padding on all sides."""
+
+    c: int
+    h: int
+    w: int
+    o: int
+    kernel: int
+    stride: int
+    pad: int
+    group: int
+
+    @property
+    def dst(self) -> tuple[int, int]:
+        """Output height and width."""
+        return tuple((n + 2 * self.pad - self.kernel) // self.stride + 1 for n in (self.h, self.w))  # type: ignore[return-value]
+
+    def parameters(self, layout: str) -> Any:
+        """The struct that Init takes."""
+        form = _FORMATS[layout]
+        p = ffi.new("SimdConvolutionParameters *")
+        p.srcC, p.srcH, p.srcW, p.srcT, p.srcF = self.c, self.h, self.w, 0, form
+        p.dstC, (p.dstH, p.dstW), p.dstT, p.dstF = self.o, self.dst, 0, form
+        p.kernelY = p.kernelX = self.kernel
+        p.dilationY = p.dilationX = 1
+        p.strideY = p.strideX = self.stride
+        p.padY = p.padX = p.padH = p.padW = self.pad
+        p.group, p.activation = self.group, 1
+        return p
+
+
+def _convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+    c, h, w = (int(n) for n in shape.split("x"))
+    group = c if o == 0 else 1  # no output channels given: depthwise
+    s = _Convolution(c, h, w, o or c, kernel, stride, kernel // 2, group)
+
+    def prepare() -> Prepared:
+        (dst_h, dst_w), taps = s.dst, s.kernel**2 * s.c // s.group
+        src, dst = _floats(s.c, s.h, s.w), _floats(s.o, dst_h, dst_w)
+        weight, bias = _floats(taps, s.o), _floats(s.o)
+        context = ffi.gc(lib.SimdSynetConvolution32fInit(1, s.parameters(layout), ffi.NULL), lib.SimdRelease)
+        lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, _at(bias), ffi.NULL)
+        return Prepared(
+            _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst)),
+            flops=2 * dst.size * taps,
+            info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+            keep=(src, dst, context),
+        )
+
+    what = "depthwise" if o == 0 else f"-> {o}"
+    return Case("convolution", f"{shape} {what} {kernel}x{kernel} s{stride}", layout, prepare, aim_peak=aim)
+
+
+def _gemm_tile(m: int, n: int, k: int) -> Case:
+    """A 1x1 convolution that fits the nearest caches: the tile by itself."""
+    s = _Convolution(k, 1, m, n, 1, 1, 0, 1)
+
+    def prepare() -> Prepared:
+        src, dst, weight = _floats(m, k), _floats(m, n), _floats(k, n)
+        context = ffi.gc(lib.SimdSynetConvolution32fInit(1, s.parameters("nhwc"), ffi.NULL), lib.SimdRelease)
+        lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, ffi.NULL, ffi.NULL)
+        call = _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
+        return Prepared(call, flops=2 * m * n * k, info=ffi.string(lib.SimdnetContextInfo(context)).decode(), keep=(src, dst, context))
+
+    return Case("gemm", f"M={m} N={n} K={k}", "-", prepare, aim_peak=0.93)
+
+
+def _cases() -> list[Case]:
+    pixels = 56 * 56
+    return [
+        _pooling("max", "32f", "nhwc", "64x112x112", 3, 2, 1, 55),
+        _pooling("max", "32f", "nchw", "64x112x112", 3, 2, 1, 75),
+        _pooling("max", "32f", "nchw", "256x20x20", 5, 1, 2, 30),
+        _pooling("max", "32f", "nhwc", "256x20x20", 5, 1, 2),
+        _pooling("max", "8u", "nchw", "64x112x112", 3, 2, 1, 25),
+        _pooling("max", "8u", "nhwc", "64x112x112", 3, 2, 1),
+        _pooling("max", "16b", "nchw", "64x112x112", 3, 2, 1),
+        _pooling("max", "16b", "nhwc", "64x112x112", 3, 2, 1),
+        _pooling("max", "32f", "nchw", "64x112x112", 2, 2, 0),
+        _pooling("max", "32f", "nhwc", "64x112x112", 2, 2, 0),
+        _pooling("max", "32f", "nchw", "64x57x57", 3, 3, 0),
+        _pooling("max", "32f", "nhwc", "3x224x224", 3, 2, 1),
+        _pooling("avg", "32f", "nchw", "192x35x35", 3, 1, 1, 45),
+        _pooling("avg", "32f", "nhwc", "192x35x35", 3, 1, 1),
+        _pooling("avg", "32f", "nchw", "1280x7x7", 7, 1, 0, 6),
+        _pooling("avg", "32f", "nhwc", "1280x7x7", 7, 1, 0),
+        _relu(64 * pixels, 18),
+        _relu(100),
+        _add_bias("nchw", 64, pixels, 18),
+        _add_bias("nhwc", 64, pixels, 18),
+        _add_bias("nhwc", 3, 224 * 224),
+        _add_bias("nchw", 512, 49),
+        _add_8i("nchw", 64, pixels, 16),
+        _add_8i("nhwc", 64, pixels, 16),
+        _add_8i("nhwc", 3, 224 * 224),
+        _add_16b("16b 16b 16b", 64 * pixels, 13),
+        _add_16b("32f 32f 32f", 64 * pixels),
+        _add_16b("32f 16b 16b", 64 * pixels),
+        _softmax(pixels, 64, 1, 45),
+        _softmax(1, 64, pixels, 50),
+        _softmax(1, 1000, 1),
+        _softmax(1000, 10, 1),
+        _convert("nchw", "nhwc", 64, pixels),
+        _convert("nhwc", "nchw", 64, pixels),
+        _convert("nchw", "nhwc", 3, 224 * 224),
+        _inner_product(4096, 4096),
+        _inner_product(1000, 1280),
+        _gemm_tile(56, 64, 256),
+        _gemm_tile(56, 64, 1024),
+        _gemm_tile(168, 192, 512),
+        _convolution("nhwc", "64x56x56", 64, 1, aim=0.96),
+        _convolution("nhwc", "64x56x56", 64, 3, aim=3.0),
+        _convolution("nchw", "64x56x56", 64, 3, aim=2.6),
+        _convolution("nhwc", "256x14x14", 256, 3, aim=2.3),
+        _convolution("nhwc", "512x7x7", 512, 3, aim=1.6),
+        _convolution("nhwc", "256x56x56", 512, 1, 2, aim=0.95),
+        _convolution("nhwc", "3x224x224", 64, 7, 2, aim=0.95),
+        _convolution("nhwc", "3x224x224", 32, 3, 2, aim=0.90),
+        _convolution("nhwc", "32x112x112", 0, 3, aim=0.75),
+        _convolution("nhwc", "96x112x112", 0, 3, 2, aim=0.60),
+        _convolution("nhwc", "120x28x28", 0, 5, aim=0.80),
+        _convolution("nhwc", "16x112x112", 96, 1, aim=0.92),
+        _convolution("nhwc", "32x208x208", 64, 3, 2, aim=0.94),
+    ]
+
+
+#: Every case, in the order of the report.
+CASES: list[Case] = _cases()

@@ -1,0 +1,40 @@
+"""What the machine can do, measured in the same run as the cases that are compared with it."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from pysimd._library import lib
+
+#: Floating-point operations of one measurement of the peak: a few milliseconds.
+_PEAK_WORK = 200_000_000
+
+
+def flops_per_second() -> float:
+    """The multiply-add peak of the instruction set in use, two operations for each multiply-add."""
+    start = time.perf_counter()
+    done: int = lib.SimdnetFmaWork(_PEAK_WORK)
+    return done / (time.perf_counter() - start)
+
+
+class CopyLimit:
+    """The time of a copy that moves as many bytes as a case does, half of them read and half written.
+
+    A copy is the cheapest thing that touches so many bytes; the arrays are as large as the case's, so they come from the
+    same level of cache.
+    """
+
+    def __init__(self, traffic: int) -> None:
+        size = max(traffic // 2, 64)
+        self._source = np.zeros(size, np.uint8)
+        self._target = np.zeros(size, np.uint8)
+        self._repeats = max(1, 2_000_000 // size)
+
+    def seconds(self) -> float:
+        """Seconds of one copy, mean of as many as take a measurable time."""
+        start = time.perf_counter()
+        for _ in range(self._repeats):
+            np.copyto(self._target, self._source)
+        return (time.perf_counter() - start) / self._repeats
