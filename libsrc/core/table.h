@@ -17,6 +17,18 @@
 /* dst = max(0, src) + slope * min(0, src); dst may be src. */
 typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst);
 
+/* ---- inner product */
+
+/* dst[i] = bias[i] + sum over j of src[j] * weight[i * size + j] for i < count; bias may be NULL. */
+typedef void (*sn_inner_product_32f_fn)(const float * src, const float * weight, const float * bias, size_t count,
+                                        size_t size, float * dst);
+
+/* ---- convolution */
+
+/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. Only `base` has it. */
+typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
+                                      const float * params, const float * src, float * dst);
+
 /* ---- limit */
 
 /* Does about that many floating-point operations as fast as the set can, two for a multiply-add; returns how many. */
@@ -28,6 +40,12 @@ struct sn_table {
 
     /* activation */
     sn_relu_32f_fn relu_32f;
+
+    /* inner product */
+    sn_inner_product_32f_fn inner_product_32f;
+
+    /* convolution */
+    sn_convolution_32f_fn convolution_32f;
 
     /* limit */
     sn_fma_work_fn fma_work;

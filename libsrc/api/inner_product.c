@@ -1,0 +1,19 @@
+#include "api/check.h"
+#include "ops/inner_product.h"
+
+void SimdSynetInnerProductLayerForward(const float * src, const float * weight, const float * bias, size_t count,
+                                       size_t size, float * dst)
+{
+    SN_ENTER();
+    if (count == 0)
+        return;
+    size_t elements;
+    SN_CHECK(sn_product(&elements, count, size), SN_VOID, "count is %zu and size is %zu, too large for an array", count,
+             size);
+    if (size) {
+        SN_CHECK_POINTER(src, SN_VOID);
+        SN_CHECK_POINTER(weight, SN_VOID);
+    }
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_inner_product_32f(src, weight, bias, count, size, dst);
+}

@@ -1,0 +1,64 @@
+#include "isa/base/base.h"
+
+#include <math.h>
+
+/* Comparisons are turned so that a NaN comes through. */
+static double maximum(double a, double b) { return a > b ? a : b; }
+static double minimum(double a, double b) { return a < b ? a : b; }
+
+static double activate(double v, SimdConvolutionActivationType type, const float * p, size_t channel)
+{
+    switch (type) {
+    case SimdConvolutionActivationIdentity: return v;
+    case SimdConvolutionActivationRelu: return maximum(0, v);
+    case SimdConvolutionActivationLeakyRelu: return maximum(0, v) + p[0] * minimum(0, v);
+    case SimdConvolutionActivationRestrictRange: return minimum(p[1], maximum(p[0], v));
+    case SimdConvolutionActivationPrelu: return maximum(0, v) + p[channel] * minimum(0, v);
+    case SimdConvolutionActivationElu: return v < 0 ? p[0] * expm1(v) : v;
+    case SimdConvolutionActivationHswish: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
+    }
+    return v;
+}
+
+/* Offsets in one image, and of a weight, as the layouts of include/simdnet.h have them. */
+static size_t at(SimdTensorFormatType format, size_t C, size_t H, size_t W, size_t c, size_t y, size_t x)
+{
+    return format == SimdTensorFormatNhwc ? (y * W + x) * C + c : (c * H + y) * W + x;
+}
+
+static size_t weight_at(const SimdConvolutionParameters * p, size_t o, size_t i, size_t ky, size_t kx)
+{
+    const size_t inputs = p->srcC / p->group;
+    return p->srcF == SimdTensorFormatNhwc ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
+                                           : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
+}
+
+static double sum_of_window(const SimdConvolutionParameters * p, const float * weight, const float * src, size_t o,
+                            size_t y, size_t x)
+{
+    const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
+    double sum = 0;
+    for (size_t i = 0; i < inputs; ++i)
+        for (size_t ky = 0; ky < p->kernelY; ++ky)
+            for (size_t kx = 0; kx < p->kernelX; ++kx) {
+                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge number when negative */
+                const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
+                if (sy < p->srcH && sx < p->srcW)
+                    sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)] *
+                           weight[weight_at(p, o, i, ky, kx)];
+            }
+    return sum;
+}
+
+static void convolution_32f(const SimdConvolutionParameters * p, const float * weight, const float * bias,
+                            const float * params, const float * src, float * dst)
+{
+    for (size_t o = 0; o < p->dstC; ++o)
+        for (size_t y = 0; y < p->dstH; ++y)
+            for (size_t x = 0; x < p->dstW; ++x) {
+                const double v = sum_of_window(p, weight, src, o, y, x) + (bias ? bias[o] : 0);
+                dst[at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] = (float)activate(v, p->activation, params, o);
+            }
+}
+
+void sn_install_convolution_32f_base(struct sn_table * table) { table->convolution_32f = convolution_32f; }
