@@ -1,0 +1,615 @@
+/* The checker's frame: options, levels, the life of a case, reports. check.h tells how families use it. */
+#define _GNU_SOURCE
+#include "check_frame.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct family {
+    const char * name;
+    void (*run)(void);
+} families[] = {
+    {"activation", check_activation},
+};
+
+enum { REPORTS = 20 }; /* failures of a family that are told in full */
+
+struct frame_case frame_case;
+const char * frame_level[FRAME_LEVELS];
+size_t frame_levels;
+bool frame_bench;
+
+static struct {
+    const char * isa, * test, * function, * geometry;
+    uint64_t seed;
+    size_t count;
+    bool quick;
+} option;
+
+static const char * program;
+static const struct family * family;
+static const char * level;              /* in use */
+static struct frame_random case_random; /* data and places of the case */
+static struct frame_random family_random;
+static size_t passed, failed, family_failed;
+static size_t buffers;
+
+/* ------------------------------------------------------------------------------------------------- reports */
+
+static void __attribute__((format(printf, 1, 2))) fail(const char * format, ...)
+{
+    ++failed;
+    if (++family_failed > REPORTS)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("FAIL %s [%s] on %s: ", frame_case.function, frame_case.geometry, level);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n     repeat: %s --seed %llu --test %s --function %s --case '%s' --isa %s\n", program,
+           (unsigned long long)option.seed, family->name, frame_case.function, frame_case.geometry, level);
+    if (family_failed == REPORTS)
+        printf("     (more failures of this family are counted, not told)\n");
+    fflush(stdout);
+}
+
+/* ------------------------------------------------------------------------------------------------- crashes */
+
+static sigjmp_buf crash;
+static volatile sig_atomic_t in_call;
+static pthread_t main_thread;
+static void * volatile crash_address;
+
+/* A crash of the function under test is a failure of its case; anywhere else it ends the program. */
+static void on_crash(int number, siginfo_t * info, void * machine)
+{
+    (void)machine;
+    if (in_call && pthread_equal(pthread_self(), main_thread)) {
+        crash_address = info->si_addr;
+        siglongjmp(crash, number);
+    }
+    dprintf(STDERR_FILENO, "check: signal %d in %s [%s] on %s, --seed %llu\n", number, frame_case.function,
+            frame_case.geometry, level, (unsigned long long)option.seed);
+    _exit(1);
+}
+
+static void catch_crashes(void)
+{
+    static char stack[1 << 16];
+    const stack_t alternative = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaltstack(&alternative, NULL);
+    const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); ++i)
+        sigaction(signals[i], &action, NULL);
+    main_thread = pthread_self();
+}
+
+static void report_crash(int number, void * const * a)
+{
+    const char * address = crash_address;
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const char * begin = a[i];
+        const char * end = begin + frame_case.array[i].bytes;
+        if (begin && address >= begin - 8192 && address < end + 4096) {
+            fail("signal %d (%s) at %s %+lld bytes, which has %zu bytes", number, strsignal(number), frame_case.array[i].name,
+                 (long long)(address - begin), frame_case.array[i].bytes);
+            return;
+        }
+    }
+    fail("signal %d (%s) at address %p", number, strsignal(number), (const void *)address);
+}
+
+/* ------------------------------------------------------------------------------------------------- describing */
+
+void check_case(const char * function, const char * geometry, ...)
+{
+    struct frame_case * c = &frame_case;
+    c->function = function;
+    va_list arguments;
+    va_start(arguments, geometry);
+    vsnprintf(c->geometry, sizeof(c->geometry), geometry, arguments);
+    va_end(arguments);
+    c->skip = (option.function && strcmp(option.function, function) != 0) ||
+              (option.geometry && !strstr(c->geometry, option.geometry));
+    c->arrays = 0;
+    c->compare = FRAME_EXACT;
+    c->tolerance = 0;
+    c->freedoms = 0;
+    c->open = NULL;
+    case_random.state = frame_hash(frame_hash(option.seed, function), c->geometry);
+}
+
+static void * declare(const char * name, enum check_type type, size_t count, enum frame_role role, enum check_fill fill)
+{
+    struct frame_case * c = &frame_case;
+    if (c->arrays == FRAME_ARRAYS) {
+        fprintf(stderr, "check: %s has more than %d arrays\n", c->function, (int)FRAME_ARRAYS);
+        exit(2);
+    }
+    struct frame_array * array = &c->array[c->arrays++];
+    array->name = name;
+    array->type = type;
+    array->role = role;
+    array->count = count;
+    array->bytes = count * frame_type_bytes(type);
+    array->any_address = array->optional = array->has_bound = false;
+    /* Three parts, each a multiple of 8 bytes for alignment. */
+    const size_t part = (array->bytes + 15) / 8 * 8;
+    array->content = frame_grow(array->content, &array->capacity, 3 * part);
+    array->expected = array->content + part;
+    array->first = array->expected + part;
+    if (role != FRAME_OUT && !c->skip)
+        frame_fill(&case_random, type, count, fill, array->content);
+    return array->content;
+}
+
+void * check_in(const char * name, enum check_type type, size_t count, enum check_fill fill)
+{
+    return declare(name, type, count, FRAME_IN, fill);
+}
+
+void * check_inout(const char * name, enum check_type type, size_t count, enum check_fill fill)
+{
+    return declare(name, type, count, FRAME_INOUT, fill);
+}
+
+void check_out(const char * name, enum check_type type, size_t count)
+{
+    declare(name, type, count, FRAME_OUT, CHECK_ZERO);
+}
+
+static struct frame_array * last_array(void) { return &frame_case.array[frame_case.arrays - 1]; }
+
+void check_any_address(void) { last_array()->any_address = true; }
+void check_optional(void) { last_array()->optional = true; }
+
+static void rule(enum frame_compare compare, double tolerance, int freedoms)
+{
+    frame_case.compare = compare;
+    frame_case.tolerance = tolerance;
+    frame_case.freedoms = freedoms;
+}
+
+void check_exact(int freedoms) { rule(FRAME_EXACT, 0, freedoms); }
+void check_ulp(double ulp) { rule(FRAME_ULP, ulp, CHECK_NAN_FREE); }
+void check_bytes_within(int n) { rule(FRAME_WITHIN, n, 0); }
+void check_anything(void) { rule(FRAME_ANYTHING, 0, 0); }
+
+double * check_bound(void)
+{
+    struct frame_array * array = last_array();
+    array->has_bound = true;
+    array->bound = frame_grow(array->bound, &array->bound_capacity, (array->count + 1) * sizeof(double));
+    memset(array->bound, 0, array->count * sizeof(double));
+    return array->bound;
+}
+
+void check_open(check_open_fn open) { frame_case.open = open; }
+
+/* ------------------------------------------------------------------------------------------------- running */
+
+bool frame_selected(void) { return !frame_case.skip; }
+
+void frame_use_level(const char * name)
+{
+    level = name;
+    if (!SimdnetSetMaxIsa(name) || strcmp(SimdnetActiveIsa(), name) != 0) {
+        fprintf(stderr, "check: asked for %s, got %s\n", name, SimdnetActiveIsa());
+        exit(2);
+    }
+}
+
+float * check_buffer(size_t count)
+{
+    if (buffers == 4) {
+        fprintf(stderr, "check: %s asks for more than 4 buffers\n", frame_case.function);
+        exit(2);
+    }
+    unsigned char * buffer = frame_place(FRAME_ARRAYS + buffers++, count * sizeof(float), 4, FRAME_END, 0);
+    memset(buffer, 0xFF, count * sizeof(float));
+    return (float *)(void *)buffer;
+}
+
+/* A byte that fills outputs before the call: as floats these are numbers that no result should be. */
+static unsigned char dirt(enum frame_place place) { return (unsigned char)(0x5A + 0x11 * (int)place); }
+
+void frame_set_up(enum frame_place place, void ** a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        const size_t step = array->any_address ? 1 : frame_type_bytes(array->type);
+        a[i] = frame_place(i, array->bytes, step, place, frame_next(&case_random) >> 8);
+        if (array->role == FRAME_OUT)
+            memset(a[i], dirt(place), array->bytes);
+        else
+            memcpy(a[i], array->content, array->bytes);
+    }
+    buffers = 0;
+}
+
+/* An error text that the next successful call must clear. */
+static void leave_error(void) { SimdnetSetMaxIsa("no such level"); }
+
+static bool no_error(const char * where)
+{
+    if (SimdnetLastErrorKind() == 0 && SimdnetLastError()[0] == '\0')
+        return true;
+    fail("%s left the error \"%s\" of kind %d", where, SimdnetLastError(), SimdnetLastErrorKind());
+    return false;
+}
+
+static bool memory_whole(void * const * a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        if (a[i] && array->role == FRAME_IN && memcmp(a[i], array->content, array->bytes) != 0) {
+            fail("%s was changed", array->name);
+            return false;
+        }
+        if (a[i] && !frame_canaries_whole(i)) {
+            fail("wrote outside %s", array->name);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < buffers; ++i)
+        if (!frame_canaries_whole(FRAME_ARRAYS + i)) {
+            fail("wrote outside a buffer");
+            return false;
+        }
+    return true;
+}
+
+static bool told(const struct frame_array * array, const void * got, const void * expected, size_t index, const char * what)
+{
+    char is[80], should[80];
+    if (index == array->count)
+        return false;
+    frame_show(array, got, index, is, sizeof(is));
+    frame_show(array, expected, index, should, sizeof(should));
+    if (array->has_bound && array->bound[index] >= 0 && got != array->first)
+        fail("%s[%zu] of %zu is %s, %s %s, the bound is %.3g", array->name, index, array->count, is, what, should,
+             array->bound[index]);
+    else
+        fail("%s[%zu] of %zu is %s, %s %s", array->name, index, array->count, is, what, should);
+    return true;
+}
+
+/* Holds the outputs of one call against base's, and against those of the first place. */
+static bool results_good(enum frame_place place, bool is_base, void * const * a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        struct frame_array * array = &frame_case.array[i];
+        if (array->role == FRAME_IN)
+            continue;
+        if (place == FRAME_END) {
+            memcpy(array->first, a[i], array->bytes);
+            if (is_base)
+                memcpy(array->expected, a[i], array->bytes);
+            else if (told(array, a[i], array->expected, frame_difference(&frame_case, array, a[i]), "base has"))
+                return false;
+        } else if (told(array, a[i], array->first, frame_unequal(array, a[i], array->first),
+                        place == FRAME_BEGIN ? "at another alignment (end of a page, beginning of a page) it was"
+                                             : "at another alignment (end of a page, odd element) it was")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool one_place(enum frame_place place, bool is_base, void ** a, check_call_fn call, const void * job)
+{
+    void * context = NULL;
+    frame_set_up(place, a);
+    leave_error();
+    if (frame_case.open) {
+        context = frame_case.open(job, a);
+        if (!context) {
+            fail("Init returned NULL: %s", SimdnetLastError());
+            return false;
+        }
+        if (!no_error("the making of the context"))
+            return false;
+        leave_error();
+    }
+    call(job, context, a);
+    bool good = no_error("a good call");
+    if (context)
+        SimdRelease(context);
+    return good && memory_whole(a) && results_good(place, is_base, a);
+}
+
+static bool one_level(size_t index, check_call_fn call, const void * job)
+{
+    static void * a[FRAME_ARRAYS];
+    frame_use_level(frame_level[index]);
+    const int number = sigsetjmp(crash, 1);
+    bool good = number == 0;
+    if (good) {
+        in_call = 1;
+        for (int place = FRAME_END; place < FRAME_PLACES && good; ++place)
+            good = one_place((enum frame_place)place, index == 0, a, call, job);
+    }
+    in_call = 0;
+    if (number)
+        report_crash(number, a);
+    return good;
+}
+
+void check_run(check_call_fn call, const void * job)
+{
+    if (frame_case.skip || frame_bench)
+        return;
+    for (size_t i = 0; i < frame_levels; ++i) {
+        if (one_level(i, call, job))
+            ++passed;
+        else if (i == 0)
+            return; /* nothing to compare with */
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- bad arguments */
+
+static bool names_argument(const char * text, const char * argument)
+{
+    const size_t length = strlen(argument);
+    for (const char * p = strstr(text, argument); p; p = strstr(p + 1, argument)) {
+        const char before = p == text ? ' ' : p[-1], behind = p[length];
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", before) &&
+            (behind == '\0' || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", behind)))
+            return true;
+    }
+    return false;
+}
+
+static bool refusal_good(int kind, const char * argument, void * const * a)
+{
+    const char * text = SimdnetLastError();
+    const size_t name = strlen(frame_case.function);
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        const unsigned char * p = a[i];
+        for (size_t k = 0; p && array->role != FRAME_IN && k < array->bytes; ++k)
+            if (p[k] != (array->role == FRAME_OUT ? dirt(FRAME_END) : array->content[k])) {
+                fail("bad %s: byte %zu of %s was written", argument, k, array->name);
+                return false;
+            }
+    }
+    if (SimdnetLastErrorKind() != kind) {
+        fail("bad %s: error kind %d, expected %d, text \"%s\"", argument, SimdnetLastErrorKind(), kind, text);
+        return false;
+    }
+    if (strncmp(text, frame_case.function, name) != 0 || text[name] != ':' || !names_argument(text + name + 1, argument)) {
+        fail("bad %s: the text \"%s\" does not begin with the function and name the argument", argument, text);
+        return false;
+    }
+    return memory_whole(a);
+}
+
+/* Calls with NULL for array number `null` (ALL: for all, NONE: for none). False when open() has refused. */
+enum { NONE = -1, ALL = FRAME_ARRAYS };
+
+static bool call_with_null(int null, void ** a, void ** context, check_call_fn call, const void * job)
+{
+    frame_set_up(FRAME_END, a);
+    for (size_t i = 0; i < frame_case.arrays; ++i)
+        if (null == ALL || null == (int)i)
+            a[i] = NULL;
+    *context = NULL;
+    leave_error();
+    if (frame_case.open) {
+        *context = frame_case.open(job, a);
+        if (!*context)
+            return false;
+        leave_error();
+    }
+    if (call)
+        call(job, *context, a);
+    return true;
+}
+
+/* With an argument: the call, or open() when there is no call, must be refused. Without: it must succeed. */
+static bool one_null(int null, int kind, const char * argument, void ** a, check_call_fn call, const void * job)
+{
+    void * context;
+    const bool opened = call_with_null(null, a, &context, call, job);
+    bool good;
+    if (!argument)
+        good = opened ? no_error("a call without elements") && memory_whole(a) : no_error("Init");
+    else if (opened != (call != NULL)) {
+        fail("bad %s: Init %s, text \"%s\"", argument, opened ? "did not refuse it" : "refused, not the call",
+             SimdnetLastError());
+        good = false;
+    } else {
+        good = refusal_good(kind, argument, a);
+    }
+    if (context)
+        SimdRelease(context);
+    return good;
+}
+
+static bool one_level_null(size_t index, int null, int kind, const char * argument, check_call_fn call, const void * job)
+{
+    static void * a[FRAME_ARRAYS];
+    frame_use_level(frame_level[index]);
+    const int number = sigsetjmp(crash, 1);
+    bool good = number == 0;
+    if (good) {
+        in_call = 1;
+        good = one_null(null, kind, argument, a, call, job);
+    }
+    in_call = 0;
+    if (number)
+        report_crash(number, a);
+    return good;
+}
+
+static void on_every_level(int null, int kind, const char * argument, check_call_fn call, const void * job)
+{
+    if (frame_case.skip || frame_bench)
+        return;
+    for (size_t i = 0; i < frame_levels; ++i)
+        passed += one_level_null(i, null, kind, argument, call, job);
+}
+
+void check_refused(int kind, const char * argument, check_call_fn call, const void * job)
+{
+    on_every_level(NONE, kind, argument, call, job);
+}
+
+void check_refused_null(check_call_fn call, const void * job)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i)
+        if (!frame_case.array[i].optional)
+            on_every_level((int)i, CHECK_VALUE, frame_case.array[i].name, call, job);
+}
+
+void check_empty(check_call_fn call, const void * job) { on_every_level(ALL, 0, NULL, call, job); }
+
+void check_that(bool condition, const char * function, const char * text, ...)
+{
+    if (frame_bench || (option.function && strcmp(option.function, function) != 0))
+        return;
+    va_list arguments;
+    va_start(arguments, text);
+    frame_case.function = function;
+    vsnprintf(frame_case.geometry, sizeof(frame_case.geometry), text, arguments);
+    va_end(arguments);
+    if (option.geometry && !strstr(frame_case.geometry, option.geometry))
+        return;
+    if (condition)
+        ++passed;
+    else
+        fail("not so");
+}
+
+/* ------------------------------------------------------------------------------------------------- geometries */
+
+bool check_quick(void) { return option.quick; }
+
+size_t check_count(size_t usual)
+{
+    return option.count ? option.count : option.quick ? (usual + 7) / 8 : usual;
+}
+
+size_t check_random(size_t low, size_t high) { return low + frame_next(&family_random) % (high - low + 1); }
+
+float check_random_32f(float low, float high)
+{
+    return low + (high - low) * ((float)(frame_next(&family_random) >> 40) * 0x1p-24f);
+}
+
+/* ------------------------------------------------------------------------------------------------- the program */
+
+static const char * const every_level[] = {"base",       "sse41",      "avx2", "avx512",
+                                           "avx512vnni", "avx512bf16", "neon", "neondotprod"};
+
+static const char usage[] =
+    "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
+    "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
+    "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n";
+
+static void choose_levels(void)
+{
+    const char * newest = SimdnetActiveIsa();
+    for (size_t i = 0; SimdnetIsaLevel(i) && frame_levels < FRAME_LEVELS; ++i) {
+        const char * name = SimdnetIsaLevel(i);
+        if (i == 0 || !option.isa || strcmp(option.isa, name) == 0)
+            frame_level[frame_levels++] = name;
+        if (strcmp(name, newest) == 0)
+            break;
+    }
+    printf("seed %llu, levels:", (unsigned long long)option.seed);
+    for (size_t i = 0; i < frame_levels; ++i)
+        printf(" %s", frame_level[i]);
+    printf("\n");
+    bool known = false;
+    for (size_t i = 0; i < sizeof(every_level) / sizeof(every_level[0]); ++i) {
+        const char * name = every_level[i];
+        const bool asked = !option.isa || strcmp(option.isa, name) == 0;
+        bool here = false, used = false;
+        for (size_t k = 0; SimdnetIsaLevel(k); ++k)
+            here |= strcmp(SimdnetIsaLevel(k), name) == 0;
+        for (size_t k = 0; k < frame_levels; ++k)
+            used |= strcmp(frame_level[k], name) == 0;
+        if (asked && !used && SimdnetSetMaxIsa(name))
+            printf("skipped: level %s: %s\n", name, here ? "SIMDNET_MAX_ISA leaves it out" : "this machine lacks it");
+        known |= option.isa && asked;
+    }
+    if (option.isa && !known) {
+        fprintf(stderr, "check: no such level: %s\n", option.isa);
+        exit(2);
+    }
+}
+
+static void read_options(int argc, char ** argv)
+{
+    option.seed = (uint64_t)time(NULL) * 1000003u % 1000000007u;
+    for (int i = 1; i < argc; ++i) {
+        const char * name = argv[i];
+        if (strcmp(name, "--quick") == 0)
+            option.quick = true;
+        else if (strcmp(name, "--bench") == 0)
+            frame_bench = true;
+        else if (i + 1 < argc && strcmp(name, "--isa") == 0)
+            option.isa = argv[++i];
+        else if (i + 1 < argc && strcmp(name, "--test") == 0)
+            option.test = argv[++i];
+        else if (i + 1 < argc && strcmp(name, "--function") == 0)
+            option.function = argv[++i];
+        else if (i + 1 < argc && strcmp(name, "--case") == 0)
+            option.geometry = argv[++i];
+        else if (i + 1 < argc && strcmp(name, "--seed") == 0)
+            option.seed = strtoull(argv[++i], NULL, 0);
+        else if (i + 1 < argc && strcmp(name, "--count") == 0)
+            option.count = strtoul(argv[++i], NULL, 0);
+        else {
+            fputs(usage, stderr);
+            exit(2);
+        }
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+int main(int argc, char ** argv)
+{
+    program = argv[0];
+    read_options(argc, argv);
+    choose_levels();
+    catch_crashes();
+    bool any = false;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); ++i) {
+        family = &families[i];
+        if (option.test && strcmp(option.test, family->name) != 0)
+            continue;
+        any = true;
+        const size_t passed_before = passed;
+        const double begin = seconds();
+        family_random.state = frame_hash(option.seed, family->name);
+        family_failed = 0;
+        level = frame_level[0];
+        family->run();
+        if (!frame_bench)
+            printf("%-14s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
+                   seconds() - begin);
+        fflush(stdout);
+    }
+    if (!any) {
+        fprintf(stderr, "check: no such family: %s\n", option.test);
+        return 2;
+    }
+    if (!frame_bench)
+        printf("%zu passed, %zu failed\n", passed, failed);
+    return failed != 0 || (!frame_bench && passed == 0);
+}

@@ -1,0 +1,89 @@
+/* --bench: the time of one call, per level, interleaved so that the machine's moods meet all levels alike. */
+#define _POSIX_C_SOURCE 199309L
+#include <stdlib.h>
+#include <time.h>
+
+#include "check_frame.h"
+
+enum { ROUNDS = 15 };
+static const double BATCH = 2e-3; /* seconds of one timing */
+static const double LIMIT = 1.0;  /* seconds that a level may take in all */
+
+struct timing {
+    void * context;
+    size_t repeats, rounds;
+    double spent, time[ROUNDS];
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double time_of(size_t repeats, void * context, void * const * a, check_call_fn call, const void * job)
+{
+    const double begin = now();
+    for (size_t i = 0; i < repeats; ++i)
+        call(job, context, a);
+    return (now() - begin) / (double)repeats;
+}
+
+static int by_value(const void * a, const void * b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print(const char * level, const struct timing * t, double base, double flops, double bytes)
+{
+    const double least = t->time[0], median = t->time[t->rounds / 2];
+    printf("%-34s %-44s %-10s min %11.0f ns  median %11.0f ns", frame_case.function, frame_case.geometry, level, least * 1e9,
+           median * 1e9);
+    if (flops > 0)
+        printf("  %7.2f GFLOP/s", flops / least * 1e-9);
+    if (bytes > 0)
+        printf("  %7.2f GB/s", bytes / least * 1e-9);
+    printf("  %7.2fx\n", base / least);
+    fflush(stdout);
+}
+
+void check_bench(check_call_fn call, const void * job, double flops, double bytes)
+{
+    static struct timing timing[FRAME_LEVELS];
+    void * a[FRAME_ARRAYS];
+    if (!frame_bench || !frame_selected())
+        return;
+    frame_set_up(FRAME_BEGIN, a);
+    for (size_t i = 0; i < frame_levels; ++i) {
+        struct timing * t = &timing[i];
+        memset(t, 0, sizeof(*t));
+        frame_use_level(frame_level[i]);
+        if (frame_case.open)
+            t->context = frame_case.open(job, a);
+        t->spent = time_of(1, t->context, a, call, job); /* warms up; also the first estimate */
+        if (SimdnetLastErrorKind() != 0) {
+            printf("%s [%s] on %s: %s\n", frame_case.function, frame_case.geometry, frame_level[i], SimdnetLastError());
+            exit(1);
+        }
+        t->repeats = t->spent < BATCH ? (size_t)(BATCH / (t->spent + 1e-9)) + 1 : 1;
+    }
+    for (size_t round = 0; round < ROUNDS; ++round)
+        for (size_t i = 0; i < frame_levels; ++i) {
+            struct timing * t = &timing[i];
+            if (t->spent > LIMIT && t->rounds > 0)
+                continue;
+            frame_use_level(frame_level[i]);
+            const double one = time_of(t->repeats, t->context, a, call, job);
+            t->spent += one * (double)t->repeats;
+            t->time[t->rounds++] = one;
+        }
+    for (size_t i = 0; i < frame_levels; ++i) {
+        qsort(timing[i].time, timing[i].rounds, sizeof(double), by_value);
+        if (timing[i].context)
+            SimdRelease(timing[i].context);
+    }
+    for (size_t i = 0; i < frame_levels; ++i)
+        print(frame_level[i], &timing[i], timing[0].time[0], flops, bytes);
+}

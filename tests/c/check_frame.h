@@ -1,0 +1,72 @@
+/* What the files of the checker's frame share; families need check.h only. */
+#ifndef SN_CHECK_FRAME_H
+#define SN_CHECK_FRAME_H
+
+#include "check.h"
+
+enum { FRAME_ARRAYS = 16, FRAME_LEVELS = 8 };
+
+enum frame_role { FRAME_IN, FRAME_OUT, FRAME_INOUT };
+enum frame_compare { FRAME_EXACT, FRAME_ULP, FRAME_WITHIN, FRAME_ANYTHING };
+
+/* Where an array lies between its two unreadable pages. */
+enum frame_place { FRAME_END, FRAME_BEGIN, FRAME_MIDDLE, FRAME_PLACES };
+
+struct frame_array {
+    const char * name;
+    enum check_type type;
+    enum frame_role role;
+    size_t count, bytes;
+    bool any_address, optional, has_bound;
+    unsigned char * content;  /* what the call finds there: declared data; meaningless for FRAME_OUT */
+    unsigned char * expected; /* base's result */
+    unsigned char * first;    /* this level's result at the first place */
+    double * bound;
+    size_t capacity, bound_capacity;
+};
+
+struct frame_case {
+    const char * function;
+    char geometry[256];
+    bool skip;
+    size_t arrays;
+    struct frame_array array[FRAME_ARRAYS];
+    enum frame_compare compare;
+    double tolerance;
+    int freedoms;
+    check_open_fn open;
+};
+
+extern struct frame_case frame_case;
+
+size_t frame_type_bytes(enum check_type type);
+
+/* ---- check.c: levels, and the places of a call */
+extern const char * frame_level[FRAME_LEVELS];
+extern size_t frame_levels;
+extern bool frame_bench;
+void frame_use_level(const char * level);
+bool frame_selected(void);
+void frame_set_up(enum frame_place place, void ** a);
+
+/* ---- check_memory.c: memory between unreadable pages. Slots are numbered from 0; an array and its canaries stay until the
+ * slot is used again. */
+unsigned char * frame_place(size_t slot, size_t bytes, size_t step, enum frame_place place, uint64_t random);
+bool frame_canaries_whole(size_t slot);
+void frame_out_of_memory(void);
+void * frame_grow(void * block, size_t * capacity, size_t bytes);
+
+/* ---- check_data.c */
+struct frame_random { uint64_t state; };
+uint64_t frame_next(struct frame_random * random);
+uint64_t frame_hash(uint64_t hash, const char * text);
+void frame_fill(struct frame_random * random, enum check_type type, size_t count, enum check_fill fill, void * data);
+
+/* The index of the first element of `got` that is not `expected` under the case's rule; the count when all are. */
+size_t frame_difference(const struct frame_case * c, const struct frame_array * array, const void * got);
+/* The same for two results of one level, which must have the same bits (but for the payload of a NaN). */
+size_t frame_unequal(const struct frame_array * array, const void * a, const void * b);
+/* An element and its bits, in words. */
+void frame_show(const struct frame_array * array, const void * data, size_t index, char * text, size_t size);
+
+#endif

@@ -1,0 +1,89 @@
+/* Arrays between unreadable pages, with canaries in what is left of the first and last page. */
+#define _GNU_SOURCE
+#include "check_frame.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SLOTS = FRAME_ARRAYS + 4, SLACK = 256 };
+
+/* One mapping: an unreadable page, `room` bytes, an unreadable page. It only grows, so most cases need no system call. */
+static struct slot {
+    unsigned char * begin;
+    size_t room;
+    unsigned char * array;
+    size_t bytes;
+    unsigned char canary;
+} slots[SLOTS];
+
+void frame_out_of_memory(void)
+{
+    fprintf(stderr, "check: no memory for the arrays of %s %s\n", frame_case.function, frame_case.geometry);
+    exit(2);
+}
+
+void * frame_grow(void * block, size_t * capacity, size_t bytes)
+{
+    if (bytes <= *capacity && block)
+        return block;
+    free(block);
+    *capacity = bytes + bytes / 2 + 64;
+    block = malloc(*capacity);
+    if (!block)
+        frame_out_of_memory();
+    return block;
+}
+
+static void map(struct slot * slot, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (slot->begin && slot->room >= bytes)
+        return;
+    if (slot->begin)
+        munmap(slot->begin - page, slot->room + 2 * page);
+    slot->room = (bytes + page - 1) / page * page;
+    unsigned char * all = mmap(NULL, slot->room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + page, slot->room, PROT_READ | PROT_WRITE) != 0)
+        frame_out_of_memory();
+    slot->begin = all + page;
+}
+
+static size_t slack_before(const struct slot * slot)
+{
+    const size_t room = (size_t)(slot->array - slot->begin);
+    return room < SLACK ? room : SLACK;
+}
+
+static size_t slack_behind(const struct slot * slot)
+{
+    const size_t room = (size_t)(slot->begin + slot->room - (slot->array + slot->bytes));
+    return room < SLACK ? room : SLACK;
+}
+
+unsigned char * frame_place(size_t index, size_t bytes, size_t step, enum frame_place place, uint64_t random)
+{
+    struct slot * slot = &slots[index];
+    map(slot, bytes + 1024);
+    const size_t offset = step * (1 + random % 63); /* of FRAME_MIDDLE: up to 63 elements, past every vector's alignment */
+    slot->array = place == FRAME_END     ? slot->begin + slot->room - bytes
+                  : place == FRAME_BEGIN ? slot->begin
+                                         : slot->begin + SLACK + offset;
+    slot->bytes = bytes;
+    slot->canary = (unsigned char)(0xC1 + random % 61);
+    memset(slot->array - slack_before(slot), slot->canary, slack_before(slot));
+    memset(slot->array + bytes, slot->canary, slack_behind(slot));
+    return slot->array;
+}
+
+static bool all_are(const unsigned char * p, size_t n, unsigned char value)
+{
+    return n == 0 || (p[0] == value && memcmp(p, p + 1, n - 1) == 0);
+}
+
+bool frame_canaries_whole(size_t index)
+{
+    const struct slot * slot = &slots[index];
+    return all_are(slot->array - slack_before(slot), slack_before(slot), slot->canary) &&
+           all_are(slot->array + slot->bytes, slack_behind(slot), slot->canary);
+}
