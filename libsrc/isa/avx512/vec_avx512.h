@@ -1,8 +1,9 @@
 /*
  * The vocabulary of kernels/vec.h on AVX-512 F + BW + DQ + VL: 16 floats, 32 16-bit integers, 64 bytes, 32 registers.
  *
- * Every tail is a mask: masked-off elements are neither read nor written and cannot fault. No VBMI: bytes are deinterleaved
- * as 16-bit pairs. The vx_ functions serve this file alone.
+ * Every tail is a mask: masked-off elements are neither read nor written and cannot fault, and a masked store costs what a
+ * full one costs (unlike the AVX ones). No VBMI: bytes are deinterleaved as 16-bit pairs. The vx_ functions serve this file
+ * alone.
  */
 #ifndef SN_ISA_VEC_AVX512_H
 #define SN_ISA_VEC_AVX512_H

@@ -204,15 +204,21 @@ SN_INLINE void v_transpose_32f(v32f r[4])
     r[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd01, odd23));
 }
 
-/* 32i. Shifts are written as operators: the intrinsics want a literal, also where the compiler does not optimise. */
+/*
+ * 32i. Sums are unsigned because gcc takes the signed intrinsics for signed arithmetic, whose overflow is undefined. Shifts
+ * are operators because the intrinsics want a literal, also where the compiler does not optimise.
+ */
 
-SN_INLINE v32i v_add_32i(v32i a, v32i b) { return vaddq_s32(a, b); }
-SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vsubq_s32(a, b); }
+SN_INLINE v32i vx_signed(uint32x4_t v) { return vreinterpretq_s32_u32(v); }
+SN_INLINE uint32x4_t vx_unsigned(v32i v) { return vreinterpretq_u32_s32(v); }
+
+SN_INLINE v32i v_add_32i(v32i a, v32i b) { return vx_signed(vaddq_u32(vx_unsigned(a), vx_unsigned(b))); }
+SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vx_signed(vsubq_u32(vx_unsigned(a), vx_unsigned(b))); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return vandq_s32(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return vorrq_s32(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return veorq_s32(a, b); }
-SN_INLINE v32i v_shl_32i(v32i a, int count) { return vreinterpretq_s32_u32(vreinterpretq_u32_s32(a) << (unsigned)count); }
-SN_INLINE v32i v_shr_32i(v32i a, int count) { return vreinterpretq_s32_u32(vreinterpretq_u32_s32(a) >> (unsigned)count); }
+SN_INLINE v32i v_shl_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) << (unsigned)count); }
+SN_INLINE v32i v_shr_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) >> (unsigned)count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return a >> count; }
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return vcgtq_s32(a, b); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return vbslq_s32(m, a, b); }

@@ -1,0 +1,857 @@
+/*
+ * Holds every word of the vector vocabulary to its meaning in kernels/vec.h, against scalar loops.
+ *
+ * Compiled once per instruction set, like the kernels, into one program each: test_vec_<isa> [seed]. It prints a line per
+ * failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the set it says so.
+ *
+ * A block is a vector in memory; get_ and put_ move it by memcpy, so that no word is tested by means of another one (only
+ * truth values are seen through v_select_32i). Special values meet each other in all combinations and in every lane. Memory
+ * words run at every misalignment, their elements placed close behind one inaccessible page and close before another.
+ *
+ * qemu-x86_64 7.2 reads the masked-off elements of vmaskmov: the masked loads of AVX2 fault there, on no real processor.
+ */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE
+#endif
+
+#include "core/numeric.h"
+#include "kernels/vec.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ISA SN_STRING(SN_ISA)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+union block
+{
+    float f[V32F_N];
+    uint32_t u32[V32F_N];
+    uint16_t u16[V16I_N];
+    uint8_t u8[V8U_N];
+};
+
+SN_INLINE v32f get_32f(const union block *x) { v32f v; memcpy(&v, x, sizeof(v)); return v; }
+SN_INLINE v32i get_32i(const union block *x) { v32i v; memcpy(&v, x, sizeof(v)); return v; }
+SN_INLINE v16i get_16i(const union block *x) { v16i v; memcpy(&v, x, sizeof(v)); return v; }
+SN_INLINE v8u get_8u(const union block *x) { v8u v; memcpy(&v, x, sizeof(v)); return v; }
+SN_INLINE void put_32f(union block *x, v32f v) { memcpy(x, &v, sizeof(v)); }
+SN_INLINE void put_32i(union block *x, v32i v) { memcpy(x, &v, sizeof(v)); }
+SN_INLINE void put_16i(union block *x, v16i v) { memcpy(x, &v, sizeof(v)); }
+SN_INLINE void put_8u(union block *x, v8u v) { memcpy(x, &v, sizeof(v)); }
+
+static uint32_t lane(const union block *x, int bits, size_t i)
+{
+    return bits == 8 ? x->u8[i] : bits == 16 ? x->u16[i] : x->u32[i];
+}
+
+static void set_lane(union block *x, int bits, size_t i, uint32_t value)
+{
+    if (bits == 8)
+        x->u8[i] = (uint8_t)value;
+    else if (bits == 16)
+        x->u16[i] = (uint16_t)value;
+    else
+        x->u32[i] = value;
+}
+
+static uint32_t width_mask(int bits) { return bits == 32 ? 0xFFFFFFFF : ((uint32_t)1 << bits) - 1; }
+
+/* Reporting: one result per word; only the first failures of a word are printed. */
+
+static int passed, failed, failures_of_word;
+static const char *volatile word_now = "";
+static volatile size_t n_now, shift_now;
+
+static void begin(const char *word)
+{
+    word_now = word;
+    failures_of_word = 0;
+}
+
+static void end(void) { failures_of_word ? failed++ : passed++; }
+
+/* True for the caller to print its inputs. */
+static bool fails(bool good)
+{
+    if (good)
+        return false;
+    failures_of_word++;
+    if (failures_of_word == 4)
+        printf("FAIL %s (%s): ... and more\n", word_now, ISA);
+    return failures_of_word < 4;
+}
+
+static void expect(bool good, const char *what)
+{
+    if (fails(good))
+        printf("FAIL %s (%s): %s\n", word_now, ISA, what);
+}
+
+static void fault(int number)
+{
+    printf("FAIL %s (%s): signal %d, touched memory that is not its own, n = %zu, shift = %zu\n", word_now, ISA, number,
+        n_now, shift_now);
+    fflush(stdout);
+    _exit(1);
+}
+
+/* Values. */
+
+static uint64_t random_state;
+
+static uint32_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 32 ^ random_state);
+}
+
+static float random_float(void) { return (float)((int32_t)random_bits()) * (1.0f / 268435456); }
+
+static void random_block(union block *x)
+{
+    for (size_t i = 0; i < V32F_N; i++)
+        x->u32[i] = random_bits();
+}
+
+/*
+ * Zeros, subnormals and normals at their edges, infinities, quiet and signalling NaNs of both signs, ties of rounding to
+ * integer and to bfloat16, numbers without a fraction bit and the last ones that have one.
+ */
+static const uint32_t special_32f[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00008000, 0x807FFFFF, 0x00800000,
+    0x80800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0xFFBFFFFF, 0x3F800000,
+    0xBF800000, 0x3F000000, 0xBF000000, 0x3EFFFFFF, 0x3FC00000, 0x40200000, 0xC0200000, 0xC0600000, 0x3F808000, 0x3F818000,
+    0xBF808001, 0x4AFFFFFF, 0x4B000001, 0xCAFFFFFD, 0x4A7FFFFE, 0x4E9651F4, 0x33800000};
+
+static const uint32_t special_32i[] = {0, 1, 2, 127, 128, 254, 255, 256, 32767, 32768, 65535, 65536, 16777217, 0x7F000000,
+    0x7FFFFFBF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFF0000, 0xFFFF7FFF, 0xFFFF8000, 0xFFFF8001, 0xFFFFFF00, 0xFFFFFFFE,
+    0xFFFFFFFF, 0x55555555, 0xAAAAAAAA};
+
+static const uint32_t special_16i[] = {0, 1, 2, 127, 128, 255, 256, 0x3F80, 0x7F80, 0x7FC0, 0x7FFF, 0x8000, 0x8001, 0xBF80,
+    0xFF00, 0xFF80, 0xFFFE, 0xFFFF, 0x5555, 0xAAAA};
+
+static const uint32_t special_8u[] = {0, 1, 2, 3, 15, 16, 85, 100, 126, 127, 128, 129, 170, 200, 253, 254, 255};
+
+enum values { FLOATS, WORDS, HALVES, BYTES };
+
+static const struct { const uint32_t *special; size_t count; int bits; } values_table[] = {
+    {special_32f, COUNT(special_32f), 32}, {special_32i, COUNT(special_32i), 32},
+    {special_16i, COUNT(special_16i), 16}, {special_8u, COUNT(special_8u), 8}};
+
+static bool is_nan(uint32_t bits) { return (bits & 0x7FFFFFFF) > 0x7F800000; }
+
+/* Words that work lane by lane: the word on blocks, one lane on bits. */
+
+struct lane_word
+{
+    const char *name;
+    void (*run)(const union block *in, union block *out);
+    uint32_t (*one)(uint32_t a, uint32_t b, uint32_t c);
+    enum values values;
+    int inputs;
+    bool any_nan;   /* a NaN is a NaN: its sign and payload are open */
+    uint32_t count; /* of a shift: comes as b */
+};
+
+static void compare_lanes(const struct lane_word *t, const union block *in)
+{
+    int bits = values_table[t->values].bits;
+    union block out;
+    t->run(in, &out);
+    for (size_t i = 0; i < sizeof(out) * 8 / (size_t)bits; i++)
+    {
+        uint32_t a = lane(in, bits, i), b = t->inputs < 2 ? t->count : lane(in + 1, bits, i), c = lane(in + 2, bits, i);
+        uint32_t want = t->one(a, b, c) & width_mask(bits), got = lane(&out, bits, i);
+        if (fails(got == want || (t->any_nan && is_nan(got) && is_nan(want))))
+            printf("FAIL %s (%s): lane %zu: a = %#x, b = %#x, c = %#x: got %#x, want %#x\n", t->name, ISA, i, a, b, c, got,
+                want);
+    }
+}
+
+static void check_lane_word(const struct lane_word *t)
+{
+    const uint32_t *special = values_table[t->values].special;
+    size_t count = values_table[t->values].count, total = count;
+    int bits = values_table[t->values].bits;
+    size_t lanes = sizeof(union block) * 8 / (size_t)bits;
+    union block in[3];
+    memset(in, 0, sizeof(in));
+    begin(t->name);
+    for (int i = 1; i < t->inputs; i++)
+        total *= count;
+    for (size_t start = 0; start < total; start++)
+    {
+        for (size_t i = 0; i < lanes; i++)
+        {
+            size_t k = (start + i) % total;
+            set_lane(in, bits, i, special[k % count]);
+            set_lane(in + 1, bits, i, special[k / count % count]);
+            set_lane(in + 2, bits, i, special[k / count / count % count]);
+        }
+        compare_lanes(t, in);
+    }
+    for (int round = 0; round < 20000; round++)
+    {
+        for (int i = 0; i < 3; i++)
+            random_block(in + i);
+        for (size_t i = 0; round % 2 && t->values == FLOATS && i < V32F_N; i++)
+            in[0].f[i] = random_float(), in[1].f[i] = random_float(), in[2].f[i] = random_float();
+        compare_lanes(t, in);
+    }
+    end();
+}
+
+#define IN(type, k) get_##type(in + (k))
+#define RUN(name, type, value) static void run_##name(const union block *in, union block *out) { put_##type(out, value); }
+#define RUN_1(word, type) RUN(word, type, word(IN(type, 0)))
+#define RUN_2(word, type) RUN(word, type, word(IN(type, 0), IN(type, 1)))
+#define RUN_3(word, type) RUN(word, type, word(IN(type, 0), IN(type, 1), IN(type, 2)))
+#define RUN_MASK(word, type) RUN(word, 32i, v_select_32i(word(IN(type, 0), IN(type, 1)), v_set_32i(-1), v_set_32i(0)))
+#define RUN_SHIFT(word, type, count) RUN(word##_##count, type, word(IN(type, 0), count))
+#define RUN_CAST(word, from, to) RUN(word, to, word(IN(from, 0)))
+
+/* The same lane on bits: ONE_F sees them as floats. */
+#define LANE(name) static uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c)
+#define ONE(name, value) LANE(name) { return (void)a, (void)b, (void)c, value; }
+#define ONE_F(name, value) static float f_##name(float a, float b, float c) { return (void)a, (void)b, (void)c, value; } \
+    LANE(name) { return sn_bits_32f(f_##name(sn_from_bits_32f(a), sn_from_bits_32f(b), sn_from_bits_32f(c))); }
+
+RUN_2(v_add_32f, 32f) RUN_2(v_sub_32f, 32f) RUN_2(v_mul_32f, 32f) RUN_2(v_div_32f, 32f)
+RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f)
+RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
+RUN_1(v_abs_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
+RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
+RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
+RUN_SHIFT(v_shl_32i, 32i, 1) RUN_SHIFT(v_shl_32i, 32i, 16) RUN_SHIFT(v_shl_32i, 32i, 31) RUN_SHIFT(v_shr_32i, 32i, 1)
+RUN_SHIFT(v_shr_32i, 32i, 16) RUN_SHIFT(v_shr_32i, 32i, 31) RUN_SHIFT(v_sra_32i, 32i, 1) RUN_SHIFT(v_sra_32i, 32i, 16)
+RUN_SHIFT(v_sra_32i, 32i, 31) RUN_SHIFT(v_sra_16i, 16i, 1) RUN_SHIFT(v_sra_16i, 16i, 7) RUN_SHIFT(v_sra_16i, 16i, 15)
+RUN_CAST(v_cast_32f_32i, 32f, 32i) RUN_CAST(v_cast_32i_32f, 32i, 32f) RUN_CAST(v_cast_16i_32i, 16i, 32i)
+RUN_CAST(v_cast_32i_16i, 32i, 16i) RUN_CAST(v_cast_8u_32i, 8u, 32i) RUN_CAST(v_cast_32i_8u, 32i, 8u)
+RUN_CAST(v_cvt_32i_32f, 32i, 32f)
+RUN_2(v_max_16i, 16i) RUN_2(v_xor_16i, 16i) RUN_2(v_and_16i, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
+
+static void run_v_select_32f(const union block *in, union block *out)
+{
+    put_32f(out, v_select_32f(v_lt_32f(get_32f(in), get_32f(in + 1)), get_32f(in + 1), get_32f(in + 2)));
+}
+
+static void run_v_select_32i(const union block *in, union block *out)
+{
+    put_32i(out, v_select_32i(v_gt_32i(get_32i(in), get_32i(in + 1)), get_32i(in + 1), get_32i(in + 2)));
+}
+
+/* Clamped first, as its meaning demands; the clamp sends NaN to its second operand. */
+static void run_v_cvt_32f_32i(const union block *in, union block *out)
+{
+    put_32i(out, v_cvt_32f_32i(v_min_32f(v_max_32f(get_32f(in), v_set_32f(-0x1p31f)), v_set_32f(0x1.FFFFFEp30f))));
+}
+
+static uint32_t clamped_to_int(float a)
+{
+    float low = a > -0x1p31f ? a : -0x1p31f;
+    return (uint32_t)lrintf(low < 0x1.FFFFFEp30f ? low : 0x1.FFFFFEp30f);
+}
+
+static uint32_t sra(uint32_t a, uint32_t count, int bits)
+{
+    uint32_t sign = a >> (bits - 1) & 1;
+    return count == 0 ? a : a >> count | (sign ? width_mask(bits) << ((uint32_t)bits - count) : 0);
+}
+
+static uint32_t larger_16i(uint32_t a, uint32_t b) { return (a ^ 0x8000) > (b ^ 0x8000) ? a : b; }
+
+ONE_F(add, a + b)
+ONE_F(sub, a - b)
+ONE_F(mul, a * b)
+ONE_F(div, a / b)
+ONE_F(fma, V_FMA ? fmaf(a, b, c) : a * b + c)
+ONE_F(fnma, V_FMA ? fmaf(-a, b, c) : c - a * b)
+ONE_F(max, a > b ? a : b)
+ONE_F(min, a < b ? a : b)
+ONE_F(round, rintf(a))
+ONE_F(select_lt, a < b ? b : c)
+ONE(abs, a & 0x7FFFFFFF)
+ONE(same, a)
+ONE(lt, sn_from_bits_32f(a) < sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
+ONE(le, sn_from_bits_32f(a) <= sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
+ONE(eq, sn_from_bits_32f(a) == sn_from_bits_32f(b) ? 0xFFFFFFFF : 0)
+ONE(gt_32i, (int32_t)a > (int32_t)b ? 0xFFFFFFFF : 0)
+ONE(select_gt, (int32_t)a > (int32_t)b ? b : c)
+ONE(add_32i, a + b)
+ONE(sub_32i, a - b)
+ONE(and, a & b)
+ONE(or, a | b)
+ONE(xor, a ^ b)
+ONE(shl, a << b)
+ONE(shr, a >> b)
+ONE(sra_32i, sra(a, b, 32))
+ONE(sra_16i, sra(a, b, 16))
+ONE(cvt_32i_32f, sn_bits_32f((float)(int32_t)a))
+ONE(cvt_32f_32i, clamped_to_int(sn_from_bits_32f(a)))
+ONE(max_16i, larger_16i(a, b))
+ONE(max_8u, a > b ? a : b)
+ONE(min_8u, a < b ? a : b)
+
+static const struct lane_word lane_words[] = {
+    {"v_add_32f", run_v_add_32f, one_add, FLOATS, 2, true, 0},
+    {"v_sub_32f", run_v_sub_32f, one_sub, FLOATS, 2, true, 0},
+    {"v_mul_32f", run_v_mul_32f, one_mul, FLOATS, 2, true, 0},
+    {"v_div_32f", run_v_div_32f, one_div, FLOATS, 2, true, 0},
+    {"v_fma_32f", run_v_fma_32f, one_fma, FLOATS, 3, true, 0},
+    {"v_fnma_32f", run_v_fnma_32f, one_fnma, FLOATS, 3, true, 0},
+    {"v_max_32f", run_v_max_32f, one_max, FLOATS, 2, false, 0},
+    {"v_min_32f", run_v_min_32f, one_min, FLOATS, 2, false, 0},
+    {"v_abs_32f", run_v_abs_32f, one_abs, FLOATS, 1, false, 0},
+    {"v_round_32f", run_v_round_32f, one_round, FLOATS, 1, true, 0},
+    {"v_keep_32f", run_v_keep_32f, one_same, FLOATS, 1, false, 0},
+    {"v_lt_32f", run_v_lt_32f, one_lt, FLOATS, 2, false, 0},
+    {"v_le_32f", run_v_le_32f, one_le, FLOATS, 2, false, 0},
+    {"v_eq_32f", run_v_eq_32f, one_eq, FLOATS, 2, false, 0},
+    {"v_select_32f", run_v_select_32f, one_select_lt, FLOATS, 3, false, 0},
+    {"v_gt_32i", run_v_gt_32i, one_gt_32i, WORDS, 2, false, 0},
+    {"v_select_32i", run_v_select_32i, one_select_gt, WORDS, 3, false, 0},
+    {"v_add_32i", run_v_add_32i, one_add_32i, WORDS, 2, false, 0},
+    {"v_sub_32i", run_v_sub_32i, one_sub_32i, WORDS, 2, false, 0},
+    {"v_and_32i", run_v_and_32i, one_and, WORDS, 2, false, 0},
+    {"v_or_32i", run_v_or_32i, one_or, WORDS, 2, false, 0},
+    {"v_xor_32i", run_v_xor_32i, one_xor, WORDS, 2, false, 0},
+    {"v_shl_32i by 1", run_v_shl_32i_1, one_shl, WORDS, 1, false, 1},
+    {"v_shl_32i by 16", run_v_shl_32i_16, one_shl, WORDS, 1, false, 16},
+    {"v_shl_32i by 31", run_v_shl_32i_31, one_shl, WORDS, 1, false, 31},
+    {"v_shr_32i by 1", run_v_shr_32i_1, one_shr, WORDS, 1, false, 1},
+    {"v_shr_32i by 16", run_v_shr_32i_16, one_shr, WORDS, 1, false, 16},
+    {"v_shr_32i by 31", run_v_shr_32i_31, one_shr, WORDS, 1, false, 31},
+    {"v_sra_32i by 1", run_v_sra_32i_1, one_sra_32i, WORDS, 1, false, 1},
+    {"v_sra_32i by 16", run_v_sra_32i_16, one_sra_32i, WORDS, 1, false, 16},
+    {"v_sra_32i by 31", run_v_sra_32i_31, one_sra_32i, WORDS, 1, false, 31},
+    {"v_sra_16i by 1", run_v_sra_16i_1, one_sra_16i, HALVES, 1, false, 1},
+    {"v_sra_16i by 7", run_v_sra_16i_7, one_sra_16i, HALVES, 1, false, 7},
+    {"v_sra_16i by 15", run_v_sra_16i_15, one_sra_16i, HALVES, 1, false, 15},
+    {"v_cast_32f_32i", run_v_cast_32f_32i, one_same, FLOATS, 1, false, 0},
+    {"v_cast_32i_32f", run_v_cast_32i_32f, one_same, FLOATS, 1, false, 0},
+    {"v_cast_16i_32i", run_v_cast_16i_32i, one_same, HALVES, 1, false, 0},
+    {"v_cast_32i_16i", run_v_cast_32i_16i, one_same, HALVES, 1, false, 0},
+    {"v_cast_8u_32i", run_v_cast_8u_32i, one_same, BYTES, 1, false, 0},
+    {"v_cast_32i_8u", run_v_cast_32i_8u, one_same, BYTES, 1, false, 0},
+    {"v_cvt_32i_32f", run_v_cvt_32i_32f, one_cvt_32i_32f, WORDS, 1, false, 0},
+    {"v_cvt_32f_32i", run_v_cvt_32f_32i, one_cvt_32f_32i, FLOATS, 1, false, 0},
+    {"v_max_16i", run_v_max_16i, one_max_16i, HALVES, 2, false, 0},
+    {"v_xor_16i", run_v_xor_16i, one_xor, HALVES, 2, false, 0},
+    {"v_and_16i", run_v_and_16i, one_and, HALVES, 2, false, 0},
+    {"v_max_8u", run_v_max_8u, one_max_8u, BYTES, 2, false, 0},
+    {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
+};
+
+/* Words that move lanes: the result is every second element of a, then of b. */
+
+RUN_2(v_even_32f, 32f) RUN_2(v_odd_32f, 32f) RUN_2(v_even_16i, 16i) RUN_2(v_odd_16i, 16i) RUN_2(v_even_8u, 8u)
+RUN_2(v_odd_8u, 8u)
+
+static const struct halving_word
+{
+    const char *name;
+    void (*run)(const union block *in, union block *out);
+    int bits;
+    size_t first;
+} halving_words[] = {
+    {"v_even_32f", run_v_even_32f, 32, 0}, {"v_odd_32f", run_v_odd_32f, 32, 1},
+    {"v_even_16i", run_v_even_16i, 16, 0}, {"v_odd_16i", run_v_odd_16i, 16, 1},
+    {"v_even_8u", run_v_even_8u, 8, 0}, {"v_odd_8u", run_v_odd_8u, 8, 1},
+};
+
+static void check_halving_word(const struct halving_word *t)
+{
+    size_t lanes = sizeof(union block) * 8 / (size_t)t->bits;
+    begin(t->name);
+    for (int round = 0; round < 1000; round++)
+    {
+        union block in[2], out;
+        random_block(in);
+        random_block(in + 1);
+        t->run(in, &out);
+        for (size_t i = 0; i < lanes; i++)
+        {
+            size_t from = 2 * i + t->first;
+            uint32_t want = lane(in + from / lanes, t->bits, from % lanes), got = lane(&out, t->bits, i);
+            if (fails(got == want))
+                printf("FAIL %s (%s): lane %zu: got %#x, want %#x\n", t->name, ISA, i, got, want);
+        }
+    }
+    end();
+}
+
+static void check_transpose(void)
+{
+    begin("v_transpose_32f");
+    for (int round = 0; round < 100; round++)
+    {
+        union block in[V32F_N], out[V32F_N];
+        v32f r[V32F_N];
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            random_block(in + i);
+            r[i] = get_32f(in + i);
+        }
+        v_transpose_32f(r);
+        for (size_t i = 0; i < V32F_N; i++)
+            put_32f(out + i, r[i]);
+        for (size_t i = 0; i < V32F_N * V32F_N; i++)
+        {
+            uint32_t got = out[i / V32F_N].u32[i % V32F_N], want = in[i % V32F_N].u32[i / V32F_N];
+            if (fails(got == want))
+                printf("FAIL %s (%s): row %zu lane %zu: got %#x, want %#x\n", word_now, ISA, i / V32F_N, i % V32F_N, got,
+                    want);
+        }
+    }
+    end();
+}
+
+/* Saturation of every special integer in every lane, then of random ones. */
+static void check_pack(void)
+{
+    begin("v_pack_32i_8u");
+    for (size_t round = 0; round < 10000; round++)
+    {
+        union block in[4], out;
+        for (size_t i = 0; i < V8U_N; i++)
+        {
+            uint32_t near_bytes = random_bits() % 1024 - 384;
+            uint32_t x = round < COUNT(special_32i) ? special_32i[(round + i) % COUNT(special_32i)] :
+                round % 2 ? near_bytes : random_bits();
+            in[i / V32F_N].u32[i % V32F_N] = x;
+        }
+        put_8u(&out, v_pack_32i_8u(get_32i(in), get_32i(in + 1), get_32i(in + 2), get_32i(in + 3)));
+        for (size_t i = 0; i < V8U_N; i++)
+        {
+            int32_t x = (int32_t)in[i / V32F_N].u32[i % V32F_N];
+            int32_t want = x < 0 ? 0 : x > 255 ? 255 : x;
+            if (fails(out.u8[i] == want))
+                printf("FAIL %s (%s): lane %zu of %d: got %d, want %d\n", word_now, ISA, i, x, out.u8[i], want);
+        }
+    }
+    end();
+}
+
+static void check_constants(void)
+{
+    union block out;
+    begin("V32F_N, V16I_N, V8U_N");
+    expect(V16I_N == 2 * V32F_N && V8U_N == 4 * V32F_N && sizeof(v32f) == V8U_N && sizeof(v32i) == V8U_N &&
+        sizeof(v16i) == V8U_N && sizeof(v8u) == V8U_N && (V_FMA == 0 || V_FMA == 1), "widths do not agree");
+    end();
+
+    begin("v_zero_32f");
+    put_32f(&out, v_zero_32f());
+    for (size_t i = 0; i < V32F_N; i++)
+        expect(out.u32[i] == 0, "a lane is not +0");
+    end();
+
+    begin("v_set_32f");
+    for (size_t k = 0; k < COUNT(special_32f); k++)
+    {
+        if (is_nan(special_32f[k]))
+            continue; /* a signalling NaN may become quiet on its way into the function */
+        put_32f(&out, v_set_32f(sn_from_bits_32f(special_32f[k])));
+        for (size_t i = 0; i < V32F_N; i++)
+            expect(out.u32[i] == special_32f[k], "a lane is not x");
+    }
+    end();
+
+    begin("v_set_32i");
+    for (size_t k = 0; k < COUNT(special_32i); k++)
+    {
+        put_32i(&out, v_set_32i((int32_t)special_32i[k]));
+        for (size_t i = 0; i < V32F_N; i++)
+            expect(out.u32[i] == special_32i[k], "a lane is not x");
+    }
+    end();
+
+    begin("v_set_16i");
+    for (size_t k = 0; k < COUNT(special_16i); k++)
+    {
+        put_16i(&out, v_set_16i((int16_t)special_16i[k]));
+        for (size_t i = 0; i < V16I_N; i++)
+            expect(out.u16[i] == special_16i[k], "a lane is not x");
+    }
+    end();
+
+    begin("v_set_8u");
+    for (int x = 0; x < 256; x++)
+    {
+        put_8u(&out, v_set_8u((uint8_t)x));
+        for (size_t i = 0; i < V8U_N; i++)
+            expect(out.u8[i] == x, "a lane is not x");
+    }
+    end();
+}
+
+/* Whole numbers add exactly in any order, so a lane forgotten or taken twice shows in the bits. */
+static void check_reductions(void)
+{
+    union block in;
+    begin("v_reduce_add_32f");
+    for (int round = 0; round < 10000; round++)
+    {
+        float want = 0;
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            in.f[i] = (float)(random_bits() % 65536);
+            want += in.f[i];
+        }
+        float got = v_reduce_add_32f(get_32f(&in));
+        if (fails(got == want))
+            printf("FAIL %s (%s): got %.9g, want %.9g\n", word_now, ISA, (double)got, (double)want);
+    }
+    for (int round = 0; round < 10000; round++)
+    {
+        double want = 0, size = 0;
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            in.f[i] = random_float();
+            want += (double)in.f[i];
+            size += fabs((double)in.f[i]);
+        }
+        float got = v_reduce_add_32f(get_32f(&in)), again = v_reduce_add_32f(get_32f(&in));
+        if (fails(fabs((double)got - want) <= V32F_N * 0x1p-24 * size && got == again))
+            printf("FAIL %s (%s): got %.9g, then %.9g, want %.9g\n", word_now, ISA, (double)got, (double)again, want);
+    }
+    end();
+
+    begin("v_reduce_max_32f");
+    for (size_t round = 0; round < 10000; round++)
+    {
+        float want = -INFINITY;
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            in.f[i] = random_float() - 9;
+            if (round < V32F_N)
+                in.f[i] = i == round ? -1 : -INFINITY;
+            want = in.f[i] > want ? in.f[i] : want;
+        }
+        float got = v_reduce_max_32f(get_32f(&in));
+        if (fails(got == want))
+            printf("FAIL %s (%s): got %.9g, want %.9g\n", word_now, ISA, (double)got, (double)want);
+    }
+    end();
+}
+
+static void check_any(void)
+{
+    begin("v_any");
+    for (size_t k = 0; k <= V32F_N; k++)
+    {
+        union block in;
+        for (size_t i = 0; i < V32F_N; i++)
+            in.f[i] = i == k ? -1.0f : 1.0f;
+        int want = k < V32F_N, all = v_any(v_le_32f(get_32f(&in), get_32f(&in)));
+        int of_floats = v_any(v_lt_32f(get_32f(&in), v_zero_32f()));
+        int of_ints = v_any(v_gt_32i(v_set_32i(0), get_32i(&in)));
+        if (fails(of_floats == want && of_ints == want && all == 1))
+            printf("FAIL %s (%s): lane %zu: got %d %d %d, want %d %d 1\n", word_now, ISA, k, of_floats, of_ints, all, want,
+                want);
+    }
+    end();
+}
+
+static void check_round_modes(void)
+{
+    static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
+    union block in[1], out;
+    begin("v_round_32f in every rounding mode");
+    for (size_t k = 0; k < COUNT(special_32f); k++)
+        for (size_t m = 0; m < COUNT(modes); m++)
+        {
+            uint32_t want = sn_bits_32f(rintf(sn_from_bits_32f(special_32f[k])));
+            void (*volatile run)(const union block *, union block *) = run_v_round_32f;
+            for (size_t i = 0; i < V32F_N; i++)
+                in[0].u32[i] = special_32f[k];
+            fesetround(modes[m]);
+            run(in, &out);
+            fesetround(FE_TONEAREST);
+            if (fails(out.u32[0] == want || (is_nan(out.u32[0]) && is_nan(want))))
+                printf("FAIL %s (%s): mode %#x: %#x: got %#x, want %#x\n", word_now, ISA, (unsigned)modes[m],
+                    special_32f[k], out.u32[0], want);
+        }
+    end();
+}
+
+/* bfloat16. */
+
+static void check_bf16_to_float(void)
+{
+    begin("v_load_16b_32f, v_even_16b_32f, v_odd_16b_32f on all values");
+    for (uint32_t x = 0; x < 65536; x++)
+    {
+        union block in, loaded, even, odd;
+        for (size_t i = 0; i < V16I_N; i++)
+            in.u16[i] = (uint16_t)(x + i * 257);
+        put_32f(&loaded, v_load_16b_32f(in.u16));
+        put_32f(&even, v_even_16b_32f(get_16i(&in)));
+        put_32f(&odd, v_odd_16b_32f(get_16i(&in)));
+        for (size_t i = 0; i < V32F_N; i++)
+            if (fails(loaded.u32[i] == (uint32_t)in.u16[i] << 16 && even.u32[i] == (uint32_t)in.u16[2 * i] << 16 &&
+                odd.u32[i] == (uint32_t)in.u16[2 * i + 1] << 16))
+                printf("FAIL %s (%s): lane %zu of %#x, %#x, %#x: got %#x, %#x, %#x\n", word_now, ISA, i, in.u16[i],
+                    in.u16[2 * i], in.u16[2 * i + 1], loaded.u32[i], even.u32[i], odd.u32[i]);
+    }
+    end();
+}
+
+static void compare_bf16(const union block *in)
+{
+    union block stored, tail, joined;
+    v_store_16b_32f(stored.u16, get_32f(in));
+    v_store_tail_16b_32f(tail.u16, get_32f(in), V32F_N);
+    put_16i(&joined, v_join_16b_32f(get_32f(in), get_32f(in + 1)));
+    for (size_t i = 0; i < V32F_N; i++)
+    {
+        uint16_t a = sn_32f_to_16b(in[0].f[i]), b = sn_32f_to_16b(in[1].f[i]);
+        if (fails(stored.u16[i] == a && tail.u16[i] == a && joined.u16[2 * i] == a && joined.u16[2 * i + 1] == b))
+            printf("FAIL %s (%s): lane %zu of %#x, %#x: got %#x %#x %#x, %#x, want %#x, %#x\n", word_now, ISA, i,
+                in[0].u32[i], in[1].u32[i], stored.u16[i], tail.u16[i], joined.u16[2 * i], joined.u16[2 * i + 1], a, b);
+    }
+}
+
+/* Every upper half with lower halves at and around the tie, then random bits, a 256th of which are NaN. */
+static void check_float_to_bf16(void)
+{
+    static const uint32_t lower[] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xC000, 0xFFFF, 0x1234};
+    union block in[2];
+    begin("v_store_16b_32f, v_store_tail_16b_32f, v_join_16b_32f");
+    for (uint32_t k = 0; k < 65536 * COUNT(lower); k++)
+    {
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            uint32_t a = k + (uint32_t)i, b = k + (uint32_t)i * 8195;
+            in[0].u32[i] = (a / COUNT(lower) % 65536) << 16 | lower[a % COUNT(lower)];
+            in[1].u32[i] = (b / COUNT(lower) % 65536) << 16 | lower[b % COUNT(lower)];
+        }
+        compare_bf16(in);
+    }
+    for (int round = 0; round < 100000; round++)
+    {
+        random_block(in);
+        random_block(in + 1);
+        compare_bf16(in);
+    }
+    end();
+}
+
+/* Memory words. */
+
+#define LOAD(name, type) static void load_##name(const void *p, union block *out) { put_##type(out, v_load_##name(p)); }
+#define LOAD_TAIL(name, type) LOAD_N(name) { put_##type(out, v_load_tail_##name(p, n)); }
+#define STORE(name, type) static void store_##name(void *p, const union block *in) { v_store_##name(p, get_##type(in)); }
+#define STORE_TAIL(name, type) STORE_N(name) { v_store_tail_##name(p, get_##type(in), n); }
+#define LOAD_N(name) static void load_tail_##name(const void *p, union block *out, size_t n)
+#define STORE_N(name) static void store_tail_##name(void *p, const union block *in, size_t n)
+
+LOAD(32f, 32f) LOAD(32i, 32i) LOAD(16i, 16i) LOAD(8u, 8u) LOAD(16b_32f, 32f) LOAD(8u_32i, 32i)
+LOAD_TAIL(32f, 32f) LOAD_TAIL(32i, 32i) LOAD_TAIL(16i, 16i) LOAD_TAIL(8u, 8u) LOAD_TAIL(16b_32f, 32f)
+LOAD_TAIL(8u_32i, 32i)
+STORE(32f, 32f) STORE(32i, 32i) STORE(16i, 16i) STORE(8u, 8u) STORE(16b_32f, 32f)
+STORE_TAIL(32f, 32f) STORE_TAIL(32i, 32i) STORE_TAIL(16i, 16i) STORE_TAIL(8u, 8u) STORE_TAIL(16b_32f, 32f)
+
+ONE(widen_16b, a << 16)
+ONE(narrow_16b, sn_32f_to_16b(sn_from_bits_32f(a)))
+
+static const struct memory_word
+{
+    const char *load_name, *load_tail_name, *store_name, *store_tail_name;
+    void (*load)(const void *p, union block *out);
+    void (*load_tail)(const void *p, union block *out, size_t n);
+    void (*store)(void *p, const union block *in);
+    void (*store_tail)(void *p, const union block *in, size_t n);
+    uint32_t (*widen)(uint32_t a, uint32_t b, uint32_t c);
+    uint32_t (*narrow)(uint32_t a, uint32_t b, uint32_t c);
+    int bits;    /* of a lane */
+    size_t size; /* of an element in memory, in bytes */
+} memory_words[] = {
+    {"v_load_32f", "v_load_tail_32f", "v_store_32f", "v_store_tail_32f", load_32f, load_tail_32f, store_32f, store_tail_32f,
+        one_same, one_same, 32, 4},
+    {"v_load_32i", "v_load_tail_32i", "v_store_32i", "v_store_tail_32i", load_32i, load_tail_32i, store_32i, store_tail_32i,
+        one_same, one_same, 32, 4},
+    {"v_load_16i", "v_load_tail_16i", "v_store_16i", "v_store_tail_16i", load_16i, load_tail_16i, store_16i, store_tail_16i,
+        one_same, one_same, 16, 2},
+    {"v_load_8u", "v_load_tail_8u", "v_store_8u", "v_store_tail_8u", load_8u, load_tail_8u, store_8u, store_tail_8u,
+        one_same, one_same, 8, 1},
+    {"v_load_16b_32f", "v_load_tail_16b_32f", "v_store_16b_32f", "v_store_tail_16b_32f", load_16b_32f, load_tail_16b_32f,
+        store_16b_32f, store_tail_16b_32f, one_widen_16b, one_narrow_16b, 32, 2},
+    {"v_load_8u_32i", "v_load_tail_8u_32i", NULL, NULL, load_8u_32i, load_tail_8u_32i, NULL, NULL, one_same, NULL, 32, 1},
+};
+
+/* Readable and writable memory between two inaccessible pages; nothing looks further into it than a window at each end. */
+static uint8_t *guarded_begin, *guarded_end;
+
+enum { WINDOW = 256, MISALIGNMENTS = 64 };
+
+static bool make_guarded(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *p = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) || mprotect(p + 2 * page, page, PROT_NONE))
+        return false;
+    guarded_begin = p + page;
+    guarded_end = p + 2 * page;
+    return true;
+}
+
+/* The address for n elements, shift bytes from the lower or the upper guard. */
+static uint8_t *place(size_t bytes, size_t shift, int upper)
+{
+    return upper ? guarded_end - shift - bytes : guarded_begin + shift;
+}
+
+static uint32_t element(const uint8_t *p, size_t size)
+{
+    uint32_t x = 0;
+    for (size_t i = 0; i < size; i++)
+        x |= (uint32_t)p[i] << 8 * i;
+    return x;
+}
+
+static void check_load_at(const struct memory_word *t, size_t n, bool full, size_t shift, int upper)
+{
+    size_t lanes = sizeof(union block) * 8 / (size_t)t->bits;
+    const uint8_t *p = place(n * t->size, shift, upper);
+    union block out;
+    memset(&out, 0xEE, sizeof(out));
+    n_now = n;
+    shift_now = shift;
+    if (full)
+        t->load(p, &out);
+    else
+        t->load_tail(p, &out, n);
+    for (size_t i = 0; i < lanes; i++)
+    {
+        uint32_t want = i < n ? t->widen(element(p + i * t->size, t->size), 0, 0) : 0, got = lane(&out, t->bits, i);
+        if (fails(got == want))
+            printf("FAIL %s (%s): n = %zu, %zu bytes from the %s guard, lane %zu: got %#x, want %#x\n", word_now, ISA, n,
+                shift, upper ? "upper" : "lower", i, got, want);
+    }
+}
+
+static void check_store_at(const struct memory_word *t, size_t n, bool full, size_t shift, int upper)
+{
+    uint8_t *p = place(n * t->size, shift, upper), *window = upper ? guarded_end - WINDOW : guarded_begin;
+    union block in;
+    random_block(&in);
+    memset(window, 0xA5, WINDOW);
+    n_now = n;
+    shift_now = shift;
+    if (full)
+        t->store(p, &in);
+    else
+        t->store_tail(p, &in, n);
+    for (uint8_t *q = window; q < window + WINDOW; q++)
+    {
+        uint32_t want = 0xA5;
+        if (q >= p && q < p + n * t->size)
+        {
+            size_t i = (size_t)(q - p);
+            want = t->narrow(lane(&in, t->bits, i / t->size), 0, 0) >> 8 * (i % t->size) & 0xFF;
+        }
+        if (fails(*q == want))
+            printf("FAIL %s (%s): n = %zu, %zu bytes from the %s guard, byte %td: got %#x, want %#x\n", word_now, ISA, n,
+                shift, upper ? "upper" : "lower", q - p, *q, want);
+    }
+}
+
+static void check_memory_word(const struct memory_word *t)
+{
+    size_t lanes = sizeof(union block) * 8 / (size_t)t->bits;
+    for (int form = 0; form < 4; form++)
+    {
+        bool store = form >= 2, full = form % 2 == 0;
+        const char *const names[] = {t->load_name, t->load_tail_name, t->store_name, t->store_tail_name};
+        if (!names[form])
+            continue;
+        begin(names[form]);
+        for (uint8_t *p = guarded_begin; p < guarded_end; p++)
+            *p = (uint8_t)random_bits();
+        for (size_t n = full ? lanes : 0; n <= lanes; n++)
+            for (size_t shift = 0; shift < MISALIGNMENTS; shift++)
+                for (int upper = 0; upper < 2; upper++)
+                    (store ? check_store_at : check_load_at)(t, n, full, shift, upper);
+        end();
+    }
+}
+
+static void check_stream(void)
+{
+    begin("v_stream_32f, v_fence");
+    for (size_t i = 0; i < WINDOW / sizeof(union block); i++)
+    {
+        uint8_t *p = guarded_end - (i + 1) * sizeof(union block);
+        union block in;
+        random_block(&in);
+        memset(guarded_end - WINDOW, 0xA5, WINDOW);
+        v_stream_32f(p, get_32f(&in));
+        v_fence();
+        expect(memcmp(p, &in, sizeof(in)) == 0, "not what was stored");
+        for (uint8_t *q = guarded_end - WINDOW; q < guarded_end; q++)
+            expect((q >= p && q < p + sizeof(in)) || *q == 0xA5, "wrote outside the vector");
+    }
+    end();
+}
+
+/* Apart from main, whose code must run on any machine. */
+static __attribute__((noinline)) int check_all(uint64_t seed)
+{
+    random_state = seed * 2654435761u + 88172645463325252u;
+    if (!make_guarded())
+    {
+        printf("cannot map guard pages\n");
+        return 1;
+    }
+    signal(SIGSEGV, fault);
+    signal(SIGBUS, fault);
+    check_constants();
+    for (size_t i = 0; i < COUNT(lane_words); i++)
+        check_lane_word(lane_words + i);
+    for (size_t i = 0; i < COUNT(halving_words); i++)
+        check_halving_word(halving_words + i);
+    check_transpose();
+    check_pack();
+    check_reductions();
+    check_any();
+    check_round_modes();
+    check_bf16_to_float();
+    check_float_to_bf16();
+    for (size_t i = 0; i < COUNT(memory_words); i++)
+        check_memory_word(memory_words + i);
+    check_stream();
+    printf("vocabulary on %s, seed %llu: %d passed, %d failed\n", ISA, (unsigned long long)seed, passed, failed);
+    return failed != 0;
+}
+
+static bool machine_has_isa(void)
+{
+#if defined(SN_ISA_avx512)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
+#elif defined(SN_ISA_avx2)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#elif defined(SN_ISA_sse41)
+    return __builtin_cpu_supports("sse4.1");
+#else
+    return true;
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    if (!machine_has_isa())
+    {
+        printf("skipped: this machine has no %s\n", ISA);
+        return 0;
+    }
+    return check_all(argc > 1 ? strtoull(argv[1], NULL, 0) : 1);
+}
