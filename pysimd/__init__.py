@@ -1,0 +1,66 @@
+"""pysimd: neural-network inference primitives on NumPy arrays, computed by libsimdnet.
+
+Functions take contiguous arrays, in place, and give new ones or write into ``out=``. The dtype chooses the C function; an
+array that does not fit is refused, never converted. ``pysimd.lowlevel`` has every C function as it is.
+"""
+
+from pysimd import lowlevel
+from pysimd._library import VERSION as __version__
+from pysimd.activation import relu
+from pysimd.add import Add16b, add, add_8i, add_bias
+from pysimd.context import Context
+from pysimd.convolution import Convolution32f, convolution
+from pysimd.enums import Activation, Compatibility, CpuInfoType, TensorData, TensorFormat
+from pysimd.errors import StateError
+from pysimd.infrastructure import (
+    active_isa,
+    alignment,
+    cpu_info,
+    get_num_threads,
+    isa_levels,
+    max_isa,
+    performance_statistic,
+    set_max_isa,
+    set_num_threads,
+    version,
+)
+from pysimd.inner_product import inner_product
+from pysimd.layout import convert_image, specify_tensor_format, tensor_alignment
+from pysimd.pooling import pooling_average, pooling_max
+from pysimd.softmax import softmax
+
+__all__ = [
+    "Activation",
+    "Add16b",
+    "Compatibility",
+    "Context",
+    "Convolution32f",
+    "CpuInfoType",
+    "StateError",
+    "TensorData",
+    "TensorFormat",
+    "__version__",
+    "active_isa",
+    "add",
+    "add_8i",
+    "add_bias",
+    "alignment",
+    "convert_image",
+    "convolution",
+    "cpu_info",
+    "get_num_threads",
+    "inner_product",
+    "isa_levels",
+    "lowlevel",
+    "max_isa",
+    "performance_statistic",
+    "pooling_average",
+    "pooling_max",
+    "relu",
+    "set_max_isa",
+    "set_num_threads",
+    "softmax",
+    "specify_tensor_format",
+    "tensor_alignment",
+    "version",
+]

@@ -1,0 +1,127 @@
+"""NumPy arrays as C arrays: dtype, shape, contiguity, pointers, output allocation.
+
+Arrays are used in place. Nothing is converted or copied to make an argument fit: what does not fit is refused, with the name
+of the argument, what it is and what was expected.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pysimd._library import ffi, lib
+
+Array = NDArray[Any]
+Shape = tuple[int, ...]
+
+
+class Element(NamedTuple):
+    """An element type of the library."""
+
+    name: str
+    dtype: Any  # the NumPy dtype that outputs are allocated with
+    ctype: Any  # the cffi array type that pointers have
+    tensor: int  # the enumerator of SimdTensorDataType
+
+
+FLOAT32 = Element("float32", np.dtype(np.float32), ffi.typeof("float[]"), lib.SimdTensorData32f)
+BFLOAT16 = Element("bfloat16", np.dtype(np.uint16), ffi.typeof("uint16_t[]"), lib.SimdTensorData16b)
+UINT8 = Element("uint8", np.dtype(np.uint8), ffi.typeof("uint8_t[]"), lib.SimdTensorData8u)
+
+_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
+_F32 = FLOAT32.dtype
+_F32_ARRAY = FLOAT32.ctype
+_from_buffer = ffi.from_buffer
+
+
+def _spelled(elements: tuple[Element, ...]) -> str:
+    names = ["bfloat16 (as uint16 or ml_dtypes.bfloat16)" if e is BFLOAT16 else e.name for e in elements]
+    return " or ".join(names)
+
+
+def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Element:
+    """The element type that a NumPy dtype, or its name, stands for."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        found: Element | None = BFLOAT16
+    else:
+        dtype = np.dtype(dtype)
+        # ml_dtypes need not be installed: its dtype is known by its name.
+        found = BFLOAT16 if dtype.name == "bfloat16" else _BY_DTYPE.get(dtype)
+    if found is None or found not in allowed:
+        raise TypeError(f"{name} has dtype {dtype}, expected {_spelled(allowed)}")
+    return found
+
+
+def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
+    """The element type of an array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+    found = _BY_DTYPE.get(array.dtype)
+    if found is not None and found in allowed:
+        return found
+    return element_of_dtype(array.dtype, name, allowed)
+
+
+def _refuse(array: Array, name: str, writable: bool) -> None:
+    """Says why NumPy gave no buffer."""
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name} is not C-contiguous, expected a contiguous array (numpy.ascontiguousarray makes one)")
+    if writable and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only, expected an array that can be written")
+
+
+def pointer(array: Array, name: str, element: Element, writable: bool = False) -> Any:
+    """A C array over an array whose element type is known already. It keeps the array alive."""
+    try:
+        return _from_buffer(element.ctype, array if array.dtype == element.dtype else array.view(element.dtype), writable)
+    except (ValueError, BufferError):
+        _refuse(array, name, writable)
+        raise
+
+
+def floats(array: Array, name: str) -> Any:
+    """A C array over a float32 array of any shape."""
+    if not isinstance(array, np.ndarray) or array.dtype != _F32:
+        element_of(array, name, (FLOAT32,))
+    try:
+        return _from_buffer(_F32_ARRAY, array)
+    except (ValueError, BufferError):
+        _refuse(array, name, False)
+        raise
+
+
+def vector(array: Array | None, name: str, size: int) -> Any:
+    """A C array over `size` floats in one dimension; NULL for None."""
+    if array is None:
+        return ffi.NULL
+    data = floats(array, name)
+    if array.shape != (size,):
+        raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
+    return data
+
+
+def output(out: Array | None, shape: Shape, like: Array, element: Element) -> tuple[Array, Any]:
+    """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer."""
+    if out is None:
+        out = np.empty(shape, like.dtype)
+    else:
+        element_of(out, "out", (element,))
+        if out.shape != shape:
+            raise ValueError(f"out has shape {out.shape}, expected {shape}")
+    return out, pointer(out, "out", element, True)
+
+
+def apart(out: Array, source: Array, name: str) -> None:
+    """Refuses an output that shares memory with a source. (Both are contiguous, so comparing their bounds is exact.)"""
+    if np.may_share_memory(out, source):
+        raise ValueError(f"out overlaps {name}, expected memory of its own")
+
+
+def same_or_apart(out: Array, source: Array, name: str) -> None:
+    """Refuses an output that shares memory with a source and is not that very memory."""
+    if out is source or not np.may_share_memory(out, source):
+        return
+    if out.ctypes.data != source.ctypes.data or out.nbytes != source.nbytes:
+        raise ValueError(f"out overlaps {name} in part, expected the same memory or memory of its own")

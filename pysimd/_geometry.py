@@ -1,0 +1,116 @@
+"""Layouts, and the numbers that describe a sliding window: kernel, stride, padding, output size."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, Union
+
+from pysimd._arrays import Shape
+from pysimd.enums import TensorFormat
+
+Layout = Union[str, TensorFormat]
+Pair = Union[int, tuple[int, int]]
+Padding = Union[int, tuple[int, int], tuple[int, int, int, int]]
+
+_LARGEST = 2**64 - 1
+
+NCHW = int(TensorFormat.NCHW)
+NHWC = int(TensorFormat.NHWC)
+_BLOCKS = {int(TensorFormat.NCHW4C): 4, int(TensorFormat.NCHW8C): 8, int(TensorFormat.NCHW16C): 16}
+
+
+def _named(*formats: TensorFormat) -> dict[Any, int]:
+    names: dict[Any, int] = {f.name.lower(): int(f) for f in formats}
+    names.update({f: int(f) for f in formats})
+    return names
+
+
+PLAIN_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC)
+LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC, TensorFormat.NCHW4C, TensorFormat.NCHW8C, TensorFormat.NCHW16C)
+
+
+def layout_of(layout: Layout, name: str = "layout", known: dict[Any, int] = PLAIN_LAYOUTS) -> int:
+    """The enumerator of a layout given by name or as :class:`TensorFormat`."""
+    try:
+        return known[layout]
+    except (KeyError, TypeError):
+        names = " or ".join(repr(key) for key in known if type(key) is str)
+        raise ValueError(f"{name} is {layout!r}, expected {names}") from None
+
+
+def images_of(shape: Shape, layout: int, name: str = "x") -> tuple[Shape, int, int, int]:
+    """(leading axes, channels, height, width) of an array of images; the leading axes are () or (batch,)."""
+    block = _BLOCKS.get(layout)
+    rank = 4 if block else 3
+    if len(shape) != rank and len(shape) != rank + 1:
+        axes = "C / x, H, W, x" if block else "C, H, W" if layout == NCHW else "H, W, C"
+        raise ValueError(f"{name} has shape {shape}, expected ({axes}) or (N, {axes})")
+    lead = shape[:-rank]
+    if block:
+        if shape[-1] != block:
+            raise ValueError(f"{name} has shape {shape}, expected a last axis of {block}")
+        return lead, shape[-4] * block, shape[-3], shape[-2]
+    if layout == NCHW:
+        return lead, shape[-3], shape[-2], shape[-1]
+    return lead, shape[-1], shape[-3], shape[-2]
+
+
+def shape_of_images(lead: Shape, channels: int, height: int, width: int, layout: int) -> Shape:
+    """The shape of an array of images. For NCHWxc channels are rounded up to whole blocks."""
+    block = _BLOCKS.get(layout)
+    if block:
+        return (*lead, -(-channels // block), height, width, block)
+    if layout == NCHW:
+        return (*lead, channels, height, width)
+    return (*lead, height, width, channels)
+
+
+def number(value: Any, name: str, least: int) -> int:
+    """An integer of at least `least` that C can take."""
+    try:
+        result = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, expected an integer") from None
+    if not least <= result <= _LARGEST:
+        raise ValueError(f"{name} is {value}, expected at least {least}" if result < least else f"{name} is too large")
+    return result
+
+
+def pair(value: Any, name: str, least: int) -> tuple[int, int]:
+    """(y, x) of a number, which stands for both, or of a pair."""
+    if type(value) is int and least <= value <= _LARGEST:
+        return value, value
+    if isinstance(value, (tuple, list)):
+        if len(value) != 2:
+            raise ValueError(f"{name} is {value!r}, expected a number or a pair (y, x)")
+        return number(value[0], name, least), number(value[1], name, least)
+    both = number(value, name, least)
+    return both, both
+
+
+def sides(value: Any, name: str) -> tuple[int, int, int, int]:
+    """(top, left, bottom, right) of a number, a pair (y, x) or four sides."""
+    if isinstance(value, (tuple, list)) and len(value) != 2:
+        if len(value) != 4:
+            raise ValueError(f"{name} is {value!r}, expected a number, a pair (y, x) or (top, left, bottom, right)")
+        top, left, bottom, right = (number(side, name, 0) for side in value)
+        return top, left, bottom, right
+    y, x = pair(value, name, 0)
+    return y, x, y, x
+
+
+def output_size(size: int, kernel: int, stride: int, before: int, after: int, ceil: bool, name: str) -> int:
+    """The number of windows along an axis.
+
+    The floor rule counts windows that lie wholly inside the padded image. The ceil rule adds one that is cut off at the end,
+    unless it would begin beyond the image and the padding before it.
+    """
+    room = size + before + after - kernel
+    if room < 0:
+        raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
+    if not ceil:
+        return room // stride + 1
+    count = -(-room // stride) + 1
+    if (count - 1) * stride >= size + before:
+        count -= 1
+    return count

@@ -1,0 +1,198 @@
+"""Additions: bias, float and bfloat16 tensors, quantised bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pysimd._arrays import (
+    BFLOAT16,
+    FLOAT32,
+    UINT8,
+    Array,
+    Element,
+    Shape,
+    apart,
+    element_of,
+    element_of_dtype,
+    floats,
+    output,
+    pointer,
+    same_or_apart,
+    vector,
+)
+from pysimd._geometry import LAYOUTS, NHWC, Layout, images_of, layout_of, number
+from pysimd._library import ffi, lib
+from pysimd.context import Context
+from pysimd.enums import Compatibility
+from pysimd.errors import raise_last
+
+_SUMMANDS = (FLOAT32, BFLOAT16)
+
+
+def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+    """Adds ``bias[c]`` to channel c.
+
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc", (C / x, H, W, x) for "nchw4c", "nchw8c" and
+        "nchw16c"; or a batch of them. ``out=x`` works in place; another `out` receives a copy of `x` first.
+    bias : (C,) float32; in a blocked layout with the lanes that fill the last block.
+
+    Formula: SimdSynetAddBias.
+    """
+    floats(x, "x")
+    form = layout_of(layout, "layout", LAYOUTS)
+    if form == NHWC:
+        if x.ndim < 1:
+            raise ValueError(f"x has shape {x.shape}, expected (..., C)")
+        channels = x.shape[-1]
+        batch, spatial = 1, x.size // channels if channels else 0
+    else:
+        lead, channels, height, width = images_of(x.shape, form)
+        batch, spatial = lead[0] if lead else 1, height * width
+    terms = vector(bias, "bias", channels)
+    given = out
+    out, dst = output(out, x.shape, x, FLOAT32)
+    if given is not None:
+        same_or_apart(given, x, "x")
+        apart(given, bias, "bias")
+    if given is not x:
+        np.copyto(out, x)
+    for image in range(batch):
+        lib.SimdSynetAddBias(terms, channels, spatial, dst + image * channels * spatial, form)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+    return out
+
+
+def add_8i(
+    a: Array,
+    b: Array,
+    *,
+    a_scale: Array,
+    a_shift: Array,
+    b_scale: Array,
+    b_shift: Array,
+    c_scale: Array,
+    c_shift: Array,
+    layout: Layout = "nhwc",
+    narrowed: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """Adds two quantised tensors of bytes.
+
+    In float32, each operation rounded by itself, for channel c::
+
+        t = (a * a_scale[c] + a_shift[c] + b * b_scale[c] + b_shift[c]) * c_scale[c] + c_shift[c]
+
+    rounded to the nearest integer, ties to even, and limited to 0 .. 255, or 0 .. 180 when `narrowed`.
+
+    a, b, out : uint8 of one shape, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc"; or a batch of them.
+    the six arrays : (C,) float32.
+
+    Formula: SimdSynetAdd8i.
+    """
+    element_of(a, "a", (UINT8,))
+    element_of(b, "b", (UINT8,))
+    form = layout_of(layout)
+    if form == NHWC:
+        if a.ndim < 1:
+            raise ValueError(f"a has shape {a.shape}, expected (..., C)")
+        channels = a.shape[-1]
+        batch, spatial = 1, a.size // channels if channels else 0
+    else:
+        lead, channels, height, width = images_of(a.shape, form, "a")
+        batch, spatial = lead[0] if lead else 1, height * width
+    if b.shape != a.shape:
+        raise ValueError(f"b has shape {b.shape}, expected that of a, {a.shape}")
+    a_args = pointer(a, "a", UINT8), vector(a_scale, "a_scale", channels), vector(a_shift, "a_shift", channels)
+    b_args = pointer(b, "b", UINT8), vector(b_scale, "b_scale", channels), vector(b_shift, "b_shift", channels)
+    c_scales = vector(c_scale, "c_scale", channels), vector(c_shift, "c_shift", channels)
+    given = out
+    out, dst = output(out, a.shape, a, UINT8)
+    if given is not None:
+        apart(given, a, "a")
+        apart(given, b, "b")
+    mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
+    lib.SimdSynetAdd8i(*a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
+    if lib.SimdnetLastErrorKind():
+        raise_last()
+    return out
+
+
+def _bytes(array: Array, element: Element, name: str, writable: bool = False) -> Any:
+    """A byte pointer, which is what Add16b takes for every element type."""
+    return ffi.cast("uint8_t *", pointer(array, name, element, writable))
+
+
+class Add16b(Context):
+    """Adds two tensors of one shape, each float32 or bfloat16: ``dst = convert(float(a) + float(b))``.
+
+    shape : the shape of both inputs and of the output.
+    a_dtype, b_dtype, dst_dtype : "float32" or "bfloat16" (also as numpy.uint16 or ml_dtypes.bfloat16).
+
+    To bfloat16 it rounds to nearest even. Formula: SimdSynetAdd16bInit, SimdSynetAdd16bForward.
+    """
+
+    def __init__(
+        self, shape: Shape, *, a_dtype: Any = "float32", b_dtype: Any = "float32", dst_dtype: Any = "float32"
+    ) -> None:
+        self.shape = tuple(number(size, "shape", 0) for size in shape)
+        self._a = element_of_dtype(a_dtype, "a_dtype", _SUMMANDS)
+        self._b = element_of_dtype(b_dtype, "b_dtype", _SUMMANDS)
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", _SUMMANDS)
+        rank = len(self.shape)
+        sizes = ffi.new("size_t[]", self.shape)
+        super().__init__(
+            lib.SimdSynetAdd16bInit(
+                sizes, rank, self._a.tensor, sizes, rank, self._b.tensor, self._dst.tensor, lib.SimdTensorFormatUnknown
+            ),
+            {"shape": self.shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
+        )
+
+    def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
+        """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
+        handle = self._open()
+        element_of(a, "a", (self._a,))
+        element_of(b, "b", (self._b,))
+        for array, name in ((a, "a"), (b, "b")):
+            if array.shape != self.shape:
+                raise ValueError(f"{name} has shape {array.shape}, expected {self.shape}")
+        given = out
+        like = next((x for x, e in ((a, self._a), (b, self._b)) if e is self._dst), None)
+        if out is None:
+            out = np.empty(self.shape, self._dst.dtype if like is None else like.dtype)
+        element_of(out, "out", (self._dst,))
+        if out.shape != self.shape:
+            raise ValueError(f"out has shape {out.shape}, expected {self.shape}")
+        a_data, b_data = _bytes(a, self._a, "a"), _bytes(b, self._b, "b")
+        dst = _bytes(out, self._dst, "out", True)
+        if given is not None:
+            for source, element, name in ((a, self._a, "a"), (b, self._b, "b")):
+                (same_or_apart if element is self._dst else apart)(given, source, name)
+        lib.SimdSynetAdd16bForward(handle, a_data, b_data, dst)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        return out
+
+    __call__ = forward
+
+
+def add(a: Array, b: Array, *, dtype: Any = None, out: Array | None = None) -> Array:
+    """``a + b`` of two arrays of one shape, each float32 or bfloat16, in float, rounded once.
+
+    dtype : of the result: "float32" or "bfloat16"; that of `out` when it is given, else that of `a` and `b` when they agree,
+        else float32. ``out`` may be ``a`` or ``b`` when it has the same dtype.
+
+    It makes an :class:`Add16b` for the call; keep one for many calls with the same shape.
+    """
+    a_element = element_of(a, "a", _SUMMANDS)
+    b_element = element_of(b, "b", _SUMMANDS)
+    if dtype is not None:
+        element = element_of_dtype(dtype, "dtype", _SUMMANDS)
+    elif out is not None:
+        element = element_of(out, "out", _SUMMANDS)
+    else:
+        element = a_element if a_element is b_element else FLOAT32
+    with Add16b(a.shape, a_dtype=a_element.name, b_dtype=b_element.name, dst_dtype=element.name) as context:
+        return context.forward(a, b, out=out)

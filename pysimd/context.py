@@ -1,0 +1,76 @@
+"""The base of objects that hold a context of the library: made once for a shape, used many times."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, TypeVar
+
+from pysimd._library import ffi, lib
+from pysimd.errors import StateError, raise_last
+
+Self = TypeVar("Self", bound="Context")
+
+
+class Context:
+    """A context of the library.
+
+    It is released when the object goes, by :meth:`close`, or at the end of a ``with`` block; whichever comes first. Calls that
+    run in other threads at that moment still end well: the context lives until the last of them has returned. A pickle holds
+    the arguments and the weights, from which loading makes a new context (with the instruction set in use then).
+    """
+
+    def __init__(self, handle: Any, arguments: dict[str, Any]) -> None:
+        if handle == ffi.NULL:
+            raise_last()
+        self._handle: Any = ffi.gc(handle, lib.SimdRelease)
+        self._arguments = arguments  # of __init__, to pickle
+
+    def _open(self) -> Any:
+        """The context for a call; the caller's reference keeps it alive during the call."""
+        handle = self._handle
+        if handle is None:
+            raise StateError(f"{type(self).__name__} is closed")
+        return handle
+
+    def close(self) -> None:
+        """Releases the context; may be called again."""
+        self._handle = None
+
+    @property
+    def closed(self) -> bool:
+        return self._handle is None
+
+    @property
+    def info(self) -> str:
+        """How the context does its work: algorithm, tile, instruction set."""
+        return str(ffi.string(lib.SimdnetContextInfo(self._open())).decode("ascii"))
+
+    def __enter__(self: Self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<pysimd.{type(self).__name__} {'closed' if self.closed else self.info}>"
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        """The arguments of set_params, to pickle; None for a context without weights or before they are set."""
+        return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._open()
+        return _restored, (type(self), self._arguments, self._weights())
+
+
+def _restored(cls: Any, arguments: dict[str, Any], weights: tuple[Any, ...] | None) -> Any:
+    made = cls(**arguments)
+    if weights is not None:
+        made.set_params(*weights)
+    return made

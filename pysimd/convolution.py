@@ -1,0 +1,250 @@
+"""Convolution of float32 images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from pysimd._arrays import FLOAT32, Array, Shape, apart, floats, output, vector
+from pysimd._geometry import (
+    NCHW,
+    Layout,
+    Padding,
+    Pair,
+    images_of,
+    layout_of,
+    number,
+    output_size,
+    pair,
+    shape_of_images,
+    sides,
+)
+from pysimd._library import ffi, lib
+from pysimd.context import Context
+from pysimd.enums import Activation
+from pysimd.errors import raise_last
+
+Params = Union[float, Sequence[float], Array]
+
+_ACTIVATIONS = {kind.name.lower(): kind for kind in Activation}
+_PARAMS = {
+    Activation.IDENTITY: 0,
+    Activation.RELU: 0,
+    Activation.LEAKY_RELU: 1,
+    Activation.RESTRICT_RANGE: 2,
+    Activation.ELU: 1,
+    Activation.HSWISH: 2,
+}  # PRELU has one per output channel
+
+
+def _activation_of(activation: str | Activation) -> Activation:
+    if isinstance(activation, str):
+        found = _ACTIVATIONS.get(activation)
+        if found is None:
+            raise ValueError(f"activation is {activation!r}, expected one of {', '.join(_ACTIVATIONS)}")
+        return found
+    return Activation(activation)
+
+
+class Convolution32f(Context):
+    """A convolution with bias and activation, for one shape of input.
+
+    src_shape : (H, W, C) or, with ``layout="nchw"``, (C, H, W); or a batch of them, which has its size fixed here.
+    dst_c : output channels.
+    kernel, stride, dilation : a number or a pair (y, x), at least 1.
+    padding : zeros around the image: a number, a pair (y, x), or (top, left, bottom, right).
+    group : divides the input and output channels; equal to both it is a depthwise convolution.
+    activation : applied to v = sum + bias, with the params of :meth:`set_params`::
+
+        identity         -          v
+        relu             -          max(0, v)
+        leaky_relu       slope      max(0, v) + slope * min(0, v)
+        restrict_range   low, high  min(max(low, v), high)
+        prelu            slopes     as leaky_relu with one slope per output channel
+        elu              alpha      v if v >= 0 else alpha * (exp(v) - 1)
+        hswish           p, q       max(min(v, p) + p, 0) * q * v
+
+    Attributes: src_shape, dst_shape, weight_shape.
+
+    Make it, give it weights, call it any number of times, also from many threads at once::
+
+        with pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
+            convolution.set_params(weight, bias)
+            y = convolution(x)
+
+    Raises ValueError for a geometry that cannot be. Formula: SimdSynetConvolution32fInit.
+    """
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: str | Activation = "identity",
+        layout: Layout = "nhwc",
+    ) -> None:
+        form = layout_of(layout)
+        self.src_shape: Shape = tuple(number(size, "src_shape", 0) for size in src_shape)
+        lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
+        dst_c = number(dst_c, "dst_c", 0)
+        kernel_y, kernel_x = pair(kernel, "kernel", 1)
+        stride_y, stride_x = pair(stride, "stride", 1)
+        dilation_y, dilation_x = pair(dilation, "dilation", 1)
+        top, left, bottom, right = sides(padding, "padding")
+        group = number(group, "group", 1)
+        self._activation = _activation_of(activation)
+        span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
+        dst_h = output_size(src_h, span_y, stride_y, top, bottom, False, "height")
+        dst_w = output_size(src_w, span_x, stride_x, left, right, False, "width")
+        self.dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
+        if src_c % group or dst_c % group:
+            raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
+        taps = (kernel_y, kernel_x)
+        self.weight_shape = (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
+        self._dst_c = dst_c
+        self._given: tuple[Array, Array | None, Params | None] | None = None
+
+        data = lib.SimdTensorData32f
+        conv = ffi.new("SimdConvolutionParameters *")
+        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, data, form
+        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, data, form
+        conv.kernelY, conv.kernelX = kernel_y, kernel_x
+        conv.dilationY, conv.dilationX = dilation_y, dilation_x
+        conv.strideY, conv.strideX = stride_y, stride_x
+        conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
+        conv.group, conv.activation = group, self._activation
+        super().__init__(
+            lib.SimdSynetConvolution32fInit(lead[0] if lead else 1, conv, ffi.NULL),
+            {
+                "src_shape": self.src_shape,
+                "dst_c": dst_c,
+                "kernel": taps,
+                "stride": (stride_y, stride_x),
+                "padding": (top, left, bottom, right),
+                "dilation": (dilation_y, dilation_x),
+                "group": group,
+                "activation": self._activation.name.lower(),
+                "layout": "nchw" if form == NCHW else "nhwc",
+            },
+        )
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of floats of the `buf` that :meth:`forward` can be given."""
+        return int(lib.SimdSynetConvolution32fExternalBufferSize(self._open()))
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of floats that the context holds now."""
+        return int(lib.SimdSynetConvolution32fInternalBufferSize(self._open()))
+
+    def _params_array(self, params: Params | None) -> Any:
+        """A C array of what the activation needs. Plain numbers are taken as they come; an array must be float32."""
+        need = _PARAMS.get(self._activation, self._dst_c)
+        if params is None:
+            if need:
+                raise ValueError(f"params is None, expected {need} for {self._activation.name.lower()}")
+            return ffi.NULL
+        if not isinstance(params, np.ndarray):
+            params = np.array(params, np.float32).reshape(-1)
+        return vector(params, "params", need)
+
+    def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
+        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 of ``weight_shape``: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y, kernel_x,
+            C / group, dst_c) for "nhwc".
+        bias : (dst_c,) float32, or None for zeros.
+        params : what the activation needs: a number, some numbers, or a float32 array.
+
+        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        """
+        handle = self._open()
+        weights = floats(weight, "weight")
+        if weight.shape != self.weight_shape:
+            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
+        terms = vector(bias, "bias", self._dst_c)
+        numbers = self._params_array(params)
+        lib.SimdSynetConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        self._given = weight, bias, params
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Convolves `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
+
+        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        src = floats(x, "x")
+        if x.shape != self.src_shape:
+            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
+        given = out
+        out, dst = output(out, self.dst_shape, x, FLOAT32)
+        if given is not None:
+            apart(given, x, "x")
+        scratch = ffi.NULL
+        if buf is not None:
+            if buf.size < self.external_buffer_size:
+                raise ValueError(f"buf has {buf.size} elements, expected at least {self.external_buffer_size}")
+            _, scratch = output(buf, buf.shape, x, FLOAT32)
+            apart(buf, x, "x")
+            apart(buf, out, "out")
+        lib.SimdSynetConvolution32fForward(handle, src, scratch, dst)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        return out
+
+    __call__ = forward
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        return self._given
+
+
+def convolution(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    *,
+    stride: Pair = 1,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    group: int = 1,
+    activation: str | Activation = "identity",
+    params: Params | None = None,
+    layout: Layout = "nhwc",
+    out: Array | None = None,
+) -> Array:
+    """Convolves images once: the arguments of :class:`Convolution32f`, :meth:`~Convolution32f.set_params` and
+    :meth:`~Convolution32f.forward` together.
+
+    It packs the weights for the call; keep a :class:`Convolution32f` for many calls with the same shape.
+    """
+    floats(x, "x")
+    floats(weight, "weight")
+    nchw = layout_of(layout) == NCHW
+    if weight.ndim != 4:
+        axes = "dst_c, C / group, kernel_y, kernel_x" if nchw else "kernel_y, kernel_x, C / group, dst_c"
+        raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
+    kernel = weight.shape[2:] if nchw else weight.shape[:2]
+    with Convolution32f(
+        x.shape,
+        weight.shape[0] if nchw else weight.shape[3],
+        kernel=(kernel[0], kernel[1]),
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        group=group,
+        activation=activation,
+        layout=layout,
+    ) as context:
+        context.set_params(weight, bias, params)
+        return context.forward(x, out=out)

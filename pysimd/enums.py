@@ -1,0 +1,99 @@
+"""The enumerations of the header. Values are the header's; a test sees to it that none is missing."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+from pysimd._library import lib
+
+
+class CpuInfoType(IntEnum):
+    """What :func:`pysimd.cpu_info` can be asked for: counts, cache sizes in bytes, instruction sets (1 when usable)."""
+
+    SOCKETS = lib.SimdCpuInfoSockets
+    CORES = lib.SimdCpuInfoCores
+    THREADS = lib.SimdCpuInfoThreads
+    CACHE_L1 = lib.SimdCpuInfoCacheL1
+    CACHE_L2 = lib.SimdCpuInfoCacheL2
+    CACHE_L3 = lib.SimdCpuInfoCacheL3
+    SSE = lib.SimdCpuInfoSse
+    SSE2 = lib.SimdCpuInfoSse2
+    SSE3 = lib.SimdCpuInfoSse3
+    SSSE3 = lib.SimdCpuInfoSsse3
+    SSE41 = lib.SimdCpuInfoSse41
+    SSE42 = lib.SimdCpuInfoSse42
+    AVX = lib.SimdCpuInfoAvx
+    AVX2 = lib.SimdCpuInfoAvx2
+    AVX512F = lib.SimdCpuInfoAvx512f
+    AVX512BW = lib.SimdCpuInfoAvx512bw
+    VMX = lib.SimdCpuInfoVmx
+    VSX = lib.SimdCpuInfoVsx
+    NEON = lib.SimdCpuInfoNeon
+    MSA = lib.SimdCpuInfoMsa
+
+
+class TensorFormat(IntEnum):
+    """Layouts of images (NCHW ... NCHWXC) and of filters (OIYX ... OYXIXO). Functions take the lower-case name as well."""
+
+    UNKNOWN = lib.SimdTensorFormatUnknown
+    NCHW = lib.SimdTensorFormatNchw
+    NHWC = lib.SimdTensorFormatNhwc
+    NCHW4C = lib.SimdTensorFormatNchw4c
+    NCHW8C = lib.SimdTensorFormatNchw8c
+    NCHW16C = lib.SimdTensorFormatNchw16c
+    NCHWXC = lib.SimdTensorFormatNchwXc
+    OIYX = lib.SimdTensorFormatOiyx
+    YXIO = lib.SimdTensorFormatYxio
+    OYXI4O = lib.SimdTensorFormatOyxi4o
+    OYXI8O = lib.SimdTensorFormatOyxi8o
+    OYXI16O = lib.SimdTensorFormatOyxi16o
+    OYXIXO = lib.SimdTensorFormatOyxiXo
+
+
+class TensorData(IntEnum):
+    """Element types. BFLOAT16 is the upper half of a float."""
+
+    UNKNOWN = lib.SimdTensorDataUnknown
+    FLOAT32 = lib.SimdTensorData32f
+    INT32 = lib.SimdTensorData32i
+    INT8 = lib.SimdTensorData8i
+    UINT8 = lib.SimdTensorData8u
+    INT64 = lib.SimdTensorData64i
+    UINT64 = lib.SimdTensorData64u
+    BOOL = lib.SimdTensorDataBool
+    BFLOAT16 = lib.SimdTensorData16b
+    FLOAT16 = lib.SimdTensorData16f
+
+
+class Activation(IntEnum):
+    """What a convolution applies to its sums, see :class:`pysimd.Convolution32f`. It takes the lower-case name as well."""
+
+    IDENTITY = lib.SimdConvolutionActivationIdentity
+    RELU = lib.SimdConvolutionActivationRelu
+    LEAKY_RELU = lib.SimdConvolutionActivationLeakyRelu
+    RESTRICT_RANGE = lib.SimdConvolutionActivationRestrictRange
+    PRELU = lib.SimdConvolutionActivationPrelu
+    ELU = lib.SimdConvolutionActivationElu
+    HSWISH = lib.SimdConvolutionActivationHswish
+
+
+class Compatibility(IntFlag):
+    """Flags of the quantised functions."""
+
+    DEFAULT = lib.SimdSynetCompatibilityDefault
+    FMA_USE = lib.SimdSynetCompatibilityFmaUse
+    FMA_NO_TAIL = lib.SimdSynetCompatibilityFmaNoTail
+    FMA_AVOID = lib.SimdSynetCompatibilityFmaAvoid
+    FMA_MASK = lib.SimdSynetCompatibilityFmaMask
+    INT8_PRECISE = lib.SimdSynetCompatibility8iPrecise
+    INT8_OVERFLOW = lib.SimdSynetCompatibility8iOverflow
+    INT8_NARROWED = lib.SimdSynetCompatibility8iNarrowed
+    INT8_MASK = lib.SimdSynetCompatibility8iMask
+    BF16_AVOID = lib.SimdSynetCompatibility16bfAvoid
+    BF16_HARD = lib.SimdSynetCompatibility16bfHard
+    BF16_SOFT = lib.SimdSynetCompatibility16bfSoft
+    BF16_MASK = lib.SimdSynetCompatibility16bfMask
+    FP16_AVOID = lib.SimdSynetCompatibility16fpAvoid
+    FP16_HARD = lib.SimdSynetCompatibility16fpHard
+    FP16_SOFT = lib.SimdSynetCompatibility16fpSoft
+    FP16_MASK = lib.SimdSynetCompatibility16fpMask

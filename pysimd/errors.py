@@ -1,0 +1,29 @@
+"""The library's last error as a Python exception."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pysimd._library import ffi, lib
+
+_VALUE, _MEMORY, _STATE = 1, 2, 3
+
+
+class StateError(ValueError):
+    """A context was used before it had its weights, or after it was closed."""
+
+
+_EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}
+
+
+def raise_last() -> NoReturn:
+    """Raises what the library says about this thread's last call."""
+    kind = lib.SimdnetLastErrorKind()
+    text = ffi.string(lib.SimdnetLastError()).decode("utf-8", "replace")
+    raise _EXCEPTIONS.get(kind, RuntimeError)(text or "the library refused the call without a reason")
+
+
+def check() -> None:
+    """Raises if this thread's last call was refused; for functions that return nothing."""
+    if lib.SimdnetLastErrorKind():
+        raise_last()

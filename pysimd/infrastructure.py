@@ -1,0 +1,96 @@
+"""Version, machine, threads and instruction sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import overload
+
+from pysimd._library import ffi, lib
+from pysimd.enums import CpuInfoType
+from pysimd.errors import raise_last
+
+
+def _text(pointer: object) -> str:
+    return str(ffi.string(pointer).decode("ascii"))
+
+
+def version() -> str:
+    """The version of the library, three numbers with dots."""
+    return _text(lib.SimdVersion())
+
+
+@overload
+def cpu_info() -> dict[str, int]: ...
+@overload
+def cpu_info(what: CpuInfoType | str) -> int: ...
+def cpu_info(what: CpuInfoType | str | None = None) -> int | dict[str, int]:
+    """A fact about this machine, by :class:`CpuInfoType` or its lower-case name; without an argument a dict of all.
+
+    Counts, cache sizes in bytes, and 1 or 0 for an instruction set that is usable or not.
+    """
+    if what is None:
+        return {kind.name.lower(): int(lib.SimdCpuInfo(kind)) for kind in CpuInfoType}
+    if isinstance(what, str):
+        if what.upper() not in CpuInfoType.__members__:
+            raise ValueError(f"what is {what!r}, expected one of {', '.join(kind.name.lower() for kind in CpuInfoType)}")
+        what = CpuInfoType[what.upper()]
+    return int(lib.SimdCpuInfo(CpuInfoType(what)))
+
+
+def alignment() -> int:
+    """The alignment in bytes that suits the instruction set in use: 64, 32 or 16."""
+    return int(lib.SimdAlignment())
+
+
+def performance_statistic() -> str:
+    """A table of the time spent in each function, when the library collects it; else an empty string."""
+    return _text(lib.SimdPerformanceStatistic())
+
+
+def get_num_threads() -> int:
+    """The number of threads that one call may use; 1 unless set."""
+    return int(lib.SimdGetThreadNumber())
+
+
+def set_num_threads(number: int) -> None:
+    """Sets it for the whole process, limited to 1 .. the number of hardware threads. Results do not depend on it."""
+    if number < 1:
+        raise ValueError(f"number is {number}, expected at least 1")
+    lib.SimdSetThreadNumber(min(number, 1 << 30))
+
+
+def isa_levels() -> tuple[str, ...]:
+    """The instruction sets of this machine, oldest first."""
+    levels: list[str] = []
+    while True:
+        name = lib.SimdnetIsaLevel(len(levels))
+        if name == ffi.NULL:
+            return tuple(levels)
+        levels.append(_text(name))
+
+
+def active_isa() -> str:
+    """The instruction set in use, after the cap."""
+    return _text(lib.SimdnetActiveIsa())
+
+
+def set_max_isa(name: str | None) -> None:
+    """Caps the instruction set: `name` and older ones are used by the calls that follow; None lifts the cap.
+
+    The cap is one for the whole process; contexts that exist keep the instruction set they were made with. ValueError for a
+    name that no instruction set of this architecture has.
+    """
+    if lib.SimdnetSetMaxIsa(ffi.NULL if name is None else name.encode("utf-8")) != lib.SimdTrue:
+        raise_last()
+
+
+@contextmanager
+def max_isa(name: str | None) -> Iterator[str]:
+    """Caps the instruction set inside a ``with`` block; gives the name of the one then in use."""
+    before = active_isa()
+    set_max_isa(name)
+    try:
+        yield active_isa()
+    finally:
+        set_max_isa(before)

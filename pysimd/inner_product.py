@@ -1,0 +1,36 @@
+"""Inner product: the fully connected layer."""
+
+from __future__ import annotations
+
+from pysimd._arrays import FLOAT32, Array, apart, floats, output, vector
+from pysimd._library import lib
+from pysimd.errors import raise_last
+
+
+def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Array | None = None) -> Array:
+    """``weight @ x + bias`` for a vector, or for each row of a batch.
+
+    x : (size,) or (batch, size)        weight : (count, size)        bias : (count,) or None
+    out : (count,) or (batch, count)
+
+    All are float32 and contiguous. Formula: SimdSynetInnerProductLayerForward, once per row.
+    """
+    src = floats(x, "x")
+    matrix = floats(weight, "weight")
+    if weight.ndim != 2:
+        raise ValueError(f"weight has shape {weight.shape}, expected (count, size)")
+    count, size = weight.shape
+    if x.ndim not in (1, 2) or x.shape[-1] != size:
+        raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
+    terms = vector(bias, "bias", count)
+    given = out
+    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32)
+    if given is not None:
+        for source, name in ((x, "x"), (weight, "weight"), (bias, "bias")):
+            if source is not None:
+                apart(given, source, name)
+    for row in range(x.shape[0] if x.ndim == 2 else 1):
+        lib.SimdSynetInnerProductLayerForward(src + row * size, matrix, terms, count, size, dst + row * count)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+    return out

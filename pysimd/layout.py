@@ -1,0 +1,52 @@
+"""Conversion of images between layouts."""
+
+from __future__ import annotations
+
+from pysimd._arrays import FLOAT32, Array, apart, floats, output
+from pysimd._geometry import LAYOUTS, Layout, images_of, layout_of, number, shape_of_images
+from pysimd._library import lib
+from pysimd.enums import TensorFormat
+from pysimd.errors import raise_last
+
+
+def convert_image(
+    x: Array, *, src_layout: Layout, dst_layout: Layout, channels: int | None = None, out: Array | None = None
+) -> Array:
+    """An array of images in another layout; values are copied to the bit.
+
+    x : float32, contiguous: (C, H, W) for "nchw", (H, W, C) for "nhwc", (ceil(C / x), H, W, x) for "nchw4c", "nchw8c" and
+        "nchw16c"; or a batch of them.
+    channels : from a blocked layout, the number C of channels without the lanes that fill the last block; all of them when it
+        is not given. For the other layouts the shape tells it.
+
+    Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
+    Formula: SimdSynetConvertImage.
+    """
+    src = floats(x, "x")
+    source = layout_of(src_layout, "src_layout", LAYOUTS)
+    target = layout_of(dst_layout, "dst_layout", LAYOUTS)
+    lead, lanes, height, width = images_of(x.shape, source)
+    if channels is None:
+        channels = lanes
+    else:
+        channels = number(channels, "channels", 0)
+        if not lanes - tensor_alignment(TensorFormat(source)) < channels <= lanes:
+            raise ValueError(f"channels is {channels}, but x of shape {x.shape} holds {lanes}")
+    given = out
+    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32)
+    if given is not None:
+        apart(given, x, "x")
+    lib.SimdSynetConvertImage(lead[0] if lead else 1, channels, height * width, src, source, dst, target)
+    if lib.SimdnetLastErrorKind():
+        raise_last()
+    return out
+
+
+def specify_tensor_format(format: TensorFormat) -> TensorFormat:
+    """NCHWXC or OYXIXO made specific for the instruction set in use; UNKNOWN for every other input."""
+    return TensorFormat(lib.SimdSynetSpecifyTensorFormat(TensorFormat(format)))
+
+
+def tensor_alignment(format: TensorFormat) -> int:
+    """The multiple to which a layout rounds channels: 1, 4, 8 or 16; 0 for UNKNOWN, NCHWXC and OYXIXO."""
+    return int(lib.SimdSynetTensorAlignment(TensorFormat(format)))

@@ -1,0 +1,28 @@
+"""Every name of simdnet.h, one to one: ``lowlevel.SimdSynetRelu32f(src, size, slope, dst)``.
+
+Functions take and give what C takes and gives, as cffi does it: pointers are cffi objects (``ffi.from_buffer("float[]", x)``
+points into a NumPy array), enumerators are ints, types are what ``ffi.new`` takes. Nothing is checked but what the library
+checks itself; ask ``SimdnetLastErrorKind()`` after a call. ``ffi`` and ``lib`` are the cffi objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pysimd._library import VERSION as SIMDNET_VERSION
+from pysimd._library import ffi, lib
+
+__all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all that dir() tells
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("Simd"):
+        raise AttributeError(f"simdnet.h has no {name}")
+    try:
+        return ffi.typeof(name)
+    except ffi.error:
+        return getattr(lib, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *dir(lib)})

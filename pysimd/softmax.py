@@ -1,0 +1,34 @@
+"""Softmax."""
+
+from __future__ import annotations
+
+from math import prod
+from operator import index
+
+from pysimd._arrays import FLOAT32, Array, floats, output, same_or_apart
+from pysimd._library import lib
+from pysimd.errors import raise_last
+
+
+def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
+    """``exp(x - max) / sum(exp(x - max))`` along an axis.
+
+    x, out : float32, contiguous, at least one dimension. ``out`` may be ``x``.
+
+    Large inputs do not overflow. Formula: SimdSynetSoftmaxLayerForward.
+    """
+    src = floats(x, "x")
+    rank = x.ndim
+    axis = index(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
+    axis %= rank
+    given = out
+    out, dst = output(out, x.shape, x, FLOAT32)
+    if given is not None:
+        same_or_apart(given, x, "x")
+    shape = x.shape
+    lib.SimdSynetSoftmaxLayerForward(src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
+    if lib.SimdnetLastErrorKind():
+        raise_last()
+    return out

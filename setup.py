@@ -1,0 +1,46 @@
+"""What pyproject.toml cannot say: the version is the header's, and the package carries the library that make builds."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+HEADER = ROOT / "include" / "simdnet.h"
+
+
+class BuildWithLibrary(build_py):
+    """Calls make and puts libsimdnet.so and its header beside the modules. An editable install uses the checkout's own."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        subprocess.run(["make", "-C", str(ROOT), "all"], check=True)
+        for source in (ROOT / "build" / "libsimdnet.so", HEADER):
+            shutil.copy(source, Path(self.build_lib) / "pysimd" / source.name)
+
+
+class AnyPython(bdist_wheel):
+    """The library depends on the platform and not on the Python version."""
+
+    def get_tag(self) -> "tuple[str, str, str]":
+        return "py3", "none", super().get_tag()[2]
+
+
+class WithBinary(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+setup(
+    version=re.search(r'#define SIMDNET_VERSION "(.*)"', HEADER.read_text())[1],
+    packages=["pysimd"] + [f"pysimd.{p.parent.name}" for p in sorted((ROOT / "pysimd").glob("*/__init__.py"))],
+    package_data={"pysimd": ["py.typed"]},
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython},
+    distclass=WithBinary,
+)
