@@ -413,6 +413,9 @@ const char * SimdnetContextInfo(const void * context);
  * returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself with. */
 size_t SimdnetFmaWork(size_t flops);
 
+/* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */
+void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

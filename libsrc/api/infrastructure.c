@@ -117,3 +117,13 @@ size_t SimdnetFmaWork(size_t flops)
     SN_ENTER();
     return sn_table()->fma_work(flops);
 }
+
+void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst)
+{
+    SN_ENTER();
+    if (size == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_table()->copy_work(src, size, dst);
+}

@@ -34,6 +34,9 @@ typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const
 /* Does about that many floating-point operations as fast as the set can, two for a multiply-add; returns how many. */
 typedef size_t (*sn_fma_work_fn)(size_t flops);
 
+/* dst = src, by plain loads and stores. */
+typedef void (*sn_copy_work_fn)(const uint8_t * src, size_t size, uint8_t * dst);
+
 struct sn_table {
     const char * isa;
     size_t alignment; /* bytes of a vector, at least 16: the answer of SimdAlignment() */
@@ -49,6 +52,7 @@ struct sn_table {
 
     /* limit */
     sn_fma_work_fn fma_work;
+    sn_copy_work_fn copy_work;
 };
 
 #endif

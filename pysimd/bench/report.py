@@ -37,8 +37,8 @@ def row(result: Result) -> str:
     """One line of the table: median and best time, fraction of the limit, and of the aim where there is one."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     return (
-        f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.seconds * 1e6:9.1f} "
-        f"{result.best_seconds * 1e6:9.1f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
+        f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.seconds * 1e6:9.2f} "
+        f"{result.best_seconds * 1e6:9.2f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
     )
 
 

@@ -1,0 +1,32 @@
+"""Arrays for timing: aligned to a cache line, and each at another offset within its page.
+
+NumPy's own large arrays begin 16 bytes into a page. Every wide vector would then cross a cache line, and the loads of one
+array would wait for the stores to the other one that lie a multiple of 4096 bytes away: times would tell more about that than
+about the function.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+_PAGE, _LINE = 4096, 64
+_offsets = itertools.cycle(range(0, _PAGE, 9 * _LINE))
+
+
+def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """An uninitialised array at a good address."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape)) * dtype.itemsize
+    block = np.empty(size + 2 * _PAGE, np.uint8)
+    start = -block.ctypes.data % _PAGE + next(_offsets)
+    return block[start : start + size].view(dtype).reshape(shape)
+
+
+def placed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy of `values` at a good address."""
+    array = empty(values.shape, values.dtype)
+    array[...] = values
+    return array
