@@ -10,6 +10,7 @@
 #define SN_CORE_TABLE_H
 
 #include "core/common.h"
+#include "core/gemm.h"
 #include "simdnet.h"
 
 /* ---- activation */
@@ -43,6 +44,9 @@ struct sn_table {
 
     /* activation */
     sn_relu_32f_fn relu_32f;
+
+    /* the tile under everything that multiplies matrices, see core/gemm.h; `base` has none */
+    struct sn_gemm_32f_tile gemm_32f;
 
     /* inner product */
     sn_inner_product_32f_fn inner_product_32f;

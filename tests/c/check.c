@@ -15,6 +15,7 @@ static const struct family {
     void (*run)(void);
 } families[] = {
     {"activation", check_activation},
+    {"gemm", check_gemm},
 };
 
 enum { REPORTS = 20 }; /* failures of a family that are told in full */

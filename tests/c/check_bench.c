@@ -8,11 +8,13 @@
 enum { ROUNDS = 15 };
 static const double BATCH = 2e-3; /* seconds of one timing */
 static const double LIMIT = 1.0;  /* seconds that a level may take in all */
+static const double PEAK = 1e7;   /* operations of one measurement of the peak */
 
 struct timing {
     void * context;
     size_t repeats, rounds;
     double spent, time[ROUNDS];
+    double peak; /* operations per second of bare multiply-adds, measured in the same rounds */
 };
 
 static double now(void)
@@ -30,6 +32,16 @@ static double time_of(size_t repeats, void * context, void * const * a, check_ca
     return (now() - begin) / (double)repeats;
 }
 
+/* Base's is one scalar chain, of no interest and slow. */
+static void measure_peak(struct timing * t, size_t index)
+{
+    if (index == 0)
+        return;
+    const double begin = now();
+    const double work = (double)SimdnetFmaWork((size_t)PEAK);
+    t->peak = fmax(t->peak, work / (now() - begin));
+}
+
 static int by_value(const void * a, const void * b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -43,6 +55,8 @@ static void print(const char * level, const struct timing * t, double base, doub
            median * 1e9);
     if (flops > 0)
         printf("  %7.2f GFLOP/s", flops / least * 1e-9);
+    if (flops > 0 && t->peak > 0)
+        printf(" (%.3f of peak, median %.3f)", flops / least / t->peak, flops / median / t->peak);
     if (bytes > 0)
         printf("  %7.2f GB/s", bytes / least * 1e-9);
     printf("  %7.2fx\n", base / least);
@@ -75,6 +89,8 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
             if (t->spent > LIMIT && t->rounds > 0)
                 continue;
             frame_use_level(frame_level[i]);
+            if (flops > 0)
+                measure_peak(t, i);
             const double one = time_of(t->repeats, t->context, a, call, job);
             t->spent += one * (double)t->repeats;
             t->time[t->rounds++] = one;

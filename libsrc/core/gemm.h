@@ -1,0 +1,61 @@
+/*
+ * The GEMM tile: the one routine under matrix products, convolutions, inner products of batches, and what follows them.
+ *
+ * A run computes one column of register tiles, all rows of A against one packed panel of B:
+ *
+ *     C(y, x, n) = activation(start(n) + sum over s, k of A(y, x)[segment[s] + k] * B[s * length + k][n])
+ *
+ * for y < height, x < width, n < columns; start is the bias, or what C holds when the sum goes on from an earlier run. Rows
+ * of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1 convolution the same on pixels of an
+ * image; a K x K convolution on a padded image one segment per kernel row (its taps are neighbours in memory) or, with
+ * dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C is one chain of multiply-adds in the
+ * order of s and k, whatever the tile, so results do not depend on how rows are cut or where sums are interrupted.
+ */
+#ifndef SN_CORE_GEMM_H
+#define SN_CORE_GEMM_H
+
+#include "core/common.h"
+#include "simdnet.h"
+
+struct sn_gemm_32f {
+    /* A: rows (y, x) at a + y * aStepY + x * aStepX. */
+    const float * a;
+    size_t height, width;
+    size_t aStepY, aStepX;
+    const size_t * segment; /* offsets in a row, `segments` of them, `length` floats each */
+    size_t segments, length;
+
+    /* B: segments * length rows of sn_gemm_width(tile, columns) floats: zeros beyond `columns`; aligned to SN_ALIGN. */
+    const float * b;
+    size_t columns; /* 1 .. tile->columns */
+
+    /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
+    float * c;
+    size_t cStepY, cStepX;
+    bool resume; /* start from C, not from the bias */
+
+    /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
+    const float * bias;
+    const float * slope; /* for Prelu */
+    bool byRow;
+    SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];                           /* of RestrictRange, Elu, Hswish */
+};
+
+typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);
+
+/* The tile of an instruction set, with what its drivers must know; run is NULL where there is none. */
+struct sn_gemm_32f_tile {
+    sn_gemm_32f_fn run;
+    size_t rows;    /* of the largest register tile: more rows are cut into tiles of about equal height */
+    size_t columns; /* of a panel of B */
+    size_t granule; /* the last panel is narrowed to a multiple of this */
+};
+
+/* The floats in a row of B when `columns` of them are used. */
+static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t columns)
+{
+    return sn_ceil_div(columns, tile->granule) * tile->granule;
+}
+
+#endif

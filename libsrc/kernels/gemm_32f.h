@@ -1,0 +1,161 @@
+/*
+ * The register tile of core/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
+ * loads `vectors` vectors of B and one element of each row of A, which it broadcasts. isa/<isa>/gemm_32f.c instantiates the
+ * shapes that suit its registers.
+ *
+ * What keeps it at the speed of the multiply-add units (gcc 12, clang 14; tests/test_disassembly.py watches it):
+ *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
+ *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which an address can express: with one
+ *     pointer for all, address registers spill from 13 rows on;
+ *   - no prefetch inside: the panel of B and the rows of A are what hardware prefetchers are made for.
+ */
+#ifndef SN_KERNELS_GEMM_32F_H
+#define SN_KERNELS_GEMM_32F_H
+
+#include "core/gemm.h"
+#include "kernels/vec.h"
+
+/* The largest instance: arrays have this size, an instance uses its part of it. */
+enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
+
+typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c, size_t row);
+
+#define TILE_ARGUMENTS const struct sn_gemm_32f *g, const float *a, float *c, size_t row
+
+SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int rows, int vectors)
+{
+    (void)a;
+    if (g->resume) {
+        const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
+                sum[i][j] = v_load_32f(c + (size_t)i * g->cStepX + j * V32F_N);
+            sum[i][vectors - 1] = v_load_tail_32f(c + (size_t)i * g->cStepX + (vectors - 1) * V32F_N, tail);
+        }
+    } else if (!g->bias) {
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_zero_32f();
+    } else if (g->byRow) {
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_set_32f(g->bias[row + (size_t)i]);
+    } else {
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+        {
+            const v32f bias = v_load_32f(g->bias + j * V32F_N);
+            SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = bias;
+        }
+    }
+}
+
+#ifndef TILE_MULTIPLY
+/* One segment. */
+SN_INLINE const float * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length,
+                                      const float * b, int rows, int vectors)
+{
+    const float * p[(TILE_ROWS + 2) / 3];
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
+    for (; length; --length) {
+        v32f x[TILE_VECTORS];
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32f(b + j * V32F_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const v32f y = v_set_32f(p[i / 3][(size_t)(i % 3) * step]);
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
+        }
+        SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
+        b += vectors * V32F_N;
+    }
+    return b;
+}
+#endif
+
+/* Comparisons are turned so that a NaN comes through. */
+SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
+                             int vectors)
+{
+    const v32f zero = v_zero_32f();
+    switch (g->activation) {
+    case SimdConvolutionActivationRelu:
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_max_32f(zero, sum[i][j]);
+        break;
+    case SimdConvolutionActivationPrelu:
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+            {
+                const v32f slope = g->byRow ? v_set_32f(g->slope[row + (size_t)i]) : v_load_32f(g->slope + j * V32F_N);
+                const v32f below = v_mul_32f(slope, v_min_32f(zero, sum[i][j]));
+                sum[i][j] = v_add_32f(v_max_32f(zero, sum[i][j]), below);
+            }
+        break;
+    case SimdConvolutionActivationRestrictRange: {
+        const v32f low = v_set_32f(g->param[0]), high = v_set_32f(g->param[1]);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_min_32f(high, v_max_32f(low, sum[i][j]));
+        break;
+    }
+    case SimdConvolutionActivationHswish: {
+        const v32f shift = v_set_32f(g->param[0]), scale = v_set_32f(g->param[1]);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+            {
+                const v32f gate = v_max_32f(zero, v_add_32f(v_min_32f(shift, sum[i][j]), shift));
+                sum[i][j] = v_mul_32f(v_mul_32f(gate, scale), sum[i][j]);
+            }
+        break;
+    }
+    default: break;
+    }
+}
+
+SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, float * c, int rows, int vectors)
+{
+    const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
+    if (tail == V32F_N) {
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+                v_store_32f(c + (size_t)i * g->cStepX + j * V32F_N, sum[i][j]);
+    } else {
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
+                v_store_32f(c + (size_t)i * g->cStepX + j * V32F_N, sum[i][j]);
+            v_store_tail_32f(c + (size_t)i * g->cStepX + (vectors - 1) * V32F_N, sum[i][vectors - 1], tail);
+        }
+    }
+}
+
+SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors)
+{
+    v32f sum[TILE_ROWS][TILE_VECTORS];
+    tile_start(sum, g, a, c, row, rows, vectors);
+    const float * b = g->b;
+    for (size_t s = 0; s < g->segments; ++s)
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+    if (g->activation != SimdConvolutionActivationIdentity)
+        tile_activate(sum, g, row, rows, vectors);
+    tile_store(sum, g, c, rows, vectors);
+}
+
+/* An instance, as a function of its own so that the compiler gives it all registers. */
+#define TILE(rows, vectors)                                                                                                 \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(TILE_ARGUMENTS) { tile(g, a, c, row, rows, vectors); }
+
+/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)
+{
+    const size_t count = sn_ceil_div(g->width, rows);
+    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    for (size_t y = 0; y < g->height; ++y) {
+        const float * a = g->a + y * g->aStepY;
+        float * c = g->c + y * g->cStepY;
+        for (size_t i = 0, x = 0; i < count; ++i) {
+            const size_t h = height + (i < taller);
+            tiles[h - 1](g, a + x * g->aStepX, c + x * g->cStepX, x);
+            x += h;
+        }
+    }
+}
+
+#endif
