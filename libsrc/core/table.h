@@ -18,6 +18,40 @@
 /* dst = max(0, src) + slope * min(0, src); dst may be src. */
 typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst);
 
+/* ---- add */
+
+/* The whole of SimdSynetAddBias. */
+typedef void (*sn_add_bias_32f_fn)(const float * bias, size_t channels, size_t spatial, float * dst,
+                                   SimdTensorFormatType format);
+
+/* The arguments of SimdSynetAdd8i but for sizes and format; upper is the largest byte of the result. */
+struct sn_add_8i {
+    const uint8_t * a;
+    const float * aScale, * aShift;
+    const uint8_t * b;
+    const float * bScale, * bShift;
+    uint8_t * c;
+    const float * cScale, * cShift;
+    uint8_t upper;
+};
+
+/* One image of SimdSynetAdd8i, NCHW or NHWC. */
+typedef void (*sn_add_8i_fn)(const struct sn_add_8i * add, size_t channels, size_t spatial, SimdTensorFormatType format);
+
+/* dst[i] = a[i] + b[i], elements float or bfloat16, at any address. */
+typedef void (*sn_add_16b_fn)(const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size);
+
+/* ---- softmax */
+
+/* The whole of SimdSynetSoftmaxLayerForward. */
+typedef void (*sn_softmax_32f_fn)(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+
+/* ---- layout */
+
+/* Positions begin .. end - 1 of one image of SimdSynetConvertImage, all channels; the formats differ. */
+typedef void (*sn_convert_image_32f_fn)(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
+                                        float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end);
+
 /* ---- inner product */
 
 /* dst[i] = bias[i] + sum over j of src[j] * weight[i * size + j] for i < count; bias may be NULL. */
@@ -44,6 +78,17 @@ struct sn_table {
 
     /* activation */
     sn_relu_32f_fn relu_32f;
+
+    /* add */
+    sn_add_bias_32f_fn add_bias_32f;
+    sn_add_8i_fn add_8i;
+    sn_add_16b_fn add_16b[2][2][2]; /* [a][b][dst]: 0 is float, 1 is bfloat16 */
+
+    /* softmax */
+    sn_softmax_32f_fn softmax_32f;
+
+    /* layout */
+    sn_convert_image_32f_fn convert_image_32f;
 
     /* the tile under everything that multiplies matrices, see core/gemm.h; `base` has none */
     struct sn_gemm_32f_tile gemm_32f;

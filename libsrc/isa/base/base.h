@@ -10,8 +10,11 @@
 
 /* Each file installs its family's slots. */
 void sn_install_activation_base(struct sn_table * table);
+void sn_install_add_base(struct sn_table * table);
 void sn_install_convolution_32f_base(struct sn_table * table);
 void sn_install_inner_product_base(struct sn_table * table);
+void sn_install_layout_base(struct sn_table * table);
 void sn_install_limit_base(struct sn_table * table);
+void sn_install_softmax_base(struct sn_table * table);
 
 #endif

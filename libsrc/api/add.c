@@ -1,0 +1,119 @@
+#include "ops/add.h"
+
+#include <stdio.h>
+
+#include "api/check.h"
+#include "api/context.h"
+#include "core/format.h"
+
+void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK(sn_format_is_image(format), SN_VOID, "format is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
+             (int)format);
+    SN_CHECK(sn_image_elements(&elements, 1, channels, spatial, format), SN_VOID,
+             "channels is %zu and spatial is %zu, too large for an array", channels, spatial);
+    if (elements == 0)
+        return;
+    SN_CHECK_POINTER(bias, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_add_bias_32f(bias, channels, spatial, dst, format);
+}
+
+void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
+                    const float * bScale, const float * bShift, uint8_t * cData, const float * cScale, const float * cShift,
+                    size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
+                    SimdSynetCompatibilityType compatibility)
+{
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
+             "format is %d, expected NCHW or NHWC", (int)format);
+    SN_CHECK(sn_product(&elements, batch, channels, spatial), SN_VOID,
+             "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
+    if (elements == 0)
+        return;
+    SN_CHECK_POINTER(aData, SN_VOID);
+    SN_CHECK_POINTER(aScale, SN_VOID);
+    SN_CHECK_POINTER(aShift, SN_VOID);
+    SN_CHECK_POINTER(bData, SN_VOID);
+    SN_CHECK_POINTER(bScale, SN_VOID);
+    SN_CHECK_POINTER(bShift, SN_VOID);
+    SN_CHECK_POINTER(cData, SN_VOID);
+    SN_CHECK_POINTER(cScale, SN_VOID);
+    SN_CHECK_POINTER(cShift, SN_VOID);
+    const int mode = (int)compatibility & SimdSynetCompatibility8iMask;
+    const uint8_t upper = mode == SimdSynetCompatibility8iNarrowed ? 180 : 255;
+    const struct sn_add_8i add = {aData, aScale, aShift, bData, bScale, bShift, cData, cScale, cShift, upper};
+    sn_add_8i(&add, batch, channels, spatial, format);
+}
+
+/* ---- Add16b */
+
+struct add_16b {
+    struct sn_context head;
+    size_t size;
+    bool a, b, dst; /* bfloat16, else float */
+};
+
+static const struct sn_context_kind kind = {"Add16b", NULL};
+
+static bool check_type(const char * function, const char * name, SimdTensorDataType type)
+{
+    SN_CHECK_FOR(function, type == SimdTensorData32f || type == SimdTensorData16b, false,
+                 "%s is %d, expected SimdTensorData32f or SimdTensorData16b", name, (int)type);
+    return true;
+}
+
+/* The two shapes are one, which could be an array. */
+static bool check_shapes(const char * function, const size_t * aShape, size_t aCount, const size_t * bShape, size_t bCount,
+                         size_t * size)
+{
+    SN_CHECK_FOR(function, aCount == bCount, false, "bCount is %zu, expected %zu as aCount", bCount, aCount);
+    SN_CHECK_FOR(function, aCount == 0 || aShape, false, "aShape is NULL, expected an array");
+    SN_CHECK_FOR(function, aCount == 0 || bShape, false, "bShape is NULL, expected an array");
+    for (size_t i = 0; i < aCount; ++i)
+        SN_CHECK_FOR(function, aShape[i] == bShape[i], false, "bShape[%zu] is %zu, expected %zu as in aShape", i, bShape[i],
+                     aShape[i]);
+    SN_CHECK_FOR(function, sn_product_of(size, aShape, aCount), false, "aShape of %zu dimensions is too large for an array",
+                 aCount);
+    return true;
+}
+
+void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataType aType, const size_t * bShape,
+                           size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
+                           SimdTensorFormatType format)
+{
+    SN_ENTER();
+    size_t size;
+    if (!check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
+        !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))
+        return NULL;
+    SN_CHECK(format == SimdTensorFormatUnknown || format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, NULL,
+             "format is %d, expected Unknown, NCHW or NHWC", (int)format);
+    struct add_16b * c = sn_context_new(&kind, sizeof(*c), __func__);
+    if (!c)
+        return NULL;
+    c->size = size;
+    c->a = aType == SimdTensorData16b;
+    c->b = bType == SimdTensorData16b;
+    c->dst = dstType == SimdTensorData16b;
+    snprintf(c->head.info, sizeof(c->head.info), "%s + %s -> %s, %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f",
+             c->dst ? "16b" : "32f", c->head.table->isa);
+    return c;
+}
+
+void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst)
+{
+    SN_ENTER();
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    const struct add_16b * c = context;
+    if (c->size == 0)
+        return;
+    SN_CHECK_POINTER(a, SN_VOID);
+    SN_CHECK_POINTER(b, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_add_16b(c->head.table, c->a, c->b, c->dst, a, b, dst, c->size);
+}

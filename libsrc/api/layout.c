@@ -1,0 +1,56 @@
+#include "ops/layout.h"
+
+#include "api/check.h"
+#include "core/dispatch.h"
+#include "core/format.h"
+
+SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format)
+{
+    SN_ENTER();
+    const int wider = sn_table()->alignment == 16 ? 0 : sn_table()->alignment == 32 ? 1 : 2;
+    switch (format) {
+    case SimdTensorFormatNchwXc: return (SimdTensorFormatType)(SimdTensorFormatNchw4c + wider);
+    case SimdTensorFormatOyxiXo: return (SimdTensorFormatType)(SimdTensorFormatOyxi4o + wider);
+    default: return SimdTensorFormatUnknown;
+    }
+}
+
+size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
+{
+    SN_ENTER();
+    switch (format) {
+    case SimdTensorFormatNchw:
+    case SimdTensorFormatNhwc:
+    case SimdTensorFormatOiyx:
+    case SimdTensorFormatYxio: return 1;
+    case SimdTensorFormatNchw4c:
+    case SimdTensorFormatOyxi4o: return 4;
+    case SimdTensorFormatNchw8c:
+    case SimdTensorFormatOyxi8o: return 8;
+    case SimdTensorFormatNchw16c:
+    case SimdTensorFormatOyxi16o: return 16;
+    default: return 0;
+    }
+}
+
+void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
+                           SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat)
+{
+    SN_ENTER();
+    size_t srcElements, dstElements;
+    SN_CHECK(sn_format_is_image(srcFormat), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
+             (int)srcFormat);
+    SN_CHECK(sn_format_is_image(dstFormat), SN_VOID, "dstFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
+             (int)dstFormat);
+    SN_CHECK(srcFormat == dstFormat || !sn_format_lanes(srcFormat) || !sn_format_lanes(dstFormat), SN_VOID,
+             "dstFormat is %d and srcFormat is %d, expected the same or one of them NCHW or NHWC", (int)dstFormat,
+             (int)srcFormat);
+    SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, srcFormat) &&
+                 sn_image_elements(&dstElements, batch, channels, spatial, dstFormat),
+             SN_VOID, "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
+    if (dstElements == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_convert_image_32f(batch, channels, spatial, src, srcFormat, dst, dstFormat);
+}

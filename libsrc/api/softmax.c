@@ -1,0 +1,16 @@
+#include "ops/softmax.h"
+
+#include "api/check.h"
+
+void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+{
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK(sn_product(&elements, outer, count, inner), SN_VOID,
+             "outer is %zu, count is %zu and inner is %zu, too large for an array", outer, count, inner);
+    if (elements == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_softmax_32f(src, outer, count, inner, dst);
+}

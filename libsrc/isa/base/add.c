@@ -1,0 +1,98 @@
+#include <string.h>
+
+#include "core/format.h"
+#include "core/numeric.h"
+#include "isa/base/base.h"
+
+static void add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+{
+    if (format == SimdTensorFormatNchw) {
+        for (size_t c = 0; c < channels; ++c)
+            for (size_t s = 0; s < spatial; ++s)
+                dst[c * spatial + s] += bias[c];
+    } else if (format == SimdTensorFormatNhwc) {
+        for (size_t s = 0; s < spatial; ++s)
+            for (size_t c = 0; c < channels; ++c)
+                dst[s * channels + c] += bias[c];
+    } else {
+        const size_t lanes = sn_format_lanes(format);
+        for (size_t block = 0; block < sn_ceil_div(channels, lanes); ++block)
+            for (size_t s = 0; s < spatial; ++s)
+                for (size_t lane = 0; lane < lanes; ++lane)
+                    dst[(block * spatial + s) * lanes + lane] += bias[block * lanes + lane];
+    }
+}
+
+/* Nearest integer of t, ties to even, within 0 .. upper; 0 for NaN. Below 256 adding 2^23 leaves no room for a fraction. */
+static uint8_t quantize(float t, uint8_t upper)
+{
+    if (!(t > 0))
+        return 0;
+    if (t >= upper)
+        return upper;
+    const float rounded = t + 0x1p23f;
+    return (uint8_t)(sn_bits_32f(rounded) & 0xFF);
+}
+
+static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, SimdTensorFormatType format)
+{
+    for (size_t c = 0; c < channels; ++c)
+        for (size_t s = 0; s < spatial; ++s) {
+            const size_t i = format == SimdTensorFormatNchw ? c * spatial + s : s * channels + c;
+            const float a = (float)p->a[i] * p->aScale[c] + p->aShift[c];
+            const float b = (float)p->b[i] * p->bScale[c] + p->bShift[c];
+            p->c[i] = quantize((a + b) * p->cScale[c] + p->cShift[c], p->upper);
+        }
+}
+
+static float load(const uint8_t * p, size_t i, bool is_16b)
+{
+    uint16_t narrow;
+    float wide;
+    if (is_16b) {
+        memcpy(&narrow, p + 2 * i, 2);
+        return sn_16b_to_32f(narrow);
+    }
+    memcpy(&wide, p + 4 * i, 4);
+    return wide;
+}
+
+static void store(uint8_t * p, size_t i, bool is_16b, float x)
+{
+    if (is_16b) {
+        const uint16_t narrow = sn_32f_to_16b(x);
+        memcpy(p + 2 * i, &narrow, 2);
+    } else {
+        memcpy(p + 4 * i, &x, 4);
+    }
+}
+
+static void add_16b(const uint8_t * a, bool a_16b, const uint8_t * b, bool b_16b, uint8_t * dst, bool dst_16b, size_t size)
+{
+    for (size_t i = 0; i < size; ++i)
+        store(dst, i, dst_16b, load(a, i, a_16b) + load(b, i, b_16b));
+}
+
+#define ADD_16B(a_16b, b_16b, dst_16b)                                                                                      \
+    static void add_16b_##a_16b##b_16b##dst_16b(const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size)           \
+    {                                                                                                                       \
+        add_16b(a, a_16b, b, b_16b, dst, dst_16b, size);                                                                    \
+    }
+
+ADD_16B(0, 0, 0)
+ADD_16B(0, 0, 1)
+ADD_16B(0, 1, 0)
+ADD_16B(0, 1, 1)
+ADD_16B(1, 0, 0)
+ADD_16B(1, 0, 1)
+ADD_16B(1, 1, 0)
+ADD_16B(1, 1, 1)
+
+void sn_install_add_base(struct sn_table * table)
+{
+    const sn_add_16b_fn add[2][2][2] = {{{add_16b_000, add_16b_001}, {add_16b_010, add_16b_011}},
+                                        {{add_16b_100, add_16b_101}, {add_16b_110, add_16b_111}}};
+    table->add_bias_32f = add_bias_32f;
+    table->add_8i = add_8i;
+    memcpy(table->add_16b, add, sizeof(add));
+}

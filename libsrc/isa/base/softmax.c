@@ -1,0 +1,25 @@
+#include <math.h>
+
+#include "isa/base/base.h"
+
+/* One line: `count` values, `step` apart. Where the maximum is infinite, or anything is NaN, the formula gives NaN. */
+static void softmax_line(const float * src, size_t count, size_t step, float * dst)
+{
+    float max = src[0];
+    for (size_t c = 1; c < count; ++c)
+        max = src[c * step] > max ? src[c * step] : max;
+    double sum = 0;
+    for (size_t c = 0; c < count; ++c)
+        sum += exp((double)src[c * step] - max);
+    for (size_t c = 0; c < count; ++c)
+        dst[c * step] = (float)(exp((double)src[c * step] - max) / sum);
+}
+
+static void softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+{
+    for (size_t o = 0; o < outer; ++o)
+        for (size_t i = 0; i < inner; ++i)
+            softmax_line(src + o * count * inner + i, count, inner, dst + o * count * inner + i);
+}
+
+void sn_install_softmax_base(struct sn_table * table) { table->softmax_32f = softmax_32f; }

@@ -1,0 +1,105 @@
+/*
+ * A piece of a tensor is again a tensor of the same format: some of the pixels in NHWC, some of the channels (or blocks of
+ * channels) in the other formats. So a kernel takes whole tensors, and a range of work is one call of it.
+ */
+#include "ops/add.h"
+
+#include "core/dispatch.h"
+#include "core/format.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+struct add_bias {
+    const float * bias;
+    size_t channels, spatial;
+    float * dst;
+    SimdTensorFormatType format;
+    size_t step; /* pixels or channels of a unit */
+    sn_add_bias_32f_fn kernel;
+};
+
+static void add_bias_range(const void * argument, size_t begin, size_t end)
+{
+    const struct add_bias * job = argument;
+    const bool nhwc = job->format == SimdTensorFormatNhwc;
+    const size_t first = begin * job->step;
+    const size_t number = sn_min(end * job->step, nhwc ? job->spatial : job->channels) - first;
+    if (nhwc)
+        job->kernel(job->bias, job->channels, number, job->dst + first * job->channels, job->format);
+    else
+        job->kernel(job->bias + first, number, job->spatial, job->dst + first * job->spatial, job->format);
+}
+
+void sn_add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+{
+    const bool nhwc = format == SimdTensorFormatNhwc;
+    const size_t lanes = sn_max(sn_format_lanes(format), 1);
+    const size_t step = nhwc ? sn_items_per_piece(channels) : sn_items_per_piece(spatial * lanes) * lanes;
+    const struct add_bias job = {bias, channels, spatial, dst, format, step, sn_table()->add_bias_32f};
+    sn_parallel_for(add_bias_range, &job, sn_ceil_div(nhwc ? spatial : channels, step));
+}
+
+struct add_8i {
+    struct sn_add_8i add;
+    size_t channels, spatial;
+    size_t number, step; /* pixels of all images (NHWC) or channels of all images (NCHW); those of a unit */
+    SimdTensorFormatType format;
+    sn_add_8i_fn kernel;
+};
+
+static void add_8i_nhwc(const void * argument, size_t begin, size_t end)
+{
+    const struct add_8i * job = argument;
+    const size_t first = begin * job->step, number = sn_min(end * job->step, job->number) - first;
+    struct sn_add_8i add = job->add;
+    add.a += first * job->channels;
+    add.b += first * job->channels;
+    add.c += first * job->channels;
+    job->kernel(&add, job->channels, number, job->format);
+}
+
+/* The range may begin inside one image and end inside another. */
+static void add_8i_nchw(const void * argument, size_t begin, size_t end)
+{
+    const struct add_8i * job = argument;
+    const size_t last = sn_min(end * job->step, job->number);
+    for (size_t row = begin * job->step, number; row < last; row += number) {
+        const size_t c = row % job->channels;
+        number = sn_min(last - row, job->channels - c);
+        const struct sn_add_8i * p = &job->add;
+        const size_t offset = row * job->spatial;
+        const struct sn_add_8i add = {p->a + offset,    p->aScale + c, p->aShift + c, p->b + offset, p->bScale + c,
+                                      p->bShift + c,    p->c + offset, p->cScale + c, p->cShift + c, p->upper};
+        job->kernel(&add, number, job->spatial, job->format);
+    }
+}
+
+void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format)
+{
+    const bool nhwc = format == SimdTensorFormatNhwc;
+    const size_t number = batch * (nhwc ? spatial : channels), step = sn_items_per_piece(nhwc ? channels : spatial);
+    const struct add_8i job = {*add, channels, spatial, number, step, format, sn_table()->add_8i};
+    sn_parallel_for(nhwc ? add_8i_nhwc : add_8i_nchw, &job, sn_ceil_div(number, step));
+}
+
+struct add_16b {
+    const uint8_t * a, * b;
+    uint8_t * dst;
+    size_t aBytes, bBytes, dstBytes, size;
+    sn_add_16b_fn kernel;
+};
+
+static void add_16b_range(const void * argument, size_t begin, size_t end)
+{
+    const struct add_16b * job = argument;
+    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    job->kernel(job->a + first * job->aBytes, job->b + first * job->bBytes, job->dst + first * job->dstBytes, number);
+}
+
+void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstType, const uint8_t * a, const uint8_t * b,
+                uint8_t * dst, size_t size)
+{
+    const struct add_16b job = {a, b, dst, aType ? 2 : 4, bType ? 2 : 4, dstType ? 2 : 4, size,
+                                table->add_16b[aType][bType][dstType]};
+    sn_parallel_for(add_16b_range, &job, sn_ceil_div(size, SN_PIECE));
+}

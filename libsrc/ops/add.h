@@ -1,0 +1,15 @@
+/* Additions, split over threads: arguments as in the public functions, checked and not empty. */
+#ifndef SN_OPS_ADD_H
+#define SN_OPS_ADD_H
+
+#include "core/table.h"
+
+void sn_add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
+
+void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format);
+
+/* true in place of a type is bfloat16, false float. */
+void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstType, const uint8_t * a, const uint8_t * b,
+                uint8_t * dst, size_t size);
+
+#endif

@@ -1,0 +1,10 @@
+/* Changes of layout, split over threads: arguments as in the public function, checked and not empty. */
+#ifndef SN_OPS_LAYOUT_H
+#define SN_OPS_LAYOUT_H
+
+#include "simdnet.h"
+
+void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
+                          float * dst, SimdTensorFormatType dstFormat);
+
+#endif

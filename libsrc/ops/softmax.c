@@ -1,0 +1,29 @@
+#include "ops/softmax.h"
+
+#include "core/dispatch.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+struct job {
+    const float * src;
+    size_t outer, count, inner;
+    float * dst;
+    size_t step;
+    sn_softmax_32f_fn kernel;
+};
+
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const size_t first = begin * job->step, number = sn_min(end * job->step, job->outer) - first;
+    const size_t offset = first * job->count * job->inner;
+    job->kernel(job->src + offset, number, job->count, job->inner, job->dst + offset);
+}
+
+void sn_softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+{
+    /* The exponentials weigh as much as some ten loads. */
+    const size_t step = sn_items_per_piece(8 * count * inner);
+    const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax_32f};
+    sn_parallel_for(run, &job, sn_ceil_div(outer, step));
+}
