@@ -64,6 +64,32 @@ typedef void (*sn_inner_product_32f_fn)(const float * src, const float * weight,
 typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
                                       const float * params, const float * src, float * dst);
 
+/* ---- pooling */
+
+/* Output i of an axis covers its inputs max(0, i * stride - pad) .. min(src, i * stride - pad + kernel) - 1. */
+struct sn_pool_axis {
+    size_t src, dst, kernel, stride, pad;
+};
+
+/*
+ * Pools src[i0][i1][i2][i] over its first three axes into dst[o0][o1][o2][i]. Both layouts are of this form: NCHW has the
+ * axes C, H, W and inner 1; NHWC has none, H, W and inner C; NHWC pooled over channels too has H, W, C and inner 1.
+ */
+struct sn_pooling {
+    const void * src;
+    void * dst;
+    struct sn_pool_axis axis[3];
+    size_t inner;
+    bool excludePad;            /* of the average: divides by the cells inside the image */
+};
+
+/* The units of a pooling are pairs of output rows: unit u is rows 2 * (u % pairs) and the next, if there is one, of o0 =
+ * u / pairs. Two rows share what both windows cover, and sums keep their order however the units are split. */
+static inline size_t sn_pooling_pairs(const struct sn_pooling * p) { return sn_ceil_div(p->axis[1].dst, 2); }
+
+/* Computes units begin .. end - 1. */
+typedef void (*sn_pooling_fn)(const struct sn_pooling * p, size_t begin, size_t end);
+
 /* ---- limit */
 
 /* Does about that many floating-point operations as fast as the set can, two for a multiply-add; returns how many. */
@@ -98,6 +124,9 @@ struct sn_table {
 
     /* convolution */
     sn_convolution_32f_fn convolution_32f;
+
+    /* pooling */
+    sn_pooling_fn pooling_max_32f, pooling_max_16b, pooling_max_8u, pooling_average_32f;
 
     /* limit */
     sn_fma_work_fn fma_work;

@@ -16,6 +16,7 @@ static const struct family {
 } families[] = {
     {"activation", check_activation},
     {"gemm", check_gemm},
+    {"pooling", check_pooling},
 };
 
 enum { REPORTS = 20 }; /* failures of a family that are told in full */

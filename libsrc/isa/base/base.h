@@ -15,6 +15,7 @@ void sn_install_convolution_32f_base(struct sn_table * table);
 void sn_install_inner_product_base(struct sn_table * table);
 void sn_install_layout_base(struct sn_table * table);
 void sn_install_limit_base(struct sn_table * table);
+void sn_install_pooling_base(struct sn_table * table);
 void sn_install_softmax_base(struct sn_table * table);
 
 #endif

@@ -11,5 +11,6 @@ void sn_install_base(struct sn_table * table)
     sn_install_inner_product_base(table);
     sn_install_layout_base(table);
     sn_install_limit_base(table);
+    sn_install_pooling_base(table);
     sn_install_softmax_base(table);
 }

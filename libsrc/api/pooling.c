@@ -1,0 +1,133 @@
+/* Pooling. Every function is a maximum or an average over the axes C, H and W of a tensor, the channels most often alone. */
+#include "ops/pooling.h"
+
+#include "api/check.h"
+#include "core/dispatch.h"
+
+/* The channel axis of the functions that pool each channel by itself. */
+static struct sn_pool_axis each(size_t channels) { return (struct sn_pool_axis){channels, channels, 1, 1, 0}; }
+
+static bool is_each(const struct sn_pool_axis * c)
+{
+    return c->kernel == 1 && c->stride == 1 && c->pad == 0 && c->src == c->dst;
+}
+
+static bool axis_good(const char * function, char letter, const struct sn_pool_axis * axis)
+{
+    SN_CHECK_FOR(function, axis->kernel > 0, false, "kernel%c is 0, expected at least 1", letter);
+    SN_CHECK_FOR(function, axis->stride > 0, false, "stride%c is 0, expected at least 1", letter);
+    return true;
+}
+
+/*
+ * Checks all arguments; true when there is something to do. The axes of *p come as C, H, W and leave in the order in which
+ * the tensor stores them, with channels that are not pooled as `inner`.
+ */
+static bool prepare(const char * function, struct sn_pooling * p, SimdTensorFormatType format)
+{
+    const struct sn_pool_axis c = p->axis[0], y = p->axis[1], x = p->axis[2];
+    size_t src, dst;
+    SN_CHECK_FOR(function, format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, false,
+                 "format is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)format);
+    if (!axis_good(function, 'C', &c) || !axis_good(function, 'Y', &y) || !axis_good(function, 'X', &x))
+        return false;
+    SN_CHECK_FOR(function, sn_product(&src, c.src, y.src, x.src), false,
+                 "srcC * srcH * srcW is %zu * %zu * %zu, expected a size that memory can have", c.src, y.src, x.src);
+    SN_CHECK_FOR(function, sn_product(&dst, c.dst, y.dst, x.dst), false,
+                 "dstC * dstH * dstW is %zu * %zu * %zu, expected a size that memory can have", c.dst, y.dst, x.dst);
+    if (dst == 0)
+        return false;
+    SN_CHECK_FOR(function, p->src || src == 0, false, "src is NULL, expected an array");
+    SN_CHECK_FOR(function, p->dst, false, "dst is NULL, expected an array");
+    p->inner = 1;
+    if (format == SimdTensorFormatNhwc && is_each(&c)) {
+        p->axis[0] = each(1);
+        p->inner = c.src;
+    } else if (format == SimdTensorFormatNhwc) {
+        p->axis[0] = y;
+        p->axis[1] = x;
+        p->axis[2] = c;
+    }
+    return true;
+}
+
+void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
+                            size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
+                            size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
+                                                            {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    if (prepare(__func__, &p, format))
+        sn_pooling(sn_table()->pooling_max_32f, &p);
+}
+
+void SimdSynetPoolingMax16b(const uint16_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint16_t * dst, size_t dstH,
+                            size_t dstW, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    if (prepare(__func__, &p, format))
+        sn_pooling(sn_table()->pooling_max_16b, &p);
+}
+
+void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                           size_t strideY, size_t strideX, size_t padY, size_t padX, uint8_t * dst, size_t dstH,
+                           size_t dstW, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    if (prepare(__func__, &p, format))
+        sn_pooling(sn_table()->pooling_max_8u, &p);
+}
+
+/* Other numbers than 0 and 1 are refused: in these long lists of arguments they tell of one in the wrong place. */
+static bool flag_good(const char * function, const char * name, SimdBool flag)
+{
+    SN_CHECK_FOR(function, flag == SimdFalse || flag == SimdTrue, false, "%s is %d, expected SimdFalse or SimdTrue", name,
+                 (int)flag);
+    return true;
+}
+
+static void average(const char * function, struct sn_pooling * p, SimdBool excludePad, SimdTensorFormatType format)
+{
+    p->excludePad = excludePad == SimdTrue;
+    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, format))
+        sn_pooling(sn_table()->pooling_average_32f, p);
+}
+
+void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                             size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+                             size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    average(__func__, &p, excludePad, format);
+}
+
+void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
+                                    size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst,
+                                    size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    average(__func__, &p, excludePad, format);
+}
+
+void SimdSynetPoolingForwardMax(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                                size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+                                size_t dstW, SimdBool trans)
+{
+    SN_ENTER();
+    struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
+                                                            {srcW, dstW, kernelX, strideX, padX}}};
+    if (flag_good(__func__, "trans", trans) &&
+        prepare(__func__, &p, trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
+        sn_pooling(sn_table()->pooling_max_32f, &p);
+}

@@ -1,0 +1,193 @@
+/*
+ * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
+ *
+ * A tensor is planes of rows of pixels of `inner` elements (see core/table.h). A window's maximum is taken in two steps,
+ * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs;
+ * pooling_rows.h, which is included once per element type, has them. Two rows of outputs go together: the rows of the image
+ * that both windows cover are read once.
+ *
+ * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
+ * is there, as elements that change nothing.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "kernels/install.h"
+
+__extension__ typedef __int128 wide;
+
+struct span {
+    size_t begin, count;
+};
+
+/* The part of the image that output i of an axis covers. */
+static struct span window_of(const struct sn_pool_axis * axis, size_t i)
+{
+    const wide begin = (wide)i * axis->stride - axis->pad, end = begin + axis->kernel, size = (wide)axis->src;
+    const wide first = begin < 0 ? 0 : begin, last = end < size ? end : size;
+    return first < last ? (struct span){(size_t)first, (size_t)(last - first)} : (struct span){0, 0};
+}
+
+/* The outputs of an axis whose windows are not empty. */
+static struct span covered(const struct sn_pool_axis * axis)
+{
+    size_t begin = 0;
+    if (axis->kernel <= axis->pad)
+        begin = (axis->pad - axis->kernel) / axis->stride + 1;
+    const wide end = ((wide)axis->pad + axis->src + axis->stride - 1) / axis->stride;
+    const size_t last = end < (wide)axis->dst ? (size_t)end : axis->dst;
+    return axis->src && begin < last ? (struct span){begin, last - begin} : (struct span){0, 0};
+}
+
+/* What one or two rows of outputs read: rows that both windows cover, and those that one of them has for itself. */
+struct rows {
+    struct span common, own[2];
+    bool two;
+};
+
+/* The next rows of outputs, y and y + 1 if it is below `end` and shares rows with y. */
+static struct rows rows_at(const struct sn_pool_axis * axis, size_t y, size_t end)
+{
+    struct rows r = {.common = window_of(axis, y)};
+    if (y + 1 < end) {
+        const struct span first = r.common, second = window_of(axis, y + 1);
+        const size_t firstEnd = first.begin + first.count, secondEnd = second.begin + second.count;
+        if (second.count && second.begin < firstEnd) {
+            r.own[0] = (struct span){first.begin, second.begin - first.begin};
+            r.common = (struct span){second.begin, firstEnd - second.begin};
+            r.own[1] = (struct span){firstEnd, secondEnd - firstEnd};
+            r.two = true;
+        }
+    }
+    return r;
+}
+
+/* Number of rows of the window of the first or second row of outputs. */
+static size_t rows_of(const struct rows * r, int which) { return r->common.count + r->own[which].count; }
+
+/* Elements between rows and planes of the image and of the output. */
+struct pitches {
+    size_t row, plane, dstRow, dstPlane;
+};
+
+static struct pitches pitches_of(const struct sn_pooling * p)
+{
+    const size_t row = p->axis[2].src * p->inner, dstRow = p->axis[2].dst * p->inner;
+    return (struct pitches){row, row * p->axis[1].src, dstRow, dstRow * p->axis[1].dst};
+}
+
+/* The divisor of an average is the product of one number for each axis. */
+static float divisor_of(const struct sn_pooling * p, int axis, size_t cells)
+{
+    return (float)(p->excludePad ? cells : p->axis[axis].kernel);
+}
+
+/*
+ * A run of outputs along a row whose columns fit the buffer. Positions count pixels from the begin of the first window,
+ * padding included.
+ */
+struct chunk {
+    size_t output, outputs; /* the first output, and how many */
+    size_t column, columns; /* of the image */
+    size_t lead;            /* the position of that column */
+};
+
+static struct chunk chunk_at(const struct sn_pool_axis * axis, size_t output, size_t outputs)
+{
+    const ptrdiff_t begin = (ptrdiff_t)((wide)output * axis->stride - axis->pad);
+    const ptrdiff_t end = begin + (ptrdiff_t)((outputs - 1) * axis->stride + axis->kernel);
+    const size_t column = begin > 0 ? (size_t)begin : 0;
+    return (struct chunk){output, outputs, column, sn_min((size_t)end, axis->src) - column, (size_t)((ptrdiff_t)column - begin)};
+}
+
+/*
+ * How a row lies in the buffer. With stride 2 and single elements the even and the odd positions are kept apart, so that a
+ * window's columns are at unit distance from those of the next. data[f] is where the image's columns begin in phase f, at
+ * the alignment of a vector; origin[f] is where position f is.
+ */
+struct layout {
+    size_t phases, pitch;
+    size_t first; /* the phase of the image's first column */
+    size_t origin[2], data[2], count[2], end[2]; /* elements */
+};
+
+static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, const struct chunk * c, size_t lanes)
+{
+    const size_t length = (c->outputs - 1) * axis->stride + axis->kernel;
+    struct layout l = {.phases = axis->stride == 2 && inner == 1 ? 2 : 1};
+    l.first = c->lead % l.phases;
+    for (size_t f = 0; f < l.phases; ++f) {
+        /* Positions f, f + phases, ...: how many lie before the image, and how many before its end. */
+        const size_t before = (c->lead + l.phases - 1 - f) / l.phases * inner;
+        const size_t until = (c->lead + c->columns + l.phases - 1 - f) / l.phases * inner;
+        l.data[f] = l.pitch + (before + lanes - 1) / lanes * lanes;
+        l.origin[f] = l.data[f] - before;
+        l.count[f] = until - before;
+        l.end[f] = l.origin[f] + sn_ceil_div(length - sn_min(f, length), l.phases) * inner;
+        l.pitch = (l.end[f] + 2 * lanes - 1) / lanes * lanes;
+    }
+    return l;
+}
+
+/* ---- one instance of pooling_rows.h for each kind. A vector of elements is loaded by ENTER(word) and finished by LEAVE. */
+
+enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
+
+#define KIND max_32f
+#define ELEMENT float
+#define VECTOR v32f
+#define LANES V32F_N
+#define WORD(name) SN_JOIN3(v_, name, _32f)
+#define IDENTITY v_set_32f(-FLT_MAX)
+#define ENTER(v) (v)
+#define LEAVE(v, divisor) v_max_32f(v_set_32f(-FLT_MAX), v)
+#define REDUCE(a, b) v_max_32f(a, b)
+#define HAS_DIVISOR 0
+#include "kernels/pooling_rows.h"
+
+#define KIND average_32f
+#define ELEMENT float
+#define VECTOR v32f
+#define LANES V32F_N
+#define WORD(name) SN_JOIN3(v_, name, _32f)
+#define IDENTITY v_zero_32f()
+#define ENTER(v) (v)
+#define LEAVE(v, divisor) v_div_32f(v, divisor)
+#define REDUCE(a, b) v_add_32f(a, b)
+#define HAS_DIVISOR 1
+#include "kernels/pooling_rows.h"
+
+/* Negative numbers have their bits below the sign turned, then bfloat16 compares as integers do; the way back is the same. */
+SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15), v_set_16i(0x7FFF))); }
+
+#define KIND max_16b
+#define ELEMENT uint16_t
+#define VECTOR v16i
+#define LANES V16I_N
+#define WORD(name) SN_JOIN3(v_, name, _16i)
+#define IDENTITY v_set_16i((int16_t)(0xFF80 ^ 0x7FFF))
+#define ENTER(v) ordered(v)
+#define LEAVE(v, divisor) ordered(v)
+#define REDUCE(a, b) v_max_16i(a, b)
+#define HAS_DIVISOR 0
+#include "kernels/pooling_rows.h"
+
+#define KIND max_8u
+#define ELEMENT uint8_t
+#define VECTOR v8u
+#define LANES V8U_N
+#define WORD(name) SN_JOIN3(v_, name, _8u)
+#define IDENTITY v_set_8u(0)
+#define ENTER(v) (v)
+#define LEAVE(v, divisor) (v)
+#define REDUCE(a, b) v_max_8u(a, b)
+#define HAS_DIVISOR 0
+#include "kernels/pooling_rows.h"
+
+void ISA_FN(install_pooling)(struct sn_table * table)
+{
+    table->pooling_max_32f = pooling_max_32f;
+    table->pooling_max_16b = pooling_max_16b;
+    table->pooling_max_8u = pooling_max_8u;
+    table->pooling_average_32f = pooling_average_32f;
+}
