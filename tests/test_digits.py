@@ -1,0 +1,166 @@
+"""The digits example: its file readers, on good and on broken files."""
+
+import struct
+import sys
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import pytest
+
+DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits"
+sys.path.insert(0, str(DIGITS))
+
+import digits_files as files  # noqa: E402
+import numpy_digits  # noqa: E402
+
+WEIGHTS = DIGITS / "weights.bin"
+IMAGES = DIGITS / "images.bin"
+
+
+def patched(data: bytes, word: int, value: int) -> bytes:
+    """The file with one of its 32-bit words replaced."""
+    return data[: 4 * word] + struct.pack("<I", value) + data[4 * word + 4 :]
+
+
+# Name: (what is done to the bytes, a part of the message). Words of a weights file: 0 magic, 1 version, 2 layers, 3 floats,
+# 4.. the first record: kind srcC srcH srcW dstC dstH dstW kernel stride pad group relu.
+BROKEN_WEIGHTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "empty": (lambda d: b"", "is not a digits weights file"),
+    "two bytes": (lambda d: d[:2], "is not a digits weights file"),
+    "other magic": (lambda d: b"XXXX" + d[4:], "is not a digits weights file"),
+    "an images file": (lambda d: IMAGES.read_bytes(), "is not a digits weights file"),
+    "no header": (lambda d: d[:12], "cut short"),
+    "newer version": (lambda d: patched(d, 1, 2), "version 2"),
+    "no layers": (lambda d: patched(d, 2, 0), "0 layers"),
+    "too many layers": (lambda d: patched(d, 2, 0xFFFFFFFF), "4294967295 layers"),
+    "one more layer": (lambda d: patched(d, 2, struct.unpack_from("<I", d, 8)[0] + 1), "promises"),
+    "short layer list": (lambda d: d[:32], "promises"),
+    "short by a float": (lambda d: d[:-4], "promises"),
+    "short by a byte": (lambda d: d[:-1], "bytes"),
+    "long by a float": (lambda d: d + b"\0\0\0\0", "promises"),
+    "floats do not match layers": (
+        lambda d: patched(d, 3, struct.unpack_from("<I", d, 12)[0] - 1)[:-4],
+        "the layers need",
+    ),
+    "unknown kind": (lambda d: patched(d, 4, 9), "layer 0: unknown kind 9"),
+    "no channels": (lambda d: patched(d, 5, 0), "layer 0: a size is outside"),
+    "huge height": (lambda d: patched(d, 6, 0x80000000), "layer 0: a size is outside"),
+    "output size": (lambda d: patched(d, 9, 7), "layer 0: output size"),
+    "no kernel": (lambda d: patched(d, 11, 0), "layer 0: kernel or stride"),
+    "no stride": (lambda d: patched(d, 12, 0), "layer 0: kernel or stride"),
+    "large pad": (lambda d: patched(d, 13, 0xFFFFFFFF), "layer 0: pad"),
+    "other group": (lambda d: patched(d, 14, 3), "layer 0: group is 3"),
+    "relu flag": (lambda d: patched(d, 15, 7), "layer 0: ReLU flag is 7"),
+    "chain": (lambda d: patched(d, 8, 5), "layer 1: its input is not the output"),
+}
+
+# Words of an images file: 0 magic, 1 version, 2 count, 3 height, 4 width.
+BROKEN_IMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "empty": (lambda d: b"", "is not a digits images file"),
+    "other magic": (lambda d: b"XXXX" + d[4:], "is not a digits images file"),
+    "no header": (lambda d: d[:16], "cut short"),
+    "newer version": (lambda d: patched(d, 1, 7), "version 7"),
+    "no images": (lambda d: patched(d, 2, 0), "out of range"),
+    "too many": (lambda d: patched(d, 2, 0xFFFFFFFF), "out of range"),
+    "flat": (lambda d: patched(d, 3, 0), "out of range"),
+    "short by a byte": (lambda d: d[:-1], "promises"),
+    "long by a byte": (lambda d: d + b"\0", "promises"),
+    "no body": (lambda d: d[:20], "promises"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_WEIGHTS)
+def test_broken_weights_are_refused(name: str, tmp_path: Path) -> None:
+    damage, message = BROKEN_WEIGHTS[name]
+    path = tmp_path / "weights.bin"
+    path.write_bytes(damage(WEIGHTS.read_bytes()))
+    with pytest.raises(files.FormatError, match=message) as error:
+        files.read_network(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("name", BROKEN_IMAGES)
+def test_broken_images_are_refused(name: str, tmp_path: Path) -> None:
+    damage, message = BROKEN_IMAGES[name]
+    path = tmp_path / "images.bin"
+    path.write_bytes(damage(IMAGES.read_bytes()))
+    with pytest.raises(files.FormatError, match=message) as error:
+        files.read_images(path)
+    assert str(path) in str(error.value)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError):
+        files.read_network(tmp_path / "none")
+
+
+def test_files_survive_a_round_trip(tmp_path: Path) -> None:
+    files.write_network(tmp_path / "weights.bin", files.read_network(WEIGHTS))
+    files.write_images(tmp_path / "images.bin", *files.read_images(IMAGES))
+    assert (tmp_path / "weights.bin").read_bytes() == WEIGHTS.read_bytes()
+    assert (tmp_path / "images.bin").read_bytes() == IMAGES.read_bytes()
+
+
+def test_the_shipped_files() -> None:
+    network = files.read_network(WEIGHTS)
+    images, labels = files.read_images(IMAGES)
+    assert WEIGHTS.stat().st_size <= 300_000
+    assert any(layer.group > 1 for layer in network.layers)
+    assert {layer.kind for layer in network.layers} >= {
+        files.CONVOLUTION, files.MAX_POOLING, files.INNER_PRODUCT, files.SOFTMAX
+    }  # fmt: skip
+    assert all(np.isfinite(weight).all() for weight in network.weights)
+    assert images.shape == (360, 8, 8) and images.max() == 16
+    assert np.bincount(labels, minlength=10).min() >= 30
+
+
+def plain_loops(network: files.Network, image: files.Array) -> files.Array:
+    """The network once more, with one loop per formula, in double: what `numpy_digits` is held to."""
+    x = image.astype(np.float64)[..., None]
+    for layer, weight, bias in zip(*network):
+        if layer.kind == files.INNER_PRODUCT:
+            x = (weight.astype(np.float64) @ x.ravel() + bias)[None, None]
+            continue
+        if layer.kind == files.SOFTMAX:
+            x = np.exp(x - x.max())
+            x /= x.sum()
+            continue
+        y = np.zeros((layer.dst_h, layer.dst_w, layer.dst_c))
+        for oy, ox, oc in np.ndindex(*y.shape):
+            top, left = oy * layer.stride - layer.pad, ox * layer.stride - layer.pad
+            cells = [
+                (ky, kx)
+                for ky in range(layer.kernel)
+                for kx in range(layer.kernel)
+                if 0 <= top + ky < layer.src_h and 0 <= left + kx < layer.src_w
+            ]
+            if layer.kind == files.CONVOLUTION:
+                channels = slice(oc, oc + 1) if layer.group > 1 else slice(None)
+                terms = [float(x[top + ky, left + kx, channels] @ weight[ky, kx, :, oc]) for ky, kx in cells]
+                total = float(bias[oc]) + sum(terms)
+                y[oy, ox, oc] = max(total, 0) if layer.relu else total
+            else:
+                values = [x[top + ky, left + kx, oc] for ky, kx in cells]
+                if layer.kind == files.MAX_POOLING:
+                    y[oy, ox, oc] = max(values)
+                else:
+                    y[oy, ox, oc] = sum(values) / layer.kernel**2
+        x = y
+    return x.ravel()
+
+
+def test_numpy_network_follows_the_formulas() -> None:
+    network = files.read_network(WEIGHTS)
+    images, _ = files.read_images(IMAGES)
+    p = numpy_digits.classify(network, images[:2])
+    expected = np.array([plain_loops(network, image) for image in images[:2]])
+    np.testing.assert_allclose(p, expected, atol=1e-5)
+    assert p.dtype == np.float32
+
+
+def test_numpy_network_is_accurate_on_held_out_images() -> None:
+    images, labels = files.read_images(IMAGES)
+    p = numpy_digits.classify(files.read_network(WEIGHTS), images)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
+    assert (p.argmax(axis=1) == labels).mean() >= 0.985
