@@ -74,6 +74,15 @@ static bool check_parameters(const char * function, size_t batch, const SimdConv
     return true;
 }
 
+static void describe(struct context * c)
+{
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
+    char shape[64] = "";
+    if (c->plan.way->tiled)
+        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
+    snprintf(c->head.info, sizeof(c->head.info), "%s%s, %s", c->plan.way->name, shape, c->head.table->isa);
+}
+
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {
     SN_ENTER();
@@ -90,7 +99,7 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
         sn_context_free(c);
         SN_CHECK(false, NULL, "conv of batch %zu describes an array that is too large", batch);
     }
-    snprintf(c->head.info, sizeof(c->head.info), "%s, %s", c->plan.way->name, c->head.table->isa);
+    describe(c);
     return c;
 }
 
@@ -116,7 +125,7 @@ void SimdSynetConvolution32fSetParams(void * context, const float * weight, Simd
     if (!sn_context_check(context, &kind, __func__))
         return;
     struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    if (plan->p.dstC != 0 && plan->p.srcC != 0)
+    if (plan->p.dstC != 0)
         SN_CHECK_POINTER(weight, SN_VOID);
     if (sn_activation_params(plan->p.activation, plan->p.dstC) != 0)
         SN_CHECK(params, SN_VOID, "params is NULL, expected the parameters of activation %d", (int)plan->p.activation);
@@ -140,8 +149,7 @@ void SimdSynetConvolution32fForward(void * context, const float * src, float * b
     }
     if (plan->dstSize == 0)
         return;
-    if (plan->srcSize != 0)
-        SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
     float * work = NULL;
     if (plan->workSize) {

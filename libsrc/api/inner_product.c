@@ -10,10 +10,8 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
     size_t elements;
     SN_CHECK(sn_product(&elements, count, size), SN_VOID, "count is %zu and size is %zu, too large for an array", count,
              size);
-    if (size) {
-        SN_CHECK_POINTER(src, SN_VOID);
-        SN_CHECK_POINTER(weight, SN_VOID);
-    }
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(weight, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
     sn_inner_product_32f(src, weight, bias, count, size, dst);
 }

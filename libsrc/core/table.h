@@ -10,6 +10,7 @@
 #define SN_CORE_TABLE_H
 
 #include "core/common.h"
+#include "core/convolution.h"
 #include "core/gemm.h"
 #include "simdnet.h"
 
@@ -63,6 +64,8 @@ typedef void (*sn_inner_product_32f_fn)(const float * src, const float * weight,
 /* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. Only `base` has it. */
 typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
                                       const float * params, const float * src, float * dst);
+
+/* The kernels of the algorithms, and what they are given: core/convolution.h. */
 
 /* ---- pooling */
 
@@ -124,6 +127,10 @@ struct sn_table {
 
     /* convolution */
     sn_convolution_32f_fn convolution_32f;
+    sn_depthwise_nhwc_32f_fn depthwise_nhwc_32f; /* this one and the next belong to the tile: `base` has none */
+    sn_depthwise_nchw_32f_fn depthwise_nchw_32f;
+    sn_columns_32f_fn columns_32f;
+    sn_every_32f_fn every_32f;
 
     /* pooling */
     sn_pooling_fn pooling_max_32f, pooling_max_16b, pooling_max_8u, pooling_average_32f;

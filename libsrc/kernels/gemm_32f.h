@@ -13,7 +13,7 @@
 #define SN_KERNELS_GEMM_32F_H
 
 #include "core/gemm.h"
-#include "kernels/vec.h"
+#include "kernels/activate.h"
 
 /* The largest instance: arrays have this size, an instance uses its part of it. */
 enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
@@ -70,41 +70,31 @@ SN_INLINE const float * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const f
 }
 #endif
 
-/* Comparisons are turned so that a NaN comes through. */
+SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
+                                int vectors, SimdConvolutionActivationType type)
+{
+    const v32f p0 = v_set_32f(g->param[0]), p1 = v_set_32f(g->param[1]);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+        {
+            v32f slope = p0;
+            if (type == SimdConvolutionActivationPrelu)
+                slope = g->byRow ? v_set_32f(g->slope[row + (size_t)i]) : v_load_32f(g->slope + j * V32F_N);
+            sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
+        }
+}
+
+/* One copy of the loops for each activation, chosen once for a tile. Elu is too long for it, see tile_elu(). */
 SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
                              int vectors)
 {
-    const v32f zero = v_zero_32f();
     switch (g->activation) {
-    case SimdConvolutionActivationRelu:
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_max_32f(zero, sum[i][j]);
+    case SimdConvolutionActivationRelu: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationRelu); break;
+    case SimdConvolutionActivationPrelu: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationPrelu); break;
+    case SimdConvolutionActivationRestrictRange:
+        tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationRestrictRange);
         break;
-    case SimdConvolutionActivationPrelu:
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-            SN_UNROLL for (int j = 0; j < vectors; ++j)
-            {
-                const v32f slope = g->byRow ? v_set_32f(g->slope[row + (size_t)i]) : v_load_32f(g->slope + j * V32F_N);
-                const v32f below = v_mul_32f(slope, v_min_32f(zero, sum[i][j]));
-                sum[i][j] = v_add_32f(v_max_32f(zero, sum[i][j]), below);
-            }
-        break;
-    case SimdConvolutionActivationRestrictRange: {
-        const v32f low = v_set_32f(g->param[0]), high = v_set_32f(g->param[1]);
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_min_32f(high, v_max_32f(low, sum[i][j]));
-        break;
-    }
-    case SimdConvolutionActivationHswish: {
-        const v32f shift = v_set_32f(g->param[0]), scale = v_set_32f(g->param[1]);
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-            SN_UNROLL for (int j = 0; j < vectors; ++j)
-            {
-                const v32f gate = v_max_32f(zero, v_add_32f(v_min_32f(shift, sum[i][j]), shift));
-                sum[i][j] = v_mul_32f(v_mul_32f(gate, scale), sum[i][j]);
-            }
-        break;
-    }
+    case SimdConvolutionActivationHswish: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationHswish); break;
     default: break;
     }
 }

@@ -22,8 +22,7 @@ size_t sn_activation_params(SimdConvolutionActivationType activation, size_t cha
 
 static bool base_takes(const struct sn_convolution_32f * c)
 {
-    (void)c;
-    return true;
+    return !c->table->gemm_32f.run || c->p.activation == SimdConvolutionActivationElu; /* until there is a vector exp */
 }
 
 static bool base_plan(struct sn_convolution_32f * c)
@@ -33,10 +32,10 @@ static bool base_plan(struct sn_convolution_32f * c)
     return sn_product(&c->weightSize, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX);
 }
 
-static void base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed)
+static void base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
-    if (c->weightSize)
-        memcpy(packed, weight, c->weightSize * sizeof(float));
+    (void)segment;
+    memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
 static void base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
@@ -53,12 +52,24 @@ static void base_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 static const struct sn_convolution_32f_way base_way = {
-    "base", base_takes, base_plan, base_pack, base_spread, base_forward};
+    "base", false, base_takes, base_plan, base_pack, base_spread, base_forward};
 
 /* ---- the plan */
 
-/* In order of preference; the last takes everything. */
-static const struct sn_convolution_32f_way * const ways[] = {&base_way};
+/* In order of preference; the last but one takes all NHWC, the last everything. */
+static const struct sn_convolution_32f_way * const ways[] = {
+    &base_way, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_nhwc,
+    &sn_convolution_32f_nchw};
+
+void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
+{
+    const size_t one = sn_used(1, 1, p->kernelY, p->dilationY); /* lines of one output row */
+    const size_t lines = budget / sn_max(band->line, 1);
+    size_t rows = lines > one ? (lines - one) / band->strideY + 1 : 1;
+    rows = sn_min(rows, p->dstH);
+    band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows)); /* bands of about equal height */
+    band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
+}
 
 bool sn_convolution_32f_plan(struct sn_convolution_32f * c)
 {
@@ -82,33 +93,40 @@ static bool has_slope(const struct sn_convolution_32f * c)
     return c->p.activation == SimdConvolutionActivationPrelu || c->p.activation == SimdConvolutionActivationLeakyRelu;
 }
 
+/* The block that holds everything begins with the offsets, aligned as the floats behind them want it. */
+static bool allocate(struct sn_convolution_32f * c)
+{
+    const size_t offsets = sn_align(c->segments * sizeof(size_t), SN_ALIGN) / sizeof(float);
+    const size_t size = offsets + c->weightSize + c->channels * (has_slope(c) ? 2 : 1);
+    c->held = sn_allocate(sn_max(size, 1) * sizeof(float), SN_ALIGN);
+    if (!c->held)
+        return false;
+    c->heldSize = size;
+    c->segment = c->held;
+    c->weight = (float *)c->held + offsets;
+    c->bias = c->weight + c->weightSize;
+    c->slope = has_slope(c) ? c->bias + c->channels : NULL;
+    return true;
+}
+
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params)
 {
-    if (!c->held) {
-        const size_t size = c->weightSize + c->channels * (has_slope(c) ? 2 : 1);
-        c->held = sn_allocate(sn_max(size, 1) * sizeof(float), SN_ALIGN);
-        if (!c->held)
-            return false;
-        c->heldSize = size;
-    }
+    if (!c->held && !allocate(c))
+        return false;
     memset(c->held, 0, c->heldSize * sizeof(float));
-    float * next = c->held;
-    c->way->pack(c, weight, next);
-    c->weight = next;
-    next += c->weightSize;
+    if (c->weightSize)
+        c->way->pack(c, weight, (float *)c->weight, (size_t *)c->segment);
     if (bias)
-        c->way->spread(c, bias, next);
-    c->bias = next;
-    next += c->channels;
+        c->way->spread(c, bias, (float *)c->bias);
+    float * slope = (float *)c->slope;
     if (c->p.activation == SimdConvolutionActivationPrelu)
-        c->way->spread(c, params, next);
-    else if (has_slope(c))
+        c->way->spread(c, params, slope);
+    else if (slope)
         for (size_t i = 0; i < c->channels; ++i)
-            next[i] = params[0];
+            slope[i] = params[0];
     else
         for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
             c->param[i] = params[i];
-    c->slope = has_slope(c) ? next : NULL;
     return true;
 }
 

@@ -14,21 +14,41 @@ struct sn_convolution_32f;
 /* One way to compute a convolution: a room of its own, ops/convolution_32f_<name>.c. */
 struct sn_convolution_32f_way {
     const char * name;
+    bool tiled; /* it uses the GEMM tile */
 
     /* True when it can take this shape on this instruction set. */
     bool (*takes)(const struct sn_convolution_32f * c);
 
-    /* Computes sizes: weightSize, channels, workSize and what is its own. False when one is too large for an array. */
+    /* Computes weightSize, channels, segments, workSize and what is its own. False when a size is too large for an array. */
     bool (*plan)(struct sn_convolution_32f * c);
 
-    /* Writes weightSize floats from the caller's weights. */
-    void (*pack)(const struct sn_convolution_32f * c, const float * weight, float * packed);
+    /* Writes weightSize floats from the caller's weights, which are not NULL, and `segments` offsets. */
+    void (*pack)(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment);
 
     /* Copies an array of one float per output channel to where it wants it among `channels` floats, which are zero. */
     void (*spread)(const struct sn_convolution_32f * c, const float * values, float * spread);
 
     /* Computes all images. work: workSize floats, aligned to SN_ALIGN. */
     void (*forward)(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+};
+
+/* In order of preference, the last takes everything. */
+extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_nchw,
+    sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+
+/*
+ * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is
+ * one cell high (or wide), the lines (columns) that a stride passes over are left out of the copy, and the stride becomes 1.
+ */
+struct sn_band {
+    bool copied;
+    size_t rows;               /* output rows computed from one band */
+    size_t lines;              /* input lines for so many, padding included */
+    size_t columns;            /* columns of a line, padding included */
+    size_t strideY, strideX;   /* between the inputs of neighbouring outputs, in lines and columns of the band */
+    size_t pixel, line;        /* floats between columns and between lines */
+    size_t phases, run;        /* NCHW: a line is so many runs of so many floats, see ops/convolution_32f_nchw.c */
+    size_t plane;              /* NCHW: floats between channels */
 };
 
 struct sn_convolution_32f {
@@ -40,18 +60,46 @@ struct sn_convolution_32f {
     size_t srcSize, dstSize;   /* floats of one image */
     size_t weightSize;         /* floats of the packed weights */
     size_t channels;           /* floats of an array with one value per output channel, as the algorithm spreads it */
+    size_t segments;           /* offsets, for the tile or as the algorithm likes */
     size_t workSize;           /* floats of workspace for one thread; may be 0 */
 
-    float * held;              /* everything that SetParams gave, heldSize floats; NULL before */
+    void * held;               /* everything that SetParams gave, heldSize floats; NULL before */
     size_t heldSize;
-    const float * weight;      /* in held */
-    const float * bias;        /* in held: `channels` floats */
-    const float * slope;       /* in held: `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
+    const size_t * segment;    /* in held, as the next three */
+    const float * weight;
+    const float * bias;        /* `channels` floats */
+    const float * slope;       /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
     float param[2];            /* of the other activations */
 
     /* What the algorithms plan for themselves. */
-    size_t bandRows;           /* output rows computed from one band of input */
+    struct sn_band band;
+    size_t depth;              /* multiply-adds of one output: kernelY * kernelX * srcC / group */
+    size_t length;             /* of a segment */
+    size_t step;               /* floats from one row of packed weights to the next */
+    size_t block;              /* of depth, that is packed at a time */
 };
+
+/* The activation as the tile knows it: LeakyRelu is a Prelu. */
+static inline SimdConvolutionActivationType sn_tile_activation(const struct sn_convolution_32f * c)
+{
+    return c->slope ? SimdConvolutionActivationPrelu : c->p.activation;
+}
+
+/* The columns (lines) of a padded image that the outputs use. */
+static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_t dilation)
+{
+    return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+}
+
+/* For NCHW: the band of `planes` channels, its lines split in phases; and the offset of a tap in it. False: too large. */
+bool sn_split_plan(struct sn_convolution_32f * c, size_t planes);
+size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky, size_t kx);
+
+/* Copies what output rows row .. row + rows - 1 need of one plane of the image. */
+void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to);
+
+/* Chooses band->rows so that about `budget` floats of lines suffice, and lines with it. band->line and strideY are set. */
+void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget);
 
 /* The number of floats in the `params` of an activation. */
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels);

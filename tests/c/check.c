@@ -15,6 +15,7 @@ static const struct family {
     void (*run)(void);
 } families[] = {
     {"activation", check_activation},
+    {"convolution", check_convolution_32f},
     {"gemm", check_gemm},
     {"pooling", check_pooling},
 };

@@ -74,6 +74,7 @@ typedef void * (*check_open_fn)(const void * job, void * const * a);
 
 /* ---- families: each check_<family>.c has one */
 void check_activation(void);
+void check_convolution_32f(void);
 void check_gemm(void);
 void check_pooling(void);
 

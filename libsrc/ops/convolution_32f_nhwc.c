@@ -1,0 +1,175 @@
+/*
+ * NHWC, by the GEMM tile: rows of A are output pixels, columns are output channels, and the taps of a kernel row are
+ * neighbours in memory, so nothing is unrolled into a column matrix. The image is read in place where it can be; a band of
+ * its lines is copied when there is padding, or when pixels lie a multiple of 2 KB apart: the rows of a tile would then fall
+ * into one or two sets of the first cache and push each other out.
+ *
+ * Groups are convolutions of their own beside each other.
+ */
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/convolution_32f.h"
+
+static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNhwc; }
+
+static size_t inputs(const struct sn_convolution_32f * c) { return c->p.srcC / c->p.group; }
+static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
+
+static bool plan_band(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    struct sn_band * band = &c->band;
+    const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);
+    const bool padded = p->padY || p->padX || columns > p->srcW ||
+                        sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) > p->srcH;
+    const bool clash = p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
+    band->copied = padded || clash;
+    band->strideY = band->copied && p->kernelY == 1 ? 1 : p->strideY;
+    band->strideX = band->copied && p->kernelX == 1 ? 1 : p->strideX;
+    band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
+    band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
+    return sn_product(&band->line, band->columns, band->pixel);
+}
+
+static bool plan(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    struct sn_band * band = &c->band;
+    if (!plan_band(c))
+        return false;
+    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
+    c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
+    c->length = joined ? p->kernelX * p->srcC : inputs(c);
+    c->depth = p->kernelY * p->kernelX * inputs(c);
+    return sn_product(&c->channels, p->group, sn_gemm_width(&c->table->gemm_32f, outputs(c))) &&
+           sn_product(&c->weightSize, c->depth, c->channels) &&
+           sn_product(&c->workSize, band->copied, band->lines, band->line);
+}
+
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const size_t taps = c->segments / p->kernelY; /* segments of a kernel row */
+    for (size_t s = 0; s < c->segments; ++s)
+        segment[s] = s / taps * p->dilationY * c->band.line + s % taps * p->dilationX * c->band.pixel;
+    for (size_t g = 0; g < p->group; ++g)
+        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+            const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
+            for (size_t k = 0; k < c->depth; ++k)
+                memcpy(packed + k * width, weight + k * p->dstC + g * outputs(c) + first, columns * sizeof(float));
+            packed += c->depth * width;
+        }
+}
+
+static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    const size_t width = c->channels / c->p.group;
+    for (size_t g = 0; g < c->p.group; ++g)
+        memcpy(spread + g * width, values + g * outputs(c), outputs(c) * sizeof(float));
+}
+
+/* One line of the band from line y of the image (which may lie outside). */
+static void copy_line(const struct sn_convolution_32f * c, const float * src, size_t y, float * line)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_band * band = &c->band;
+    if (y >= p->srcH) { /* above the image, as the difference wraps, or below */
+        memset(line, 0, band->line * sizeof(float));
+        return;
+    }
+    src += y * p->srcW * p->srcC;
+    const size_t step = band->strideX == p->strideX ? 1 : p->strideX; /* in the image, for one column of the band */
+    const size_t before = sn_min(sn_ceil_div(p->padX, step), band->columns);
+    const size_t begin = before * step - p->padX; /* the first column of the image that is copied */
+    const size_t inside = begin < p->srcW ? sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before) : 0;
+    memset(line, 0, before * band->pixel * sizeof(float));
+    float * to = line + before * band->pixel;
+    if (step == 1 && band->pixel == p->srcC) {
+        memcpy(to, src + begin * p->srcC, inside * p->srcC * sizeof(float));
+    } else {
+        for (size_t x = 0; x < inside; ++x)
+            memcpy(to + x * band->pixel, src + (begin + x * step) * p->srcC, p->srcC * sizeof(float));
+    }
+    memset(to + inside * band->pixel, 0, (band->columns - before - inside) * band->pixel * sizeof(float));
+}
+
+static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * work)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_band * band = &c->band;
+    const size_t step = band->strideY == p->strideY ? 1 : p->strideY;
+    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);
+    for (size_t i = 0; i < lines; ++i)
+        copy_line(c, src, row * p->strideY + i * step - p->padY, work + i * band->line);
+}
+
+/* All output channels of `rows` output rows; src is the first line of their input, in the image or in a band. */
+static void compute(const struct sn_convolution_32f * c, const float * src, size_t rows, float * dst)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_band * band = &c->band;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    struct sn_gemm_32f gemm = {.height = rows, .width = p->dstW, .aStepY = band->strideY * band->line,
+        .aStepX = band->strideX * band->pixel, .segment = c->segment, .segments = c->segments, .length = c->length,
+        .b = c->weight, .cStepY = p->dstW * p->dstC, .cStepX = p->dstC, .activation = sn_tile_activation(c),
+        .param = {c->param[0], c->param[1]}};
+    if (gemm.aStepY == gemm.width * gemm.aStepX) { /* pixels of all rows in one line */
+        gemm.width *= rows;
+        gemm.height = 1;
+    } else if (gemm.width < tile->rows && gemm.width < rows) { /* columns make higher tiles than rows */
+        gemm = (struct sn_gemm_32f){.height = gemm.width, .width = rows, .aStepY = gemm.aStepX, .aStepX = gemm.aStepY,
+            .segment = gemm.segment, .segments = gemm.segments, .length = gemm.length, .b = gemm.b, .cStepY = gemm.cStepX,
+            .cStepX = gemm.cStepY, .activation = gemm.activation, .param = {gemm.param[0], gemm.param[1]}};
+    }
+    const size_t padded = c->channels / p->group;
+    for (size_t g = 0; g < p->group; ++g)
+        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+            gemm.a = src + g * inputs(c);
+            gemm.columns = sn_min(tile->columns, outputs(c) - first);
+            gemm.c = dst + g * outputs(c) + first;
+            gemm.bias = c->bias + g * padded + first;
+            gemm.slope = c->slope ? c->slope + g * padded + first : NULL;
+            tile->run(&gemm);
+            gemm.b += c->depth * sn_gemm_width(tile, gemm.columns);
+        }
+}
+
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* Units of work are the bands of all images. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t bands = sn_ceil_div(p->dstH, c->band.rows);
+    for (size_t i = begin; i < end; ++i) {
+        const float * src = job->src + i / bands * c->srcSize;
+        const size_t row = i % bands * c->band.rows, rows = sn_min(c->band.rows, p->dstH - row);
+        if (c->band.copied) {
+            copy_band(c, src, row, rows, job->work);
+            src = job->work;
+        } else {
+            src += row * p->strideY * p->srcW * p->srcC;
+        }
+        compute(c, src, rows, job->dst + i / bands * c->dstSize + row * p->dstW * p->dstC);
+    }
+}
+
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->p.dstH, c->band.rows));
+}
+
+const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread, forward};
