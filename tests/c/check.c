@@ -17,6 +17,7 @@ static const struct family {
     {"activation", check_activation},
     {"convolution", check_convolution_32f},
     {"gemm", check_gemm},
+    {"inner_product", check_inner_product},
     {"pooling", check_pooling},
 };
 

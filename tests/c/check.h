@@ -76,6 +76,7 @@ typedef void * (*check_open_fn)(const void * job, void * const * a);
 void check_activation(void);
 void check_convolution_32f(void);
 void check_gemm(void);
+void check_inner_product(void);
 void check_pooling(void);
 
 /* ---- describing a case */
