@@ -102,15 +102,13 @@ def sides(value: Any, name: str) -> tuple[int, int, int, int]:
 def output_size(size: int, kernel: int, stride: int, before: int, after: int, ceil: bool, name: str) -> int:
     """The number of windows along an axis.
 
-    The floor rule counts windows that lie wholly inside the padded image. The ceil rule adds one that is cut off at the end,
-    unless it would begin beyond the image and the padding before it.
+    The floor rule counts windows that lie wholly inside the padded image. The ceil rule adds one that is cut off at the end
+    when they do not reach it, unless that one would begin beyond the image.
     """
     room = size + before + after - kernel
-    if room < 0:
+    if room < 0 and not ceil:
         raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
     if not ceil:
         return room // stride + 1
-    count = -(-room // stride) + 1
-    if (count - 1) * stride >= size + before:
-        count -= 1
-    return count
+    count = 1 if room < 0 else -(-room // stride) + 1
+    return count - 1 if (count - 1) * stride >= size + before else count

@@ -6,6 +6,8 @@ void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float
     SN_ENTER();
     if (size == 0)
         return;
+    size_t elements;
+    SN_CHECK(sn_product(&elements, size), SN_VOID, "size is %zu, more than memory can hold", size);
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(slope, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);

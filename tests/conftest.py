@@ -1,0 +1,53 @@
+"""The instruction sets under test, and what the tests share."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+import pysimd
+from pysimd._library import HEADER_PATH
+
+# A geometry costs the same on every level and each is drawn anew: no deadline, no stored examples. The isa fixture does not
+# depend on what hypothesis draws, so using it once for all examples is right.
+settings.register_profile(
+    "simdnet", deadline=None, database=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("simdnet")
+
+
+def documented_levels() -> list[str]:
+    """The instruction sets that the header names for this architecture, oldest first."""
+    text = re.sub(r"\s*\n \*\s*", " ", HEADER_PATH.read_text())
+    found = re.search(r"Instruction sets, oldest first: ([\w, ]+) on x86-64; ([\w, ]+) on aarch64\.", text)
+    assert found, "the header no longer lists the instruction sets"
+    return found.group(1 if platform.machine() == "x86_64" else 2).split(", ")
+
+
+LEVELS = documented_levels()
+CAP = os.environ.get("SIMDNET_MAX_ISA")
+
+
+@pytest.fixture(params=LEVELS)
+def isa(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Runs the test on each instruction set; what the machine lacks or the environment caps is skipped, never passed."""
+    level: str = request.param
+    if level not in pysimd.isa_levels():
+        pytest.skip(f"this machine has no {level}")
+    if CAP in LEVELS and LEVELS.index(level) > LEVELS.index(CAP):
+        pytest.skip(f"{level} is above SIMDNET_MAX_ISA={CAP}")
+    with pysimd.max_isa(level) as active:
+        assert active == level
+        yield level
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers, other ones for each test and the same ones on each run."""
+    return np.random.default_rng(list(request.node.name.encode()))

@@ -1,0 +1,246 @@
+"""The second witness: what each function computes, in NumPy, written from the documentation and not from the C code.
+
+Everything is slow and plain. Results that the library owes to the bit are computed in the element type; the others in
+float64, together with a bound on the error that float32 arithmetic in any order may make. Images are (C, H, W) here;
+to_chw() and from_chw() take them from a layout and back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+EPS = float(np.finfo(np.float32).eps) / 2  # the largest relative error of one rounding
+TINY = float(np.finfo(np.float32).smallest_subnormal)
+LOWEST = np.float32(-np.finfo(np.float32).max)
+
+BLOCK = {"nchw4c": 4, "nchw8c": 8, "nchw16c": 16}
+
+
+# ---------------------------------------------------------------------------------------------------- layouts
+
+
+def to_chw(x: Array, layout: str, channels: int | None = None) -> Array:
+    """One image as (C, H, W); from a blocked layout the first `channels` of its lanes."""
+    if layout == "nchw":
+        return x
+    if layout == "nhwc":
+        return np.moveaxis(x, 2, 0)
+    blocks, height, width, lanes = x.shape
+    return np.moveaxis(x, 3, 1).reshape(blocks * lanes, height, width)[:channels]
+
+
+def from_chw(x: Array, layout: str) -> Array:
+    """The reverse; lanes that fill the last block are 0."""
+    if layout == "nchw":
+        return np.ascontiguousarray(x)
+    if layout == "nhwc":
+        return np.ascontiguousarray(np.moveaxis(x, 0, 2))
+    channels, height, width = x.shape
+    lanes = BLOCK[layout]
+    blocks = (channels + lanes - 1) // lanes
+    full = np.zeros((blocks * lanes, height, width), x.dtype)
+    full[:channels] = x
+    return np.ascontiguousarray(np.moveaxis(full.reshape(blocks, lanes, height, width), 1, 3))
+
+
+# --------------------------------------------------------------------------------------------------- bfloat16
+
+
+def from_bfloat16(x: Array) -> Array:
+    """bfloat16, as uint16, to float32: it is the upper half."""
+    return (x.astype(np.uint32) << 16).view(np.float32)
+
+
+def to_bfloat16(x: Array) -> Array:
+    """float32 to bfloat16, as uint16: nearest, ties to even, found by comparing the two neighbours. NaN: any quiet one."""
+    x = np.asarray(x, np.float32)
+    bits = x.view(np.uint32)
+    below = (bits >> 16).astype(np.uint16)  # towards zero
+    magnitude = np.abs(x.astype(np.float64))
+    low = np.abs(from_bfloat16(below).astype(np.float64))
+    # The next one away from zero; beyond the largest finite value it is 2**128, so that the tie lies where IEEE puts it.
+    above = (below + np.uint16(1)).astype(np.uint16)
+    high = np.abs(from_bfloat16(above).astype(np.float64))
+    high = np.where(np.isinf(high), 2.0**128, high)
+    with np.errstate(invalid="ignore"):
+        up = (magnitude - low > high - magnitude) | ((magnitude - low == high - magnitude) & (below & 1 == 1))
+    rounded = np.where(np.isinf(x), below, np.where(up, above, below)).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+
+
+# ---------------------------------------------------------------------------------------------------- pooling
+
+
+def window_count(size: int, kernel: int, stride: int, before: int, after: int, ceil: bool) -> int:
+    """The number of windows, by laying them one after the other."""
+    count = 0
+    while True:
+        begin = count * stride
+        whole = begin + kernel <= size + before + after
+        reached = count > 0 and begin - stride + kernel >= size + before + after
+        if not (whole or (ceil and not reached and begin < size + before)):
+            return count
+        count += 1
+
+
+def _span(index: int, stride: int, pad: int, kernel: int, size: int) -> slice:
+    begin = index * stride - pad
+    return slice(max(0, begin), max(0, min(size, begin + kernel)))
+
+
+def pooling_max(
+    x: Array,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    pad: tuple[int, ...],
+    dst: tuple[int, ...],
+    start: Any,
+) -> Array:
+    """The maximum over windows in (c, y, x); `start` takes part in it. One channel at a time is kernel (1, ky, kx)."""
+    out = np.empty(dst, x.dtype)
+    for c, dy, dx in np.ndindex(*dst):
+        at = tuple(_span(i, *w, n) for i, w, n in zip((c, dy, dx), zip(stride, pad, kernel), x.shape))
+        out[c, dy, dx] = x[at].max(initial=start)
+    return out
+
+
+def pooling_average(
+    x: Array,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    pad: tuple[int, int],
+    dst: tuple[int, int],
+    exclude_pad: bool,
+) -> tuple[Array, Array]:
+    """The mean and its bound."""
+    x = x.astype(np.float64)
+    shape = (x.shape[0], *dst)
+    out, bound = np.empty(shape), np.empty(shape)
+    for dy, dx in np.ndindex(*dst):
+        ys = _span(dy, stride[0], pad[0], kernel[0], x.shape[1])
+        xs = _span(dx, stride[1], pad[1], kernel[1], x.shape[2])
+        cells = x[:, ys, xs].reshape(x.shape[0], -1)
+        count = cells.shape[1]
+        divisor = count if exclude_pad else kernel[0] * kernel[1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            out[:, dy, dx] = cells.sum(1) / np.float64(divisor)
+            # count additions and a division, or a rounded reciprocal and a product
+            bound[:, dy, dx] = (count + 2) * EPS * np.abs(cells).sum(1) / np.float64(divisor) + TINY
+    return out, bound
+
+
+# --------------------------------------------------------------------------------------------------- addition
+
+
+def add_bias(x: Array, bias: Array) -> Array:
+    """One addition in float32, so exact; x is (C, H, W)."""
+    return (x + bias[:, None, None]).astype(np.float32)
+
+
+def add_8i(a: Array, b: Array, scales: dict[str, Array], upper: int) -> Array:
+    """float32, each operation rounded, in the printed order; (C, H, W)."""
+    s = {name: values[:, None, None].astype(np.float32) for name, values in scales.items()}
+    with np.errstate(all="ignore"):
+        left = a.astype(np.float32) * s["a_scale"] + s["a_shift"]
+        right = b.astype(np.float32) * s["b_scale"] + s["b_shift"]
+        t = (left + right) * s["c_scale"] + s["c_shift"]
+    rounded = np.rint(np.where(np.isnan(t), np.float32(0), t))
+    return np.clip(rounded, 0, upper).astype(np.uint8)
+
+
+def add_16b(a: Array, b: Array, bfloat16: bool) -> Array:
+    """The sum in float32 of two arrays, where uint16 is bfloat16."""
+    terms = [from_bfloat16(x) if x.dtype == np.uint16 else x for x in (a, b)]
+    with np.errstate(all="ignore"):
+        total = (terms[0] + terms[1]).astype(np.float32)
+    return to_bfloat16(total) if bfloat16 else total
+
+
+# ------------------------------------------------------------------------------------- activations and softmax
+
+
+def relu(x: Array, slope: float) -> Array:
+    """One product at most that is not 0, so exact; a NaN comes through."""
+    s = np.float32(slope)
+    with np.errstate(all="ignore"):
+        positive = np.where(x < 0, np.float32(0), x)
+        negative = np.where(x > 0, np.float32(0), x)
+        return (positive + s * negative).astype(np.float32)
+
+
+def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
+    """What a convolution applies to its sums, in float64; `axis` is that of the channels."""
+    p = np.zeros(0) if params is None else params.astype(np.float64)
+    if activation == "identity":
+        return v
+    if activation == "relu":
+        return np.maximum(0, v)
+    if activation == "leaky_relu":
+        return np.maximum(0, v) + p[0] * np.minimum(0, v)
+    if activation == "restrict_range":
+        return np.minimum(np.maximum(p[0], v), p[1])
+    if activation == "prelu":
+        slopes = p.reshape([-1 if i == axis else 1 for i in range(v.ndim)])
+        return np.maximum(0, v) + slopes * np.minimum(0, v)
+    if activation == "elu":
+        return np.where(v >= 0, v, p[0] * np.expm1(np.minimum(v, 0)))
+    if activation == "hswish":
+        return np.maximum(np.minimum(v, p[0]) + p[0], 0) * p[1] * v
+    raise AssertionError(activation)
+
+
+def softmax(x: Array, axis: int) -> tuple[Array, Array]:
+    """Softmax and its bound: 2 ULP of exp, the rounding of v - max, n additions, a division."""
+    x = x.astype(np.float64)
+    shifted = x - x.max(axis=axis, keepdims=True)
+    e = np.exp(shifted)
+    out = e / e.sum(axis=axis, keepdims=True)
+    relative = (4 + 4 + x.shape[axis] + 2) * EPS + 2 * EPS * np.abs(shifted).max(axis=axis, keepdims=True)
+    return out, relative * out + 4 * TINY
+
+
+# ------------------------------------------------------------------------------------ sums of products
+
+
+def inner_product(x: Array, weight: Array, bias: Array | None) -> tuple[Array, Array]:
+    """weight @ x + bias for the last axis of x, and its bound."""
+    x, weight = x.astype(np.float64), weight.astype(np.float64)
+    terms = np.zeros(weight.shape[0]) if bias is None else bias.astype(np.float64)
+    magnitude = np.abs(x) @ np.abs(weight).T + np.abs(terms)
+    return x @ weight.T + terms, (x.shape[-1] + 1) * EPS * magnitude + TINY
+
+
+def convolution(
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
+    pad: tuple[int, int, int, int],
+    group: int,
+) -> tuple[Array, Array]:
+    """The sums of one image (C, H, W) with weights (O, C / group, ky, kx), before the activation, and their bound."""
+    x, weight = x.astype(np.float64), weight.astype(np.float64)
+    outputs, inputs, kernel_y, kernel_x = weight.shape
+    top, left, bottom, right = pad
+    padded = np.pad(x, ((0, 0), (top, bottom), (left, right)))
+    height = (padded.shape[1] - (dilation[0] * (kernel_y - 1) + 1)) // stride[0] + 1
+    width = (padded.shape[2] - (dilation[1] * (kernel_x - 1) + 1)) // stride[1] + 1
+    out, magnitude = np.zeros((outputs, height, width)), np.zeros((outputs, height, width))
+    per = outputs // group
+    for g, ky, kx in np.ndindex(group, kernel_y, kernel_x):
+        image = padded[g * inputs : (g + 1) * inputs]
+        y, xx = ky * dilation[0], kx * dilation[1]
+        taps = image[:, y : y + (height - 1) * stride[0] + 1 : stride[0], xx : xx + (width - 1) * stride[1] + 1 : stride[1]]
+        w = weight[g * per : (g + 1) * per, :, ky, kx]
+        out[g * per : (g + 1) * per] += np.tensordot(w, taps, 1)
+        magnitude[g * per : (g + 1) * per] += np.tensordot(np.abs(w), np.abs(taps), 1)
+    if bias is not None:
+        out += bias.astype(np.float64)[:, None, None]
+        magnitude += np.abs(bias.astype(np.float64))[:, None, None]
+    return out, (inputs * kernel_y * kernel_x + 1) * EPS * magnitude + TINY

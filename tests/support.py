@@ -1,0 +1,49 @@
+"""What the tests share: data, comparison within a bound, and that a refused call writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def floats(rng: np.random.Generator, *shape: int) -> Array:
+    """float32 of mixed sign and magnitude."""
+    return (rng.standard_normal(shape) * 2.0 ** rng.integers(-3, 4, shape)).astype(np.float32)
+
+
+def assert_within(actual: Array, expected: Array, bound: Array) -> None:
+    """Compares in double; a NaN equals a NaN, an infinity itself."""
+    actual = actual.astype(np.float64)
+    assert actual.shape == expected.shape
+    with np.errstate(invalid="ignore"):
+        # Rounding the result to float32 is part of every bound.
+        limit = bound + np.abs(expected) * 2.0**-24
+        good = (np.abs(actual - expected) <= limit) | (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    if not good.all():
+        at = tuple(np.argwhere(~good)[0])
+        raise AssertionError(
+            f"{(~good).sum()} of {good.size} differ; first at {at}: {actual[at]!r}, "
+            f"expected {expected[at]!r} +- {limit[at]:.3g}"
+        )
+
+
+def assert_same(actual: Array, expected: Array) -> None:
+    """Compares values that the library owes to the bit; the sign of a zero and the payload of a NaN are open."""
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
+
+
+def assert_refused(call: Callable[..., Any], error: type[Exception], sentence: str, out: Any, **arguments: Any) -> None:
+    """The call raises `error` with something that matches `sentence`, and `out` keeps its bytes."""
+    before = out.tobytes()
+    with pytest.raises(error, match=sentence):
+        call(**arguments, out=out)
+    assert out.tobytes() == before

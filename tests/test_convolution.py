@@ -1,0 +1,332 @@
+"""Convolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from support import Array, assert_refused, assert_within, floats
+
+import pysimd
+
+LAYOUTS = ["nchw", "nhwc"]
+
+PARAMS: dict[str, Any] = {
+    "identity": lambda n: None,
+    "relu": lambda n: None,
+    "leaky_relu": lambda n: np.array([0.1], np.float32),
+    "restrict_range": lambda n: np.array([-1, 2], np.float32),
+    "prelu": lambda n: np.linspace(-1, 1, n, dtype=np.float32),
+    "elu": lambda n: np.array([1.5], np.float32),
+    "hswish": lambda n: np.array([3, 1 / 6], np.float32),
+}
+
+# input channels, output channels, group, height, width, kernel, stride, dilation, padding
+CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
+    (1, 1, 1, 1, 1, (1, 1), (1, 1), (1, 1), (0, 0, 0, 0)),
+    (16, 32, 1, 7, 9, (1, 1), (1, 1), (1, 1), (0, 0, 0, 0)),
+    (17, 33, 1, 5, 6, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),
+    (3, 8, 1, 5, 5, (1, 1), (1, 1), (1, 1), (1, 1, 1, 1)),  # 1x1 with padding
+    (8, 16, 1, 12, 13, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+    (3, 19, 1, 23, 25, (7, 7), (2, 2), (1, 1), (3, 3, 3, 3)),
+    (5, 7, 1, 9, 8, (3, 2), (2, 1), (1, 2), (0, 1, 2, 3)),
+    (6, 4, 2, 8, 8, (3, 3), (1, 1), (2, 2), (2, 2, 2, 2)),
+    (12, 18, 3, 6, 6, (2, 2), (1, 1), (1, 1), (0, 0, 0, 0)),
+    (10, 10, 10, 9, 11, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # depthwise
+    (33, 33, 33, 14, 14, (5, 5), (2, 2), (1, 1), (2, 2, 2, 2)),
+    (4, 8, 4, 6, 7, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # depthwise with a multiplier
+    (6, 9, 3, 5, 4, (5, 4), (1, 1), (1, 1), (0, 0, 0, 0)),  # a kernel as large as the image
+    (40, 70, 1, 4, 4, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+    (4, 5, 1, 3, 40, (1, 3), (1, 1), (1, 1), (0, 1, 0, 1)),
+    (4, 5, 1, 20, 3, (5, 1), (3, 1), (1, 1), (2, 0, 2, 0)),
+    (260, 6, 1, 3, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # a deep sum
+    (2, 3, 1, 2, 2, (2, 2), (1, 1), (1, 1), (4, 4, 4, 4)),  # windows wholly in the padding
+]
+
+
+def in_layout(weight: Array, layout: str) -> Array:
+    """Weights (O, I, ky, kx) as the layout wants them."""
+    return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
+
+
+def widened(bound: Array, activation: str, params: Array | None, sums: Array) -> Any:
+    """The bound after the activation: its largest slope times the bound of the sum, and its own few roundings."""
+    p = np.zeros(1) if params is None else np.abs(params.astype(np.float64))
+    slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
+    if activation == "hswish":
+        slope = 3 * p[1] * (p[0] + np.abs(sums))
+    own = 8 * reference.EPS * (np.abs(sums) * slope + p.max())
+    return bound * slope + own
+
+
+def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
+    """Compares a batch of images (N, C, H, W) with the reference."""
+    stride, dilation, padding, group = geometry
+    images = np.stack([reference.from_chw(image, layout) for image in x])
+    y = pysimd.convolution(
+        images,
+        in_layout(weight, layout),
+        bias,
+        stride=stride,
+        dilation=dilation,
+        padding=padding,
+        group=group,
+        activation=activation,
+        params=params,
+        layout=layout,
+    )
+    for image, result in zip(x, y):
+        sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
+        expected = reference.activate(sums, activation, params, 0)
+        assert_within(reference.to_chw(result, layout), expected, widened(bound, activation, params, sums))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+    for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
+        x, weight = floats(rng, 2, src_c, height, width), floats(rng, dst_c, src_c // group, *kernel)
+        check(x, weight, floats(rng, dst_c), layout, "identity", None, (*geometry, group))
+
+
+@pytest.mark.parametrize("activation", PARAMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_activations(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+    for group, kernel in [(1, 1), (1, 3), (6, 3)]:
+        x, weight = floats(rng, 1, 6, 7, 9), floats(rng, 18, 6 // group, kernel, kernel) / 4
+        for bias in (None, floats(rng, 18)):
+            geometry = ((1, 1), (1, 1), (1, 1, 1, 1), group)
+            check(x, weight, bias, layout, activation, PARAMS[activation](18), geometry)
+
+
+@st.composite
+def geometries(draw: Any) -> Any:
+    small = st.integers(1, 3)
+    kernel, stride, dilation = (draw(st.tuples(small, small)) for _ in range(3))
+    padding = draw(st.tuples(*[st.integers(0, 3)] * 4))
+    least = [max(1, dilation[i] * (kernel[i] - 1) + 1 - padding[i] - padding[i + 2]) for i in (0, 1)]
+    height, width = draw(st.integers(least[0], least[0] + 9)), draw(st.integers(least[1], least[1] + 20))
+    group = draw(st.sampled_from([1, 1, 2, 5]))
+    return (
+        group * draw(st.integers(1, 9)),
+        group * draw(st.integers(1, 18)),
+        group,
+        height,
+        width,
+        kernel,
+        stride,
+        dilation,
+        padding,
+    )
+
+
+@given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
+def test_any_geometry(isa: str, case: Any, layout: str, activation: str) -> None:
+    src_c, dst_c, group, height, width, kernel, *geometry = case
+    rng = np.random.default_rng(3)
+    x, weight = floats(rng, 1, src_c, height, width), floats(rng, dst_c, src_c // group, *kernel)
+    check(x, weight, floats(rng, dst_c), layout, activation, PARAMS[activation](dst_c), (*geometry, group))
+
+
+# ------------------------------------------------------------------------------------------------------ context
+
+
+def example(rng: np.random.Generator, **options: Any) -> tuple[pysimd.Convolution32f, Array, Array]:
+    """A context with weights, its input and what it gives."""
+    context = pysimd.Convolution32f((2, 9, 10, 8), 12, kernel=3, padding=1, activation="prelu", **options)
+    context.set_params(floats(rng, *context.weight_shape), floats(rng, 12), floats(rng, 12))
+    x = floats(rng, 2, 9, 10, 8)
+    return context, x, context(x)
+
+
+def weights_of(context: pysimd.Convolution32f) -> Any:
+    return context._given
+
+
+def test_shapes_and_sizes(rng: np.random.Generator) -> None:
+    context, _, y = example(rng)
+    assert (context.src_shape, context.dst_shape, context.weight_shape) == ((2, 9, 10, 8), (2, 9, 10, 12), (3, 3, 8, 12))
+    assert y.shape == context.dst_shape
+    assert context.external_buffer_size >= 1
+    assert context.internal_buffer_size >= 3 * 3 * 8 * 12
+    nchw = pysimd.Convolution32f((8, 9, 10), 12, kernel=(3, 2), group=4, layout="nchw")
+    assert (nchw.dst_shape, nchw.weight_shape) == ((12, 7, 9), (12, 2, 3, 2))
+    assert pysimd.active_isa() in context.info
+    assert repr(context).startswith("<pysimd.Convolution32f ")
+
+
+def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    size = context.external_buffer_size
+    assert np.array_equal(context(x, buf=np.empty(size, np.float32)), y)
+    assert context.external_buffer_size == size
+    for begin in (1, 3):
+        assert np.array_equal(context(x, buf=np.empty(size + begin, np.float32)[begin:]), y)
+    weight, bias, params = weights_of(context)
+    one = pysimd.convolution(x[1], weight, bias, padding=1, activation="prelu", params=params)
+    assert np.array_equal(one, y[1])
+    results: list[Array] = []
+    threads = [threading.Thread(target=lambda: results.extend(context(x) for _ in range(20))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 80
+    assert all(np.array_equal(result, y) for result in results)
+
+
+def test_keeps_its_instruction_set(rng: np.random.Generator) -> None:
+    with pysimd.max_isa("base"):
+        context, x, y = example(rng)
+    assert "base" in context.info
+    assert np.array_equal(context(x), y)
+
+
+def test_set_params_again(rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    weight, bias, params = weights_of(context)
+    context.set_params(weight * 2, bias * 2, params)
+    assert np.array_equal(context(x), y * 2)
+    weight[:] = 0  # the context has its own copy
+    assert np.array_equal(context(x), y * 2)
+
+
+def test_params_as_numbers(rng: np.random.Generator) -> None:
+    x, weight = floats(rng, 5, 5, 3), floats(rng, 1, 1, 3, 4)
+    cases: list[tuple[str, Any]] = [("elu", 0.5), ("restrict_range", (-1, 1)), ("hswish", [3, 1 / 6])]
+    for activation, numbers in cases:
+        array = np.array(numbers, np.float32).reshape(-1)
+        assert np.array_equal(
+            pysimd.convolution(x, weight, activation=activation, params=numbers),
+            pysimd.convolution(x, weight, activation=pysimd.Activation[activation.upper()], params=array),
+        )
+
+
+def test_close(rng: np.random.Generator) -> None:
+    context, x, _ = example(rng)
+    with context as same:
+        assert same is context
+    assert context.closed
+    context.close()
+    assert "closed" in repr(context)
+    for use in (
+        lambda: context(x),
+        lambda: context.info,
+        lambda: context.external_buffer_size,
+        lambda: context.set_params(np.zeros((3, 3, 8, 12), np.float32)),
+        lambda: context.__enter__(),
+        lambda: pickle.dumps(context),
+    ):
+        with pytest.raises(pysimd.StateError, match="Convolution32f is closed"):
+            use()
+
+
+def test_pickle(rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    again = pickle.loads(pickle.dumps(context))
+    assert again.info == context.info
+    assert np.array_equal(again(x), y)
+    bare = pickle.loads(pickle.dumps(pysimd.Convolution32f((5, 5, 3), 4, kernel=1)))
+    with pytest.raises(pysimd.StateError):
+        bare(np.zeros((5, 5, 3), np.float32))
+
+
+def test_forward_before_set_params() -> None:
+    context = pysimd.Convolution32f((5, 5, 3), 4, kernel=3)
+    out = np.full((3, 3, 4), 7, np.float32)
+    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((5, 5, 3), np.float32))
+
+
+def test_contexts_are_released(rng: np.random.Generator) -> None:
+    """Packed weights of 9 MB each would be 0.4 GB, if they stayed."""
+    weight = np.zeros((3, 3, 512, 512), np.float32)
+    for _ in range(40):
+        context = pysimd.Convolution32f((3, 3, 512), 512, kernel=3)
+        context.set_params(weight)
+        cycle: list[Any] = [context]
+        cycle.append(cycle)
+        del context, cycle
+    gc.collect()
+
+
+# ------------------------------------------------------------------------------------------------------ refused
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
+        ({"src_shape": (5, 5, -1)}, ValueError, "src_shape is -1"),
+        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
+        ({"dst_c": -1}, ValueError, "dst_c is -1"),
+        ({"kernel": 0}, ValueError, "kernel is 0"),
+        ({"kernel": 6}, ValueError, "kernel is 6"),
+        ({"stride": 0}, ValueError, "stride is 0"),
+        ({"dilation": 0}, ValueError, "dilation is 0"),
+        ({"dilation": 5}, ValueError, "kernel is 6"),
+        ({"padding": -1}, ValueError, "padding is -1"),
+        ({"padding": 2**62}, ValueError, "SimdSynetConvolution32fInit"),
+        ({"group": 0}, ValueError, "group is 0"),
+        ({"group": 3}, ValueError, "group is 3, expected a divisor of 4 input and 6 output channels"),
+        ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
+        ({"activation": 9}, ValueError, "9"),
+        ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
+    ],
+)
+def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        pysimd.Convolution32f(**{"src_shape": (5, 5, 4), "dst_c": 6, "kernel": 2, **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"weight": np.zeros((2, 2, 4, 6))}, TypeError, "weight has dtype float64"),
+        ({"weight": np.zeros((6, 4, 2, 2), np.float32)}, ValueError, r"weight has shape \(6, 4, 2, 2\)"),
+        ({"weight": np.zeros((2, 2, 6, 4), np.float32).swapaxes(2, 3)}, ValueError, "weight is not C-contiguous"),
+        ({"bias": np.zeros(4, np.float32)}, ValueError, "bias has shape"),
+        ({"bias": np.zeros(6)}, TypeError, "bias has dtype"),
+        ({"params": None}, ValueError, "params is None, expected 2"),
+        ({"params": 1.0}, ValueError, "params has shape"),
+        ({"params": np.zeros(2)}, TypeError, "params has dtype float64"),
+    ],
+)
+def test_refused_weights(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    context = pysimd.Convolution32f((5, 5, 4), 6, kernel=2, activation="restrict_range")
+    with pytest.raises(error, match=sentence):
+        context.set_params(**{"weight": np.zeros((2, 2, 4, 6), np.float32), "params": (0, 1), **change})
+    with pytest.raises(pysimd.StateError):
+        context(np.zeros((5, 5, 4), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"x": np.zeros((5, 5, 4))}, TypeError, "x has dtype float64"),
+        ({"x": np.zeros((1, 5, 5, 4), np.float32)}, ValueError, "x has shape"),
+        ({"x": np.zeros((5, 5, 8), np.float32)[:, :, ::2]}, ValueError, "x is not C-contiguous"),
+        ({"buf": np.zeros(0, np.float32)}, ValueError, "buf has 0 elements"),
+        ({"buf": np.zeros(10**6)}, TypeError, "dtype float64"),
+    ],
+)
+def test_refused_forward(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    context = pysimd.Convolution32f((5, 5, 4), 6, kernel=2)
+    context.set_params(np.zeros((2, 2, 4, 6), np.float32))
+    arguments = {"x": np.zeros((5, 5, 4), np.float32), **change}
+    assert_refused(context.forward, error, sentence, np.full((4, 4, 6), 7, np.float32), **arguments)
+
+
+def test_refused_out() -> None:
+    context = pysimd.Convolution32f((5, 5, 4), 6, kernel=2)
+    context.set_params(np.zeros((2, 2, 4, 6), np.float32))
+    x = np.zeros((5, 5, 4), np.float32)
+    assert_refused(context.forward, ValueError, "out overlaps x", x.reshape(-1)[:96].reshape(4, 4, 6), x=x)
+    assert_refused(context.forward, ValueError, "out has shape", np.zeros((4, 4, 4), np.float32), x=x)
+    with pytest.raises(ValueError, match="weight has shape"):
+        pysimd.convolution(x, np.zeros((2, 2, 4), np.float32))

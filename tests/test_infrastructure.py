@@ -1,0 +1,190 @@
+"""Version, machine, threads, the choice of the instruction set; how the library is found."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import LEVELS
+from support import ROOT
+
+import pysimd
+from pysimd import _library
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python in a process of its own, in the source checkout."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("SIMDNET_MAX_ISA", "SIMDNET_LIBRARY")}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**inherited, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def test_version() -> None:
+    assert pysimd.version() == pysimd.__version__
+    assert f'#define SIMDNET_VERSION "{pysimd.__version__}"' in (ROOT / "include" / "simdnet.h").read_text()
+    assert len(pysimd.__version__.split(".")) == 3
+
+
+def test_cpu_info() -> None:
+    facts = pysimd.cpu_info()
+    assert facts.keys() == {kind.name.lower() for kind in pysimd.CpuInfoType}
+    assert facts["threads"] >= facts["cores"] >= facts["sockets"] >= 1
+    assert facts["cache_l1"] >= 1024
+    assert pysimd.cpu_info(pysimd.CpuInfoType.CORES) == pysimd.cpu_info("cores") == facts["cores"]
+    assert facts["avx2"] == ("avx2" in pysimd.isa_levels())
+    assert facts["neon"] == ("neon" in pysimd.isa_levels())
+    with pytest.raises(ValueError, match="what is 'speed'"):
+        pysimd.cpu_info("speed")
+    with pytest.raises(ValueError, match="99"):
+        pysimd.cpu_info(99)  # type: ignore[call-overload]
+
+
+def test_alignment(isa: str) -> None:
+    expected = 64 if isa.startswith("avx512") else 32 if isa == "avx2" else 16
+    assert pysimd.alignment() == expected
+
+
+def test_performance_statistic() -> None:
+    assert isinstance(pysimd.performance_statistic(), str)
+
+
+def test_threads() -> None:
+    assert pysimd.get_num_threads() == 1
+    try:
+        pysimd.set_num_threads(2)
+        assert pysimd.get_num_threads() == min(2, pysimd.cpu_info("threads"))
+        pysimd.set_num_threads(2**80)
+        assert 1 <= pysimd.get_num_threads() <= pysimd.cpu_info("threads")
+    finally:
+        pysimd.set_num_threads(1)
+    with pytest.raises(ValueError, match="number is 0"):
+        pysimd.set_num_threads(0)
+
+
+# -------------------------------------------------------------------------------------------- instruction sets
+
+
+def test_levels_are_those_of_the_header() -> None:
+    levels = pysimd.isa_levels()
+    assert list(levels) == LEVELS[: len(levels)]
+    assert levels[0] == "base"
+
+
+def test_cap(isa: str) -> None:
+    assert pysimd.active_isa() == isa
+    with pysimd.max_isa("base") as inner:
+        assert inner == pysimd.active_isa() == "base"
+    assert pysimd.active_isa() == isa
+
+
+def test_cap_is_restored_after_an_exception() -> None:
+    before = pysimd.active_isa()
+    with pytest.raises(ZeroDivisionError), pysimd.max_isa("base"):
+        raise ZeroDivisionError
+    assert pysimd.active_isa() == before
+
+
+def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
+    before = pysimd.active_isa()
+    try:
+        pysimd.set_max_isa(None)
+        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+        for name in ("avx3", "", "AVX2", "x" * 500):
+            with pytest.raises(ValueError, match="name is"):
+                pysimd.set_max_isa(name)
+        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+    finally:
+        pysimd.set_max_isa(before)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_environment_caps(level: str) -> None:
+    done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA=level)
+    expected = level if level in pysimd.isa_levels() else pysimd.isa_levels()[-1]
+    assert (done.stdout.strip(), done.stderr) == (expected, "")
+
+
+def test_unknown_name_in_the_environment_is_a_warning() -> None:
+    done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA="avx9")
+    assert done.stdout.strip() == pysimd.isa_levels()[-1]
+    assert done.stderr.count("\n") == 1
+    assert "avx9" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------ finding the library
+
+
+def test_library_named_by_the_environment(tmp_path: Path) -> None:
+    done = python(
+        "import pysimd._library as l; print(l.LIBRARY_PATH, l.VERSION)", SIMDNET_LIBRARY=str(_library.LIBRARY_PATH.resolve())
+    )
+    assert done.stdout.split() == [str(_library.LIBRARY_PATH.resolve()), pysimd.__version__], done.stderr
+    done = python("import pysimd", SIMDNET_LIBRARY=str(tmp_path / "missing.so"))
+    assert "ImportError" in done.stderr
+    assert "missing.so" in done.stderr
+    bad = tmp_path / "bad.so"
+    bad.write_text("not a library")
+    done = python("import pysimd", SIMDNET_LIBRARY=str(bad))
+    assert "ImportError: pysimd could not open" in done.stderr
+
+
+def test_installed_library_brings_its_own_header(tmp_path: Path) -> None:
+    """prefix/lib/libsimdnet.so goes with prefix/include/simdnet.h, and one of another version is refused."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "include").mkdir()
+    library = tmp_path / "lib" / "libsimdnet.so"
+    library.write_bytes(_library.LIBRARY_PATH.read_bytes())
+    header = tmp_path / "include" / "simdnet.h"
+    header.write_text(_library.HEADER_PATH.read_text().replace(f'"{pysimd.__version__}"', '"9.9.9"'))
+    done = python("import pysimd", SIMDNET_LIBRARY=str(library))
+    assert f"has version {pysimd.__version__}, but {header} has 9.9.9" in done.stderr
+
+
+def test_missing_library_tells_what_was_tried(tmp_path: Path) -> None:
+    package = tmp_path / "pysimd"
+    package.mkdir()
+    for file in (ROOT / "pysimd").glob("*.py"):
+        (package / file.name).write_text(file.read_text())
+    done = python(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import pysimd")
+    assert "ImportError: pysimd found no libsimdnet.so" in done.stderr
+    for place in (package / "libsimdnet.so", tmp_path / "build" / "libsimdnet.so"):
+        assert str(place) in done.stderr
+
+
+def test_declarations_have_nothing_of_the_preprocessor() -> None:
+    text = _library.declarations(_library.HEADER_PATH.read_text())
+    assert "#" not in text
+    assert 'extern "C"' not in text
+    assert "/*" not in text
+    assert text.count("{") == text.count("}")
+
+
+# ------------------------------------------------------------------------------------------------------- errors
+
+
+def test_errors_belong_to_their_thread() -> None:
+    from pysimd.lowlevel import ffi, lib
+
+    lib.SimdSynetRelu32f(ffi.NULL, 1, ffi.NULL, ffi.NULL)
+    seen: list[int] = []
+    thread = threading.Thread(target=lambda: seen.append(lib.SimdnetLastErrorKind()))
+    thread.start()
+    thread.join()
+    assert seen == [0]
+    assert lib.SimdnetLastErrorKind() == 1
+    assert ffi.string(lib.SimdnetLastError()) == b"SimdSynetRelu32f: src is NULL, expected an array"
+    pysimd.relu(np.zeros(1, np.float32))
+    assert lib.SimdnetLastErrorKind() == 0
+    assert ffi.string(lib.SimdnetLastError()) == b""
+
+
+def test_state_error_is_a_value_error() -> None:
+    assert issubclass(pysimd.StateError, ValueError)
+    assert pickle.loads(pickle.dumps(pysimd.StateError("closed"))).args == ("closed",)

@@ -1,0 +1,100 @@
+"""Conversion of layouts on every instruction set against the reference, to the bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from support import assert_refused, floats
+
+import pysimd
+
+LAYOUTS = ["nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c"]
+PAIRS = [(s, d) for s in LAYOUTS for d in LAYOUTS if s == d or s in LAYOUTS[:2] or d in LAYOUTS[:2]]
+
+SHAPES = [
+    (1, 1, 1),
+    (3, 5, 7),
+    (4, 2, 9),
+    (8, 4, 4),
+    (16, 16, 1),
+    (17, 1, 33),
+    (64, 7, 7),
+    (2, 9, 40),
+    (35, 2, 1),
+    (5, 16, 16),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_convert(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+    for channels, height, width in SHAPES:
+        image = rng.integers(0, 1 << 32, (channels, height, width), dtype=np.uint32).view(np.float32)  # any bits
+        x = reference.from_chw(image, source)
+        y = pysimd.convert_image(x, src_layout=source, dst_layout=target, channels=channels)
+        expected = reference.from_chw(image, target)
+        assert y.shape == expected.shape
+        assert y.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+def test_batch(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+    images = floats(rng, 3, 19, 4, 5)
+    x = np.stack([reference.from_chw(image, source) for image in images])
+    expected = np.stack([reference.from_chw(image, target) for image in images])
+    out = np.full(expected.shape, 7, np.float32)
+    assert pysimd.convert_image(x, src_layout=source, dst_layout=target, channels=19, out=out) is out
+    assert np.array_equal(out, expected)
+
+
+def test_lanes_of_the_last_block(isa: str, rng: np.random.Generator) -> None:
+    """They are dropped on the way out, and kept by a plain copy."""
+    x = floats(rng, 3, 4, 5, 8)
+    y = pysimd.convert_image(x, src_layout="nchw8c", dst_layout="nchw", channels=17)
+    assert np.array_equal(y, reference.to_chw(x, "nchw8c", 17))
+    same = pysimd.convert_image(x, src_layout="nchw8c", dst_layout="nchw8c", channels=17)
+    assert np.array_equal(same, x)
+
+
+def test_formats(isa: str) -> None:
+    lanes = pysimd.alignment() // 4
+    formats = pysimd.TensorFormat
+    assert pysimd.specify_tensor_format(formats.NCHWXC) == formats[f"NCHW{lanes}C"]
+    assert pysimd.specify_tensor_format(formats.OYXIXO) == formats[f"OYXI{lanes}O"]
+    for form in formats:
+        name = form.name.lower()
+        digits = "".join(c for c in name if c.isdigit())
+        expected = int(digits) if digits else 1 if name in ("nchw", "nhwc", "oiyx", "yxio") else 0
+        assert pysimd.tensor_alignment(form) == expected
+        if "x" not in name[-2:] or name == "unknown":
+            assert pysimd.specify_tensor_format(form) == formats.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"x": np.zeros((4, 5, 6))}, TypeError, "x has dtype float64"),
+        ({"x": np.zeros((4, 5, 12), np.float32)[..., ::2]}, ValueError, "x is not C-contiguous"),
+        ({"x": np.zeros((5, 6), np.float32)}, ValueError, "x has shape"),
+        ({"src_layout": "yxio"}, ValueError, "src_layout is 'yxio'"),
+        ({"dst_layout": None}, ValueError, "dst_layout is None"),
+        ({"channels": 5}, ValueError, "channels is 5"),
+        ({"channels": -1}, ValueError, "channels is -1"),
+        ({"src_layout": "nchw4c"}, ValueError, "x has shape"),
+        ({"x": np.zeros((1, 5, 6, 4), np.float32), "src_layout": "nchw8c"}, ValueError, "expected a last axis of 8"),
+        ({"out": np.zeros((6, 4, 4), np.float32)}, ValueError, "out has shape"),
+    ],
+)
+def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    arguments: dict[str, Any] = {"x": np.ones((4, 5, 6), np.float32), "src_layout": "nhwc", "dst_layout": "nchw", **change}
+    out = arguments.pop("out", np.full((6, 4, 5), 7, np.float32))
+    assert_refused(pysimd.convert_image, error, sentence, out, **arguments)
+
+
+def test_refused_pair_of_blocks() -> None:
+    x = np.ones((2, 5, 6, 4), np.float32)
+    out = np.full((1, 5, 6, 8), 7, np.float32)
+    assert_refused(pysimd.convert_image, ValueError, "Format", out, x=x, src_layout="nchw4c", dst_layout="nchw8c")
+    assert_refused(pysimd.convert_image, ValueError, "overlaps", x, x=x, src_layout="nchw4c", dst_layout="nchw4c")

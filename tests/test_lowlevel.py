@@ -1,0 +1,363 @@
+"""Every name of the header is there, the enumerations are the header's, and C refuses each bad argument by name."""
+
+from __future__ import annotations
+
+import enum
+import re
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pysimd
+from pysimd import enums, lowlevel
+from pysimd._library import HEADER_PATH, LIBRARY_PATH, declarations
+from pysimd.lowlevel import ffi, lib
+
+DECLARATIONS = declarations(HEADER_PATH.read_text())
+FUNCTIONS = sorted(set(re.findall(r"^[\w ]+?\**\s*\b(Simd\w+)\(", DECLARATIONS, flags=re.MULTILINE)))
+ENUMS = dict(re.findall(r"typedef enum \{([^}]*)\} (\w+);", DECLARATIONS))
+ENUMS = {name: dict(re.findall(r"(\w+) = (-?\d+)", body)) for body, name in ENUMS.items()}
+
+
+def test_every_function() -> None:
+    assert len(FUNCTIONS) > 30
+    for name in FUNCTIONS:
+        assert callable(getattr(lowlevel, name))
+        assert name in dir(lowlevel)
+
+
+def test_functions_are_what_the_library_exports() -> None:
+    listing = subprocess.run(["nm", "-D", "--defined-only", str(LIBRARY_PATH)], capture_output=True, text=True, check=True)
+    exported = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines()}
+    assert exported - {"libsimdnet.so.0", "SIMDNET_0"} == set(FUNCTIONS)
+
+
+def test_every_enumerator_and_type() -> None:
+    assert len(ENUMS) >= 6
+    for name, values in ENUMS.items():
+        assert lowlevel.__getattr__(name).kind == "enum"
+        for enumerator, value in values.items():
+            assert getattr(lowlevel, enumerator) == int(value)
+    assert ffi.sizeof(lowlevel.SimdConvolutionParameters) == 160
+    assert pysimd.__version__ == lowlevel.SIMDNET_VERSION
+
+
+def test_unknown_names() -> None:
+    for name in ("SimdSynetNothing", "printf"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(lowlevel, name)
+
+
+@pytest.mark.parametrize(
+    ("python", "c", "prefix"),
+    [
+        (enums.CpuInfoType, "SimdCpuInfoType", "SimdCpuInfo"),
+        (enums.TensorFormat, "SimdTensorFormatType", "SimdTensorFormat"),
+        (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
+    ],
+)
+def test_enumerations_with_the_names_of_the_header(python: type[enum.IntEnum], c: str, prefix: str) -> None:
+    def plain(name: str) -> str:
+        return name.replace("_", "").lower()
+
+    assert {plain(member.name): member.value for member in python} == {
+        plain(name[len(prefix) :]): int(value) for name, value in ENUMS[c].items()
+    }
+
+
+def test_enumerations_with_names_of_their_own() -> None:
+    types = {"32f": "FLOAT32", "32i": "INT32", "8i": "INT8", "8u": "UINT8", "64i": "INT64", "64u": "UINT64"}
+    types.update({"16b": "BFLOAT16", "16f": "FLOAT16", "Unknown": "UNKNOWN", "Bool": "BOOL"})
+    expected = {types[name[len("SimdTensorData") :]]: int(v) for name, v in ENUMS["SimdTensorDataType"].items()}
+    assert {member.name: member.value for member in enums.TensorData} == expected
+
+    flags = {}
+    for name, value in ENUMS["SimdSynetCompatibilityType"].items():
+        short = name[len("SimdSynetCompatibility") :]
+        for c, python in (("8i", "INT8_"), ("16bf", "BF16_"), ("16fp", "FP16_"), ("Fma", "FMA_")):
+            short = re.sub(f"^{c}", python, short)
+        flags[short.replace("NoTail", "NO_TAIL").upper()] = int(value)
+    assert {name: int(member) for name, member in enums.Compatibility.__members__.items()} == flags
+
+
+# ---------------------------------------------------------------------------------- what C says about bad arguments
+
+
+def address(array: np.ndarray[Any, Any]) -> Any:
+    kind = {np.dtype(np.float32): "float[]", np.dtype(np.uint16): "uint16_t[]", np.dtype(np.uint8): "uint8_t[]"}
+    return ffi.from_buffer(kind[array.dtype], array)
+
+
+BIG = 2**40
+NULL = ffi.NULL
+NHWC = lib.SimdTensorFormatNhwc
+
+
+def pooling(name: str) -> tuple[dict[str, Any], str, np.dtype[Any]]:
+    """The arguments of a pooling function, in order, that of the output, and the element type."""
+    dtype = np.dtype(np.uint16 if name.endswith("16b") else np.uint8 if name.endswith("8u") else np.float32)
+    across = name.endswith("Max32f")
+    arguments: dict[str, Any] = {"src": np.ones(4 * 4 * 3, dtype), "srcC": 3, "srcH": 4, "srcW": 4}
+    for what, value in (("kernel", 2), ("stride", 2), ("pad", 0)):
+        if across:
+            arguments[f"{what}C"] = 0 if what == "pad" else 1
+        arguments[f"{what}Y"] = arguments[f"{what}X"] = value
+    arguments["dst"] = np.full(2 * 2 * 3, 7, dtype)
+    if across:
+        arguments["dstC"] = 3
+    arguments.update(dstH=2, dstW=2)
+    if "Average" in name:
+        arguments["excludePad"] = 0
+    arguments["trans" if name.endswith("ForwardMax") else "format"] = NHWC
+    return arguments, "dst", dtype
+
+
+def refusals(name: str, arguments: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """(change, the argument that the sentence names)"""
+    table: list[tuple[dict[str, Any], str]] = []
+    for key, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            table.append(({key: NULL}, key))
+        elif key.startswith(("kernel", "stride")):
+            table.append(({key: 0}, key))
+        elif key == "format":
+            table.extend(({key: bad}, key) for bad in (-1, 2, 6, 99))
+    if "srcC" in arguments:
+        table.append(({"srcC": BIG, "srcH": BIG, "dstC": BIG} if "dstC" in arguments else {"srcC": BIG, "srcH": BIG}, ""))
+        table.append(({"dstH": BIG, "dstW": BIG}, ""))
+    return table
+
+
+POOLING = [
+    "SimdSynetPoolingMax32f",
+    "SimdSynetPoolingMax16b",
+    "SimdSynetPoolingMax8u",
+    "SimdSynetPoolingAverage",
+    "SimdSynetPoolingForwardMax",
+    "SimdSynetPoolingForwardAverage",
+]
+
+
+def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any], str]]]]:
+    """Functions that are no pooling: arguments, the output, and what is refused beside NULL and formats."""
+    f = np.ones(24, np.float32)
+    u = np.ones(24, np.uint8)
+    s = np.ones(4, np.float32)
+    d = np.full(24, 7, np.float32)
+    add_8i: dict[str, Any] = {"aData": u, "aScale": s, "aShift": s, "bData": u, "bScale": s, "bShift": s}
+    add_8i.update(cData=np.full(24, 7, np.uint8), cScale=s, cShift=s, batch=2, channels=4, spatial=3, format=NHWC)
+    add_8i["compatibility"] = 0
+    return {
+        "SimdSynetAddBias": (
+            {"bias": s, "channels": 4, "spatial": 6, "dst": d, "format": NHWC},
+            "dst",
+            [({"format": 99}, "format"), ({"format": 5}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
+        ),
+        "SimdSynetAdd8i": (
+            add_8i,
+            "cData",
+            [({"format": 2}, "format"), ({"format": -1}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
+        ),
+        "SimdSynetRelu32f": ({"src": f, "size": 24, "slope": s, "dst": d}, "dst", [({"size": 2**63}, "size")]),
+        "SimdSynetSoftmaxLayerForward": (
+            {"src": f, "outer": 2, "count": 4, "inner": 3, "dst": d},
+            "dst",
+            [({"outer": BIG, "inner": BIG}, "")],
+        ),
+        "SimdSynetInnerProductLayerForward": (
+            {"src": f, "weight": f, "bias": None, "count": 6, "size": 4, "dst": d},
+            "dst",
+            [({"count": BIG, "size": BIG}, "")],
+        ),
+        "SimdSynetConvertImage": (
+            {"batch": 1, "channels": 4, "spatial": 6, "src": f, "srcFormat": 0, "dst": d, "dstFormat": 1},
+            "dst",
+            [
+                ({"srcFormat": 6}, "srcFormat"),
+                ({"dstFormat": -1}, "dstFormat"),
+                ({"srcFormat": 2, "dstFormat": 3}, "Format"),
+                ({"batch": BIG, "channels": BIG}, ""),
+                ({"channels": 2**64 - 1, "srcFormat": 4}, ""),
+            ],
+        ),
+    }
+
+
+def cases() -> list[Any]:
+    found: list[Any] = []
+    for name in POOLING:
+        arguments, output, _ = pooling(name)
+        found.extend((name, arguments, output, change, word) for change, word in refusals(name, arguments))
+    for name, (arguments, output, others) in vectors().items():
+        nulls = [({key: NULL}, key) for key, value in arguments.items() if isinstance(value, np.ndarray)]
+        found.extend((name, arguments, output, change, word) for change, word in [*nulls, *others])
+    return [pytest.param(*case, id=f"{case[0]}-{'-'.join(f'{k}={v}' for k, v in case[3].items())}") for case in found]
+
+
+@pytest.mark.parametrize(("name", "arguments", "output", "change", "word"), cases())
+def test_refused_by_c(name: str, arguments: dict[str, Any], output: str, change: dict[str, Any], word: str) -> None:
+    before = arguments[output].tobytes()
+    mixed = {**arguments, **{key: value for key, value in change.items() if key in arguments}}
+    values = [address(v) if isinstance(v, np.ndarray) else NULL if v is None else v for v in mixed.values()]
+    getattr(lib, name)(*values)
+    assert lib.SimdnetLastErrorKind() == 1
+    sentence = ffi.string(lib.SimdnetLastError()).decode()
+    assert sentence.startswith(f"{name}: ")
+    assert word in sentence.split(": ", 1)[1]
+    assert arguments[output].tobytes() == before
+    # and with what it expects, it runs
+    getattr(lib, name)(*[address(v) if isinstance(v, np.ndarray) else NULL if v is None else v for v in arguments.values()])
+    assert ffi.string(lib.SimdnetLastError()) == b""
+    arguments[output][:] = np.frombuffer(before, arguments[output].dtype)
+
+
+@pytest.mark.parametrize("name", POOLING)
+def test_empty_pooling_needs_no_pointers(name: str) -> None:
+    arguments, _, _ = pooling(name)
+    for change in ({"dstH": 0}, {"dstW": 0}, {"srcC": 0, "dstC": 0}):
+        mixed = {**arguments, "src": NULL, "dst": NULL, **{k: v for k, v in change.items() if k in arguments}}
+        getattr(lib, name)(*mixed.values())
+        assert ffi.string(lib.SimdnetLastError()) == b""
+
+
+def test_empty_vectors_need_no_pointers() -> None:
+    for name, (arguments, _, _) in vectors().items():
+        sizes = [key for key in ("channels", "spatial", "batch", "size", "outer", "count", "inner") if key in arguments]
+        if name == "SimdSynetInnerProductLayerForward":
+            sizes = ["count"]  # size 0 gives the bias
+        for size in sizes:
+            mixed = {key: NULL if isinstance(v, np.ndarray) or v is None else v for key, v in arguments.items()}
+            getattr(lib, name)(*{**mixed, size: 0}.values())
+            assert ffi.string(lib.SimdnetLastError()) == b"", (name, size)
+
+
+def test_inner_product_of_size_0_is_the_bias() -> None:
+    bias, dst = np.array([1, 2], np.float32), np.zeros(2, np.float32)
+    lib.SimdSynetInnerProductLayerForward(NULL, NULL, address(bias), 2, 0, address(dst))
+    assert np.array_equal(dst, bias)
+
+
+def parameters(**change: Any) -> Any:
+    """A convolution that can be, but for the changes."""
+    conv = ffi.new("SimdConvolutionParameters *")
+    values: dict[str, Any] = {"srcC": 4, "srcH": 5, "srcW": 5, "dstC": 6, "dstH": 4, "dstW": 4, "kernelY": 2, "kernelX": 2}
+    values.update(dilationY=1, dilationX=1, strideY=1, strideX=1, group=1, srcF=NHWC, dstF=NHWC)
+    values.update(change)
+    for name, value in values.items():
+        setattr(conv, name, value)
+    return conv
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        *[({name: 0}, name) for name in ("kernelY", "kernelX", "dilationY", "dilationX", "strideY", "strideX", "group")],
+        ({"group": 3}, "group"),
+        ({"dstH": 5}, "dstH"),
+        ({"dstW": 3}, "dstW"),
+        ({"kernelY": 6, "dstH": 0}, "kernelY"),
+        ({"padH": 2**64 - 1}, ""),
+        ({"dilationX": 2**63, "kernelX": 3}, ""),
+        ({"srcT": 3}, "srcT"),
+        ({"dstT": 7}, "dstT"),
+        ({"srcF": 2, "dstF": 2}, "srcF"),
+        ({"dstF": 0}, "dstF"),
+        ({"activation": 7}, "activation"),
+        ({"activation": -1}, "activation"),
+        ({"srcC": BIG, "dstC": BIG}, ""),
+    ],
+)
+def test_convolution_init_refuses(change: dict[str, Any], word: str) -> None:
+    assert lib.SimdSynetConvolution32fInit(1, parameters(**change), NULL) == NULL
+    sentence = ffi.string(lib.SimdnetLastError()).decode()
+    assert sentence.startswith("SimdSynetConvolution32fInit: ")
+    assert word in sentence.split(": ", 1)[1]
+
+
+def test_contexts_refuse_null_and_each_other() -> None:
+    assert lib.SimdSynetConvolution32fInit(1, NULL, NULL) == NULL
+    assert lib.SimdSynetConvolution32fInit(0, parameters(), NULL) == NULL
+    conv = ffi.gc(lib.SimdSynetConvolution32fInit(1, parameters(), NULL), lib.SimdRelease)
+    shape = ffi.new("size_t[]", [4])
+    add = ffi.gc(lib.SimdSynetAdd16bInit(shape, 1, 0, shape, 1, 0, 0, -1), lib.SimdRelease)
+    assert conv != NULL
+    assert add != NULL
+    data = np.zeros(200, np.float32)
+    floats, octets = address(data), address(data.view(np.uint8))
+
+    def last() -> str:
+        assert lib.SimdnetLastErrorKind() == 1
+        return str(ffi.string(lib.SimdnetLastError()).decode())
+
+    for context in (NULL, add, floats):
+        lib.SimdSynetConvolution32fForward(context, floats, NULL, floats + 100)
+        assert "context" in last()
+        lib.SimdSynetConvolution32fSetParams(context, floats, NULL, NULL, NULL)
+        assert "context" in last()
+        assert lib.SimdSynetConvolution32fExternalBufferSize(context) == 0
+        assert "context" in last()
+        assert lib.SimdSynetConvolution32fInternalBufferSize(context) == 0
+        assert "context" in last()
+    for context in (NULL, conv, floats):
+        lib.SimdSynetAdd16bForward(context, octets, octets, octets)
+        assert "context" in last()
+    lib.SimdRelease(floats)
+    assert "context" in last()
+    lib.SimdRelease(NULL)
+    assert lib.SimdnetLastErrorKind() == 0
+    assert lib.SimdnetContextInfo(NULL) == NULL
+    for change in ({"a": NULL}, {"b": NULL}, {"dst": NULL}):
+        values = {"a": octets, "b": octets, "dst": octets, **change}
+        lib.SimdSynetAdd16bForward(add, *values.values())
+        assert next(iter(change)) + " is NULL" in last()
+    lib.SimdSynetConvolution32fSetParams(conv, NULL, NULL, NULL, NULL)
+    assert "weight is NULL" in last()
+    lib.SimdSynetConvolution32fForward(conv, floats, NULL, floats + 100)
+    assert lib.SimdnetLastErrorKind() == 3
+    internal = ffi.new("SimdBool *", lib.SimdFalse)
+    lib.SimdSynetConvolution32fSetParams(conv, floats, internal, NULL, NULL)
+    assert internal[0] == lib.SimdTrue
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"aShape": NULL}, "aShape"),
+        ({"bShape": NULL}, "bShape"),
+        ({"bCount": 1}, "bCount"),
+        ({"bShape": [3, 5]}, "bShape"),
+        ({"aType": 3}, "aType"),
+        ({"bType": -1}, "bType"),
+        ({"dstType": 8}, "dstType"),
+        ({"format": 2}, "format"),
+        ({"aShape": [BIG, BIG], "bShape": [BIG, BIG]}, ""),
+    ],
+)
+def test_add_16b_init_refuses(change: dict[str, Any], word: str) -> None:
+    values: dict[str, Any] = {"aShape": [3, 4], "aCount": 2, "aType": 0, "bShape": [3, 4], "bCount": 2, "bType": 7}
+    values.update(dstType=0, format=-1)
+    values.update(change)
+    sizes = [ffi.new("size_t[]", v) if isinstance(v, list) else v for v in values.values()]
+    assert lib.SimdSynetAdd16bInit(*sizes) == NULL
+    sentence = ffi.string(lib.SimdnetLastError()).decode()
+    assert sentence.startswith("SimdSynetAdd16bInit: ")
+    assert word in sentence.split(": ", 1)[1]
+
+
+def test_memory_functions() -> None:
+    for align in (1, 8, 64, 4096):
+        block = lib.SimdAllocate(100, align)
+        assert int(ffi.cast("uintptr_t", block)) % align == 0
+        ffi.memmove(block, b"x" * 100, 100)
+        lib.SimdFree(block)
+    lib.SimdFree(NULL)
+    assert lib.SimdAllocate(8, 24) == NULL
+    assert lib.SimdnetLastErrorKind() == 1
+    assert lib.SimdAllocate(2**62, 64) == NULL
+    assert lib.SimdnetLastErrorKind() == 2
+    assert [lib.SimdAlign(n, 16) for n in (0, 1, 16, 17)] == [0, 16, 16, 32]
+    assert (lib.SimdAlign(5, 1), lib.SimdAlign(5, 0)) == (5, 0)
+    assert lib.SimdCpuInfo(99) == 0
+    assert lib.SimdCpuInfo(-1) == 0

@@ -1,0 +1,261 @@
+"""Pooling on every instruction set against the reference; arguments that do not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from support import Array, assert_refused, assert_same, assert_within, floats
+
+import pysimd
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+LAYOUTS = ["nchw", "nhwc"]
+
+# height, width, channels, kernel, stride, padding (top, left, bottom, right), ceil_mode: every path and its edges
+GEOMETRIES: list[tuple[int, int, int, tuple[int, int], tuple[int, int], tuple[int, int, int, int], bool]] = [
+    (1, 1, 1, (1, 1), (1, 1), (0, 0, 0, 0), False),
+    (4, 6, 3, (2, 2), (2, 2), (0, 0, 0, 0), False),
+    (9, 70, 5, (2, 2), (2, 2), (0, 0, 0, 0), True),
+    (11, 67, 4, (3, 3), (2, 2), (1, 1, 1, 1), False),
+    (8, 133, 2, (3, 3), (2, 2), (0, 0, 0, 0), True),
+    (7, 40, 3, (3, 3), (1, 1), (1, 1, 1, 1), False),
+    (12, 37, 2, (5, 5), (1, 1), (2, 2, 2, 2), False),
+    (20, 20, 3, (13, 13), (1, 1), (6, 6, 6, 6), False),
+    (7, 7, 65, (7, 7), (7, 7), (0, 0, 0, 0), False),
+    (5, 3, 17, (1, 3), (1, 2), (0, 2, 0, 0), False),
+    (6, 35, 9, (3, 1), (2, 1), (0, 0, 1, 0), False),
+    (5, 9, 33, (2, 3), (3, 4), (1, 0, 2, 3), True),
+    (3, 3, 2, (2, 2), (5, 5), (0, 0, 0, 0), True),
+    (4, 4, 7, (3, 3), (1, 1), (5, 4, 3, 6), False),  # windows wholly in the padding
+    (2, 2, 3, (4, 5), (1, 1), (0, 0, 0, 0), True),  # a kernel larger than the image
+]
+
+
+def draw(rng: np.random.Generator, dtype: str, *shape: int) -> Array:
+    if dtype == "uint8":
+        return rng.integers(0, 256, shape).astype(np.uint8)
+    x = floats(rng, *shape)
+    if dtype == "float32":
+        x[rng.random(shape) < 0.05] = -np.inf
+        return x
+    bits = reference.to_bfloat16(x)
+    return bits if dtype == "uint16" else bits.view(ml_dtypes.bfloat16)
+
+
+def expected_max(x: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Array:
+    """The reference for one image of any dtype, with windows (c, y, x)."""
+    image = reference.to_chw(x, layout)
+    dst = tuple(
+        reference.window_count(n, k, s, before, after, ceil and axis > 0)
+        for axis, (n, k, s, (before, after)) in enumerate(zip(image.shape, kernel, stride, padding))
+    )
+    pads = tuple(before for before, _ in padding)
+    if x.dtype == np.uint8:
+        return reference.from_chw(reference.pooling_max(image, kernel, stride, pads, dst, 0), layout)
+    if x.dtype == np.float32:
+        return reference.from_chw(reference.pooling_max(image, kernel, stride, pads, dst, reference.LOWEST), layout)
+    bits = image if x.dtype == np.uint16 else image.view(np.uint16)
+    values = reference.pooling_max(reference.from_bfloat16(bits), kernel, stride, pads, dst, reference.LOWEST)
+    return reference.from_chw(reference.to_bfloat16(values), layout).view(x.dtype)
+
+
+def decoded(x: Array) -> Array:
+    """bfloat16 as float, so that both zeros are one."""
+    return reference.from_bfloat16(x.view(np.uint16)) if x.dtype.itemsize == 2 else x
+
+
+def check_max(x: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool) -> None:
+    top, left, bottom, right = padding
+    expected = expected_max(x, layout, (1, *kernel), (1, *stride), ((0, 0), (top, bottom), (left, right)), ceil)
+    y = pysimd.pooling_max(x, kernel=kernel, stride=stride, padding=padding, layout=layout, ceil_mode=ceil)
+    assert y.dtype == x.dtype
+    assert_same(decoded(y), decoded(expected))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint16", "bfloat16", "uint8"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_max(isa: str, rng: np.random.Generator, layout: str, dtype: str) -> None:
+    for height, width, channels, kernel, stride, padding, ceil in GEOMETRIES:
+        x = draw(rng, dtype, channels, height, width)
+        check_max(reference.from_chw(x, layout), layout, kernel, stride, padding, ceil)
+
+
+@st.composite
+def geometries(draw: Any) -> Any:
+    kernel = draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
+    stride = draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    padding = draw(st.tuples(*[st.integers(0, 3)] * 4))
+    height = draw(st.integers(max(1, kernel[0] - padding[0] - padding[2]), 12))
+    width = draw(st.integers(max(1, kernel[1] - padding[1] - padding[3]), 80))
+    return height, width, draw(st.integers(1, 40)), kernel, stride, padding, draw(st.booleans())
+
+
+@given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), dtype=st.sampled_from(["float32", "uint16", "uint8"]))
+def test_max_any_geometry(isa: str, geometry: Any, layout: str, dtype: str) -> None:
+    height, width, channels, kernel, stride, padding, ceil = geometry
+    x = draw(np.random.default_rng(1), dtype, channels, height, width)
+    check_max(reference.from_chw(x, layout), layout, kernel, stride, padding, ceil)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_max_across_channels(isa: str, rng: np.random.Generator, layout: str) -> None:
+    for channels, kernel, stride, padding in [
+        (8, (2, 1, 1), (2, 1, 1), (0, 0)),
+        (7, (3, 2, 2), (1, 2, 1), (1, 1)),
+        (5, (5, 3, 3), (1, 1, 2), (0, 0)),
+        (9, (2, 2, 2), (3, 2, 2), (2, 0)),
+        (4, (1, 2, 2), (2, 2, 2), (0, 0)),
+        (3, (1, 1, 1), (1, 1, 1), (1, 1)),
+    ]:
+        x = reference.from_chw(draw(rng, "float32", channels, 6, 21), layout)
+        expected = expected_max(x, layout, kernel, stride, (padding, (1, 0), (0, 1)), False)
+        y = pysimd.pooling_max(
+            x,
+            kernel=kernel[1:],
+            stride=stride[1:],
+            padding=(1, 0, 0, 1),
+            kernel_c=kernel[0],
+            stride_c=stride[0],
+            padding_c=padding,
+            layout=layout,
+        )
+        assert_same(y, expected)
+
+
+@pytest.mark.parametrize("exclude_pad", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_average(isa: str, rng: np.random.Generator, layout: str, exclude_pad: bool) -> None:
+    for height, width, channels, kernel, stride, padding, ceil in GEOMETRIES:
+        check_average(floats(rng, channels, height, width), layout, kernel, stride, padding, ceil, exclude_pad)
+
+
+def check_average(image: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool, exclude_pad: bool) -> None:
+    top, left, bottom, right = padding
+    dst = (
+        reference.window_count(image.shape[1], kernel[0], stride[0], top, bottom, ceil),
+        reference.window_count(image.shape[2], kernel[1], stride[1], left, right, ceil),
+    )
+    expected, bound = reference.pooling_average(image, kernel, stride, (top, left), dst, exclude_pad)
+    y = pysimd.pooling_average(
+        reference.from_chw(image, layout),
+        kernel=kernel,
+        stride=stride,
+        padding=padding,
+        layout=layout,
+        ceil_mode=ceil,
+        exclude_pad=exclude_pad,
+    )
+    assert_within(reference.to_chw(y, layout), expected, bound)
+
+
+@given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), exclude_pad=st.booleans())
+def test_average_any_geometry(isa: str, geometry: Any, layout: str, exclude_pad: bool) -> None:
+    height, width, channels, kernel, stride, padding, ceil = geometry
+    image = floats(np.random.default_rng(2), channels, height, width)
+    check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_batch_is_image_by_image(isa: str, rng: np.random.Generator, layout: str) -> None:
+    x = floats(rng, 3, 9, 14, 5)
+    options: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1, "layout": layout}
+    for function in (pysimd.pooling_max, pysimd.pooling_average):
+        batch = function(x, **options)
+        assert np.array_equal(batch, np.stack([function(image, **options) for image in x]))
+        assert function(x[:0], **options).shape == (0, *batch.shape[1:])
+
+
+def test_out_is_written_and_given_back(rng: np.random.Generator) -> None:
+    x = floats(rng, 8, 8, 3)
+    for function in (pysimd.pooling_max, pysimd.pooling_average):
+        out = np.full((4, 4, 3), 7, np.float32)
+        assert function(x, kernel=2, out=out) is out
+        assert np.array_equal(out, function(x, kernel=2))
+
+
+def test_stride_is_the_kernel_unless_given(rng: np.random.Generator) -> None:
+    x = floats(rng, 12, 12, 3)
+    assert np.array_equal(pysimd.pooling_max(x, kernel=(3, 2)), pysimd.pooling_max(x, kernel=(3, 2), stride=(3, 2)))
+
+
+def test_older_names_are_the_same_functions(isa: str, rng: np.random.Generator) -> None:
+    from pysimd.lowlevel import ffi, lib
+
+    x = floats(rng, 10, 13, 6)
+    src = ffi.from_buffer("float[]", x)
+    window = (6, 10, 13, 3, 3, 2, 2, 1, 1)
+    y = np.empty((5, 7, 6), np.float32)
+    dst = ffi.from_buffer("float[]", y)
+    options: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1}
+    lib.SimdSynetPoolingForwardMax(src, *window, dst, 5, 7, lib.SimdTrue)
+    assert np.array_equal(y, pysimd.pooling_max(x, **options))
+    lib.SimdSynetPoolingForwardAverage(src, *window, dst, 5, 7, lib.SimdTrue, lib.SimdTensorFormatNhwc)
+    assert np.array_equal(y, pysimd.pooling_average(x, **options, exclude_pad=True))
+    image = np.ascontiguousarray(x.reshape(6, 10, 13))
+    z = np.empty((6, 5, 7), np.float32)
+    lib.SimdSynetPoolingForwardMax(
+        ffi.from_buffer("float[]", image), *window, ffi.from_buffer("float[]", z), 5, 7, lib.SimdFalse
+    )
+    assert np.array_equal(z, pysimd.pooling_max(image, **options, layout="nchw"))
+
+
+@pytest.mark.parametrize("function", [pysimd.pooling_max, pysimd.pooling_average])
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"x": [[1.0]]}, TypeError, "x is a list"),
+        ({"x": np.zeros((8, 8, 3))}, TypeError, "x has dtype float64"),
+        ({"x": np.zeros((8, 8, 3), ">f4")}, TypeError, "x has dtype >f4"),
+        ({"x": np.zeros((8, 8), np.float32)}, ValueError, r"x has shape \(8, 8\)"),
+        ({"x": np.zeros((8, 16, 3), np.float32)[:, ::2]}, ValueError, "x is not C-contiguous"),
+        ({"kernel": 0}, ValueError, "kernel is 0, expected at least 1"),
+        ({"kernel": (2, -1)}, ValueError, "kernel is -1"),
+        ({"kernel": (2, 2, 2)}, ValueError, "kernel is"),
+        ({"kernel": 2.5}, TypeError, "kernel is 2.5"),
+        ({"kernel": 9}, ValueError, "kernel is 9, expected at most the padded height"),
+        ({"kernel": (2, 2**70)}, ValueError, "kernel is too large"),
+        ({"stride": 0}, ValueError, "stride is 0"),
+        ({"stride": (1, 0)}, ValueError, "stride is 0"),
+        ({"padding": -1}, ValueError, "padding is -1"),
+        ({"padding": (1, 1, 1)}, ValueError, "padding is"),
+        ({"layout": "chwn"}, ValueError, "layout is 'chwn'"),
+        ({"layout": pysimd.TensorFormat.NCHW8C}, ValueError, "layout is"),
+    ],
+)
+def test_refused(function: Any, change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    arguments = {"x": np.ones((8, 8, 3), np.float32), "kernel": 2, "stride": 2, "padding": 0, "layout": "nhwc", **change}
+    assert_refused(function, error, sentence, np.full((4, 4, 3), 7, np.float32), **arguments)
+
+
+@pytest.mark.parametrize("function", [pysimd.pooling_max, pysimd.pooling_average])
+def test_refused_out(function: Any) -> None:
+    x = np.ones((8, 8, 3), np.float32)
+    frozen = np.zeros((4, 4, 3), np.float32)
+    frozen.flags.writeable = False
+    for out, error, sentence in [
+        (np.zeros((4, 4, 2), np.float32), ValueError, r"out has shape \(4, 4, 2\), expected \(4, 4, 3\)"),
+        (np.zeros((4, 4, 3)), TypeError, "out has dtype float64, expected float32"),
+        (np.zeros((4, 8, 3), np.float32)[:, ::2], ValueError, "out is not C-contiguous"),
+        (frozen, ValueError, "out is read-only"),
+        (x.reshape(-1)[:48].reshape(4, 4, 3), ValueError, "out overlaps x"),
+    ]:
+        assert_refused(function, error, sentence, out, x=x, kernel=2)
+
+
+def test_refused_element_types() -> None:
+    for dtype in (np.uint16, np.uint8):
+        with pytest.raises(TypeError, match="expected float32"):
+            pysimd.pooling_average(np.zeros((4, 4, 3), dtype), kernel=2)
+        with pytest.raises(TypeError, match="expected float32 for a window across channels"):
+            pysimd.pooling_max(np.zeros((4, 4, 3), dtype), kernel=2, kernel_c=2)
+    with pytest.raises(TypeError, match="out has dtype uint16, expected uint8"):
+        pysimd.pooling_max(np.zeros((4, 4, 3), np.uint8), kernel=2, out=np.zeros((2, 2, 3), np.uint16))
+    for kernel_c in (0, 4):
+        with pytest.raises(ValueError, match=f"(kernel_c|kernel) is {kernel_c}"):
+            pysimd.pooling_max(np.zeros((4, 4, 3), np.float32), kernel=2, kernel_c=kernel_c)
