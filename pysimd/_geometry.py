@@ -108,7 +108,6 @@ def output_size(size: int, kernel: int, stride: int, before: int, after: int, ce
     room = size + before + after - kernel
     if room < 0 and not ceil:
         raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
-    if not ceil:
-        return room // stride + 1
-    count = 1 if room < 0 else -(-room // stride) + 1
-    return count - 1 if (count - 1) * stride >= size + before else count
+    whole = 0 if room < 0 else room // stride + 1
+    reached = whole > 0 and (whole - 1) * stride == room
+    return whole + 1 if ceil and not reached and whole * stride < size + before else whole

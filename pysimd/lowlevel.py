@@ -7,7 +7,10 @@ checks itself; ask ``SimdnetLastErrorKind()`` after a call. ``ffi`` and ``lib`` 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
+
+import cffi
 
 from pysimd._library import VERSION as SIMDNET_VERSION
 from pysimd._library import ffi, lib
@@ -16,12 +19,12 @@ __all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all that dir() tells
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("Simd"):
-        raise AttributeError(f"simdnet.h has no {name}")
-    try:
-        return ffi.typeof(name)
-    except ffi.error:
-        return getattr(lib, name)
+    if name.startswith("Simd"):
+        with suppress(AttributeError):
+            return getattr(lib, name)
+        with suppress(cffi.FFIError, cffi.CDefError):
+            return ffi.typeof(name)
+    raise AttributeError(f"simdnet.h has no {name}")
 
 
 def __dir__() -> list[str]:

@@ -61,13 +61,13 @@ def to_bfloat16(x: Array) -> Array:
     x = np.asarray(x, np.float32)
     bits = x.view(np.uint32)
     below = (bits >> 16).astype(np.uint16)  # towards zero
-    magnitude = np.abs(x.astype(np.float64))
-    low = np.abs(from_bfloat16(below).astype(np.float64))
-    # The next one away from zero; beyond the largest finite value it is 2**128, so that the tie lies where IEEE puts it.
     above = (below + np.uint16(1)).astype(np.uint16)
-    high = np.abs(from_bfloat16(above).astype(np.float64))
-    high = np.where(np.isinf(high), 2.0**128, high)
     with np.errstate(invalid="ignore"):
+        magnitude = np.abs(x.astype(np.float64))
+        low = np.abs(from_bfloat16(below).astype(np.float64))
+        # The next one away from zero. Beyond the largest finite value it is 2**128: the tie lies where IEEE puts it.
+        high = np.abs(from_bfloat16(above).astype(np.float64))
+        high = np.where(np.isinf(high), 2.0**128, high)
         up = (magnitude - low > high - magnitude) | ((magnitude - low == high - magnitude) & (below & 1 == 1))
     rounded = np.where(np.isinf(x), below, np.where(up, above, below)).astype(np.uint16)
     return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)

@@ -65,7 +65,7 @@ def test_in_place_and_out(rng: np.random.Generator) -> None:
         ({"x": np.zeros(8, np.uint16)}, TypeError, "x has dtype uint16, expected float32"),
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
-        ({"slope": "a"}, TypeError, "float"),
+        ({"slope": "a"}, TypeError, "real number"),
     ],
 )
 def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import reference
 from support import Array, assert_refused, assert_same, floats
 
 import pysimd
-
-ml_dtypes = pytest.importorskip("ml_dtypes")
 
 LAYOUTS = ["nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c"]
 

@@ -46,7 +46,7 @@ def test_every_enumerator_and_type() -> None:
 
 def test_unknown_names() -> None:
     for name in ("SimdSynetNothing", "printf"):
-        with pytest.raises(AttributeError, match=name):
+        with pytest.raises(AttributeError, match=f"simdnet.h has no {name}"):
             getattr(lowlevel, name)
 
 
@@ -265,7 +265,6 @@ def parameters(**change: Any) -> Any:
         ({"srcF": 2, "dstF": 2}, "srcF"),
         ({"dstF": 0}, "dstF"),
         ({"activation": 7}, "activation"),
-        ({"activation": -1}, "activation"),
         ({"srcC": BIG, "dstC": BIG}, ""),
     ],
 )
@@ -360,4 +359,3 @@ def test_memory_functions() -> None:
     assert [lib.SimdAlign(n, 16) for n in (0, 1, 16, 17)] == [0, 16, 16, 32]
     assert (lib.SimdAlign(5, 1), lib.SimdAlign(5, 0)) == (5, 0)
     assert lib.SimdCpuInfo(99) == 0
-    assert lib.SimdCpuInfo(-1) == 0

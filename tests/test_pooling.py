@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import reference
@@ -12,8 +13,6 @@ from hypothesis import strategies as st
 from support import Array, assert_refused, assert_same, assert_within, floats
 
 import pysimd
-
-ml_dtypes = pytest.importorskip("ml_dtypes")
 
 LAYOUTS = ["nchw", "nhwc"]
 
