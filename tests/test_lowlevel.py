@@ -235,7 +235,7 @@ def test_empty_vectors_need_no_pointers() -> None:
 
 def test_inner_product_of_size_0_is_the_bias() -> None:
     bias, dst = np.array([1, 2], np.float32), np.zeros(2, np.float32)
-    lib.SimdSynetInnerProductLayerForward(NULL, NULL, address(bias), 2, 0, address(dst))
+    lib.SimdSynetInnerProductLayerForward(address(bias), address(bias), address(bias), 2, 0, address(dst))
     assert np.array_equal(dst, bias)
 
 
