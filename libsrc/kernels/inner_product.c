@@ -3,12 +3,13 @@
  * own. The order of a row's sum is the same in a group of rows and alone: chain c adds up the vectors c, c + CHAINS ... of the
  * row, the last, shorter vector goes to the chain whose turn it is, then the chains are added up, then their lanes.
  *
- * Rows are what keeps memory busy, each in its own page: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4 rows
- * and 31 by 8. Software prefetch, of 1 to 16 KB ahead, made all of them slower by 5 to 30%.
+ * Rows are what keeps memory busy, each in its own page: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4 rows,
+ * 29 by 6; beyond that rows a multiple of 4 KB long push each other out of the first cache (1000 x 1024: 79 GB/s by 6, 55
+ * by 12). Software prefetch, of 1 to 16 KB ahead, made all of them slower by 5 to 30%.
  */
 #include "kernels/install.h"
 
-enum { ROWS = 8, CHAINS = 2 };
+enum { ROWS = 6, CHAINS = 2 };
 
 SN_INLINE void rows_product(const float * src, const float * weight, const float * bias, size_t size, float * dst, int rows)
 {

@@ -5,7 +5,7 @@
 #include "core/threads.h"
 
 /* Rows of one unit of work: a multiple of what any kernel takes at once. */
-enum { ROWS = 16 };
+enum { ROWS = 24 };
 
 struct job {
     const float * src;
