@@ -104,6 +104,8 @@ $(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
 
 check: all $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	@set -e; for t in $(VEC_TESTS) $(TESTS) $(B)/tests/check; do echo "== $$t"; $(RUN) $$t; done
+	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
+	    @echo "== tests/test_disassembly.py"; $(PYTHON) tests/test_disassembly.py $(B)/obj)
 
 # ---- installing
 install: all
