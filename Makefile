@@ -82,19 +82,23 @@ $(B)/libsimdnet.a: $(OBJECTS)
 	$(AR) rcs $@ $(OBJECTS)
 
 # ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They link the objects,
-# not the shared library, to reach what it hides. test_vec.c is compiled once per instruction set, as kernels are.
+# not the shared library, to reach what it hides. test_vec*.c are compiled once per instruction set, as kernels are.
 TEST_CFLAGS := $(SN_CFLAGS) -Itests/c
-TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out tests/c/test_vec.c,$(wildcard tests/c/test_*.c)))
-VEC_TESTS   := $(if $(wildcard tests/c/test_vec.c),$(ISAS:%=$(B)/tests/test_vec_%))
+VEC_SRC     := $(wildcard tests/c/test_vec*.c)
+TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wildcard tests/c/test_*.c)))
+VEC_TESTS   := $(foreach source,$(VEC_SRC),$(ISAS:%=$(B)/tests/$(basename $(notdir $(source)))_%))
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
 $(B)/tests/%.o: tests/c/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(TEST_CFLAGS) -c $< -o $@
 
-$(B)/tests/test_vec_%: tests/c/test_vec.c $(B)/libsimdnet.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(TEST_CFLAGS) $(FLAGS_$*) -DSN_ISA=$* -DSN_ISA_$* $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+define vec_test_rules
+$(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(TEST_CFLAGS) $$(FLAGS_$(2)) -DSN_ISA=$(2) -DSN_ISA_$(2) $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
+endef
+$(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$(source),$(isa)))))
 
 $(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
 	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@

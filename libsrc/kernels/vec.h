@@ -31,6 +31,7 @@
  *   v_max_32f(a, b)         a > b ? a : b, so b when either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
+ *   v_scale_32f(a, n)       a * 2^n, rounded once; n is a whole number, -250 <= n <= 250, and a is NaN or 1/2 <= |a| <= 2
  *
  * 32f comparison and choice.
  *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false when either is NaN
@@ -39,10 +40,12 @@
  * 32f across lanes. The order of the additions is fixed for an instruction set.
  *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter ignores no lane, order of NaN open
  *   v_even_32f(a, b)        lanes 0 2 4 ... of a, then of b   v_odd_32f(a, b)    lanes 1 3 5 ... of a, then of b
+ *   v_zip_low_32f(a, b)     a0 b0 a1 b1 ..., from the lower halves   v_zip_high_32f(a, b)   the same from the upper halves
  *   v_transpose_32f(r)      r is v32f[V32F_N], the rows of a square; transposed in place
  *
  * 32i.
  *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
+ *   v_and_or_32i(a, b, c)   (a and b) or c
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
  *                       lane, in v_sra_16i too); shr shifts zeros in, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
@@ -52,6 +55,7 @@
  *   v_cvt_32i_32f(v)        nearest even
  *   v_cvt_32f_32i(v)        nearest even; outside the range of int32 and for NaN the lane's value is open: clamp first
  *   v_pack_32i_8u(a, b, c, d)   lanes of a, b, c, d in this order, each saturated to 0..255
+ *   v_join_32i_8u(a, b, c, d)   byte 4 * i is lane i of a saturated to 0..255, byte 4 * i + 1 that of b, and so on
  *   v_even_16b_32f(v)  v_odd_16b_32f(v)     the even / odd bfloat16 elements of a v16i as floats
  *   v_join_16b_32f(even, odd)               the way back, rounded as sn_32f_to_16b
  *

@@ -18,7 +18,11 @@ static const struct family {
     {"convolution", check_convolution_32f},
     {"gemm", check_gemm},
     {"inner_product", check_inner_product},
+    {"add", check_add},
+    {"gemm", check_gemm},
+    {"layout", check_layout},
     {"pooling", check_pooling},
+    {"softmax", check_softmax},
 };
 
 enum { REPORTS = 20 }; /* failures of a family that are told in full */

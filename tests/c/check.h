@@ -77,7 +77,11 @@ void check_activation(void);
 void check_convolution_32f(void);
 void check_gemm(void);
 void check_inner_product(void);
+void check_add(void);
+void check_gemm(void);
+void check_layout(void);
 void check_pooling(void);
+void check_softmax(void);
 
 /* ---- describing a case */
 

@@ -229,6 +229,7 @@ RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
 RUN_1(v_abs_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
 RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
+RUN_3(v_and_or_32i, 32i)
 RUN_SHIFT(v_shl_32i, 32i, 1) RUN_SHIFT(v_shl_32i, 32i, 16) RUN_SHIFT(v_shl_32i, 32i, 31) RUN_SHIFT(v_shr_32i, 32i, 1)
 RUN_SHIFT(v_shr_32i, 32i, 16) RUN_SHIFT(v_shr_32i, 32i, 31) RUN_SHIFT(v_sra_32i, 32i, 1) RUN_SHIFT(v_sra_32i, 32i, 16)
 RUN_SHIFT(v_sra_32i, 32i, 31) RUN_SHIFT(v_sra_16i, 16i, 1) RUN_SHIFT(v_sra_16i, 16i, 7) RUN_SHIFT(v_sra_16i, 16i, 15)
@@ -288,6 +289,7 @@ ONE(add_32i, a + b)
 ONE(sub_32i, a - b)
 ONE(and, a & b)
 ONE(or, a | b)
+ONE(and_or, (a & b) | c)
 ONE(xor, a ^ b)
 ONE(shl, a << b)
 ONE(shr, a >> b)
@@ -321,6 +323,7 @@ static const struct lane_word lane_words[] = {
     {"v_sub_32i", run_v_sub_32i, one_sub_32i, WORDS, 2, false, 0},
     {"v_and_32i", run_v_and_32i, one_and, WORDS, 2, false, 0},
     {"v_or_32i", run_v_or_32i, one_or, WORDS, 2, false, 0},
+    {"v_and_or_32i", run_v_and_or_32i, one_and_or, WORDS, 3, false, 0},
     {"v_xor_32i", run_v_xor_32i, one_xor, WORDS, 2, false, 0},
     {"v_shl_32i by 1", run_v_shl_32i_1, one_shl, WORDS, 1, false, 1},
     {"v_shl_32i by 16", run_v_shl_32i_16, one_shl, WORDS, 1, false, 16},
@@ -387,6 +390,59 @@ static void check_halving_word(const struct halving_word *t)
     end();
 }
 
+static void check_zips(void)
+{
+    for (size_t high = 0; high < 2; high++)
+    {
+        begin(high ? "v_zip_high_32f" : "v_zip_low_32f");
+        for (int round = 0; round < 1000; round++)
+        {
+            union block in[2], out;
+            random_block(in);
+            random_block(in + 1);
+            put_32f(&out, high ? v_zip_high_32f(get_32f(in), get_32f(in + 1)) : v_zip_low_32f(get_32f(in), get_32f(in + 1)));
+            for (size_t i = 0; i < V32F_N; i++)
+            {
+                uint32_t want = in[i % 2].u32[high * V32F_N / 2 + i / 2], got = out.u32[i];
+                if (fails(got == want))
+                    printf("FAIL %s (%s): lane %zu: got %#x, want %#x\n", word_now, ISA, i, got, want);
+            }
+        }
+        end();
+    }
+}
+
+/* Every power with mantissas of all kinds, then NaN. */
+static void check_scale(void)
+{
+    begin("v_scale_32f");
+    for (int round = 0; round < 4000; round++)
+    {
+        union block a, n, out;
+        random_block(&a);
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            a.u32[i] = (a.u32[i] & 0x80FFFFFF) + 0x3F000000;
+            if (round % 64 == 0)
+                a.u32[i] = i % 2 ? 0x40000000 : 0x3F000000;
+            n.f[i] = (float)((int)((size_t)round + 37 * i) % 501 - 250);
+        }
+        put_32f(&out, v_scale_32f(get_32f(&a), get_32f(&n)));
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            float want = ldexpf(a.f[i], (int)n.f[i]);
+            if (fails(memcmp(&out.f[i], &want, 4) == 0))
+                printf("FAIL %s (%s): lane %zu: %a * 2^%g: got %a, want %a\n", word_now, ISA, i, (double)a.f[i],
+                    (double)n.f[i], (double)out.f[i], (double)want);
+        }
+    }
+    union block out;
+    put_32f(&out, v_scale_32f(v_set_32f(NAN), v_set_32f(-3)));
+    for (size_t i = 0; i < V32F_N; i++)
+        expect(isnan(out.f[i]), "a NaN does not stay one");
+    end();
+}
+
 static void check_transpose(void)
 {
     begin("v_transpose_32f");
@@ -413,10 +469,11 @@ static void check_transpose(void)
     end();
 }
 
-/* Saturation of every special integer in every lane, then of random ones. */
-static void check_pack(void)
+/* Saturation of every special integer in every lane, then of random ones. v_pack has the lanes of a, then of b ..., v_join
+ * one lane of each in turn. */
+static void check_pack(bool join)
 {
-    begin("v_pack_32i_8u");
+    begin(join ? "v_join_32i_8u" : "v_pack_32i_8u");
     for (size_t round = 0; round < 10000; round++)
     {
         union block in[4], out;
@@ -427,10 +484,11 @@ static void check_pack(void)
                 round % 2 ? near_bytes : random_bits();
             in[i / V32F_N].u32[i % V32F_N] = x;
         }
-        put_8u(&out, v_pack_32i_8u(get_32i(in), get_32i(in + 1), get_32i(in + 2), get_32i(in + 3)));
+        v32i a = get_32i(in), b = get_32i(in + 1), c = get_32i(in + 2), d = get_32i(in + 3);
+        put_8u(&out, join ? v_join_32i_8u(a, b, c, d) : v_pack_32i_8u(a, b, c, d));
         for (size_t i = 0; i < V8U_N; i++)
         {
-            int32_t x = (int32_t)in[i / V32F_N].u32[i % V32F_N];
+            int32_t x = (int32_t)(join ? in[i % 4].u32[i / 4] : in[i / V32F_N].u32[i % V32F_N]);
             int32_t want = x < 0 ? 0 : x > 255 ? 255 : x;
             if (fails(out.u8[i] == want))
                 printf("FAIL %s (%s): lane %zu of %d: got %d, want %d\n", word_now, ISA, i, x, out.u8[i], want);
@@ -819,7 +877,10 @@ static __attribute__((noinline)) int check_all(uint64_t seed)
     for (size_t i = 0; i < COUNT(halving_words); i++)
         check_halving_word(halving_words + i);
     check_transpose();
-    check_pack();
+    check_pack(false);
+    check_pack(true);
+    check_zips();
+    check_scale();
     check_reductions();
     check_any();
     check_round_modes();

@@ -133,6 +133,16 @@ SN_INLINE v32f v_abs_32f(v32f a)
     return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF)));
 }
 SN_INLINE v32f v_round_32f(v32f a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+/* In two steps, each by a power of two that is a normal float: the first one is exact. */
+SN_INLINE v32f vx_power_of_2(__m256i n)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
+SN_INLINE v32f v_scale_32f(v32f a, v32f n)
+{
+    __m256i all = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(all, 1);
+    return _mm256_mul_ps(_mm256_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm256_sub_epi32(all, half)));
+}
 
 /* 32f comparison and choice. */
 
@@ -165,6 +175,15 @@ SN_INLINE v32f vx_order_32f(v32f v) { return _mm256_castpd_ps(_mm256_permute4x64
 SN_INLINE v32f v_even_32f(v32f a, v32f b) { return vx_order_32f(_mm256_shuffle_ps(a, b, 0x88)); }
 SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vx_order_32f(_mm256_shuffle_ps(a, b, 0xDD)); }
 
+SN_INLINE v32f v_zip_low_32f(v32f a, v32f b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
+}
+SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
+}
+
 /* First the 4x4 blocks inside the halves of four rows, then the halves as a 2x2 matrix of their own: 24 shuffles. */
 SN_INLINE void v_transpose_32f(v32f r[8])
 {
@@ -196,6 +215,7 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm256_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm256_and_si256(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm256_or_si256(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm256_xor_si256(a, b); }
+SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm256_or_si256(_mm256_and_si256(a, b), c); }
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm256_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm256_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm256_srai_epi32(a, count); }
@@ -221,6 +241,13 @@ SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
 {
     __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
     return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+SN_INLINE v8u v_join_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    return _mm256_shuffle_epi8(packed, _mm256_broadcastsi128_si256(order));
 }
 
 SN_INLINE v32f v_even_16b_32f(v16i v) { return _mm256_castsi256_ps(_mm256_slli_epi32(v, 16)); }

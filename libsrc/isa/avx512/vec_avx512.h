@@ -120,6 +120,7 @@ SN_INLINE v32f v_round_32f(v32f a)
 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+SN_INLINE v32f v_scale_32f(v32f a, v32f n) { return _mm512_scalef_ps(a, n); }
 
 /* 32f comparison and choice. */
 
@@ -156,6 +157,18 @@ SN_INLINE v32f v_even_32f(v32f a, v32f b)
 SN_INLINE v32f v_odd_32f(v32f a, v32f b)
 {
     __m512i index = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, index, b);
+}
+
+SN_INLINE v32f v_zip_low_32f(v32f a, v32f b)
+{
+    __m512i index = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return _mm512_permutex2var_ps(a, index, b);
+}
+
+SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
+{
+    __m512i index = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     return _mm512_permutex2var_ps(a, index, b);
 }
 
@@ -199,6 +212,7 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm512_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm512_and_si512(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm512_or_si512(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm512_xor_si512(a, b); }
+SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm512_ternarylogic_epi32(a, b, c, 0xEA); }
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm512_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm512_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm512_srai_epi32(a, count); }
@@ -222,6 +236,13 @@ SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
     __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
     return _mm512_permutexvar_epi32(order, packed);
+}
+
+SN_INLINE v8u v_join_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
+    return _mm512_shuffle_epi8(packed, order);
 }
 
 SN_INLINE v32f v_even_16b_32f(v16i v) { return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16)); }

@@ -176,6 +176,14 @@ SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, 
 SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }
 SN_INLINE v32f v_round_32f(v32f a) { return vrndnq_f32(a); }
 
+/* In two steps, each by a power of two that is a normal float: the first one is exact. */
+SN_INLINE v32f vx_power_of_2(int32x4_t n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }
+SN_INLINE v32f v_scale_32f(v32f a, v32f n)
+{
+    int32x4_t all = vcvtnq_s32_f32(n), half = vshrq_n_s32(all, 1);
+    return vmulq_f32(vmulq_f32(a, vx_power_of_2(half)), vx_power_of_2(vsubq_s32(all, half)));
+}
+
 /* 32f comparison and choice. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return vcltq_f32(a, b); }
@@ -191,6 +199,8 @@ SN_INLINE float v_reduce_max_32f(v32f v) { return vmaxvq_f32(v); }
 
 SN_INLINE v32f v_even_32f(v32f a, v32f b) { return vuzp1q_f32(a, b); }
 SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vuzp2q_f32(a, b); }
+SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return vzip1q_f32(a, b); }
+SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return vzip2q_f32(a, b); }
 
 SN_INLINE void v_transpose_32f(v32f r[4])
 {
@@ -217,6 +227,7 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vx_signed(vsubq_u32(vx_unsigne
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return vandq_s32(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return vorrq_s32(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return veorq_s32(a, b); }
+SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return vorrq_s32(vandq_s32(a, b), c); }
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) << (unsigned)count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) >> (unsigned)count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return a >> count; }
@@ -239,6 +250,12 @@ SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
     int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b);
     int16x8_t cd = vqmovn_high_s32(vqmovn_s32(c), d);
     return vqmovun_high_s16(vqmovun_s16(ab), cd);
+}
+
+SN_INLINE v8u v_join_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    static const uint8_t order[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+    return vqtbl1q_u8(v_pack_32i_8u(a, b, c, d), vld1q_u8(order));
 }
 
 SN_INLINE v32f v_even_16b_32f(v16i v) { return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_s16(v), 16)); }

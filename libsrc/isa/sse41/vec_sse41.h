@@ -100,6 +100,16 @@ SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
 SN_INLINE v32f v_round_32f(v32f a) { return _mm_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+/* In two steps, each by a power of two that is a normal float: the first one is exact. */
+SN_INLINE v32f vx_power_of_2(__m128i n)
+{
+    return _mm_castsi128_ps(_mm_slli_epi32(_mm_add_epi32(n, _mm_set1_epi32(127)), 23));
+}
+SN_INLINE v32f v_scale_32f(v32f a, v32f n)
+{
+    __m128i all = _mm_cvtps_epi32(n), half = _mm_srai_epi32(all, 1);
+    return _mm_mul_ps(_mm_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm_sub_epi32(all, half)));
+}
 
 /* 32f comparison and choice. */
 
@@ -125,6 +135,8 @@ SN_INLINE float v_reduce_max_32f(v32f v)
 
 SN_INLINE v32f v_even_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0x88); }
 SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0xDD); }
+SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return _mm_unpacklo_ps(a, b); }
+SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return _mm_unpackhi_ps(a, b); }
 
 SN_INLINE void v_transpose_32f(v32f r[4])
 {
@@ -145,6 +157,7 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm_and_si128(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm_or_si128(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm_xor_si128(a, b); }
+SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm_or_si128(_mm_and_si128(a, b), c); }
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm_srai_epi32(a, count); }
@@ -168,6 +181,12 @@ SN_INLINE v32i v_cvt_32f_32i(v32f v) { return _mm_cvtps_epi32(v); }
 SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
 {
     return _mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+}
+
+SN_INLINE v8u v_join_32i_8u(v32i a, v32i b, v32i c, v32i d)
+{
+    __m128i order = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm_shuffle_epi8(_mm_packus_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)), order);
 }
 
 SN_INLINE v32f v_even_16b_32f(v16i v) { return _mm_castsi128_ps(_mm_slli_epi32(v, 16)); }
