@@ -111,6 +111,30 @@ check: all $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
 	    @echo "== tests/test_disassembly.py"; $(PYTHON) tests/test_disassembly.py $(B)/obj)
 
+# ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
+VENV := .venv
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); false; }
+
+$(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+test: check examples $(VENV)/test.stamp
+	$(VENV)/bin/python -m pytest
+
+# ---- examples: the C ones link the shared library as any program would
+EXAMPLES    := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/[0-9]*.c))
+PY_EXAMPLES := $(wildcard examples/[0-9]*.py)
+
+$(EXAMPLES): $(B)/examples/%: examples/%.c include/simdnet.h $(B)/libsimdnet.so
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $< -L$(B) -lsimdnet -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
+
+examples: $(EXAMPLES) $(VENV)/test.stamp
+	@set -e; for e in $(EXAMPLES); do echo "== $$e"; $(RUN) $$e; done
+	@set -e; for e in $(PY_EXAMPLES); do echo "== $$e"; $(VENV)/bin/python $$e; done
+
 # ---- installing
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include

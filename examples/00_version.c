@@ -1,0 +1,22 @@
+/* What the library is, what the machine is, and how the instruction set is chosen. */
+#include <simdnet.h>
+#include <stdio.h>
+
+int main(void)
+{
+    printf("simdnet %s on %zu cores, %zu KiB of L2 cache\n", SimdVersion(), SimdCpuInfo(SimdCpuInfoCores),
+           SimdCpuInfo(SimdCpuInfoCacheL2) / 1024);
+
+    printf("instruction sets of this machine:");
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i)
+        printf(" %s", SimdnetIsaLevel(i));
+    printf("\nin use: %s, vectors of %zu bytes\n", SimdnetActiveIsa(), SimdAlignment());
+
+    /* As SIMDNET_MAX_ISA=base in the environment, but for the calls that follow. */
+    SimdnetSetMaxIsa("base");
+    printf("capped: %s\n", SimdnetActiveIsa());
+
+    if (!SimdnetSetMaxIsa("mmx"))
+        printf("refused: %s\n", SimdnetLastError());
+    return 0;
+}

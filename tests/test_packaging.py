@@ -1,0 +1,75 @@
+"""A wheel from a clean copy of the sources works away from them; lint and types, where the tools are."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import ROOT
+
+import pysimd
+
+SOURCES = ["Makefile", "LICENSE", "README.md", "CHANGELOG.md", "MANIFEST.in", "pyproject.toml", "setup.py"]
+
+
+def run(*command: str, **options: Any) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a copy. It takes the objects along, with their times, so that make has nothing to compile."""
+    copy = tmp_path_factory.mktemp("copy")
+    for name in SOURCES:
+        shutil.copy2(ROOT / name, copy)
+    for name in ("libsrc", "include", "pysimd", "build"):
+        shutil.copytree(
+            ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "tests", "bdist*", "lib*-*")
+        )
+    build = ("pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")
+    run(sys.executable, "-m", *build, "--wheel-dir", str(copy / "dist"), ".", cwd=copy)
+    (found,) = (copy / "dist").glob("*.whl")
+    return found
+
+
+def test_tag_and_contents(wheel: Path) -> None:
+    name, version, *tag = wheel.stem.split("-")
+    assert (name, version, tag[:2]) == ("pysimd", pysimd.__version__, ["py3", "none"])
+    assert tag[2].startswith("linux_")
+    assert tag[2].endswith(platform.machine())
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        assert {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/py.typed", "pysimd/bench/__init__.py"} <= names
+        assert not [n for n in names if n.startswith(("tests", "examples", "libsrc"))]
+        info = f"pysimd-{pysimd.__version__}.dist-info"
+        metadata = archive.read(f"{info}/METADATA").decode()
+        assert "Root-Is-Purelib: false" in archive.read(f"{info}/WHEEL").decode()
+    needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
+    assert sorted(line.split()[1].split(">")[0] for line in needs) == ["cffi", "numpy"]
+
+
+def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:  # what installing it does
+        archive.extractall(target)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np, pysimd, pysimd._library as l\n"
+        "print(l.LIBRARY_PATH, pysimd.relu(np.array([-1, 2], np.float32)).tolist())"
+    )
+    printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path)
+    assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
+
+
+@pytest.mark.parametrize("tool", [("mypy",), ("ruff", "check", "pysimd", "tests", "setup.py"), ("ruff", "format", "--check")])
+def test_lint(tool: tuple[str, ...]) -> None:
+    pytest.importorskip(tool[0], reason="not installed: pip install .[dev]")
+    run(sys.executable, "-m", *tool, cwd=ROOT)

@@ -1,0 +1,113 @@
+"""The README's programs and commands do what they say; the examples are listed and short."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import ROOT
+
+import pysimd
+
+README = (ROOT / "README.md").read_text()
+# (language, text, the output that a following text block promises or None)
+BLOCKS = [
+    (language, text, output if follows else None)
+    for language, text, follows, output in re.findall(
+        r"^```(c|python|sh)\n(.*?)^```$(\n\n```text\n(.*?)^```$)?", README, flags=re.DOTALL | re.MULTILINE
+    )
+]
+
+
+def blocks(language: str) -> list[tuple[str, str | None]]:
+    return [(text, output) for kind, text, output in BLOCKS if kind == language]
+
+
+def shell(command: str, cwd: Path, **environment: str) -> str:
+    done = subprocess.run(
+        ["sh", "-ec", command], cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_are_blocks() -> None:
+    assert len(blocks("c")) >= 1
+    assert len(blocks("python")) >= 2
+    assert len(blocks("sh")) >= 4
+    assert all(output for language, _, output in BLOCKS if language != "sh")
+
+
+@pytest.mark.parametrize(("text", "output"), blocks("python"))
+def test_python_programs(text: str, output: str) -> None:
+    done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (output, "")
+
+
+@pytest.mark.parametrize(("text", "output"), blocks("c"))
+def test_c_programs_with_the_installed_library(text: str, output: str, tmp_path: Path) -> None:
+    """Installs, compiles and runs by the README's own commands, in a home of its own."""
+    if not shutil.which("pkg-config"):
+        pytest.skip("no pkg-config here")
+    (commands,) = (command for command, _ in blocks("sh") if "make install" in command)
+    install, *rest = commands.splitlines()
+    shell(install, ROOT, HOME=str(tmp_path))
+    (tmp_path / "program.c").write_text(text)
+    assert shell("\n".join(rest), tmp_path, HOME=str(tmp_path)) == output
+    shell(install.replace("make install", "make uninstall"), ROOT, HOME=str(tmp_path))
+    left = [path.name for path in (tmp_path / ".local").rglob("*") if not path.is_dir()]
+    assert left == []
+
+
+@pytest.mark.parametrize(("text", "output"), blocks("c"))
+def test_c_programs_with_the_checkout(text: str, output: str, tmp_path: Path) -> None:
+    """Clean under the warnings of a careful user, and on an older instruction set by the environment."""
+    (tmp_path / "program.c").write_text(text)
+    build = (ROOT / "build" / "libsimdnet.so").resolve().parent
+    warnings = "-std=c99 -Wall -Wextra -Wpedantic -Werror"
+    shell(f"cc {warnings} -I{ROOT}/include program.c -L{build} -lsimdnet -Wl,-rpath,{build} -o program", tmp_path)
+    assert shell("./program", tmp_path) == output
+    (command,) = (command for command, _ in blocks("sh") if "SIMDNET_MAX_ISA" in command)
+    assert shell(command, tmp_path) == output
+
+
+def test_make_targets_exist() -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    targets = set(phony.split())
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)", README, flags=re.MULTILINE))
+    assert named >= {"demo", "test", "bench", "install", "examples", "help"}
+    assert named <= targets
+
+
+def test_table_names_public_things() -> None:
+    table = README[README.index("## What there is") : README.index("## Instruction sets")]
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("|")][2:]
+    functions = " ".join(dir(pysimd.lowlevel))
+    for _, _, c, python, *_ in rows:
+        for name in re.findall(r"`(\w+)`", python):
+            assert name in pysimd.__all__
+        for name in re.findall(r"`(\w+)", c):
+            assert name in functions
+
+
+def test_links_lead_somewhere() -> None:
+    for link in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / link).exists(), link
+
+
+def test_examples_are_short_and_in_pairs_of_numbers() -> None:
+    programs = sorted((ROOT / "examples").glob("[0-9]*"))
+    assert len(programs) >= 8
+    for program in programs:
+        assert re.fullmatch(r"\d\d_\w+\.(c|py)", program.name)
+        assert len(program.read_text().splitlines()) < 80
+
+
+def test_changelog_begins_with_this_version() -> None:
+    first = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[0]
+    assert first == pysimd.__version__
