@@ -15,11 +15,10 @@ static const struct family {
     void (*run)(void);
 } families[] = {
     {"activation", check_activation},
+    {"add", check_add},
     {"convolution", check_convolution_32f},
     {"gemm", check_gemm},
     {"inner_product", check_inner_product},
-    {"add", check_add},
-    {"gemm", check_gemm},
     {"layout", check_layout},
     {"pooling", check_pooling},
     {"softmax", check_softmax},
@@ -30,7 +29,7 @@ enum { REPORTS = 20 }; /* failures of a family that are told in full */
 struct frame_case frame_case;
 const char * frame_level[FRAME_LEVELS];
 size_t frame_levels;
-bool frame_bench;
+bool frame_bench, frame_no_guards;
 
 static struct {
     const char * isa, * test, * function, * geometry;
@@ -519,8 +518,10 @@ static const char * const every_level[] = {"base",       "sse41",      "avx2", "
 
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
+    "             [--no-guards]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
-    "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n";
+    "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
+    "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n";
 
 static void choose_levels(void)
 {
@@ -564,6 +565,8 @@ static void read_options(int argc, char ** argv)
             option.quick = true;
         else if (strcmp(name, "--bench") == 0)
             frame_bench = true;
+        else if (strcmp(name, "--no-guards") == 0)
+            frame_no_guards = true;
         else if (i + 1 < argc && strcmp(name, "--isa") == 0)
             option.isa = argv[++i];
         else if (i + 1 < argc && strcmp(name, "--test") == 0)

@@ -45,6 +45,7 @@ size_t frame_type_bytes(enum check_type type);
 extern const char * frame_level[FRAME_LEVELS];
 extern size_t frame_levels;
 extern bool frame_bench;
+extern bool frame_no_guards; /* every place is FRAME_MIDDLE */
 void frame_use_level(const char * level);
 bool frame_selected(void);
 void frame_set_up(enum frame_place place, void ** a);

@@ -1,0 +1,170 @@
+/* Contexts: what is taken for one, which table it keeps, the order of calls, and what it remembers of the caller. */
+#include "api/context.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "test.h"
+
+/* Two kinds of our own, so that the rules are tested without any family. */
+static int destroyed;
+
+static void destroy(void * context)
+{
+    (void)context;
+    ++destroyed;
+}
+
+static const struct sn_context_kind kind_a = {"A", destroy}, kind_b = {"B", NULL};
+
+struct context {
+    struct sn_context head;
+    char more[100];
+};
+
+static void kinds(void)
+{
+    SimdVersion();
+    struct context * a = sn_context_new(&kind_a, sizeof(*a), "InitA");
+    struct context * b = sn_context_new(&kind_b, sizeof(*b), "InitB");
+    TEST(a && b && a->more[0] == 0 && a->more[99] == 0);
+    TEST(sn_context_check(a, &kind_a, "FunctionA"));
+    TEST(!sn_context_check(b, &kind_a, "FunctionA"));
+    TEST_REFUSED(1, "FunctionA: context");
+    TEST_REFUSED(1, "kind B, expected A");
+    TEST(!sn_context_check(NULL, &kind_a, "FunctionA"));
+    TEST_REFUSED(1, "context is NULL");
+    SimdRelease(a);
+    TEST_NO_ERROR();
+    TEST(destroyed == 1);
+    SimdRelease(b);
+    TEST_NO_ERROR();
+    SimdRelease(NULL);
+    TEST_NO_ERROR();
+    TEST(sn_context_new(&kind_a, SIZE_MAX / 2, "InitA") == NULL);
+    TEST_REFUSED(2, "InitA");
+}
+
+/* Memory that is no context: zeros, text, random bytes, at every alignment; nothing may be freed or called. */
+static void random_memory(void)
+{
+    enum { SIZE = 4096 };
+    unsigned char * block = SimdAllocate(SIZE, 64);
+    if (!block)
+        exit(1);
+    for (int content = 0; content < 40; ++content) {
+        for (size_t i = 0; i < SIZE; ++i)
+            block[i] = content == 0 ? 0 : content == 1 ? 0xFF : content == 2 ? "context"[i % 7] : (unsigned char)(rand() >> 7);
+        for (size_t shift = 0; shift < 130; shift += content < 3 ? 1 : 13) {
+            SimdRelease(block + shift);
+            TEST_REFUSED(1, "context");
+            TEST(SimdnetContextInfo(block + shift) == NULL);
+            TEST_REFUSED(1, "context");
+        }
+    }
+    SimdFree(block);
+    TEST(SimdnetContextInfo(NULL) == NULL);
+    TEST_REFUSED(1, "context");
+}
+
+static SimdConvolutionParameters small(void)
+{
+    return (SimdConvolutionParameters){
+        .srcC = 2, .srcH = 3, .srcW = 3, .srcT = SimdTensorData32f, .srcF = SimdTensorFormatNhwc,
+        .dstC = 2, .dstH = 3, .dstW = 3, .dstT = SimdTensorData32f, .dstF = SimdTensorFormatNhwc,
+        .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1, .group = 1,
+        .activation = SimdConvolutionActivationIdentity};
+}
+
+static void order_of_calls(void)
+{
+    const SimdConvolutionParameters shape = small();
+    float src[18], dst[18], weight[4] = {1, 2, 3, 4}, bias[2] = {10, 20};
+    for (int i = 0; i < 18; ++i) {
+        src[i] = (float)i;
+        dst[i] = -1;
+    }
+    void * c = SimdSynetConvolution32fInit(1, &shape, NULL);
+    TEST(c != NULL);
+    TEST_NO_ERROR();
+    SimdSynetConvolution32fForward(c, src, NULL, dst);
+    TEST_REFUSED(3, "SimdSynetConvolution32fForward");
+    TEST_REFUSED(3, "SetParams");
+    bool untouched = true;
+    for (int i = 0; i < 18; ++i)
+        untouched &= dst[i] == -1;
+    TEST(untouched);
+    SimdBool internal = SimdFalse;
+    SimdSynetConvolution32fSetParams(c, weight, &internal, bias, NULL);
+    TEST_NO_ERROR();
+    TEST(internal == SimdTrue);
+    memset(weight, 0xFF, sizeof(weight)); /* it keeps copies */
+    memset(bias, 0xFF, sizeof(bias));
+    for (int i = 0; i < 2; ++i) {
+        SimdSynetConvolution32fForward(c, src, NULL, dst);
+        TEST_NO_ERROR();
+        TEST(dst[0] == 0 * 1 + 1 * 3 + 10 && dst[1] == 0 * 2 + 1 * 4 + 20 && dst[17] == 16 * 2 + 17 * 4 + 20);
+    }
+    TEST(SimdnetContextInfo(c) && strstr(SimdnetContextInfo(c), SimdnetActiveIsa()));
+    SimdRelease(c);
+    TEST_NO_ERROR();
+}
+
+/* Every function that takes a context refuses NULL, other memory and another kind. */
+static void wrong_contexts(void)
+{
+    static uint64_t memory[64];
+    struct context * other = sn_context_new(&kind_b, sizeof(*other), "InitB");
+    void * const wrong[] = {NULL, memory, (char *)memory + 1, other};
+    float x[18] = {0};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+        TEST(SimdSynetConvolution32fExternalBufferSize(wrong[i]) == 0);
+        TEST_REFUSED(1, "SimdSynetConvolution32fExternalBufferSize: context");
+        TEST(SimdSynetConvolution32fInternalBufferSize(wrong[i]) == 0);
+        TEST_REFUSED(1, "SimdSynetConvolution32fInternalBufferSize: context");
+        SimdSynetConvolution32fSetParams(wrong[i], x, NULL, NULL, NULL);
+        TEST_REFUSED(1, "SimdSynetConvolution32fSetParams: context");
+        SimdSynetConvolution32fForward(wrong[i], x, NULL, x);
+        TEST_REFUSED(1, "SimdSynetConvolution32fForward: context");
+    }
+    SimdRelease(other);
+    TEST_NO_ERROR();
+}
+
+/* A context keeps the level it was made with: the same bits before and after the cap moves. */
+static void keeps_its_level(void)
+{
+    SimdConvolutionParameters shape = small();
+    enum { C = 37, S = 9 };
+    shape.srcC = shape.dstC = C;
+    static float src[C * S], weight[C * C], before[C * S], after[C * S];
+    for (int i = 0; i < C * S; ++i)
+        src[i] = (float)(i % 101) / 7 - 5;
+    for (int i = 0; i < C * C; ++i)
+        weight[i] = (float)(i % 89) / 11 - 3;
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        void * c = SimdSynetConvolution32fInit(1, &shape, NULL);
+        SimdSynetConvolution32fSetParams(c, weight, NULL, NULL, NULL);
+        SimdSynetConvolution32fForward(c, src, NULL, before);
+        for (size_t k = 0; SimdnetIsaLevel(k); ++k) {
+            SimdnetSetMaxIsa(SimdnetIsaLevel(k));
+            SimdSynetConvolution32fForward(c, src, NULL, after);
+            TEST_NO_ERROR();
+            TEST(memcmp(before, after, sizeof(before)) == 0);
+            TEST(strstr(SimdnetContextInfo(c), SimdnetIsaLevel(i)) != NULL);
+        }
+        SimdRelease(c);
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
+int main(void)
+{
+    kinds();
+    random_memory();
+    order_of_calls();
+    wrong_contexts();
+    keeps_its_level();
+    return test_end();
+}

@@ -1,0 +1,244 @@
+/* Which instruction sets this machine has, SIMDNET_MAX_ISA, SimdnetSetMaxIsa(), and that base has an answer for everything. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/cpu.h"
+#include "core/dispatch.h"
+#include "test.h"
+
+/* What a fresh process with this SIMDNET_MAX_ISA (NULL: none) has as active level, and all that it wrote to stderr. */
+struct answer {
+    char active[64], complaint[4096];
+    bool exited;
+};
+
+static void read_all(int file, char * text, size_t size)
+{
+    size_t length = 0;
+    for (ssize_t n = 1; n > 0 && length < size - 1; length += n > 0 ? (size_t)n : 0)
+        n = read(file, text + length, size - 1 - length);
+    text[length] = '\0';
+    close(file);
+}
+
+static void child(const char * cap, int out, int error)
+{
+    dup2(error, STDERR_FILENO);
+    if (cap)
+        setenv("SIMDNET_MAX_ISA", cap, 1);
+    else
+        unsetenv("SIMDNET_MAX_ISA");
+    const char * active = SimdnetActiveIsa();
+    setenv("SIMDNET_MAX_ISA", "base", 1); /* read once: this must change nothing */
+    active = strcmp(active, SimdnetActiveIsa()) == 0 ? active : "changed";
+    if (write(out, active, strlen(active)) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+/* A fork does: the library has not been asked anything yet, and a fork works under emulators where exec does not. */
+static struct answer ask(const char * cap)
+{
+    struct answer answer;
+    int out[2], error[2], status = 1;
+    memset(&answer, 0, sizeof(answer));
+    if (pipe(out) != 0 || pipe(error) != 0)
+        return answer;
+    const pid_t pid = fork();
+    if (pid == 0)
+        child(cap, out[1], error[1]);
+    close(out[1]);
+    close(error[1]);
+    read_all(out[0], answer.active, sizeof(answer.active));
+    read_all(error[0], answer.complaint, sizeof(answer.complaint));
+    waitpid(pid, &status, 0);
+    answer.exited = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return answer;
+}
+
+enum { ASKED = 13 };
+static const char * const caps[ASKED] = {NULL,         "",     "base", "sse41",       "avx2",  "avx512",  "avx512vnni",
+                                         "avx512bf16", "neon", "AVX2", "neondotprod", "avx 2", "avx2 "};
+
+static size_t level_count(void)
+{
+    size_t count = 0;
+    while (SimdnetIsaLevel(count))
+        ++count;
+    return count;
+}
+
+/* The number of a level, -1 when this machine has no such one. */
+static int level_number(const char * name)
+{
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i)
+        if (strcmp(SimdnetIsaLevel(i), name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static size_t count_char(const char * text, char c)
+{
+    size_t count = 0;
+    for (; *text; ++text)
+        count += *text == c;
+    return count;
+}
+
+static void environment(const struct answer * answers)
+{
+    const char * newest = SimdnetIsaLevel(level_count() - 1);
+    for (int i = 0; i < ASKED; ++i) {
+        const char * cap = caps[i];
+        const struct answer * a = &answers[i];
+        TEST(a->exited);
+        if (!cap || !*cap) {
+            TEST(strcmp(a->active, newest) == 0);
+            TEST(a->complaint[0] == '\0');
+        } else if (SimdnetSetMaxIsa(cap)) { /* a level of this architecture, though perhaps not of this machine */
+            TEST(strcmp(a->active, level_number(cap) >= 0 ? cap : newest) == 0);
+            TEST(a->complaint[0] == '\0');
+        } else { /* one line, which names the variable and what it held */
+            TEST(strcmp(a->active, newest) == 0);
+            TEST(count_char(a->complaint, '\n') == 1 && a->complaint[strlen(a->complaint) - 1] == '\n');
+            TEST(strstr(a->complaint, "SIMDNET_MAX_ISA") && strstr(a->complaint, cap));
+        }
+    }
+}
+
+static void long_name(const struct answer * answer)
+{
+    TEST(answer->exited);
+    TEST(count_char(answer->complaint, '\n') == 1 && strlen(answer->complaint) < 400);
+}
+
+static void levels(void)
+{
+    static const char * const order[] = {"base", "sse41", "avx2", "avx512", "avx512vnni", "avx512bf16", NULL};
+    static const char * const arm[] = {"base", "neon", "neondotprod", NULL};
+    const char * const * expected = sn_cpu()->features & SN_CPU_NEON ? arm : order;
+    const size_t count = level_count();
+    TEST(count >= 1);
+    for (size_t i = 0; i < count; ++i) {
+        TEST(expected[i] && strcmp(SimdnetIsaLevel(i), expected[i]) == 0);
+        TEST(strcmp(sn_table_at(i)->isa, SimdnetIsaLevel(i)) == 0);
+    }
+    TEST(SimdnetIsaLevel(count) == NULL);
+    TEST(SimdnetIsaLevel(count + 1) == NULL);
+    TEST(SimdnetIsaLevel((size_t)-1) == NULL);
+}
+
+static void caps_in_process(void)
+{
+    const size_t count = level_count();
+    for (size_t i = 0; i < count; ++i) {
+        const char * name = SimdnetIsaLevel(i);
+        TEST(SimdnetSetMaxIsa(name) == SimdTrue);
+        TEST_NO_ERROR();
+        TEST(strcmp(SimdnetActiveIsa(), name) == 0);
+        const size_t alignment = SimdAlignment();
+        TEST(alignment == 16 || alignment == 32 || alignment == 64);
+        TEST(SimdSynetSpecifyTensorFormat(SimdTensorFormatNchwXc) == (alignment == 64   ? SimdTensorFormatNchw16c
+                                                                      : alignment == 32 ? SimdTensorFormatNchw8c
+                                                                                        : SimdTensorFormatNchw4c));
+        TEST(SimdnetSetMaxIsa("avx3") == SimdFalse);
+        TEST_REFUSED(1, "avx3");
+        TEST(strcmp(SimdnetActiveIsa(), name) == 0);
+    }
+    TEST(SimdnetSetMaxIsa("") == SimdFalse);
+    TEST_REFUSED(1, "name");
+    TEST(SimdnetSetMaxIsa(NULL) == SimdTrue);
+    TEST(strcmp(SimdnetActiveIsa(), SimdnetIsaLevel(count - 1)) == 0);
+}
+
+/* The table is nothing but words that are not 0; those of tiles are missing in base, and in base only. */
+static void no_slot_empty(void)
+{
+#define PART(member) {offsetof(struct sn_table, member), sizeof(((struct sn_table *)0)->member)}
+    static const struct {
+        size_t begin, size;
+    } tiles[] = {PART(gemm_32f), PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f), PART(columns_32f), PART(every_32f)};
+#undef PART
+    for (size_t level = 0; level < level_count(); ++level)
+        for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
+            bool tile = false;
+            for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)
+                tile |= at - tiles[i].begin < tiles[i].size;
+            void * slot;
+            memcpy(&slot, (const char *)sn_table_at(level) + at, sizeof(slot));
+            const bool expected = level > 0 || !tile;
+            if ((slot != NULL) != expected)
+                printf("table of %s: the slot at byte %zu is %s\n", SimdnetIsaLevel(level), at, slot ? "not empty" : "empty");
+            TEST((slot != NULL) == expected);
+        }
+}
+
+#if defined(__x86_64__)
+/* The compiler's own detection is the witness. */
+static void features(void)
+{
+    __builtin_cpu_init();
+    TEST(SimdCpuInfo(SimdCpuInfoSse2) == 1);
+    TEST(SimdCpuInfo(SimdCpuInfoSse3) == !!__builtin_cpu_supports("sse3"));
+    TEST(SimdCpuInfo(SimdCpuInfoSsse3) == !!__builtin_cpu_supports("ssse3"));
+    TEST(SimdCpuInfo(SimdCpuInfoSse41) == !!__builtin_cpu_supports("sse4.1"));
+    TEST(SimdCpuInfo(SimdCpuInfoSse42) == !!__builtin_cpu_supports("sse4.2"));
+    TEST(SimdCpuInfo(SimdCpuInfoAvx) == !!__builtin_cpu_supports("avx"));
+    TEST(SimdCpuInfo(SimdCpuInfoAvx2) == !!__builtin_cpu_supports("avx2"));
+    TEST(SimdCpuInfo(SimdCpuInfoAvx512f) == !!__builtin_cpu_supports("avx512f"));
+    TEST(SimdCpuInfo(SimdCpuInfoAvx512bw) == !!__builtin_cpu_supports("avx512bw"));
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    TEST((level_number("sse41") >= 0) == !!__builtin_cpu_supports("sse4.1"));
+    TEST((level_number("avx2") >= 0) == avx2);
+    TEST((level_number("avx512") >= 0) == avx512);
+    TEST((level_number("avx512vnni") >= 0) == (avx512 && __builtin_cpu_supports("avx512vnni")));
+}
+#else
+static void features(void)
+{
+    TEST((level_number("neon") >= 0) == (SimdCpuInfo(SimdCpuInfoNeon) == 1));
+    TEST(SimdCpuInfo(SimdCpuInfoSse) == 0);
+}
+#endif
+
+static void machine(void)
+{
+    const size_t sockets = SimdCpuInfo(SimdCpuInfoSockets), cores = SimdCpuInfo(SimdCpuInfoCores);
+    TEST(sockets >= 1 && cores >= sockets && SimdCpuInfo(SimdCpuInfoThreads) >= cores);
+    TEST(SimdCpuInfo(SimdCpuInfoThreads) == (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    TEST(SimdCpuInfo(SimdCpuInfoCacheL1) >= 4096);
+    TEST(SimdCpuInfo(SimdCpuInfoCacheL2) >= SimdCpuInfo(SimdCpuInfoCacheL1));
+    TEST(SimdCpuInfo(SimdCpuInfoCacheL3) > 0);
+    TEST(SimdCpuInfo(SimdCpuInfoVmx) == 0 && SimdCpuInfo(SimdCpuInfoVsx) == 0 && SimdCpuInfo(SimdCpuInfoMsa) == 0);
+    TEST_NO_ERROR();
+    TEST(SimdCpuInfo((SimdCpuInfoType)20) == 0);
+    TEST_REFUSED(1, "type");
+    TEST(SimdCpuInfo((SimdCpuInfoType)-1) == 0);
+    TEST_REFUSED(1, "type");
+    TEST(strcmp(SimdVersion(), SIMDNET_VERSION) == 0);
+    TEST_NO_ERROR();
+    TEST(SimdPerformanceStatistic() != NULL);
+}
+
+int main(void)
+{
+    static struct answer answers[ASKED];
+    static char name[2000];
+    for (int i = 0; i < ASKED; ++i)
+        answers[i] = ask(caps[i]);
+    memset(name, 'x', sizeof(name) - 1);
+    static struct answer longest;
+    longest = ask(name);
+    environment(answers);
+    long_name(&longest);
+    levels();
+    caps_in_process();
+    no_slot_empty();
+    features();
+    machine();
+    return test_end();
+}

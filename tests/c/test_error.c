@@ -1,0 +1,111 @@
+/* The last error: its text, its kind, when it goes away, and that each thread has its own. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/error.h"
+#include "test.h"
+
+static void life_of_a_text(void)
+{
+    float x[4] = {1, -2, 3, -4}, slope = 0.5f;
+    TEST_NO_ERROR();
+    SimdSynetRelu32f(NULL, 4, &slope, x);
+    TEST(strcmp(SimdnetLastError(), "SimdSynetRelu32f: src is NULL, expected an array") == 0);
+    TEST(SimdnetLastErrorKind() == 1);
+    TEST(SimdnetLastErrorKind() == 1 && SimdnetLastError()[0] != '\0'); /* asking changes nothing */
+    TEST(x[0] == 1 && x[1] == -2 && x[2] == 3 && x[3] == -4);
+    SimdSynetRelu32f(x, 4, &slope, x);
+    TEST_NO_ERROR();
+    TEST(x[0] == 1 && x[1] == -1 && x[2] == 3 && x[3] == -2);
+    SimdSynetRelu32f(NULL, 4, NULL, NULL);
+    TEST(SimdnetLastErrorKind() == 1);
+    SimdSynetRelu32f(NULL, 0, NULL, NULL);
+    TEST_NO_ERROR();
+}
+
+/* Each function of the infrastructure clears what a call before it has left. */
+static void clearing(void)
+{
+#define CLEARS(call)                                                                                                        \
+    do {                                                                                                                    \
+        SimdSynetRelu32f(NULL, 4, NULL, NULL);                                                                              \
+        (void)(call);                                                                                                       \
+        TEST_NO_ERROR();                                                                                                    \
+    } while (0)
+    CLEARS(SimdVersion());
+    CLEARS(SimdCpuInfo(SimdCpuInfoThreads));
+    CLEARS(SimdPerformanceStatistic());
+    CLEARS((SimdFree(SimdAllocate(10, 64)), 0));
+    CLEARS(SimdAlign(5, 4));
+    CLEARS(SimdAlignment());
+    CLEARS((SimdRelease(NULL), 0));
+    CLEARS(SimdGetThreadNumber());
+    CLEARS((SimdSetThreadNumber(1), 0));
+    CLEARS(SimdSynetSpecifyTensorFormat(SimdTensorFormatNchwXc));
+    CLEARS(SimdSynetTensorAlignment(SimdTensorFormatNchw));
+    CLEARS(SimdnetActiveIsa());
+    CLEARS(SimdnetSetMaxIsa(NULL));
+    CLEARS(SimdnetIsaLevel(0));
+    CLEARS(SimdnetIsaLevel(1000));
+#undef CLEARS
+}
+
+static void long_texts(void)
+{
+    static char name[5000];
+    memset(name, 'n', sizeof(name) - 1);
+    TEST(SimdnetSetMaxIsa(name) == SimdFalse);
+    TEST(SimdnetLastErrorKind() == 1 && strlen(SimdnetLastError()) > 20 && strlen(SimdnetLastError()) < 1000);
+    sn_error_set(SN_ERROR_VALUE, name, "%s", name); /* cut, not overrun */
+    TEST(strlen(SimdnetLastError()) > 100 && strlen(SimdnetLastError()) < 1000);
+    sn_error_set(SN_ERROR_STATE, "f", "%s", name);
+    TEST(SimdnetLastErrorKind() == 3 && strncmp(SimdnetLastError(), "f: nnn", 6) == 0);
+    sn_error_clear();
+    TEST_NO_ERROR();
+}
+
+static pthread_barrier_t barrier;
+
+/* Odd threads make errors while even ones succeed; each sees its own only. Returns NULL when all was well. */
+static void * one_of_many(void * argument)
+{
+    const size_t number = (size_t)(uintptr_t)argument;
+    const float slope = 0;
+    float x = 1;
+    const char * wrong = NULL;
+    if (SimdnetLastErrorKind() != 0)
+        wrong = "a new thread has an error";
+    for (int i = 0; i < 200; ++i) {
+        pthread_barrier_wait(&barrier);
+        SimdSynetRelu32f(number & 1 ? NULL : &x, 1, &slope, &x);
+        pthread_barrier_wait(&barrier);
+        if ((SimdnetLastErrorKind() == 1) != (number & 1) || (SimdnetLastError()[0] != '\0') != (number & 1))
+            wrong = "a thread sees what another did";
+    }
+    return (void *)(uintptr_t)wrong;
+}
+
+static void threads(void)
+{
+    enum { THREADS = 6 };
+    pthread_t thread[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; ++i)
+        if (pthread_create(&thread[i], NULL, one_of_many, (void *)(uintptr_t)i) != 0)
+            exit(1);
+    for (size_t i = 0; i < THREADS; ++i) {
+        void * wrong = NULL;
+        TEST(pthread_join(thread[i], &wrong) == 0 && wrong == NULL);
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
+int main(void)
+{
+    life_of_a_text();
+    clearing();
+    long_texts();
+    threads();
+    return test_end();
+}

@@ -1,0 +1,103 @@
+/* Aligned blocks, rounding, products of sizes that overflow, scratch memory of threads. */
+#include "core/memory.h"
+
+#include <pthread.h>
+
+#include "test.h"
+
+static void blocks(void)
+{
+    for (size_t align = 1; align <= 8192; align *= 2)
+        for (size_t size = 0; size < 300; size += 37) {
+            unsigned char * block = SimdAllocate(size, align);
+            TEST(block != NULL && (uintptr_t)block % align == 0);
+            TEST_NO_ERROR();
+            if (block)
+                memset(block, 0xA5, SimdAlign(size, align));
+            SimdFree(block);
+        }
+    SimdFree(NULL);
+    TEST_NO_ERROR();
+    const size_t wrong[] = {0, 3, 24, 65, SIZE_MAX};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+        TEST(SimdAllocate(100, wrong[i]) == NULL);
+        TEST_REFUSED(1, "align");
+    }
+    const size_t huge[] = {SIZE_MAX, SIZE_MAX - 63, SIZE_MAX / 2, (size_t)PTRDIFF_MAX - 64};
+    for (size_t i = 0; i < sizeof(huge) / sizeof(huge[0]); ++i) {
+        TEST(SimdAllocate(huge[i], 64) == NULL);
+        TEST_REFUSED(2, "memory");
+    }
+}
+
+static void rounding(void)
+{
+    for (size_t align = 1; align <= 64; align *= 2)
+        for (size_t size = 0; size < 200; ++size) {
+            const size_t rounded = SimdAlign(size, align);
+            TEST(rounded >= size && rounded < size + align && rounded % align == 0);
+        }
+    TEST(SimdAlign(77, 0) == 0);
+    TEST(SimdAlign(77, 1) == 77);
+}
+
+static void products(void)
+{
+    size_t p;
+    const size_t limit = PTRDIFF_MAX / 8;
+    TEST(sn_product(&p, 3, 5, 7) && p == 105);
+    TEST(sn_product(&p, 1) && p == 1);
+    TEST(sn_product(&p, limit) && p == limit);
+    TEST(sn_product(&p, limit, 1, 1) && p == limit);
+    TEST(!sn_product(&p, limit + 1));
+    TEST(!sn_product(&p, limit, 2));
+    TEST(!sn_product(&p, 2, limit));
+    TEST(!sn_product(&p, (size_t)1 << 32, (size_t)1 << 32));             /* 0 when it wraps */
+    TEST(!sn_product(&p, (size_t)1 << 21, (size_t)1 << 22, (size_t)1 << 21));
+    TEST(!sn_product(&p, ((size_t)1 << 32) + 1, (size_t)1 << 32));       /* small when it wraps */
+    TEST(!sn_product(&p, SIZE_MAX, SIZE_MAX));                            /* 1 when it wraps */
+    TEST(sn_product(&p, 0) && p == 0);
+    TEST(sn_product(&p, SIZE_MAX, SIZE_MAX, 0) && p == 0);                /* the order of factors does not matter */
+    TEST(sn_product(&p, 0, SIZE_MAX, SIZE_MAX) && p == 0);
+    TEST(sn_product(&p, (size_t)1 << 30, (size_t)1 << 29) && p == (size_t)1 << 59);
+    TEST(!sn_product(&p, (size_t)1 << 30, (size_t)1 << 30));              /* 2^60 elements of 8 bytes are 2^63 bytes */
+}
+
+static void * scratch_of_another(void * unused)
+{
+    (void)unused;
+    unsigned char * block = sn_scratch(1000);
+    if (block)
+        memset(block, 1, 1000);
+    return block;
+}
+
+static void scratch(void)
+{
+    unsigned char * a = sn_scratch(100);
+    TEST(a != NULL && (uintptr_t)a % SN_ALIGN == 0);
+    TEST(sn_scratch(100) == a);
+    TEST(sn_scratch(0) == a);
+    TEST(sn_scratch(7) == a);
+    memset(a, 2, 100);
+    pthread_t thread;
+    void * other = NULL;
+    TEST(pthread_create(&thread, NULL, scratch_of_another, NULL) == 0 && pthread_join(thread, &other) == 0);
+    TEST(other != NULL && other != a);
+    TEST(a[0] == 2 && a[99] == 2);
+    unsigned char * b = sn_scratch(1 << 20);
+    TEST(b != NULL && (uintptr_t)b % SN_ALIGN == 0);
+    memset(b, 3, 1 << 20);
+    TEST(sn_scratch(1 << 19) == b);
+    TEST(sn_scratch(SIZE_MAX) == NULL);
+    TEST(sn_scratch(1 << 20) == b); /* what it had it keeps */
+}
+
+int main(void)
+{
+    blocks();
+    rounding();
+    products();
+    scratch();
+    return test_end();
+}

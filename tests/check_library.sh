@@ -1,0 +1,128 @@
+#!/bin/sh
+# Looks at what was built: the header by itself, the symbols, what the shared library asks of a system, and which
+# instructions lie in which object. Usage: tests/check_library.sh BUILD_DIRECTORY CC [RUN ...]
+set -u
+build=$1 cc=$2
+shift 2
+
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+skipped() { echo "skipped: $*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+so=$build/libsimdnet.so
+work=$build/tests/library
+header=include/simdnet.h
+mkdir -p "$work"
+
+# ---- the compiler's relatives; a cross compiler's are called as it is
+family() { # family NAME: the binary utility that belongs to the compiler
+    tool=$($cc -print-prog-name="$1" 2>/dev/null)
+    if have "$tool"; then echo "$tool"; else echo "$1"; fi
+}
+objdump=$(family objdump) nm=$(family nm) readelf=$(family readelf)
+case $cc in
+*clang*) cxx=$(echo "$cc" | sed 's/clang/clang++/') ;;
+*gcc*) cxx=$(echo "$cc" | sed 's/gcc/g++/') ;;
+*) cxx=c++ ;;
+esac
+machine=$($cc -dumpmachine)
+
+# ---- the header, alone, strictly, as each language that includes it
+printf '#include "simdnet.h"\n#include "simdnet.h"\nint main(void) { return SimdVersion() == 0; }\n' > "$work/alone.c"
+cp "$work/alone.c" "$work/alone.cpp"
+strict="-Wall -Wextra -Werror -pedantic-errors -Iinclude"
+for standard in c99 c11; do
+    if $cc -std=$standard $strict -fsyntax-only "$work/alone.c"; then good; else bad "the header as $standard"; fi
+done
+if have "${cxx%% *}"; then
+    for standard in c++98 c++17; do
+        if $cxx -std=$standard $strict -fsyntax-only "$work/alone.cpp"; then good; else bad "the header as $standard"; fi
+    done
+    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$PWD/$build" -o "$work/alone" && "$@" "$work/alone"; then
+        good
+    else
+        bad "a C++ program linked with the library"
+    fi
+else
+    skipped "the header as C++: no $cxx"
+fi
+includes=$(sed -n 's/^#include <\(.*\)>$/\1/p' $header | sort | tr '\n' ' ')
+if [ "$includes" = "stddef.h stdint.h " ] && ! grep -q '^#include "' $header; then good; else bad "the header includes $includes"; fi
+
+for tool in "$objdump" "$nm" "$readelf"; do
+    if ! have "$tool"; then
+        skipped "symbols and instructions: no $tool"
+        echo "$passed passed, $failed failed"
+        exit $((failed != 0))
+    fi
+done
+
+# ---- symbols: the header's functions, all of them, and nothing else
+$cc -E -P -x c $header | grep -o '\<Simd[A-Za-z0-9]*(' | tr -d '(' | sort > "$work/declared"
+$nm -D --defined-only "$so" | awk '{print $NF}' | sed 's/@.*//' | sort > "$work/exported"
+if [ "$(uniq -d "$work/declared")" = "" ] && [ -s "$work/declared" ]; then good; else bad "declared twice, or nothing declared"; fi
+missing=$(comm -23 "$work/declared" "$work/exported" | tr '\n' ' ')
+if [ -z "$missing" ]; then good; else bad "declared but not exported: $missing"; fi
+extra=$(comm -13 "$work/declared" "$work/exported" | tr '\n' ' ')
+if [ -z "$extra" ]; then good; else bad "exported but not declared: $extra"; fi
+strangers=$($nm --defined-only -g "$build/libsimdnet.a" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -v -e '^Simd' -e '^sn_' | tr '\n' ' ')
+if [ -z "$strangers" ]; then good; else bad "global names of the static library without our prefix: $strangers"; fi
+
+# ---- what the shared library asks for and promises
+soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+if [ "$soname" = "libsimdnet.so.0" ]; then good; else bad "SONAME is '$soname'"; fi
+needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
+if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
+stack=$($readelf -lW "$so" | awk '$1 == "GNU_STACK" {print $7 $8}')
+if [ "${stack%0x*}" = "RW" ]; then good; else bad "GNU_STACK is '$stack', an executable stack"; fi
+if $readelf -lW "$so" | grep -q GNU_RELRO && $readelf -dW "$so" | grep -q -e BIND_NOW -e 'FLAGS.*NOW'; then good; else bad "not full RELRO"; fi
+if $readelf -dW "$so" | grep -q 'NODELETE'; then good; else bad "not NODELETE: threads may outlive dlclose"; fi
+if $readelf -dW "$so" | grep -q TEXTREL; then bad "relocations in the text"; else good; fi
+unwanted=$($nm -D --undefined-only "$so" | awk '{print $NF}' | sed 's/@.*//' |
+    grep -x -e 'f\?printf' -e 'v\?f\?printf' -e '__f\?printf_chk' -e puts -e putchar -e 'fopen.*' -e 'fwrite' -e stdout -e stderr -e stdin \
+        -e abort -e exit -e _exit -e '__assert_fail' -e setlocale -e atexit -e system -e 'GOMP.*' -e 'fesetround' | tr '\n' ' ')
+if [ -z "$unwanted" ]; then good; else bad "the library calls $unwanted"; fi
+# Only the C runtime's own entry: no constructors of ours.
+words=$($readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init_array" {print $5}')
+if [ -z "$words" ] || [ $((0x$words)) -le 8 ]; then good; else bad ".init_array has $((0x$words)) bytes: a constructor"; fi
+
+# ---- instructions
+mnemonics() { # mnemonics OBJECT...: instruction and operands, one per line
+    $objdump -d --no-show-raw-insn "$@" | sed -n 's/^ *[0-9a-f]*:\t//p'
+}
+objects_of() { find "$build/obj/$1" -name '*.o' 2>/dev/null; }
+case $machine in
+x86_64*)
+    # An object outside the AVX levels must run on the oldest machine. Mnemonics with a v in front are AVX, but for a few.
+    for part in api core ops isa/base sse41; do
+        objects=$(objects_of $part)
+        [ -n "$objects" ] || continue
+        if mnemonics $objects | grep -v -e '^ver[rw]' -e '^vm[cxr]' | grep -m1 -e '^v[a-z]' -e '%[yz]mm' -e '%k[0-7]' > "$work/stray"; then
+            bad "$part: an AVX instruction: $(cat "$work/stray")"
+        else
+            good
+        fi
+    done
+    for part in api core ops isa/base; do
+        objects=$(objects_of $part)
+        [ -n "$objects" ] || continue
+        if mnemonics $objects | grep -m1 -w -e 'pshufb' -e 'pmaxs[bd]' -e 'pmaxu[wd]' -e 'pblendvb' -e 'blendvp[sd]' -e 'roundp[sd]' \
+            -e 'rounds[sd]' -e 'pinsr[bdq]' -e 'pextr[bdq]' -e 'pmulld' -e 'ptest' -e 'dpp[sd]' -e 'palignr' -e 'pmov[sz]x[a-z]*' > "$work/stray"; then
+            bad "$part: an instruction newer than SSE2: $(cat "$work/stray")"
+        else
+            good
+        fi
+    done
+    if mnemonics $(objects_of avx2) | grep -m1 -e '%zmm' -e '%k[0-7]' -e '%[xy]mm\(1[6-9]\|2[0-9]\|3[01]\)' > "$work/stray"; then
+        bad "avx2: an AVX-512 instruction: $(cat "$work/stray")"
+    else
+        good
+    fi
+    ;;
+*) skipped "instructions per object: this is $machine" ;;
+esac
+
+echo "$passed passed, $failed failed"
+exit $((failed != 0))
