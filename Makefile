@@ -149,6 +149,20 @@ examples: $(EXAMPLES) $(VENV)/test.stamp
 	@set -e; for e in $(EXAMPLES); do echo "== $$e"; $(RUN) $$e; done
 	@set -e; for e in $(PY_EXAMPLES); do echo "== $$e"; $(VENV)/bin/python $$e; done
 
+# ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
+DIGITS_SRC := $(wildcard examples/digits/*.c)
+
+$(B)/demo/digits: $(DIGITS_SRC) examples/digits/digits_files.h include/simdnet.h $(B)/libsimdnet.so
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $(DIGITS_SRC) -L$(B) -lsimdnet -lm -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
+
+$(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]' && touch $@ || \
+	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+
+demo: all $(B)/demo/digits $(VENV)/demo.stamp
+	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
+
 # ---- installing
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include

@@ -1,6 +1,12 @@
-"""The digits example: its file readers, on good and on broken files."""
+"""The digits example: both readers on good and broken files, and the same answers from NumPy, pysimd and C."""
 
+from __future__ import annotations
+
+import os
+import re
+import shutil
 import struct
+import subprocess
 import sys
 from pathlib import Path
 from typing import Callable
@@ -8,14 +14,40 @@ from typing import Callable
 import numpy as np
 import pytest
 
+import pysimd
+from pysimd._library import HEADER_PATH, LIBRARY_PATH
+
 DIGITS = Path(__file__).resolve().parent.parent / "examples" / "digits"
 sys.path.insert(0, str(DIGITS))
 
 import digits_files as files  # noqa: E402
 import numpy_digits  # noqa: E402
+import pysimd_digits  # noqa: E402
 
 WEIGHTS = DIGITS / "weights.bin"
 IMAGES = DIGITS / "images.bin"
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """digits.c, compiled and linked with the library that pysimd uses."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if not compiler:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("digits")
+    # A link by the library's own name: what is asked of the linker here, and of the loader later.
+    soname = f"libsimdnet.so.{pysimd.version().split('.')[0]}"
+    (folder / soname).symlink_to(LIBRARY_PATH.resolve())
+    command = [compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HEADER_PATH.parent}"]
+    command += [str(source) for source in sorted(DIGITS.glob("*.c"))]
+    command += [str(folder / soname), "-lm", f"-Wl,-rpath,{folder}", "-o", str(folder / "digits")]
+    subprocess.run(command, check=True)
+    return folder / "digits"
+
+
+def run(program: Path, *arguments: object, isa: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "SIMDNET_MAX_ISA": isa} if isa else None
+    return subprocess.run([program, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=60)
 
 
 def patched(data: bytes, word: int, value: int) -> bytes:
@@ -43,16 +75,20 @@ BROKEN_WEIGHTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda d: patched(d, 3, struct.unpack_from("<I", d, 12)[0] - 1)[:-4],
         "the layers need",
     ),
-    "unknown kind": (lambda d: patched(d, 4, 9), "layer 0: unknown kind 9"),
+    "unknown kind": (lambda d: patched(d, 4, 9), "layer 0: unknown kind"),
     "no channels": (lambda d: patched(d, 5, 0), "layer 0: a size is outside"),
     "huge height": (lambda d: patched(d, 6, 0x80000000), "layer 0: a size is outside"),
     "output size": (lambda d: patched(d, 9, 7), "layer 0: output size"),
     "no kernel": (lambda d: patched(d, 11, 0), "layer 0: kernel or stride"),
     "no stride": (lambda d: patched(d, 12, 0), "layer 0: kernel or stride"),
-    "large pad": (lambda d: patched(d, 13, 0xFFFFFFFF), "layer 0: pad"),
-    "other group": (lambda d: patched(d, 14, 3), "layer 0: group is 3"),
-    "relu flag": (lambda d: patched(d, 15, 7), "layer 0: ReLU flag is 7"),
+    "large pad": (lambda d: patched(d, 13, 0xFFFFFFFF), "layer 0: pad is not"),
+    "other group": (lambda d: patched(d, 14, 3), "layer 0: group is neither"),
+    "relu flag": (lambda d: patched(d, 15, 7), "layer 0: the ReLU flag is neither"),
     "chain": (lambda d: patched(d, 8, 5), "layer 1: its input is not the output"),
+    "pooling changes channels": (lambda d: patched(d, 4 + 3 * 12 + 4, 5), "layer 3: pooling must keep"),
+    "inner product is an image": (lambda d: patched(d, 4 + 6 * 12 + 5, 2), "layer 6: an inner product has"),
+    "softmax changes shape": (lambda d: patched(d, 4 + 7 * 12 + 4, 5), "layer 7: softmax must keep"),
+    "pooling with ReLU": (lambda d: patched(d, 4 + 3 * 12 + 11, 1), "layer 3: only a convolution"),
 }
 
 # Words of an images file: 0 magic, 1 version, 2 count, 3 height, 4 width.
@@ -71,28 +107,42 @@ BROKEN_IMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN_WEIGHTS)
-def test_broken_weights_are_refused(name: str, tmp_path: Path) -> None:
+def test_broken_weights_are_refused(name: str, tmp_path: Path, program: Path) -> None:
     damage, message = BROKEN_WEIGHTS[name]
     path = tmp_path / "weights.bin"
     path.write_bytes(damage(WEIGHTS.read_bytes()))
     with pytest.raises(files.FormatError, match=message) as error:
         files.read_network(path)
     assert str(path) in str(error.value)
+    result = run(program, path, IMAGES)
+    assert result.returncode == 1 and not result.stdout
+    assert str(path) in result.stderr and message in result.stderr
 
 
 @pytest.mark.parametrize("name", BROKEN_IMAGES)
-def test_broken_images_are_refused(name: str, tmp_path: Path) -> None:
+def test_broken_images_are_refused(name: str, tmp_path: Path, program: Path) -> None:
     damage, message = BROKEN_IMAGES[name]
     path = tmp_path / "images.bin"
     path.write_bytes(damage(IMAGES.read_bytes()))
     with pytest.raises(files.FormatError, match=message) as error:
         files.read_images(path)
     assert str(path) in str(error.value)
+    result = run(program, WEIGHTS, path)
+    assert result.returncode == 1 and not result.stdout
+    assert str(path) in result.stderr and message in result.stderr
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_missing_file(tmp_path: Path, program: Path) -> None:
     with pytest.raises(OSError):
         files.read_network(tmp_path / "none")
+    result = run(program, tmp_path / "none", IMAGES)
+    assert result.returncode == 1 and "none: No such file" in result.stderr
+
+
+def test_images_that_do_not_fit_the_network(tmp_path: Path, program: Path) -> None:
+    files.write_images(tmp_path / "images.bin", np.zeros((3, 7, 8)), np.zeros(3))
+    result = run(program, WEIGHTS, tmp_path / "images.bin")
+    assert result.returncode == 1 and "do not fit the network" in result.stderr
 
 
 def test_files_survive_a_round_trip(tmp_path: Path) -> None:
@@ -164,3 +214,27 @@ def test_numpy_network_is_accurate_on_held_out_images() -> None:
     p = numpy_digits.classify(files.read_network(WEIGHTS), images)
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-5)
     assert (p.argmax(axis=1) == labels).mean() >= 0.985
+
+
+def test_python_and_c_give_the_same_answers(isa: str, program: Path) -> None:
+    network = files.read_network(WEIGHTS)
+    images, _ = files.read_images(IMAGES)
+    p = pysimd_digits.classify(network, images)
+    np.testing.assert_allclose(p, numpy_digits.classify(network, images), atol=1e-5)
+
+    result = run(program, "--print", WEIGHTS, IMAGES, isa=isa)
+    assert result.returncode == 0 and not result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert [int(answer) for answer, _ in lines] == p.argmax(axis=1).tolist()
+    assert np.array_equal(np.array([q for _, q in lines], np.float32), p.max(axis=1))
+
+    with pysimd_digits.Classifier(network, 1) as classifier:
+        single = np.concatenate([classifier.classify(images[at : at + 1]).copy() for at in range(len(images))])
+    assert np.array_equal(single, p), "the bits depend on the position in the batch"
+
+
+def test_the_program_reports(program: Path) -> None:
+    result = run(program, WEIGHTS, IMAGES, isa="base")
+    assert re.search(r"^instruction set base\naccuracy 3[56]\d/360 = ", result.stdout)
+    assert re.search(r"^batch 1: \d+ images/s\nbatch 360: \d+ images/s$", result.stdout, re.MULTILINE)
+    assert "usage" in run(program).stderr

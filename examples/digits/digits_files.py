@@ -68,28 +68,25 @@ class Layer(NamedTuple):
     def problem(self) -> str:
         """What is wrong with this record, or an empty string."""
         if self.kind not in KIND_NAMES:
-            return f"unknown kind {self.kind}"
+            return "unknown kind"
         if not all(1 <= size <= MAX_SIZE for size in self[1:7]):
-            return f"a size is outside 1..{MAX_SIZE}"
+            return "a size is outside 1..4096"
         if self.relu not in (0, 1):
-            return f"ReLU flag is {self.relu}, expected 0 or 1"
+            return "the ReLU flag is neither 0 nor 1"
+        if self.relu and self.kind != CONVOLUTION:
+            return "only a convolution has a fused ReLU"
         windowed = self.kind in (CONVOLUTION, MAX_POOLING, AVERAGE_POOLING)
         if windowed:
             if not (1 <= self.kernel <= MAX_SIZE and 1 <= self.stride <= MAX_SIZE):
                 return "kernel or stride is out of range"
             if self.pad >= self.kernel:
-                return f"pad {self.pad} is not smaller than kernel {self.kernel}"
+                return "pad is not smaller than the kernel"
             for src, dst in ((self.src_h, self.dst_h), (self.src_w, self.dst_w)):
                 free = src + 2 * self.pad - self.kernel
                 if free < 0 or dst != free // self.stride + 1:
                     return "output size does not follow from input, kernel, stride and pad"
-        if self.kind == CONVOLUTION:
-            if self.group not in (1, self.src_c):
-                return f"group is {self.group}, expected 1 or the input channels {self.src_c}"
-            if self.group > 1 and self.dst_c != self.src_c:
-                return "a depthwise layer must keep the number of channels"
-        elif self.relu:
-            return "only a convolution has a fused ReLU"
+        if self.kind == CONVOLUTION and self.group != 1 and not self.group == self.src_c == self.dst_c:
+            return "group is neither 1 nor the number of channels of a depthwise layer"
         if self.kind in (MAX_POOLING, AVERAGE_POOLING) and self.dst_c != self.src_c:
             return "pooling must keep the number of channels"
         if self.kind == INNER_PRODUCT and (self.dst_h, self.dst_w) != (1, 1):
@@ -124,9 +121,9 @@ def read_network(path: PathLike) -> Network:
     if not 1 <= count <= MAX_LAYERS:
         raise FormatError(f"{path}: {count} layers, expected 1..{MAX_LAYERS}")
     width = len(Layer._fields)
-    expected = 4 + count * width + floats
-    if words.size != expected:
-        raise FormatError(f"{path}: has {4 * words.size} bytes, but its header promises {4 * expected}")
+    size, expected = Path(path).stat().st_size, 4 * (4 + count * width + floats)
+    if size != expected:
+        raise FormatError(f"{path}: has {size} bytes, but its header promises {expected}")
     table = words[4 : 4 + count * width].reshape(count, width)
     layers = [Layer(*(int(word) for word in row)) for row in table]
     for index, layer in enumerate(layers):
@@ -135,6 +132,8 @@ def read_network(path: PathLike) -> Network:
             problem = "its input is not the output of the layer before"
         if problem:
             raise FormatError(f"{path}: layer {index}: {problem}")
+    if (layers[-1].dst_h, layers[-1].dst_w) != (1, 1):
+        raise FormatError(f"{path}: the last layer must have a 1 x 1 output")
     if sum(layer.floats for layer in layers) != floats:
         raise FormatError(
             f"{path}: the layers need {sum(layer.floats for layer in layers)} weights, the header promises {floats}"
@@ -165,7 +164,7 @@ def write_network(path: PathLike, network: Network) -> None:
 
 def read_images(path: PathLike) -> tuple[Array, Array]:
     """Read an images file: uint8 images [count, height, width] and uint8 labels [count]."""
-    words = _read_words(path, IMAGES_MAGIC, "images", header=5, whole_words=False)
+    words = _read_words(path, IMAGES_MAGIC, "images", header=5)
     count, height, width = (int(word) for word in words[2:5])
     if not (1 <= count <= 1 << 20 and 1 <= height <= MAX_SIZE and 1 <= width <= MAX_SIZE):
         raise FormatError(f"{path}: {count} images of {height} x {width} are out of range")
@@ -183,16 +182,17 @@ def write_images(path: PathLike, images: Array, labels: Array) -> None:
     Path(path).write_bytes(IMAGES_MAGIC + header.tobytes() + body)
 
 
-def _read_words(path: PathLike, magic: bytes, what: str, header: int, whole_words: bool = True) -> Array:
+def _read_words(path: PathLike, magic: bytes, what: str, header: int) -> Array:
     """The file as little-endian 32-bit words, its magic, version and least length checked."""
     size = Path(path).stat().st_size
-    words = np.fromfile(path, dtype="<u4", count=-1 if whole_words else header)
+    words = np.fromfile(
+        path,
+        dtype="<u4",
+    )
     if words.size == 0 or words[:1].tobytes() != magic:
         raise FormatError(f"{path}: is not a digits {what} file (it must begin with {magic!r})")
     if words.size < header:
         raise FormatError(f"{path}: is cut short: {size} bytes hold no header")
     if words[1] != VERSION:
         raise FormatError(f"{path}: is of version {words[1]}, this program reads {VERSION}")
-    if whole_words and size % 4:
-        raise FormatError(f"{path}: has {size} bytes, which is no whole number of 32-bit words")
     return words

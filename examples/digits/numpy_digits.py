@@ -3,14 +3,15 @@
 Every layer works on the whole batch at once (NHWC): a convolution is im2col and one matrix product,
 a depthwise one is a sum of shifted products, pooling is a maximum or a sum of strided views.
 
-    python numpy_digits.py                  accuracy and speed on the held-out images
-    python numpy_digits.py --print          the predicted classes, one per line
+python numpy_digits.py             accuracy and speed on the held-out images
+python numpy_digits.py --print     the class of every image and its probability, a line each
 """
 
 import argparse
 import sys
 import time
 from pathlib import Path
+from typing import Callable
 
 import digits_files as files
 import numpy as np
@@ -80,11 +81,12 @@ def _windows(x: files.Array, layer: files.Layer, fill: float) -> files.Array:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+def main(classify: Callable[[files.Network, files.Array], files.Array], name: str) -> int:
+    """The command line of this file and of pysimd_digits.py."""
+    parser = argparse.ArgumentParser(description="Classify the held-out digits.")
     parser.add_argument("--weights", default=HERE / "weights.bin", help="weights file")
     parser.add_argument("--images", default=HERE / "images.bin", help="images file")
-    parser.add_argument("--print", action="store_true", help="only print the predicted classes")
+    parser.add_argument("--print", action="store_true", help="only print the class of every image and its probability")
     options = parser.parse_args()
     try:
         network = files.read_network(options.weights)
@@ -93,16 +95,18 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     start = time.perf_counter()
-    answers = classify(network, images).argmax(axis=1)
+    p = classify(network, images)
     seconds = time.perf_counter() - start
+    answers = p.argmax(axis=1)
     if options.print:
-        print("\n".join(map(str, answers)))
+        for answer, row in zip(answers, p):
+            print(f"{answer} {row[answer]:.9g}")
         return 0
     right = int((answers == labels).sum())
     print(f"accuracy {right}/{len(labels)} = {100 * right / len(labels):.2f} %")
-    print(f"{len(labels) / seconds:.0f} images/s (NumPy)")
+    print(f"{len(labels) / seconds:.0f} images/s in one first call ({name})")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(classify, "NumPy"))
