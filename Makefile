@@ -163,6 +163,10 @@ $(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
 	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
 
+# ---- the benchmarks: BENCH_FLAGS are their options, see make bench BENCH_FLAGS=--help
+bench: all $(VENV)/test.stamp
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python -m pysimd.bench --json build/bench.json $(BENCH_FLAGS)
+
 # ---- installing
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
