@@ -55,7 +55,7 @@ def _successors(lines: list[Line]) -> dict[int, list[int]]:
     """Where control can go from each instruction, inside the function."""
     inside = {address for address, _, _ in lines}
     after = {}
-    for (address, name, operands), (behind, _, _) in zip(lines, lines[1:] + [(0, "", "")]):
+    for (address, name, operands), (behind, _, _) in zip(lines, [*lines[1:], (0, "", "")]):
         target = _TARGET.search(operands) if name.startswith(("j", "b.", "cb", "tb")) or name == "b" else None
         goals = [int(target[1], 16)] if target else []
         if name not in ("jmp", "b", "ret", "br"):

@@ -11,7 +11,9 @@ from pysimd.bench.cases import CASES
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="pysimd.bench", description="Times layers as fractions of the machine's limits.")
-    parser.add_argument("--isa", action="append", help="a level to time, may be repeated; default: the newest two that compute")
+    parser.add_argument(
+        "--isa", action="append", help="a level to time, may be repeated; default: those with kernels of their own"
+    )
     parser.add_argument("--all-levels", action="store_true", help="time every level of this machine")
     parser.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
     parser.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
@@ -25,7 +27,8 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
         return list(arguments.isa)
     if arguments.all_levels:
         return levels
-    return levels[1:] or levels  # base is for truth, not for speed
+    # base is for truth, not for speed; the small levels hold no kernel of these functions that their parent has not.
+    return [level for level in levels if level not in ("base", "avx512vnni", "avx512bf16", "neondotprod")] or levels
 
 
 def main() -> None:
@@ -37,8 +40,12 @@ def main() -> None:
     for result in runner.run(chosen, _levels(arguments), arguments.rounds):
         print(report.row(result), flush=True)
         results.append(result)
-    print("\nus: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), or of copying as")
-    print("many bytes (copy), in the same run. of aim: 1 or more when the row's aim is reached; aims are for the newest level.")
+    print(
+        "\nus: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), or of copying as"
+    )
+    print(
+        "many bytes (copy), in the same run. of aim: 1 or more when the row's aim is reached; aims are for the newest level."
+    )
     if arguments.json:
         report.write_json(results, arguments.json)
         print(f"written: {arguments.json}")

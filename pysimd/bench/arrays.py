@@ -22,7 +22,8 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     size = int(np.prod(shape)) * dtype.itemsize
     block = np.empty(size + 2 * _PAGE, np.uint8)
     start = -block.ctypes.data % _PAGE + next(_offsets)
-    return block[start : start + size].view(dtype).reshape(shape)
+    array: np.ndarray[Any, Any] = block[start : start + size].view(dtype).reshape(shape)
+    return array
 
 
 def placed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

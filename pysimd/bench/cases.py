@@ -103,7 +103,9 @@ def _pooling_prepare(
     return prepare
 
 
-def _pooling(op: str, kind: str, layout: str, shape: str, kernel: int, stride: int, pad: int, aim_us: float | None = None) -> Case:
+def _pooling(
+    op: str, kind: str, layout: str, shape: str, kernel: int, stride: int, pad: int, aim_us: float | None = None
+) -> Case:
     c, h, w = (int(n) for n in shape.split("x"))
     name = f"{op} {kind} {shape} {kernel}x{kernel} s{stride} p{pad}"
     return Case("pooling", name, layout, _pooling_prepare(op, kind, layout, c, h, w, kernel, stride, pad), aim_us=aim_us)
@@ -264,7 +266,9 @@ def _gemm_tile(m: int, n: int, k: int) -> Case:
         context = ffi.gc(lib.SimdSynetConvolution32fInit(1, s.parameters("nhwc"), ffi.NULL), lib.SimdRelease)
         lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, ffi.NULL, ffi.NULL)
         call = _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
-        return Prepared(call, flops=2 * m * n * k, info=ffi.string(lib.SimdnetContextInfo(context)).decode(), keep=(src, dst, context))
+        return Prepared(
+            call, flops=2 * m * n * k, info=ffi.string(lib.SimdnetContextInfo(context)).decode(), keep=(src, dst, context)
+        )
 
     return Case("gemm", f"M={m} N={n} K={k}", "-", prepare, aim_peak=0.93)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import platform
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any
 
 from pysimd._library import ffi, lib
 from pysimd.bench.runner import Result
