@@ -177,12 +177,35 @@ static void random_case(size_t width, size_t n)
     check_run(call, &j);
 }
 
-/* A sum that is interrupted and goes on has the bits of one that is not. */
-static void resumed_case(size_t width, size_t n, size_t k)
+/* A sum that is interrupted after some of its segments and goes on has the bits of one that is not. */
+static void interrupted(const void * job, void * context, void * const * a)
 {
-    struct job j = {.height = 1, .width = width, .n = n, .segments = 1, .length = k, .aStepX = k};
+    const struct job * j = job;
+    const size_t bytes = j->height * j->width * j->n * sizeof(float);
+    float * whole = malloc(bytes);
+    memcpy(whole, a[4], bytes);
+    void * arrays[] = {a[0], a[1], a[2], a[3], whole};
+    call(job, context, arrays);
+    struct job first = *j, rest = *j;
+    first.segments = 1;
+    first.activation = SimdConvolutionActivationIdentity;
+    rest.segments = j->segments - 1;
+    memmove(rest.segment, rest.segment + 1, rest.segments * sizeof(size_t));
+    rest.resume = true;
+    call(&first, context, a);
+    arrays[0] = a[0], arrays[1] = (float *)a[1] + j->length * j->n, arrays[4] = a[4];
+    call(&rest, context, arrays);
+    if (sn_table()->gemm_32f.run && memcmp(whole, a[4], bytes) != 0)
+        check_that(false, TILE, "an interrupted sum has other bits: rows=%zu n=%zu", j->width, j->n);
+    free(whole);
+}
+
+static void interrupted_case(size_t width, size_t n)
+{
+    struct job j = {.height = 1, .width = width, .n = n, .segments = 3, .length = 11, .segment = {0, 11, 22}, .aStepX = 33,
+                    .activation = SimdConvolutionActivationRelu};
     declare(&j);
-    check_run(call, &j);
+    check_run(interrupted, &j);
 }
 
 static void bench(void)
@@ -205,6 +228,7 @@ void check_gemm(void)
             random_case(width, n);
     for (size_t i = 0; i < check_count(300); ++i)
         random_case(check_random(1, 60), check_random(1, 100));
-    resumed_case(17, 33, 50);
+    for (size_t n = 1; n <= 33; n += 4)
+        interrupted_case(17, n);
     bench();
 }
