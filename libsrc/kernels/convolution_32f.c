@@ -1,14 +1,52 @@
 /*
  * What convolutions need beside the GEMM tile: the depthwise kernels, and the copies that prepare operands.
  */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
-/* ---- depthwise NHWC: one vector of channels, some neighbouring pixels, whose sums stay in registers */
+/* What becomes of a sum at once: Identity, Relu and RestrictRange are the same two operations with other limits. */
+struct limits {
+    v32f low, high;
+};
 
-/* Pixels at a time; with 3 weights and an input they fit 16 registers. */
+SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const float * param)
+{
+    struct limits l = {v_set_32f(-INFINITY), v_set_32f(INFINITY)};
+    if (activation == SimdConvolutionActivationRelu)
+        l.low = v_zero_32f();
+    if (activation == SimdConvolutionActivationRestrictRange)
+        l = (struct limits){v_set_32f(param[0]), v_set_32f(param[1])};
+    return l;
+}
+
+SN_INLINE v32f limit(v32f v, struct limits l) { return v_min_32f(l.high, v_max_32f(l.low, v)); }
+
+/* The other activations are a second pass over a row that has just been written. */
+static bool second_pass(SimdConvolutionActivationType activation)
+{
+    return activation == SimdConvolutionActivationPrelu || activation == SimdConvolutionActivationElu ||
+           activation == SimdConvolutionActivationHswish;
+}
+
+SN_INLINE v32f load_some(const float * p, size_t lanes)
+{
+    return lanes == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, lanes);
+}
+
+SN_INLINE void store_some(float * p, v32f v, size_t lanes)
+{
+    if (lanes == V32F_N)
+        v_store_32f(p, v);
+    else
+        v_store_tail_32f(p, v, lanes);
+}
+
+/* ---- depthwise NHWC: some neighbouring pixels, one vector of channels after the other */
+
+/* Pixels at a time: as many sums, and weights and inputs beside them, fit 16 registers. */
 enum { PIXELS = 8 };
 
 /* The taps of one output row that lie inside the image, and where the first of them finds its input. */
@@ -18,30 +56,8 @@ struct window {
     const float * weight; /* its weights */
     size_t rows;          /* of taps */
     float * dst;          /* output row */
+    struct limits limits;
 };
-
-SN_INLINE v32f load_some(const float * p, size_t lanes)
-{
-    return lanes == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, lanes);
-}
-
-/* Activates and stores the sums of `pixels` pixels from x on, channels c .. c + lanes - 1. */
-SN_INLINE void store_pixels(const struct window * w, const v32f * sum, size_t x, size_t c, size_t lanes, int pixels)
-{
-    const struct sn_depthwise_nhwc_32f * d = w->d;
-    const size_t C = d->p->srcC;
-    const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
-    const v32f slope = d->slope ? v_load_32f(d->slope + c) : p0;
-    SN_UNROLL for (int i = 0; i < pixels; ++i)
-    {
-        const v32f v = activate_32f(sum[i], d->activation, slope, p0, p1);
-        float * to = w->dst + (x + (size_t)i) * C + c;
-        if (lanes == V32F_N)
-            v_store_32f(to, v);
-        else
-            v_store_tail_32f(to, v, lanes);
-    }
-}
 
 /* One pixel whose taps first .. last - 1 of each row lie inside. */
 SN_INLINE void edge_pixel(const struct window * w, size_t x, size_t first, size_t last, size_t c, size_t lanes)
@@ -56,7 +72,7 @@ SN_INLINE void edge_pixel(const struct window * w, size_t x, size_t first, size_
             sum = v_fma_32f(load_some(line + (x * p->strideX + kx * p->dilationX - p->padX) * p->srcC, lanes),
                             v_load_32f(weight + kx * d->width), sum);
     }
-    store_pixels(w, &sum, x, c, lanes, 1);
+    store_some(w->dst + x * p->srcC + c, limit(sum, w->limits), lanes);
 }
 
 /*
@@ -94,37 +110,75 @@ SN_INLINE void inner_pixels(const struct window * w, size_t x, size_t c, size_t 
             }
         }
     }
-    store_pixels(w, sum, x, c, lanes, pixels);
+    float * to = w->dst + x * C + c;
+    SN_UNROLL for (int i = 0; i < pixels; ++i) store_some(to + (size_t)i * C, limit(sum[i], w->limits), lanes);
 }
 
-/* An output row, one vector of channels: left edge, inner pixels begin .. end - 1, right edge. */
-SN_INLINE void vector_row(const struct window * w, size_t c, size_t lanes, size_t begin, size_t end, int taps, int stride)
-{
-    const SimdConvolutionParameters * p = w->d->p;
-    size_t x = begin;
-    for (; x + PIXELS <= end; x += PIXELS)
-        inner_pixels(w, x, c, lanes, PIXELS, taps, stride);
-    for (; x < end; ++x)
-        inner_pixels(w, x, c, lanes, 1, 0, 0);
-    for (x = 0; x < p->dstW; x = x + 1 == begin ? sn_max(end, begin) : x + 1) {
-        if (x >= begin && x < end)
-            continue;
-        const size_t at = x * p->strideX; /* of the first tap, in the padded image */
-        const size_t limit = p->padX + p->srcW;
-        const size_t first = at < p->padX ? sn_min(sn_ceil_div(p->padX - at, p->dilationX), p->kernelX) : 0;
-        const size_t last = at < limit ? sn_min(sn_ceil_div(limit - at, p->dilationX), p->kernelX) : 0;
-        edge_pixel(w, x, first, sn_max(first, last), c, lanes);
-    }
-}
-
-SN_INLINE void all_channels(const struct window * w, size_t begin, size_t end, int taps, int stride)
+SN_INLINE void inner_block(const struct window * w, size_t x, int pixels, int taps, int stride)
 {
     const size_t C = w->d->p->srcC;
     size_t c = 0;
     for (; c + V32F_N <= C; c += V32F_N)
-        vector_row(w, c, V32F_N, begin, end, taps, stride);
+        inner_pixels(w, x, c, V32F_N, pixels, taps, stride);
     if (c < C)
-        vector_row(w, c, C - c, begin, end, taps, stride);
+        inner_pixels(w, x, c, C - c, pixels, taps, stride);
+}
+
+/* Pixels begin .. end - 1, all inside. The last block may overlap the one before: it writes the same values again. */
+SN_INLINE void inner_row(const struct window * w, size_t begin, size_t end, int taps, int stride)
+{
+    size_t x = begin;
+    for (; x + PIXELS <= end; x += PIXELS)
+        inner_block(w, x, PIXELS, taps, stride);
+    if (end - x > 4 && end - begin >= PIXELS)
+        inner_block(w, end - PIXELS, PIXELS, taps, stride);
+    else if (end - begin >= 4) {
+        for (; x < end; x += 4)
+            inner_block(w, sn_min(x, end - 4), 4, taps, stride);
+    } else {
+        for (; x < end; ++x)
+            inner_block(w, x, 1, taps, stride);
+    }
+}
+
+/* An instance is a function of its own, so that the compiler gives it all registers. */
+#define ROW(name, taps, stride)                                                                                             \
+    static __attribute__((noinline)) void name(const struct window * w, size_t begin, size_t end)                           \
+    {                                                                                                                       \
+        inner_row(w, begin, end, taps, stride);                                                                             \
+    }
+ROW(row_3_1, 3, 1)
+ROW(row_3_2, 3, 2)
+ROW(row_5_1, 5, 1)
+ROW(row_5_2, 5, 2)
+ROW(row_any, 0, 0)
+
+static void edge_row(const struct window * w, size_t begin, size_t end)
+{
+    const SimdConvolutionParameters * p = w->d->p;
+    for (size_t x = begin; x < end; ++x) {
+        const size_t at = x * p->strideX, limit = p->padX + p->srcW; /* of the first tap, in the padded image */
+        const size_t first = at < p->padX ? sn_min(sn_ceil_div(p->padX - at, p->dilationX), p->kernelX) : 0;
+        const size_t last = at < limit ? sn_min(sn_ceil_div(limit - at, p->dilationX), p->kernelX) : 0;
+        size_t c = 0;
+        for (; c + V32F_N <= p->srcC; c += V32F_N)
+            edge_pixel(w, x, first, last, c, V32F_N);
+        if (c < p->srcC)
+            edge_pixel(w, x, first, last, c, p->srcC - c);
+    }
+}
+
+/* The second pass over the pixels of a row. */
+static void activate_row(const struct sn_depthwise_nhwc_32f * d, float * row)
+{
+    const size_t C = d->p->srcC;
+    const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    for (size_t x = 0; x < d->p->dstW; ++x, row += C)
+        for (size_t c = 0; c < C; c += V32F_N) {
+            const size_t n = sn_min(C - c, V32F_N);
+            const v32f slope = d->slope ? v_load_32f(d->slope + c) : p0;
+            store_some(row + c, activate_32f(load_some(row + c, n), d->activation, slope, p0, p1), n);
+        }
 }
 
 static void depthwise_nhwc_32f(const struct sn_depthwise_nhwc_32f * d)
@@ -135,20 +189,25 @@ static void depthwise_nhwc_32f(const struct sn_depthwise_nhwc_32f * d)
     const size_t begin = sn_min(sn_ceil_div(p->padX, p->strideX), p->dstW);
     const size_t room = p->padX + p->srcW;
     const size_t end = sn_max(begin, room > reach ? sn_min((room - reach - 1) / p->strideX + 1, p->dstW) : 0);
-    const size_t taps = p->dilationX == 1 && p->strideX <= 2 ? p->kernelX * 10 + p->strideX : 0;
+    void (*inner)(const struct window *, size_t, size_t) = row_any;
+    if (p->dilationX == 1 && p->kernelX == 3 && p->strideX <= 2)
+        inner = p->strideX == 1 ? row_3_1 : row_3_2;
+    if (p->dilationX == 1 && p->kernelX == 5 && p->strideX <= 2)
+        inner = p->strideX == 1 ? row_5_1 : row_5_2;
+    struct window w = {.d = d, .limits = limits_of(d->activation, d->param)};
     for (size_t y = d->begin; y < d->end; ++y) {
         const size_t at = y * p->strideY, limit = p->padY + p->srcH;
         const size_t first = at < p->padY ? sn_min(sn_ceil_div(p->padY - at, p->dilationY), p->kernelY) : 0;
         const size_t last = at < limit ? sn_min(sn_ceil_div(limit - at, p->dilationY), p->kernelY) : 0;
-        const struct window w = {d, d->src + (at + first * p->dilationY - p->padY) * p->srcW * p->srcC,
-            d->weight + first * p->kernelX * d->width, last > first ? last - first : 0, d->dst + y * p->dstW * p->dstC};
-        switch (taps) {
-        case 31: all_channels(&w, begin, end, 3, 1); break;
-        case 32: all_channels(&w, begin, end, 3, 2); break;
-        case 51: all_channels(&w, begin, end, 5, 1); break;
-        case 52: all_channels(&w, begin, end, 5, 2); break;
-        default: all_channels(&w, begin, end, 0, 0); break;
-        }
+        w.rows = last > first ? last - first : 0;
+        w.src = d->src + (at + first * p->dilationY - p->padY) * p->srcW * p->srcC;
+        w.weight = d->weight + first * p->kernelX * d->width;
+        w.dst = d->dst + y * p->dstW * p->dstC;
+        edge_row(&w, 0, begin);
+        inner(&w, begin, end);
+        edge_row(&w, end, p->dstW);
+        if (second_pass(d->activation))
+            activate_row(d, w.dst);
     }
 }
 
@@ -164,14 +223,18 @@ SN_INLINE void depthwise_vectors(const struct sn_depthwise_nchw_32f * d, const f
         const float * from = src + d->tap[t];
         SN_UNROLL for (int i = 0; i < vectors; ++i) sum[i] = v_fma_32f(v_load_32f(from + i * V32F_N), weight, sum[i]);
     }
-    const v32f slope = v_set_32f(d->slope), p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    const struct limits limits = limits_of(d->activation, d->param);
     SN_UNROLL for (int i = 0; i < vectors; ++i)
-    {
-        const v32f v = activate_32f(sum[i], d->activation, slope, p0, p1);
-        if (i + 1 < vectors || lanes == V32F_N)
-            v_store_32f(dst + i * V32F_N, v);
-        else
-            v_store_tail_32f(dst + i * V32F_N, v, lanes);
+        store_some(dst + i * V32F_N, limit(sum[i], limits), i + 1 < vectors ? V32F_N : lanes);
+}
+
+static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
+{
+    const v32f slope = v_set_32f(d->slope), p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    const size_t size = d->rows * d->columns;
+    for (size_t i = 0; i < size; i += V32F_N) {
+        const size_t n = sn_min(size - i, V32F_N);
+        store_some(d->dst + i, activate_32f(load_some(d->dst + i, n), d->activation, slope, p0, p1), n);
     }
 }
 
@@ -186,6 +249,8 @@ static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
         for (; x < d->columns; x += V32F_N)
             depthwise_vectors(d, src + x, dst + x, sn_min(d->columns - x, V32F_N), 1);
     }
+    if (second_pass(d->activation))
+        activate_pixels(d);
 }
 
 /* ---- copies */
