@@ -16,5 +16,6 @@ void ISA_FN(install_add_8i)(struct sn_table * table);
 void ISA_FN(install_gemm_32f)(struct sn_table * table); /* in isa/<isa>/gemm_32f.c */
 void ISA_FN(install_limit)(struct sn_table * table);
 void ISA_FN(install_pooling)(struct sn_table * table);
+void ISA_FN(install_softmax)(struct sn_table * table);
 
 #endif

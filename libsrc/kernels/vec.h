@@ -31,7 +31,7 @@
  *   v_max_32f(a, b)         a > b ? a : b, so b when either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
- *   v_scale_32f(a, n)       a * 2^n, rounded once; n is a whole number, -250 <= n <= 250, and a is NaN or 1/2 <= |a| <= 2
+ *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN when a is
  *
  * 32f comparison and choice.
  *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false when either is NaN
@@ -41,6 +41,7 @@
  *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter ignores no lane, order of NaN open
  *   v_even_32f(a, b)        lanes 0 2 4 ... of a, then of b   v_odd_32f(a, b)    lanes 1 3 5 ... of a, then of b
  *   v_zip_low_32f(a, b)     a0 b0 a1 b1 ..., from the lower halves   v_zip_high_32f(a, b)   the same from the upper halves
+ *   v_lookup_32f(table, i)  lane i modulo V32F_N of the table, for each lane of the v32i
  *   v_transpose_32f(r)      r is v32f[V32F_N], the rows of a square; transposed in place
  *
  * 32i.

@@ -1,6 +1,6 @@
 /*
  * Softmax. Bound, relative to the result: the exponential's 2 units in the last place for numerator and for the terms of the
- * sum, the rounding of v - max, the sum's own rounding (log2(count) + a chain), the division; and half the smallest denormal.
+ * sum, the rounding of v - max, that of a chain of count additions, the division; and half the smallest denormal.
  */
 #include "check.h"
 
@@ -40,7 +40,7 @@ static void bound(const struct softmax * p, const float * src, double * error)
         }
         for (size_t c = 0; c < p->count; ++c) {
             const double d = max - (double)src[first + c * p->inner], result = exp(-d) / sum;
-            const double relative = eps * (4 + 4 + (d < 110 ? d : 110) + spread / sum + 6 + sqrt((double)p->count));
+            const double relative = eps * (4 + 4 + (d < 110 ? d : 110) + spread / sum + 4 + (double)p->count);
             error[first + c * p->inner] = isfinite(d) ? result * relative + 0x1.8p-149 : 0;
         }
     }

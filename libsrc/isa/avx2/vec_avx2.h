@@ -140,7 +140,7 @@ SN_INLINE v32f vx_power_of_2(__m256i n)
 }
 SN_INLINE v32f v_scale_32f(v32f a, v32f n)
 {
-    __m256i all = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(all, 1);
+    __m256i all = _mm256_cvtps_epi32(_mm256_floor_ps(n)), half = _mm256_srai_epi32(all, 1);
     return _mm256_mul_ps(_mm256_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm256_sub_epi32(all, half)));
 }
 
@@ -183,6 +183,8 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
 {
     return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
 }
+
+SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm256_permutevar8x32_ps(table, i); }
 
 /* First the 4x4 blocks inside the halves of four rows, then the halves as a 2x2 matrix of their own: 24 shuffles. */
 SN_INLINE void v_transpose_32f(v32f r[8])

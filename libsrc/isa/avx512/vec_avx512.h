@@ -172,6 +172,8 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
     return _mm512_permutex2var_ps(a, index, b);
 }
 
+SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm512_permutexvar_ps(i, table); }
+
 /*
  * First the 4x4 blocks inside the four quarters of four rows, then the quarters as a 4x4 matrix of their own: 64 shuffles,
  * and never more than 20 values alive.

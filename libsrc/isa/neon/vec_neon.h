@@ -180,7 +180,7 @@ SN_INLINE v32f v_round_32f(v32f a) { return vrndnq_f32(a); }
 SN_INLINE v32f vx_power_of_2(int32x4_t n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }
 SN_INLINE v32f v_scale_32f(v32f a, v32f n)
 {
-    int32x4_t all = vcvtnq_s32_f32(n), half = vshrq_n_s32(all, 1);
+    int32x4_t all = vcvtmq_s32_f32(n), half = vshrq_n_s32(all, 1);
     return vmulq_f32(vmulq_f32(a, vx_power_of_2(half)), vx_power_of_2(vsubq_s32(all, half)));
 }
 
@@ -201,6 +201,14 @@ SN_INLINE v32f v_even_32f(v32f a, v32f b) { return vuzp1q_f32(a, b); }
 SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vuzp2q_f32(a, b); }
 SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return vzip1q_f32(a, b); }
 SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return vzip2q_f32(a, b); }
+
+/* The number of a lane becomes those of its four bytes. */
+SN_INLINE v32f v_lookup_32f(v32f table, v32i i)
+{
+    uint32x4_t lanes = vandq_u32(vreinterpretq_u32_s32(i), vdupq_n_u32(3));
+    uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), lanes, vdupq_n_u32(0x04040404));
+    return vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(table), vreinterpretq_u8_u32(bytes)));
+}
 
 SN_INLINE void v_transpose_32f(v32f r[4])
 {

@@ -107,7 +107,7 @@ SN_INLINE v32f vx_power_of_2(__m128i n)
 }
 SN_INLINE v32f v_scale_32f(v32f a, v32f n)
 {
-    __m128i all = _mm_cvtps_epi32(n), half = _mm_srai_epi32(all, 1);
+    __m128i all = _mm_cvtps_epi32(_mm_floor_ps(n)), half = _mm_srai_epi32(all, 1);
     return _mm_mul_ps(_mm_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm_sub_epi32(all, half)));
 }
 
@@ -137,6 +137,14 @@ SN_INLINE v32f v_even_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0x88); }
 SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0xDD); }
 SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return _mm_unpacklo_ps(a, b); }
 SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return _mm_unpackhi_ps(a, b); }
+
+/* The number of a lane becomes those of its four bytes. */
+SN_INLINE v32f v_lookup_32f(v32f table, v32i i)
+{
+    __m128i lanes = _mm_mullo_epi32(_mm_and_si128(i, _mm_set1_epi32(3)), _mm_set1_epi32(0x04040404));
+    __m128i bytes = _mm_add_epi32(lanes, _mm_set1_epi32(0x03020100));
+    return _mm_castsi128_ps(_mm_shuffle_epi8(_mm_castps_si128(table), bytes));
+}
 
 SN_INLINE void v_transpose_32f(v32f r[4])
 {
