@@ -8,6 +8,7 @@ void ISA_FN(install)(struct sn_table * table)
     ISA_FN(install_inner_product)(table);
     ISA_FN(install_add)(table);
     ISA_FN(install_gemm_32f)(table);
+    ISA_FN(install_layout)(table);
     ISA_FN(install_limit)(table);
     ISA_FN(install_pooling)(table);
     ISA_FN(install_softmax)(table);

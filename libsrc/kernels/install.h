@@ -14,6 +14,7 @@ void ISA_FN(install_inner_product)(struct sn_table * table);
 void ISA_FN(install_add)(struct sn_table * table);
 void ISA_FN(install_add_8i)(struct sn_table * table);
 void ISA_FN(install_gemm_32f)(struct sn_table * table); /* in isa/<isa>/gemm_32f.c */
+void ISA_FN(install_layout)(struct sn_table * table);
 void ISA_FN(install_limit)(struct sn_table * table);
 void ISA_FN(install_pooling)(struct sn_table * table);
 void ISA_FN(install_softmax)(struct sn_table * table);
