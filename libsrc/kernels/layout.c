@@ -47,13 +47,14 @@ static void transpose_tile(const float * src, size_t srcStride, size_t rows, siz
                                dst + c * dstStride + r, dstStride);
         return;
     }
-    for (size_t r = 0; r < rows; r += V32F_N) {
-        const size_t y = sn_min(r, rows - V32F_N);
-        for (size_t c = 0; c < columns; c += V32F_N) {
-            const size_t x = sn_min(c, columns - V32F_N);
+    /* Along the longer stride, whose lines are the likelier to be driven out before their other half is used. */
+    const bool along_rows = dstStride > srcStride;
+    const size_t outer = along_rows ? columns : rows, inner = along_rows ? rows : columns;
+    for (size_t i = 0; i < outer; i += V32F_N)
+        for (size_t j = 0; j < inner; j += V32F_N) {
+            const size_t x = sn_min(along_rows ? i : j, columns - V32F_N), y = sn_min(along_rows ? j : i, rows - V32F_N);
             transpose_square(src + y * srcStride + x, srcStride, dst + x * dstStride + y, dstStride);
         }
-    }
 }
 
 /* The size of the next tile when `rest` remain: the last one is never narrower than a vector, if that can be. */
@@ -230,23 +231,28 @@ static void between_planes(size_t channels, size_t spatial, const float * src, f
 
 static void copy_plane(const float * src, size_t size, float * dst)
 {
-    for (size_t i = 0; i < size; i += V32F_N) {
-        const size_t n = sn_min(size - i, V32F_N);
-        v_store_tail_32f(dst + i, v_load_tail_32f(src + i, n), n);
-    }
+    size_t i = 0;
+    for (; i + V32F_N <= size; i += V32F_N)
+        v_store_32f(dst + i, v_load_32f(src + i));
+    if (i < size)
+        v_store_tail_32f(dst + i, v_load_tail_32f(src + i, size - i), size - i);
 }
 
 static void convert_image_32f(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
                               float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
 {
+    if (spatial == 1) { /* then NCHW is NHWC */
+        srcFormat = srcFormat == SimdTensorFormatNchw ? SimdTensorFormatNhwc : srcFormat;
+        dstFormat = dstFormat == SimdTensorFormatNchw ? SimdTensorFormatNhwc : dstFormat;
+    }
     const size_t lanes = sn_max(sn_format_lanes(srcFormat), sn_format_lanes(dstFormat)), size = end - begin;
     const bool to_blocks = sn_format_lanes(dstFormat) != 0;
     if (lanes && (srcFormat == SimdTensorFormatNhwc || dstFormat == SimdTensorFormatNhwc))
         between_pixels(channels, spatial, src, dst, lanes, to_blocks, begin, end);
     else if (lanes)
         between_planes(channels, spatial, src, dst, lanes, to_blocks, begin, end);
-    else if (channels == 1)
-        copy_plane(src + begin, size, dst + begin);
+    else if (channels == 1 || spatial == 1)
+        copy_plane(src + begin, channels * size, dst + begin);
     else if (srcFormat == SimdTensorFormatNchw && channels < V32F_N)
         to_lanes(src + begin, spatial, channels, size, dst + begin * channels, channels, channels);
     else if (srcFormat == SimdTensorFormatNchw)
