@@ -6,7 +6,7 @@ of the argument, what it is and what was expected.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,21 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 
 
-class Element(NamedTuple):
+class Element:
     """An element type of the library."""
 
-    name: str
-    dtype: Any  # the NumPy dtype that outputs are allocated with
-    ctype: Any  # the cffi array type that pointers have
-    tensor: int  # the enumerator of SimdTensorDataType
+    __slots__ = ("ctype", "dtype", "name", "tensor")
+
+    def __init__(self, name: str, dtype: Any, ctype: str, tensor: int) -> None:
+        self.name = name
+        self.dtype = np.dtype(dtype)  # that outputs are allocated with
+        self.ctype = ffi.typeof(ctype)  # the cffi array type that pointers have
+        self.tensor = tensor  # the enumerator of SimdTensorDataType
 
 
-FLOAT32 = Element("float32", np.dtype(np.float32), ffi.typeof("float[]"), lib.SimdTensorData32f)
-BFLOAT16 = Element("bfloat16", np.dtype(np.uint16), ffi.typeof("uint16_t[]"), lib.SimdTensorData16b)
-UINT8 = Element("uint8", np.dtype(np.uint8), ffi.typeof("uint8_t[]"), lib.SimdTensorData8u)
+FLOAT32 = Element("float32", np.float32, "float[]", lib.SimdTensorData32f)
+BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
+UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
 
 _BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
 _F32 = FLOAT32.dtype
@@ -72,10 +75,12 @@ def _refuse(array: Array, name: str, writable: bool) -> None:
         raise ValueError(f"{name} is read-only, expected an array that can be written")
 
 
-def pointer(array: Array, name: str, element: Element, writable: bool = False) -> Any:
+def pointer(array: Array, name: str, element: Element, writable: bool = False, ctype: Any = None) -> Any:
     """A C array over an array whose element type is known already. It keeps the array alive."""
+    if array.dtype != element.dtype:
+        array = array.view(element.dtype)  # ml_dtypes.bfloat16, of which NumPy gives no buffer
     try:
-        return _from_buffer(element.ctype, array if array.dtype == element.dtype else array.view(element.dtype), writable)
+        return _from_buffer(ctype or element.ctype, array, writable)
     except (ValueError, BufferError):
         _refuse(array, name, writable)
         raise
@@ -102,26 +107,34 @@ def vector(array: Array | None, name: str, size: int) -> Any:
     return data
 
 
-def output(out: Array | None, shape: Shape, like: Array, element: Element) -> tuple[Array, Any]:
-    """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer."""
+def output(
+    out: Array | None,
+    shape: Shape,
+    like: Array,
+    element: Element,
+    sources: tuple[tuple[Any, str], ...],
+    in_place: bool = False,
+) -> tuple[Array, Any]:
+    """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer.
+
+    An `out` that shares memory with one of the sources, (C array, name) each, is refused; with `in_place` it may be that very
+    memory.
+    """
     if out is None:
         out = np.empty(shape, like.dtype)
-    else:
+        return out, pointer(out, "out", element, True)
+    if not isinstance(out, np.ndarray) or out.dtype != element.dtype:
         element_of(out, "out", (element,))
-        if out.shape != shape:
-            raise ValueError(f"out has shape {out.shape}, expected {shape}")
-    return out, pointer(out, "out", element, True)
+    if out.shape != shape:
+        raise ValueError(f"out has shape {out.shape}, expected {shape}")
+    dst = pointer(out, "out", element, True)
+    for src, name in sources:
+        if dst < src + len(src) and not (in_place and dst == src):
+            apart(dst, "out", src, name)
+    return out, dst
 
 
-def apart(out: Array, source: Array, name: str) -> None:
-    """Refuses an output that shares memory with a source. (Both are contiguous, so comparing their bounds is exact.)"""
-    if np.may_share_memory(out, source):
-        raise ValueError(f"out overlaps {name}, expected memory of its own")
-
-
-def same_or_apart(out: Array, source: Array, name: str) -> None:
-    """Refuses an output that shares memory with a source and is not that very memory."""
-    if out is source or not np.may_share_memory(out, source):
-        return
-    if out.ctypes.data != source.ctypes.data or out.nbytes != source.nbytes:
-        raise ValueError(f"out overlaps {name} in part, expected the same memory or memory of its own")
+def apart(dst: Any, name: str, src: Any, other: str) -> None:
+    """Refuses two C arrays that share memory."""
+    if dst < src + len(src) and src < dst + len(dst):
+        raise ValueError(f"{name} overlaps {other}, expected memory of its own")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, floats, output, same_or_apart
+from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._library import ffi, lib
 from pysimd.errors import raise_last
 
@@ -17,10 +17,7 @@ def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
     A NaN stays one. Formula: SimdSynetRelu32f.
     """
     src = floats(x, "x")
-    given = out
-    out, dst = output(out, x.shape, x, FLOAT32)
-    if given is not None:
-        same_or_apart(given, x, "x")
+    out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
     lib.SimdSynetRelu32f(src, x.size, ffi.new("float[1]", (slope,)) if slope else _NO_SLOPE, dst)
     if lib.SimdnetLastErrorKind():
         raise_last()

@@ -19,7 +19,6 @@ from pysimd._arrays import (
     floats,
     output,
     pointer,
-    same_or_apart,
     vector,
 )
 from pysimd._geometry import LAYOUTS, NHWC, Layout, images_of, layout_of, number
@@ -40,7 +39,7 @@ def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | Non
 
     Formula: SimdSynetAddBias.
     """
-    floats(x, "x")
+    src = floats(x, "x")
     form = layout_of(layout, "layout", LAYOUTS)
     if form == NHWC:
         if x.ndim < 1:
@@ -51,12 +50,10 @@ def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | Non
         lead, channels, height, width = images_of(x.shape, form)
         batch, spatial = lead[0] if lead else 1, height * width
     terms = vector(bias, "bias", channels)
-    given = out
-    out, dst = output(out, x.shape, x, FLOAT32)
-    if given is not None:
-        same_or_apart(given, x, "x")
-        apart(given, bias, "bias")
-    if given is not x:
+    in_place = out is x
+    out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
+    apart(dst, "out", terms, "bias")
+    if not in_place:
         np.copyto(out, x)
     for image in range(batch):
         lib.SimdSynetAddBias(terms, channels, spatial, dst + image * channels * spatial, form)
@@ -108,21 +105,12 @@ def add_8i(
     a_args = pointer(a, "a", UINT8), vector(a_scale, "a_scale", channels), vector(a_shift, "a_shift", channels)
     b_args = pointer(b, "b", UINT8), vector(b_scale, "b_scale", channels), vector(b_shift, "b_shift", channels)
     c_scales = vector(c_scale, "c_scale", channels), vector(c_shift, "c_shift", channels)
-    given = out
-    out, dst = output(out, a.shape, a, UINT8)
-    if given is not None:
-        apart(given, a, "a")
-        apart(given, b, "b")
+    out, dst = output(out, a.shape, a, UINT8, ((a_args[0], "a"), (b_args[0], "b")))
     mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
     lib.SimdSynetAdd8i(*a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
     if lib.SimdnetLastErrorKind():
         raise_last()
     return out
-
-
-def _bytes(array: Array, element: Element, name: str, writable: bool = False) -> Any:
-    """A byte pointer, which is what Add16b takes for every element type."""
-    return ffi.cast("uint8_t *", pointer(array, name, element, writable))
 
 
 class Add16b(Context):
@@ -153,27 +141,28 @@ class Add16b(Context):
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
         handle = self._open()
-        element_of(a, "a", (self._a,))
-        element_of(b, "b", (self._b,))
-        for array, name in ((a, "a"), (b, "b")):
-            if array.shape != self.shape:
-                raise ValueError(f"{name} has shape {array.shape}, expected {self.shape}")
-        given = out
-        like = next((x for x, e in ((a, self._a), (b, self._b)) if e is self._dst), None)
+        a_data, b_data = self._bytes(a, "a", self._a), self._bytes(b, "b", self._b)
         if out is None:
-            out = np.empty(self.shape, self._dst.dtype if like is None else like.dtype)
-        element_of(out, "out", (self._dst,))
-        if out.shape != self.shape:
-            raise ValueError(f"out has shape {out.shape}, expected {self.shape}")
-        a_data, b_data = _bytes(a, self._a, "a"), _bytes(b, self._b, "b")
-        dst = _bytes(out, self._dst, "out", True)
-        if given is not None:
-            for source, element, name in ((a, self._a, "a"), (b, self._b, "b")):
-                (same_or_apart if element is self._dst else apart)(given, source, name)
+            like = a if self._a is self._dst else b if self._b is self._dst else self._dst
+            out = np.empty(self.shape, like.dtype)
+            dst = self._bytes(out, "out", self._dst, True)
+        else:
+            dst = self._bytes(out, "out", self._dst, True)
+            if not (dst == a_data and self._a is self._dst):
+                apart(dst, "out", a_data, "a")
+            if not (dst == b_data and self._b is self._dst):
+                apart(dst, "out", b_data, "b")
         lib.SimdSynetAdd16bForward(handle, a_data, b_data, dst)
         if lib.SimdnetLastErrorKind():
             raise_last()
         return out
+
+    def _bytes(self, array: Array, name: str, element: Element, writable: bool = False) -> Any:
+        """A byte array, which C takes for every element type, over an array of the context's shape."""
+        element_of(array, name, (element,))
+        if array.shape != self.shape:
+            raise ValueError(f"{name} has shape {array.shape}, expected {self.shape}")
+        return pointer(array, name, element, writable, UINT8.ctype)
 
     __call__ = forward
 

@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, Shape, apart, floats, output, vector
+from pysimd._arrays import FLOAT32, Array, Shape, apart, element_of, floats, output, pointer, vector
 from pysimd._geometry import (
     NCHW,
     Layout,
@@ -187,23 +187,23 @@ class Convolution32f(Context):
         src = floats(x, "x")
         if x.shape != self.src_shape:
             raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
-        given = out
-        out, dst = output(out, self.dst_shape, x, FLOAT32)
-        if given is not None:
-            apart(given, x, "x")
-        scratch = ffi.NULL
-        if buf is not None:
-            if buf.size < self.external_buffer_size:
-                raise ValueError(f"buf has {buf.size} elements, expected at least {self.external_buffer_size}")
-            _, scratch = output(buf, buf.shape, x, FLOAT32)
-            apart(buf, x, "x")
-            apart(buf, out, "out")
+        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
+        scratch = ffi.NULL if buf is None else self._scratch(buf, src, dst)
         lib.SimdSynetConvolution32fForward(handle, src, scratch, dst)
         if lib.SimdnetLastErrorKind():
             raise_last()
         return out
 
     __call__ = forward
+
+    def _scratch(self, buf: Array, src: Any, dst: Any) -> Any:
+        element_of(buf, "buf", (FLOAT32,))
+        if buf.size < self.external_buffer_size:
+            raise ValueError(f"buf has {buf.size} elements, expected at least {self.external_buffer_size}")
+        scratch = pointer(buf, "buf", FLOAT32, True)
+        apart(scratch, "buf", src, "x")
+        apart(scratch, "buf", dst, "out")
+        return scratch
 
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, apart, floats, output, vector
+from typing import Any
+
+from pysimd._arrays import FLOAT32, Array, floats, output, vector
 from pysimd._library import lib
 from pysimd.errors import raise_last
 
@@ -20,17 +22,17 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
     if weight.ndim != 2:
         raise ValueError(f"weight has shape {weight.shape}, expected (count, size)")
     count, size = weight.shape
-    if x.ndim not in (1, 2) or x.shape[-1] != size:
+    if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
         raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
     terms = vector(bias, "bias", count)
-    given = out
-    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32)
-    if given is not None:
-        for source, name in ((x, "x"), (weight, "weight"), (bias, "bias")):
-            if source is not None:
-                apart(given, source, name)
-    for row in range(x.shape[0] if x.ndim == 2 else 1):
-        lib.SimdSynetInnerProductLayerForward(src + row * size, matrix, terms, count, size, dst + row * count)
+    sources: tuple[tuple[Any, str], ...] = ((src, "x"), (matrix, "weight"))
+    if bias is not None:
+        sources = (*sources, (terms, "bias"))
+    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32, sources)
+    for row in range(len(x) if x.ndim == 2 else 1):
+        if row:
+            src, dst = src + size, dst + count
+        lib.SimdSynetInnerProductLayerForward(src, matrix, terms, count, size, dst)
         if lib.SimdnetLastErrorKind():
             raise_last()
     return out

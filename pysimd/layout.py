@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, apart, floats, output
+from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._geometry import LAYOUTS, Layout, images_of, layout_of, number, shape_of_images
 from pysimd._library import lib
 from pysimd.enums import TensorFormat
@@ -32,10 +32,7 @@ def convert_image(
         channels = number(channels, "channels", 0)
         if not lanes - tensor_alignment(TensorFormat(source)) < channels <= lanes:
             raise ValueError(f"channels is {channels}, but x of shape {x.shape} holds {lanes}")
-    given = out
-    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32)
-    if given is not None:
-        apart(given, x, "x")
+    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32, ((src, "x"),))
     lib.SimdSynetConvertImage(lead[0] if lead else 1, channels, height * width, src, source, dst, target)
     if lib.SimdnetLastErrorKind():
         raise_last()

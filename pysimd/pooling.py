@@ -6,9 +6,10 @@ begins at row ``y * stride - top`` and column ``x * stride - left``; what lies o
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, apart, element_of, output, pointer
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, pointer
 from pysimd._geometry import (
     Layout,
     Padding,
@@ -24,30 +25,65 @@ from pysimd._geometry import (
 from pysimd._library import lib
 from pysimd.errors import raise_last
 
-Window = tuple[int, int, int, int, int, int]  # kernelY, kernelX, strideY, strideX, padY, padX
+
+class _Plan(NamedTuple):
+    """What follows from shapes and numbers alone: the arguments of C around its two arrays."""
+
+    dst_shape: Shape
+    images: int  # calls of C
+    src_size: int  # elements of one image
+    dst_size: int
+    head: tuple[int, ...]  # between src and dst
+    tail: tuple[int, ...]  # after dst, without the format
+    form: int
 
 
-def _window(
-    kernel: Pair, stride: Pair | None, padding: Padding, height: int, width: int, ceil_mode: bool
-) -> tuple[Window, int, int]:
-    """The window's numbers in the order in which C takes them, and the output's height and width."""
+@lru_cache(maxsize=1024)
+def _plan(shape: Shape, layout: Layout, kernel: Pair, stride: Pair | None, padding: Padding, ceil: bool, across: Any) -> _Plan:
+    """`across` is None for functions that pool each channel by itself, else (kernel_c, stride_c, padding_c)."""
+    form = layout_of(layout)
+    lead, channels, height, width = images_of(shape, form)
     kernel_y, kernel_x = pair(kernel, "kernel", 1)
     stride_y, stride_x = (kernel_y, kernel_x) if stride is None else pair(stride, "stride", 1)
     top, left, bottom, right = sides(padding, "padding")
-    dst_h = output_size(height, kernel_y, stride_y, top, bottom, ceil_mode, "height")
-    dst_w = output_size(width, kernel_x, stride_x, left, right, ceil_mode, "width")
-    return (kernel_y, kernel_x, stride_y, stride_x, top, left), dst_h, dst_w
+    dst_h = output_size(height, kernel_y, stride_y, top, bottom, ceil, "height")
+    dst_w = output_size(width, kernel_x, stride_x, left, right, ceil, "width")
+    head: tuple[int, ...] = (channels, height, width, kernel_y, kernel_x, stride_y, stride_x, top, left)
+    tail: tuple[int, ...] = (dst_h, dst_w)
+    dst_c = channels
+    if across is not None:
+        kernel_c, stride_c, (pad_c, after) = across
+        dst_c = output_size(channels, kernel_c, stride_c, pad_c, after, False, "channels")
+        head = (*head[:3], kernel_c, kernel_y, kernel_x, stride_c, stride_y, stride_x, pad_c, top, left)
+        tail = (dst_c, dst_h, dst_w)
+    return _Plan(
+        shape_of_images(lead, dst_c, dst_h, dst_w, form),
+        lead[0] if lead else 1,
+        channels * height * width,
+        dst_c * dst_h * dst_w,
+        head,
+        tail,
+        form,
+    )
 
 
-def _for_each_image(lead: Shape, src: Any, src_size: int, dst: Any, dst_size: int, call: Any) -> None:
+def _planned(x: Array, kernel: Any, stride: Any, padding: Any, layout: Layout, ceil: bool, across: Any = None) -> _Plan:
+    """The plan of a call. To the cache 2.0 and 2 are one key, so it gets integers alone: what else there is, is read here."""
+    if type(kernel) is not int:
+        kernel = pair(kernel, "kernel", 1)
+    if stride is not None and type(stride) is not int:
+        stride = pair(stride, "stride", 1)
+    if type(padding) is not int:
+        padding = sides(padding, "padding")
+    return _plan(x.shape, layout, kernel, stride, padding, bool(ceil), across)
+
+
+def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:
     """Calls C once per image."""
-    if not lead:
-        call(src, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
-        return
-    for image in range(lead[0]):
-        call(src + image * src_size, dst + image * dst_size)
+    for image in range(plan.images):
+        if image:
+            src, dst = src + plan.src_size, dst + plan.dst_size
+        function(src, *plan.head, dst, *plan.tail, *flags, plan.form)
         if lib.SimdnetLastErrorKind():
             raise_last()
 
@@ -81,38 +117,19 @@ def pooling_max(
     Formula: SimdSynetPoolingMax32f, SimdSynetPoolingMax16b, SimdSynetPoolingMax8u.
     """
     element = element_of(x, "x", (FLOAT32, BFLOAT16, UINT8))
-    form = layout_of(layout)
-    lead, channels, height, width = images_of(x.shape, form)
-    window, dst_h, dst_w = _window(kernel, stride, padding, height, width, ceil_mode)
-    across = kernel_c, stride_c, padding_c
-    if across == (1, 1, 0):
-        dst_c, pad_c = channels, 0
-    else:
+    across: Any = (1, 1, (0, 0)) if element is FLOAT32 else None
+    if not kernel_c == stride_c == 1 or padding_c != 0:
         if element is not FLOAT32:
             raise TypeError(f"x is {element.name}, expected float32 for a window across channels")
-        kernel_c, stride_c = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1)
-        pad_c, after = pair(padding_c, "padding_c", 0)
-        dst_c = output_size(channels, kernel_c, stride_c, pad_c, after, False, "channels")
+        across = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1), pair(padding_c, "padding_c", 0)
+    plan = _planned(x, kernel, stride, padding, layout, ceil_mode, across)
     src = pointer(x, "x", element)
-    given = out
-    out, dst = output(out, shape_of_images(lead, dst_c, dst_h, dst_w, form), x, element)
-    if given is not None:
-        apart(given, x, "x")
+    out, dst = output(out, plan.dst_shape, x, element, ((src, "x"),))
     if element is FLOAT32:
-        ky, kx, sy, sx, py, px = window
-
-        def call(s: Any, d: Any) -> None:
-            lib.SimdSynetPoolingMax32f(
-                s, channels, height, width, kernel_c, ky, kx, stride_c, sy, sx, pad_c, py, px, d, dst_c, dst_h, dst_w, form
-            )
-
+        function = lib.SimdSynetPoolingMax32f
     else:
         function = lib.SimdSynetPoolingMax8u if element is UINT8 else lib.SimdSynetPoolingMax16b
-
-        def call(s: Any, d: Any) -> None:
-            function(s, channels, height, width, *window, d, dst_h, dst_w, form)
-
-    _for_each_image(lead, src, channels * height * width, dst, dst_c * dst_h * dst_w, call)
+    _run(function, plan, src, dst)
     return out
 
 
@@ -134,19 +151,8 @@ def pooling_average(
 
     A window without any cell of the image gives 0, or NaN with `exclude_pad`. Formula: SimdSynetPoolingAverage.
     """
-    element = element_of(x, "x", (FLOAT32,))
-    form = layout_of(layout)
-    lead, channels, height, width = images_of(x.shape, form)
-    window, dst_h, dst_w = _window(kernel, stride, padding, height, width, ceil_mode)
-    src = pointer(x, "x", element)
-    given = out
-    out, dst = output(out, shape_of_images(lead, channels, dst_h, dst_w, form), x, element)
-    if given is not None:
-        apart(given, x, "x")
-    exclude = 1 if exclude_pad else 0
-
-    def call(s: Any, d: Any) -> None:
-        lib.SimdSynetPoolingAverage(s, channels, height, width, *window, d, dst_h, dst_w, exclude, form)
-
-    _for_each_image(lead, src, channels * height * width, dst, channels * dst_h * dst_w, call)
+    src = floats(x, "x")
+    plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
+    out, dst = output(out, plan.dst_shape, x, FLOAT32, ((src, "x"),))
+    _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude_pad else 0)
     return out

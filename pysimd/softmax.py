@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from operator import index
 
-from pysimd._arrays import FLOAT32, Array, floats, output, same_or_apart
+from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._library import lib
 from pysimd.errors import raise_last
 
@@ -23,11 +23,8 @@ def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
     if not -rank <= axis < rank:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank
-    given = out
-    out, dst = output(out, x.shape, x, FLOAT32)
-    if given is not None:
-        same_or_apart(given, x, "x")
     shape = x.shape
+    out, dst = output(out, shape, x, FLOAT32, ((src, "x"),), in_place=True)
     lib.SimdSynetSoftmaxLayerForward(src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
     if lib.SimdnetLastErrorKind():
         raise_last()

@@ -82,7 +82,7 @@ def test_refused_out() -> None:
         (x, np.zeros(8), TypeError, "out has dtype float64"),
         (x, np.zeros(16, np.float32)[::2], ValueError, "out is not C-contiguous"),
         (x, frozen, ValueError, "out is read-only"),
-        (both[:8], both[4:], ValueError, "out overlaps x in part"),
+        (both[:8], both[4:], ValueError, "out overlaps x"),
     ]:
         assert_refused(pysimd.relu, error, sentence, out, x=source)
     with pytest.raises(TypeError, match="out is a list"):

@@ -77,8 +77,7 @@ def test_c_programs_with_the_checkout(text: str, output: str, tmp_path: Path) ->
 
 
 def test_make_targets_exist() -> None:
-    (phony,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    targets = set(phony.split())
+    targets = set(re.findall(r"^([a-z]+):(?!=)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     named = set(re.findall(r"(?:^|`)make ([a-z]+)", README, flags=re.MULTILINE))
     assert named >= {"demo", "test", "bench", "install", "examples", "help"}
     assert named <= targets

@@ -77,5 +77,5 @@ def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) 
 
 def test_refused_out() -> None:
     both = np.zeros(30, np.float32)
-    assert_refused(pysimd.softmax, ValueError, "out overlaps x in part", both[10:].reshape(4, 5), x=both[:20].reshape(4, 5))
+    assert_refused(pysimd.softmax, ValueError, "out overlaps x", both[10:].reshape(4, 5), x=both[:20].reshape(4, 5))
     assert_refused(pysimd.softmax, ValueError, "out has shape", np.zeros((5, 4), np.float32), x=both[:20].reshape(4, 5))
