@@ -28,6 +28,7 @@ _TARGET = re.compile(r"\b([0-9a-f]+) <")
 _MULTIPLY = re.compile(r"^(vfn?madd|v?mulps|fmla|fmul)")
 _VECTOR = re.compile(r"%[xyz]mm\d|\b[qvds]\d+\b")
 _STACK = re.compile(r"\(%rsp|\[sp\b")
+_TO_STACK = re.compile(r"%[xyz]mm\d+,\s*\S*\(%rsp|^st.*\[sp\b")
 
 Line = tuple[int, str, str]  # address, mnemonic, operands
 
@@ -99,16 +100,17 @@ def faults(path: Path) -> list[str]:
         return []
     found = []
     for name, lines in _functions(path, objdump).items():
+        tile = _TILE.match(name)
         most = 0
         for loop in _innermost_loops(lines):
             multiplies = sum(bool(_MULTIPLY.match(mnemonic)) for _, mnemonic, _ in loop)
             if not multiplies:
                 continue
             most = max(most, multiplies)
-            spills = [f"{m} {o}" for _, m, o in loop if _STACK.search(o) and _VECTOR.search(o)]
+            stack = [f"{m} {o}" for _, m, o in loop if _STACK.search(o) and _VECTOR.search(o)]
+            spills = stack if tile else list(filter(_TO_STACK.search, stack))  # elsewhere constants may wait there
             if spills:
                 found.append(f"{path}: {name}: {len(spills)} vectors through the stack in a loop, as in: {spills[0]}")
-        tile = _TILE.match(name)
         if tile and most < int(tile[1]) * int(tile[2]):
             found.append(f"{path}: {name}: {most} multiplications in its longest loop, expected {tile[1]} * {tile[2]}")
     return found

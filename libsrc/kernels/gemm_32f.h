@@ -116,6 +116,18 @@ SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
     }
 }
 
+/* Elu, in a second pass over a tile that has just been stored: exp wants registers that the sums have. */
+static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f * g, float * c, size_t rows)
+{
+    const v32f p0 = v_set_32f(g->param[0]);
+    for (size_t i = 0; i < rows; ++i, c += g->cStepX)
+        for (size_t j = 0; j < g->columns; j += V32F_N) {
+            const size_t n = sn_min(g->columns - j, V32F_N);
+            const v32f v = v_load_tail_32f(c + j, n);
+            v_store_tail_32f(c + j, activate_32f(v, SimdConvolutionActivationElu, p0, p0, p0), n);
+        }
+}
+
 SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors)
 {
     v32f sum[TILE_ROWS][TILE_VECTORS];
@@ -126,6 +138,8 @@ SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors)
     if (g->activation != SimdConvolutionActivationIdentity)
         tile_activate(sum, g, row, rows, vectors);
     tile_store(sum, g, c, rows, vectors);
+    if (g->activation == SimdConvolutionActivationElu)
+        tile_elu(g, c, (size_t)rows);
 }
 
 /* An instance, as a function of its own so that the compiler gives it all registers. */

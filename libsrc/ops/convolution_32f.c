@@ -22,7 +22,7 @@ size_t sn_activation_params(SimdConvolutionActivationType activation, size_t cha
 
 static bool base_takes(const struct sn_convolution_32f * c)
 {
-    return !c->table->gemm_32f.run || c->p.activation == SimdConvolutionActivationElu; /* until there is a vector exp */
+    return !c->table->gemm_32f.run;
 }
 
 static bool base_plan(struct sn_convolution_32f * c)

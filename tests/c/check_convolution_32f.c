@@ -159,8 +159,10 @@ static void fill_bounds(const struct job * j, const float * src, const float * w
                         slope = fmax(1, fabs(params[0])), result *= slope;
                     else if (p->activation == SimdConvolutionActivationHswish)
                         slope = 3 * fabs((double)params[0] * params[1]), result *= slope;
+                    if (p->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
+                        result += 2 * fabs(params[0]);
                     bound[image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] =
-                        ((depth + 3) * size * slope + 8 * fmin(result, size * slope)) * FLT_EPSILON;
+                        ((depth + 3) * size * slope + 8 * result) * FLT_EPSILON;
                 }
 }
 
