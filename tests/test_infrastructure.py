@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any, Callable
 
 import numpy as np
 import pytest
 from conftest import LEVELS
-from support import ROOT
+from support import ROOT, floats
 
 import pysimd
 from pysimd import _library
@@ -66,6 +67,27 @@ def test_threads() -> None:
         pysimd.set_num_threads(1)
     with pytest.raises(ValueError, match="number is 0"):
         pysimd.set_num_threads(0)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(isa: str, rng: np.random.Generator) -> None:
+    x = floats(rng, 2, 40, 60, 24)
+    weight, matrix = floats(rng, 3, 3, 24, 40), floats(rng, 500, 300)
+    calls: list[Callable[[], Any]] = [
+        lambda: pysimd.convolution(x, weight, padding=1),
+        lambda: pysimd.inner_product(matrix[0, :300], matrix),
+        lambda: pysimd.pooling_max(x, kernel=3, stride=2, padding=1),
+        lambda: pysimd.pooling_average(x, kernel=3, layout="nchw"),
+        lambda: pysimd.softmax(x, axis=2),
+        lambda: pysimd.relu(x, slope=0.5),
+        lambda: pysimd.add(x, x, dtype="bfloat16"),
+    ]
+    alone = [call() for call in calls]
+    try:
+        pysimd.set_num_threads(2)
+        together = [call() for call in calls]
+    finally:
+        pysimd.set_num_threads(1)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(alone, together))
 
 
 # -------------------------------------------------------------------------------------------- instruction sets

@@ -198,7 +198,8 @@ def train(recipe: Recipe, images: files.Array, labels: files.Array, seed: int) -
                 for mine, now in zip(average.state_dict().values(), model.state_dict().values()):
                     if mine.is_floating_point():
                         mine.lerp_(now, 1 - keep)
-    return average.eval()
+    average.eval()
+    return average
 
 
 def probabilities(model: Model, images: files.Array) -> files.Array:
