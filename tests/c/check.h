@@ -105,8 +105,9 @@ void check_ulp(double ulp);        /* within so many units in the last place; Na
 void check_bytes_within(int n);    /* integers: within n */
 void check_anything(void);         /* not compared: only memory, errors and the same bits at every place */
 
-/* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where
- * base has an infinity or a NaN must be that; where the bound is not finite, anything goes. */
+/* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where base
+ * has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to that, and
+ * a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes. */
 double * check_bound(void);
 
 /* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is

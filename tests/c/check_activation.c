@@ -48,6 +48,10 @@ static void refusals(void)
     check_refused_null(relu, &job);
     job.no_slope = true;
     check_refused(CHECK_VALUE, "slope", relu, &job);
+    job = relu_case(7, 0.5f, CHECK_RANDOM);
+    job.size = SIZE_MAX / 4;
+    check_refused(CHECK_VALUE, "size", relu, &job);
+    job.no_slope = true;
     job.size = 0;
     check_empty(relu, &job);
 }

@@ -139,7 +139,7 @@ static double magnitude(const parameters * p, const float * src, const float * w
                             src[image_at(p->srcF, p->srcC, p->srcH, p->srcW, o / (p->dstC / p->group) * n + i, (size_t)sy,
                                          (size_t)sx)]);
         }
-    return sum;
+    return isfinite(sum) ? sum : INFINITY;
 }
 
 static void fill_bounds(const struct job * j, const float * src, const float * weight, const float * bias,

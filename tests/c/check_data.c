@@ -134,10 +134,12 @@ static bool near_enough(const struct frame_case * c, const struct frame_array * 
     if (!array->has_bound && (c->compare == FRAME_EXACT || !is_float(array->type)))
         return same_bits(array->type, array->expected, got, i, c->freedoms);
     const float x = float_at(array->type, array->expected, i), y = float_at(array->type, got, i);
-    if (array->has_bound && !isfinite(array->bound[i]))
+    if (array->has_bound && isnan(array->bound[i]))
         return true;
     if (isnan(x) || isinf(x))
         return isnan(x) ? isnan(y) : x == y;
+    if (array->has_bound && isinf(array->bound[i]))
+        return fabs((double)x - y) <= 4 * unit(array->type, x);
     return fabs((double)x - y) <= (array->has_bound ? array->bound[i] : c->tolerance * unit(array->type, x));
 }
 

@@ -29,7 +29,7 @@ static struct inner declare(size_t count, size_t size, bool no_bias, enum check_
         double sum = fabs(bias[i]);
         for (size_t j = 0; j < size; ++j)
             sum += fabs((double)src[j] * weight[i * size + j]);
-        bound[i] = (double)(size + 3) * FLT_EPSILON * sum;
+        bound[i] = isfinite(sum) ? (double)(size + 3) * FLT_EPSILON * sum : INFINITY;
     }
     return (struct inner){count, size, no_bias};
 }

@@ -1,6 +1,7 @@
 /* Contexts: what is taken for one, which table it keeps, the order of calls, and what it remembers of the caller. */
 #include "api/context.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/memory.h"
@@ -159,6 +160,60 @@ static void keeps_its_level(void)
     SimdnetSetMaxIsa(NULL);
 }
 
+/* One context in many threads at once, half of them with a buffer of their own: the bits of one thread alone. */
+enum { SHARED_C = 23, SHARED_S = 31 };
+
+static struct shared {
+    void * context;
+    float src[SHARED_C * SHARED_S * SHARED_S], expected[SHARED_C * SHARED_S * SHARED_S];
+    size_t buffer;
+} shared;
+
+static void * forward_in_thread(void * argument)
+{
+    const bool own = argument != NULL;
+    float * dst = malloc(sizeof(shared.expected)), * buffer = own ? malloc(shared.buffer * sizeof(float)) : NULL;
+    bool good = dst && (buffer || !own);
+    for (int i = 0; good && i < 20; ++i) {
+        memset(dst, 0xFF, sizeof(shared.expected));
+        SimdSynetConvolution32fForward(shared.context, shared.src, buffer, dst);
+        good = SimdnetLastErrorKind() == 0 && memcmp(dst, shared.expected, sizeof(shared.expected)) == 0;
+    }
+    free(dst);
+    free(buffer);
+    return good ? NULL : &shared;
+}
+
+static void in_many_threads(SimdTensorFormatType format)
+{
+    enum { THREADS = 6 };
+    static float weight[SHARED_C * SHARED_C * 9];
+    SimdConvolutionParameters shape = small();
+    shape.srcF = shape.dstF = format;
+    shape.srcC = shape.dstC = SHARED_C;
+    shape.srcH = shape.srcW = shape.dstH = shape.dstW = SHARED_S;
+    shape.kernelY = shape.kernelX = 3;
+    shape.padY = shape.padX = shape.padH = shape.padW = 1;
+    for (size_t i = 0; i < sizeof(weight) / sizeof(weight[0]); ++i)
+        weight[i] = (float)(i % 89) / 11 - 3;
+    for (size_t i = 0; i < sizeof(shared.src) / sizeof(shared.src[0]); ++i)
+        shared.src[i] = (float)(i % 101) / 7 - 5;
+    shared.context = SimdSynetConvolution32fInit(1, &shape, NULL);
+    SimdSynetConvolution32fSetParams(shared.context, weight, NULL, NULL, NULL);
+    SimdSynetConvolution32fForward(shared.context, shared.src, NULL, shared.expected);
+    TEST_NO_ERROR();
+    shared.buffer = SimdSynetConvolution32fExternalBufferSize(shared.context);
+    pthread_t thread[THREADS];
+    for (size_t i = 0; i < THREADS; ++i)
+        if (pthread_create(&thread[i], NULL, forward_in_thread, i & 1 ? &shared : NULL) != 0)
+            exit(1);
+    for (size_t i = 0; i < THREADS; ++i) {
+        void * wrong = NULL;
+        TEST(pthread_join(thread[i], &wrong) == 0 && wrong == NULL);
+    }
+    SimdRelease(shared.context);
+}
+
 int main(void)
 {
     kinds();
@@ -166,5 +221,7 @@ int main(void)
     order_of_calls();
     wrong_contexts();
     keeps_its_level();
+    in_many_threads(SimdTensorFormatNhwc);
+    in_many_threads(SimdTensorFormatNchw);
     return test_end();
 }
