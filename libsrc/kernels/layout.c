@@ -4,13 +4,11 @@
  * Many channels of NHWC: squares of V32F_N, in tiles of 64 x 64 so that lines of both sides are used while they are near. The
  * last square of a side reaches back over the one before instead of being cut; it writes the same values again.
  *
- * Few lanes (the block of NCHWxc, or fewer channels than V32F_N): the planes are interleaved (kernels/zip.h), n of them at a
- * time with n a power of two, and all vectors are full again. NHWC pixels of fewer than n channels lie closer: each vector is
- * compressed by one look-up, and the unused lanes of its store are overwritten by the next one.
+ * Few lanes (the block of NCHWxc, or fewer channels than V32F_N): kernels/lanes.h.
  */
 #include "core/format.h"
 #include "kernels/install.h"
-#include "kernels/zip.h"
+#include "kernels/lanes.h"
 
 enum { TILE = 64 };
 
@@ -71,112 +69,6 @@ static void transpose(const float * src, size_t srcStride, size_t rows, size_t c
     }
 }
 
-/* ---- few lanes: n <= V32F_N, a constant. Pixels lie `pitch` apart: n or less, or any number when n is V32F_N */
-
-/* Lane l of a vector of pixels that lie n apart is lane from[l] of one whose pixels lie `pitch` apart, or the reverse. */
-SN_INLINE void expanding(int32_t from[V32F_N], int n, size_t pitch)
-{
-    for (int l = 0; l < V32F_N; ++l)
-        from[l] = l % n < (int)pitch ? l / n * (int)pitch + l % n : 0;
-}
-
-SN_INLINE void compressing(int32_t from[V32F_N], int n, size_t pitch)
-{
-    for (int l = 0; l < V32F_N; ++l)
-        from[l] = l / (int)pitch * n + l % (int)pitch;
-}
-
-/* `planes` of `size` positions, `stride` apart, to pixels; the lanes beyond them become 0. */
-SN_INLINE void planes_to_lanes(const float * src, size_t stride, size_t planes, size_t size, float * dst, size_t pitch, int n)
-{
-    const size_t step = (size_t)(V32F_N / n) * pitch; /* from one vector of pixels to the next */
-    const bool compress = n < V32F_N && pitch < (size_t)n, apart = pitch > (size_t)n;
-    int32_t from[V32F_N];
-    compressing(from, n, sn_min(pitch, (size_t)n));
-    const v32i order = v_load_32i(from);
-    v32f r[V32F_N];
-    for (size_t s = 0; s < size; s += V32F_N) {
-        const size_t positions = sn_min(size - s, V32F_N);
-        SN_UNROLL for (size_t j = 0; j < (size_t)n; ++j)
-            r[j] = j >= planes             ? v_zero_32f()
-                   : positions == V32F_N ? v_load_32f(src + j * stride + s)
-                                         : v_load_tail_32f(src + j * stride + s, positions);
-        zip_32f(r, n);
-        float * p = dst + s * pitch;
-        const size_t room = (size - s) * pitch;
-        SN_UNROLL for (size_t i = 0; i < (size_t)n; ++i) {
-            const v32f v = compress ? v_lookup_32f(r[i], order) : r[i];
-            if (apart ? i < positions : i * step + V32F_N <= room)
-                v_store_32f(p + i * step, v);
-            else if (!apart && i * step < room)
-                v_store_tail_32f(p + i * step, v, room - i * step);
-        }
-    }
-}
-
-/* The way back: the first `planes` lanes of the pixels. */
-SN_INLINE void lanes_to_planes(const float * src, size_t pitch, size_t size, float * dst, size_t stride, size_t planes, int n)
-{
-    const size_t step = (size_t)(V32F_N / n) * pitch;
-    const bool expand = n < V32F_N && pitch < (size_t)n, apart = pitch > (size_t)n;
-    int32_t from[V32F_N];
-    expanding(from, n, sn_min(pitch, (size_t)n));
-    const v32i order = v_load_32i(from);
-    v32f r[V32F_N];
-    for (size_t s = 0; s < size; s += V32F_N) {
-        const size_t positions = sn_min(size - s, V32F_N);
-        const float * p = src + s * pitch;
-        const size_t room = (size - s) * pitch;
-        SN_UNROLL for (size_t i = 0; i < (size_t)n; ++i) {
-            v32f v = v_zero_32f();
-            if (apart ? i < positions : i * step + V32F_N <= room)
-                v = v_load_32f(p + i * step);
-            else if (!apart && i * step < room)
-                v = v_load_tail_32f(p + i * step, room - i * step);
-            r[i] = expand ? v_lookup_32f(v, order) : v;
-        }
-        unzip_32f(r, n);
-        SN_UNROLL for (size_t j = 0; j < (size_t)n; ++j) {
-            if (j >= planes)
-                continue;
-            if (positions == V32F_N)
-                v_store_32f(dst + j * stride + s, r[j]);
-            else
-                v_store_tail_32f(dst + j * stride + s, r[j], positions);
-        }
-    }
-}
-
-/* The power of two that holds so many lanes, V32F_N at most. */
-static int lanes_for(size_t lanes)
-{
-    int n = 2;
-    while (n < V32F_N && (size_t)n < lanes)
-        n *= 2;
-    return n;
-}
-
-/* At most V32F_N lanes; n as a constant. */
-static void to_lanes(const float * src, size_t stride, size_t planes, size_t size, float * dst, size_t pitch, size_t lanes)
-{
-    switch (lanes_for(lanes)) {
-    case 2: planes_to_lanes(src, stride, planes, size, dst, pitch, 2); break;
-    case 4: planes_to_lanes(src, stride, planes, size, dst, pitch, 4); break;
-    case 8: planes_to_lanes(src, stride, planes, size, dst, pitch, V32F_N < 8 ? V32F_N : 8); break;
-    default: planes_to_lanes(src, stride, planes, size, dst, pitch, V32F_N);
-    }
-}
-
-static void from_lanes(const float * src, size_t pitch, size_t size, float * dst, size_t stride, size_t planes, size_t lanes)
-{
-    switch (lanes_for(lanes)) {
-    case 2: lanes_to_planes(src, pitch, size, dst, stride, planes, 2); break;
-    case 4: lanes_to_planes(src, pitch, size, dst, stride, planes, 4); break;
-    case 8: lanes_to_planes(src, pitch, size, dst, stride, planes, V32F_N < 8 ? V32F_N : 8); break;
-    default: lanes_to_planes(src, pitch, size, dst, stride, planes, V32F_N);
-    }
-}
-
 /* ---- pixels to pixels */
 
 /* The first `lanes` values of each pixel; the pixel written has `width` of them, the others 0. */
@@ -223,9 +115,9 @@ static void between_planes(size_t channels, size_t spatial, const float * src, f
             const size_t there = sn_min(channels - sn_min(c + l, channels), part);
             const size_t plane = sn_min(c + l, channels - 1) * spatial + begin, block = c * spatial + begin * lanes + l;
             if (to_blocks)
-                to_lanes(src + plane, spatial, there, size, dst + block, lanes, part);
+                planes_to_lanes(src + plane, spatial, there, size, dst + block, lanes, part);
             else if (there)
-                from_lanes(src + block, lanes, size, dst + plane, spatial, there, part);
+                lanes_to_planes(src + block, lanes, size, dst + plane, spatial, there, part);
         }
 }
 
@@ -254,11 +146,11 @@ static void convert_image_32f(size_t channels, size_t spatial, const float * src
     else if (channels == 1 || spatial == 1)
         copy_plane(src + begin, channels * size, dst + begin);
     else if (srcFormat == SimdTensorFormatNchw && channels < V32F_N)
-        to_lanes(src + begin, spatial, channels, size, dst + begin * channels, channels, channels);
+        planes_to_lanes(src + begin, spatial, channels, size, dst + begin * channels, channels, channels);
     else if (srcFormat == SimdTensorFormatNchw)
         transpose(src + begin, spatial, channels, size, dst + begin * channels, channels);
     else if (channels < V32F_N)
-        from_lanes(src + begin * channels, channels, size, dst + begin, spatial, channels, channels);
+        lanes_to_planes(src + begin * channels, channels, size, dst + begin, spatial, channels, channels);
     else
         transpose(src + begin * channels, channels, size, channels, dst + begin, spatial);
 }

@@ -8,15 +8,15 @@
  * tree that halves the number of vectors at each step and leaves line r in lane r: three operations a line instead of eight
  * dependent ones. Long rows, which are worth it, are reduced one by one.
  *
- * Lines that would leave most of a vector empty, short rows and few columns, are gathered into a block of V32F_N columns,
- * by a transposition or by pieces, and treated there.
+ * Lines that would leave much of a vector empty, short rows and few columns, are gathered into a block of V32F_N columns, by
+ * a transposition (kernels/lanes.h) or by pieces, and treated there.
  *
  * Which of these ways a line takes depends on count and inner alone, never on the other lines, so neither do its bits. An
  * infinite maximum and a NaN make the line NaN: the formula does it, for v_max_32f lets at most the NaN itself get lost.
  */
 #include "kernels/install.h"
+#include "kernels/lanes.h"
 #include "kernels/vec_math.h"
-#include "kernels/zip.h"
 
 #include <math.h>
 
@@ -102,27 +102,55 @@ static void few_columns(const float * src, size_t outer, size_t count, size_t in
     }
 }
 
-/* ---- short rows, count < V32F_N: a block of V32F_N of them is transposed */
+/* ---- short rows: a block of V32F_N of them is transposed */
 
-static void short_rows(const float * src, size_t outer, size_t count, float * dst)
+/* Fewer than V32F_N values. */
+static void shorter_rows(const float * src, size_t outer, size_t count, float * dst)
 {
-    float block[V32F_N * V32F_N];
+    float block[V32F_N * V32F_N] = {0};
     for (size_t o = 0; o < outer; o += V32F_N) {
         const size_t rows = sn_min(V32F_N, outer - o);
-        v32f r[V32F_N];
-        for (size_t i = 0; i < V32F_N; ++i)
-            r[i] = i < rows ? v_load_tail_32f(src + (o + i) * count, count) : v_zero_32f();
-        v_transpose_32f(r);
-        for (size_t i = 0; i < V32F_N; ++i)
-            v_store_32f(block + i * V32F_N, r[i]);
+        lanes_to_planes(src + o * count, count, rows, block, V32F_N, count, count);
         full_columns(block, count, V32F_N, block, 1);
-        for (size_t i = 0; i < V32F_N; ++i)
-            r[i] = v_load_32f(block + i * V32F_N);
-        v_transpose_32f(r);
-        for (size_t i = 0; i < V32F_N; ++i)
-            v_store_32f(block + i * V32F_N, r[i]);
-        for (size_t i = 0; i < rows; ++i)
-            v_store_tail_32f(dst + (o + i) * count, v_load_32f(block + i * V32F_N), count);
+        planes_to_lanes(block, V32F_N, count, rows, dst + o * count, count, count);
+    }
+}
+
+enum { SHORT = 4 * V32F_N }; /* values of the longest row that is transposed, square by square */
+
+/* Columns c .. c + V32F_N - 1 of the rows to the block and back. */
+SN_INLINE void to_block(const float * src, size_t rows, size_t count, size_t c, float * block)
+{
+    v32f r[V32F_N];
+    for (size_t i = 0; i < V32F_N; ++i)
+        r[i] = i < rows ? v_load_32f(src + i * count + c) : v_zero_32f();
+    v_transpose_32f(r);
+    for (size_t i = 0; i < V32F_N; ++i)
+        v_store_32f(block + (c + i) * V32F_N, r[i]);
+}
+
+SN_INLINE void from_block(const float * block, size_t rows, size_t count, size_t c, float * dst)
+{
+    v32f r[V32F_N];
+    for (size_t i = 0; i < V32F_N; ++i)
+        r[i] = v_load_32f(block + (c + i) * V32F_N);
+    v_transpose_32f(r);
+    for (size_t i = 0; i < V32F_N; ++i)
+        if (i < rows)
+            v_store_32f(dst + i * count + c, r[i]);
+}
+
+/* The last square reaches back over the one before. */
+static void short_rows(const float * src, size_t outer, size_t count, float * dst)
+{
+    float block[SHORT * V32F_N];
+    for (size_t o = 0; o < outer; o += V32F_N) {
+        const size_t rows = sn_min(V32F_N, outer - o);
+        for (size_t c = 0; c < count; c += V32F_N)
+            to_block(src + o * count, rows, count, sn_min(c, count - V32F_N), block);
+        full_columns(block, count, V32F_N, block, 1);
+        for (size_t c = 0; c < count; c += V32F_N)
+            from_block(block, rows, count, sn_min(c, count - V32F_N), dst + o * count);
     }
 }
 
@@ -296,6 +324,8 @@ static void rows_of(const float * src, size_t outer, size_t count, float * dst)
 static void rows(const float * src, size_t outer, size_t count, float * dst)
 {
     if (count < V32F_N)
+        shorter_rows(src, outer, count, dst);
+    else if (count < SHORT && count % V32F_N)
         short_rows(src, outer, count, dst);
     else if (count < LONG)
         rows_of(src, outer, count, dst);
