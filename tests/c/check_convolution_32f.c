@@ -38,7 +38,8 @@ static size_t weight_size(const parameters * p) { return p->dstC * (p->srcC / p-
 static float * copy(const void * values, size_t count)
 {
     float * own = malloc(count * sizeof(float) + 1);
-    memcpy(own, values, count * sizeof(float));
+    if (count)
+        memcpy(own, values, count * sizeof(float));
     return own;
 }
 
