@@ -74,6 +74,16 @@ static bool check_parameters(const char * function, size_t batch, const SimdConv
     return true;
 }
 
+/* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
+static SimdConvolutionParameters simplified(SimdConvolutionParameters p)
+{
+    p.strideY = p.dstH == 1 ? 1 : p.strideY;
+    p.strideX = p.dstW == 1 ? 1 : p.strideX;
+    p.dilationY = p.kernelY == 1 ? 1 : p.dilationY;
+    p.dilationX = p.kernelX == 1 ? 1 : p.dilationX;
+    return p;
+}
+
 static void describe(struct context * c)
 {
     const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
@@ -92,7 +102,7 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
         return NULL;
-    c->plan.p = *conv;
+    c->plan.p = simplified(*conv);
     c->plan.batch = batch;
     c->plan.table = c->head.table;
     if (!sn_convolution_32f_plan(&c->plan)) {

@@ -123,6 +123,8 @@ void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst)
     SN_ENTER();
     if (size == 0)
         return;
+    size_t bytes;
+    SN_CHECK(sn_product(&bytes, size), SN_VOID, "size is %zu, more than memory can hold", size);
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
     sn_table()->copy_work(src, size, dst);

@@ -8,8 +8,8 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
     if (count == 0)
         return;
     size_t elements;
-    SN_CHECK(sn_product(&elements, count, size), SN_VOID, "count is %zu and size is %zu, too large for an array", count,
-             size);
+    SN_CHECK(sn_product(&elements, count, sn_max(size, 1)), SN_VOID,
+             "count is %zu and size is %zu, too large for an array", count, size);
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(weight, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);

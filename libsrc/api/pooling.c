@@ -48,6 +48,9 @@ static bool prepare(const char * function, struct sn_pooling * p, SimdTensorForm
         p->axis[1] = x;
         p->axis[2] = c;
     }
+    for (int a = 0; a < 3; ++a)
+        if (src == 0 && p->axis[a].kernel > 1) /* an image without cells, however high it claims to be */
+            p->axis[a].src = 0;
     return true;
 }
 

@@ -24,7 +24,7 @@ bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 void * sn_allocate(size_t size, size_t align)
 {
     align = sn_max(align, sizeof(void *));
-    if ((align & (align - 1)) != 0 || size > PTRDIFF_MAX - align)
+    if ((align & (align - 1)) != 0 || align > PTRDIFF_MAX || size > PTRDIFF_MAX - align)
         return NULL;
     void * block;
     return posix_memalign(&block, align, sn_align(size, align)) == 0 ? block : NULL;

@@ -83,7 +83,11 @@ bool sn_convolution_32f_plan(struct sn_convolution_32f * c)
     while (!ways[i]->takes(c))
         ++i;
     c->way = ways[i];
-    return c->way->plan(c);
+    if (!c->way->plan(c))
+        return false;
+    if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */
+        c->segments = 0;
+    return true;
 }
 
 /* ---- weights, bias and parameters */
@@ -114,6 +118,8 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
     if (!c->held && !allocate(c))
         return false;
     memset(c->held, 0, c->heldSize * sizeof(float));
+    if (c->p.dstC == 0) /* of any number of groups */
+        return true;
     if (c->weightSize)
         c->way->pack(c, weight, (float *)c->weight, (size_t *)c->segment);
     if (bias)

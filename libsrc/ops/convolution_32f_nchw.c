@@ -54,8 +54,8 @@ static void copy_phase(const struct sn_convolution_32f * c, const float * src, s
     const SimdConvolutionParameters * p = &c->p;
     const size_t run = c->band.run, stride = p->strideX;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
-    const size_t begin = before * stride + phase - p->padX; /* the first column of the image that is copied */
-    const size_t inside = begin < p->srcW ? sn_min(sn_ceil_div(p->srcW - begin, stride), run - before) : 0;
+    const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW); /* the first column of the image that is copied */
+    const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before);
     memset(to, 0, before * sizeof(float));
     if (inside)
         c->table->every_32f(src + begin, stride, inside, to + before);

@@ -25,8 +25,8 @@ static bool plan_band(struct sn_convolution_32f * c)
     const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);
     const bool padded = p->padY || p->padX || columns > p->srcW ||
                         sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) > p->srcH;
-    const bool clash = p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
-    band->copied = padded || clash;
+    const bool clash = p->srcC && p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
+    band->copied = p->srcC && (padded || clash);
     band->strideY = band->copied && p->kernelY == 1 ? 1 : p->strideY;
     band->strideX = band->copied && p->kernelX == 1 ? 1 : p->strideX;
     band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
@@ -85,8 +85,8 @@ static void copy_line(const struct sn_convolution_32f * c, const float * src, si
     src += y * p->srcW * p->srcC;
     const size_t step = band->strideX == p->strideX ? 1 : p->strideX; /* in the image, for one column of the band */
     const size_t before = sn_min(sn_ceil_div(p->padX, step), band->columns);
-    const size_t begin = before * step - p->padX; /* the first column of the image that is copied */
-    const size_t inside = begin < p->srcW ? sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before) : 0;
+    const size_t begin = sn_min(before * step - p->padX, p->srcW); /* the first column of the image that is copied */
+    const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before);
     memset(line, 0, before * band->pixel * sizeof(float));
     float * to = line + before * band->pixel;
     if (step == 1 && band->pixel == p->srcC) {

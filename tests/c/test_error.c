@@ -1,5 +1,6 @@
 /* The last error: its text, its kind, when it goes away, and that each thread has its own. */
 #define _GNU_SOURCE
+#include <float.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -65,6 +66,44 @@ static void long_texts(void)
     TEST_NO_ERROR();
 }
 
+/* Sizes that no memory has, or that only matter when others are not 0: refused, or nothing to do, at once. */
+static void extreme_sizes(void)
+{
+    const size_t huge = SIZE_MAX - 63;
+    float x[4] = {1, 2, 3, 4};
+    SimdSynetInnerProductLayerForward(x, x, NULL, huge, 0, x);
+    TEST(SimdnetLastErrorKind() == 1);
+    SimdnetCopyWork((const uint8_t *)x, huge, (uint8_t *)x);
+    TEST(SimdnetLastErrorKind() == 1);
+    TEST(SimdAllocate(0, SIZE_MAX / 2 + 1) == NULL && SimdnetLastErrorKind() == 2);
+    TEST(x[0] == 1 && x[1] == 2 && x[2] == 3 && x[3] == 4);
+
+    SimdSynetPoolingForwardMax(NULL, 1, huge, 0, huge, 1, 1, 1, 0, 0, x, 1, 1, SimdFalse);
+    TEST_NO_ERROR();
+    TEST(x[0] == -FLT_MAX && x[1] == 2);
+
+    /* A single tap may have any dilation, a single output any stride, an output without channels any number of groups. */
+    SimdConvolutionParameters p = {.srcC = 1, .srcH = 1, .srcW = 1, .dstC = 1, .dstH = 1, .dstW = 1, .kernelY = 1,
+        .kernelX = 1, .dilationY = huge, .dilationX = huge, .strideY = huge, .strideX = huge, .padX = 1, .group = 1};
+    for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNhwc; ++format) {
+        p.srcF = p.dstF = (SimdTensorFormatType)format;
+        p.srcC = p.dstC = p.group = 1;
+        void * context = SimdSynetConvolution32fInit(1, &p, NULL);
+        SimdSynetConvolution32fSetParams(context, x + 1, NULL, x + 2, NULL);
+        SimdSynetConvolution32fForward(context, x + 3, NULL, x);
+        TEST_NO_ERROR();
+        TEST(x[0] == 3); /* the padding, and the bias */
+        SimdRelease(context);
+        p.srcC = p.dstC = 0;
+        p.group = huge;
+        context = SimdSynetConvolution32fInit(1, &p, NULL);
+        SimdSynetConvolution32fSetParams(context, NULL, NULL, x, NULL);
+        SimdSynetConvolution32fForward(context, NULL, NULL, NULL);
+        TEST_NO_ERROR();
+        SimdRelease(context);
+    }
+}
+
 static pthread_barrier_t barrier;
 
 /* Odd threads make errors while even ones succeed; each sees its own only. Returns NULL when all was well. */
@@ -106,6 +145,11 @@ int main(void)
     life_of_a_text();
     clearing();
     long_texts();
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        extreme_sizes();
+    }
+    SimdnetSetMaxIsa(NULL);
     threads();
     return test_end();
 }
