@@ -14,6 +14,7 @@
  *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
  *                element is written: an Init function returns NULL, the others return without touching dst, and
  *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing prints, nothing aborts.
+ *                A context that was released, or a pointer to no memory, cannot be told from a good one.
  *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
  *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
  *   Numbers      The same library, instruction set and arguments give the same bits on each run, whatever the thread count,
@@ -31,7 +32,7 @@
  *
  * Instruction sets, oldest first: base, sse41, avx2, avx512, avx512vnni, avx512bf16 on x86-64; base, neon, neondotprod on
  * aarch64. The newest that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once, and
- * SimdnetSetMaxIsa() cap it.
+ * SimdnetSetMaxIsa() cap it; an unknown name in the variable is ignored, and one line on stderr says so.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -201,7 +202,7 @@ size_t SimdAlign(size_t size, size_t align);
 /* The alignment in bytes that suits the instruction set in use: 64, 32 or 16. It follows the cap of SimdnetSetMaxIsa(). */
 size_t SimdAlignment(void);
 
-/* Destroys a context made by any Init function; NULL is allowed, a pointer that is no context is refused. */
+/* Destroys a context made by any Init function; NULL is allowed, a pointer to something else is refused. */
 void SimdRelease(void * context);
 
 /* The number of threads that one call may use; 1 unless set. */
@@ -324,7 +325,8 @@ void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b
 
 /* ------------------------------------------------------------------------------------------------ activations */
 
-/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU. dst may be src. */
+/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU, but that -Inf gives NaN. dst may
+ * be src. */
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst);
 
 /* --------------------------------------------------------------------------------------------------- softmax */
@@ -365,7 +367,7 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
 /* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context);
 
-/* The number of floats that the context holds now: packed weights, bias and parameters. */
+/* The number of floats that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
 size_t SimdSynetConvolution32fInternalBufferSize(const void * context);
 
 /*
