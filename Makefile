@@ -10,13 +10,15 @@
 #   install    library, header and simdnet.pc under $(DESTDIR)$(PREFIX); uninstall removes them
 #   clean      removes build/
 #
-# CC, CFLAGS, LDFLAGS, PREFIX and DESTDIR are respected. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
+# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR and DESTDIR are respected. What -march CFLAGS asks for does not count: each instruction
+# set has its own flags. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
 # build/libsimdnet.so is a link to the library that the plain `make` of this machine built last.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 PYTHON  ?= python3
 RUN     ?=
 
@@ -28,11 +30,12 @@ VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/si
 SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 
-# ---- instruction sets: their flags go to their own objects alone
+# ---- instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
 ISAS_x86_64  := sse41 avx2 avx512
 ISAS_aarch64 := neon
 ISAS         := $(ISAS_$(ARCH))
-FLAGS_base   :=
+BASE_x86_64  := -march=x86-64
+BASE_aarch64 := -march=armv8-a
 FLAGS_sse41  := -msse4.1
 FLAGS_avx2   := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
@@ -40,7 +43,7 @@ FLAGS_neon   :=
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
-SN_CFLAGS := -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -pthread $(WARNINGS) \
+SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -pthread $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
 SN_LIBS   := -lm -lpthread
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
@@ -96,7 +99,7 @@ $(B)/tests/%.o: tests/c/%.c
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(TEST_CFLAGS) $$(FLAGS_$(2)) -DSN_ISA=$(2) -DSN_ISA_$(2) $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
+	$$(CC) $$(CFLAGS) $$(TEST_CFLAGS) -MF $$@.d -MT $$@ $$(FLAGS_$(2)) -DSN_ISA=$(2) -DSN_ISA_$(2) $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
 endef
 $(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$(source),$(isa)))))
 
@@ -170,18 +173,18 @@ bench: all $(VENV)/test.stamp
 
 # ---- installing
 install: all
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(B)/libsimdnet.so $(DESTDIR)$(PREFIX)/lib/libsimdnet.so.$(VERSION)
-	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
-	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libsimdnet.so
-	install -m 644 $(B)/libsimdnet.a $(DESTDIR)$(PREFIX)/lib/
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/libsimdnet.so $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION)
+	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsimdnet.so
+	install -m 644 $(B)/libsimdnet.a $(DESTDIR)$(LIBDIR)/
 	install -m 644 include/simdnet.h $(DESTDIR)$(PREFIX)/include/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libsrc/simdnet.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/simdnet.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' libsrc/simdnet.pc.in \
+	    > $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/lib/libsimdnet.* $(DESTDIR)$(PREFIX)/include/simdnet.h \
-	      $(DESTDIR)$(PREFIX)/lib/pkgconfig/simdnet.pc
+	rm -f $(DESTDIR)$(LIBDIR)/libsimdnet.so $(DESTDIR)$(LIBDIR)/$(SONAME) $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION) \
+	      $(DESTDIR)$(LIBDIR)/libsimdnet.a $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc $(DESTDIR)$(PREFIX)/include/simdnet.h
 
 clean:
 	rm -rf build

@@ -10,6 +10,10 @@
 #error "simdnet needs gcc or clang"
 #endif
 
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "simdnet needs IEEE arithmetic: no -ffast-math, no -Ofast"
+#endif
+
 /* For the words of the vocabulary and for templates whose constant arguments must reach the innermost loop. */
 #define SN_INLINE static inline __attribute__((always_inline, unused))
 
