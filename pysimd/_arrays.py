@@ -51,7 +51,7 @@ def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Ele
     else:
         dtype = np.dtype(dtype)
         # ml_dtypes need not be installed: its dtype is known by its name.
-        found = BFLOAT16 if dtype.name == "bfloat16" else _BY_DTYPE.get(dtype)
+        found = BFLOAT16 if dtype.name == "bfloat16" and dtype.isnative else _BY_DTYPE.get(dtype)
     if found is None or found not in allowed:
         raise TypeError(f"{name} has dtype {dtype}, expected {_spelled(allowed)}")
     return found
@@ -97,14 +97,17 @@ def floats(array: Array, name: str) -> Any:
         raise
 
 
-def vector(array: Array | None, name: str, size: int) -> Any:
-    """A C array over `size` floats in one dimension; NULL for None."""
-    if array is None:
-        return ffi.NULL
+def vector(array: Array, name: str, size: int) -> Any:
+    """A C array over `size` floats in one dimension."""
     data = floats(array, name)
     if array.shape != (size,):
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
     return data
+
+
+def vector_or_null(array: Array | None, name: str, size: int) -> Any:
+    """The same; NULL for None."""
+    return ffi.NULL if array is None else vector(array, name, size)
 
 
 def output(

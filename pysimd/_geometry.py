@@ -76,6 +76,15 @@ def number(value: Any, name: str, least: int) -> int:
     return result
 
 
+def shape_of(shape: Any, name: str) -> Shape:
+    """A shape given as any sequence of integers."""
+    try:
+        sizes = tuple(shape)
+    except TypeError:
+        raise TypeError(f"{name} is {shape!r}, expected a tuple of integers") from None
+    return tuple(number(size, name, 0) for size in sizes)
+
+
 def pair(value: Any, name: str, least: int) -> tuple[int, int]:
     """(y, x) of a number, which stands for both, or of a pair."""
     if type(value) is int and least <= value <= _LARGEST:
@@ -106,6 +115,8 @@ def output_size(size: int, kernel: int, stride: int, before: int, after: int, ce
     when they do not reach it, unless that one would begin beyond the image.
     """
     room = size + before + after - kernel
+    if size + before + after > _LARGEST:
+        raise ValueError(f"padding is too large for the {name}")
     if room < 0 and not ceil:
         raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
     whole = 0 if room < 0 else room // stride + 1

@@ -18,7 +18,7 @@ def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
     """
     src = floats(x, "x")
     out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    lib.SimdSynetRelu32f(src, x.size, ffi.new("float[1]", (slope,)) if slope else _NO_SLOPE, dst)
+    lib.SimdSynetRelu32f(src, x.size, _NO_SLOPE if slope == 0 else ffi.new("float[1]", (slope,)), dst)
     if lib.SimdnetLastErrorKind():
         raise_last()
     return out

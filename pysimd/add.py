@@ -21,7 +21,7 @@ from pysimd._arrays import (
     pointer,
     vector,
 )
-from pysimd._geometry import LAYOUTS, NHWC, Layout, images_of, layout_of, number
+from pysimd._geometry import LAYOUTS, NHWC, Layout, images_of, layout_of, shape_of
 from pysimd._library import ffi, lib
 from pysimd.context import Context
 from pysimd.enums import Compatibility
@@ -125,7 +125,7 @@ class Add16b(Context):
     def __init__(
         self, shape: Shape, *, a_dtype: Any = "float32", b_dtype: Any = "float32", dst_dtype: Any = "float32"
     ) -> None:
-        self.shape = tuple(number(size, "shape", 0) for size in shape)
+        self.shape = shape_of(shape, "shape")
         self._a = element_of_dtype(a_dtype, "a_dtype", _SUMMANDS)
         self._b = element_of_dtype(b_dtype, "b_dtype", _SUMMANDS)
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", _SUMMANDS)

@@ -19,10 +19,12 @@ class Context:
     the arguments and the weights, from which loading makes a new context (with the instruction set in use then).
     """
 
+    _handle: Any = None  # so a subclass that failed before it had one is closed
+
     def __init__(self, handle: Any, arguments: dict[str, Any]) -> None:
         if handle == ffi.NULL:
             raise_last()
-        self._handle: Any = ffi.gc(handle, lib.SimdRelease)
+        self._handle = ffi.gc(handle, lib.SimdRelease)
         self._arguments = arguments  # of __init__, to pickle
 
     def _open(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, Shape, apart, element_of, floats, output, pointer, vector
+from pysimd._arrays import FLOAT32, Array, Shape, apart, element_of, floats, output, pointer, vector, vector_or_null
 from pysimd._geometry import (
     NCHW,
     Layout,
@@ -18,6 +18,7 @@ from pysimd._geometry import (
     number,
     output_size,
     pair,
+    shape_of,
     shape_of_images,
     sides,
 )
@@ -91,7 +92,7 @@ class Convolution32f(Context):
         layout: Layout = "nhwc",
     ) -> None:
         form = layout_of(layout)
-        self.src_shape: Shape = tuple(number(size, "src_shape", 0) for size in src_shape)
+        self.src_shape: Shape = shape_of(src_shape, "src_shape")
         lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
         dst_c = number(dst_c, "dst_c", 0)
         kernel_y, kernel_x = pair(kernel, "kernel", 1)
@@ -150,7 +151,7 @@ class Convolution32f(Context):
         need = _PARAMS.get(self._activation, self._dst_c)
         if params is None:
             if need:
-                raise ValueError(f"params is None, expected {need} for {self._activation.name.lower()}")
+                raise ValueError(f"params is None, expected {need} numbers for {self._activation.name.lower()}")
             return ffi.NULL
         if not isinstance(params, np.ndarray):
             params = np.array(params, np.float32).reshape(-1)
@@ -170,7 +171,7 @@ class Convolution32f(Context):
         weights = floats(weight, "weight")
         if weight.shape != self.weight_shape:
             raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
-        terms = vector(bias, "bias", self._dst_c)
+        terms = vector_or_null(bias, "bias", self._dst_c)
         numbers = self._params_array(params)
         lib.SimdSynetConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
         if lib.SimdnetLastErrorKind():

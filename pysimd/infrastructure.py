@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import index
 from typing import overload
 
 from pysimd._library import ffi, lib
@@ -55,6 +56,7 @@ def get_num_threads() -> int:
 
 def set_num_threads(number: int) -> None:
     """Sets it for the whole process, limited to 1 .. the number of hardware threads. Results do not depend on it."""
+    number = index(number)
     if number < 1:
         raise ValueError(f"number is {number}, expected at least 1")
     lib.SimdSetThreadNumber(min(number, 1 << 30))
@@ -81,7 +83,9 @@ def set_max_isa(name: str | None) -> None:
     The cap is one for the whole process; contexts that exist keep the instruction set they were made with. ValueError for a
     name that no instruction set of this architecture has.
     """
-    if lib.SimdnetSetMaxIsa(ffi.NULL if name is None else name.encode("utf-8")) != lib.SimdTrue:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name is {name!r}, expected a str or None")
+    if lib.SimdnetSetMaxIsa(ffi.NULL if name is None else name.encode()) != lib.SimdTrue:
         raise_last()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, floats, output, vector
+from pysimd._arrays import FLOAT32, Array, floats, output, vector_or_null
 from pysimd._library import lib
 from pysimd.errors import raise_last
 
@@ -24,7 +24,7 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
     count, size = weight.shape
     if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
         raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
-    terms = vector(bias, "bias", count)
+    terms = vector_or_null(bias, "bias", count)
     sources: tuple[tuple[Any, str], ...] = ((src, "x"), (matrix, "weight"))
     if bias is not None:
         sources = (*sources, (terms, "bias"))

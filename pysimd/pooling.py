@@ -39,9 +39,8 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _plan(shape: Shape, layout: Layout, kernel: Pair, stride: Pair | None, padding: Padding, ceil: bool, across: Any) -> _Plan:
+def _plan(shape: Shape, form: int, kernel: Pair, stride: Pair | None, padding: Padding, ceil: bool, across: Any) -> _Plan:
     """`across` is None for functions that pool each channel by itself, else (kernel_c, stride_c, padding_c)."""
-    form = layout_of(layout)
     lead, channels, height, width = images_of(shape, form)
     kernel_y, kernel_x = pair(kernel, "kernel", 1)
     stride_y, stride_x = (kernel_y, kernel_x) if stride is None else pair(stride, "stride", 1)
@@ -75,7 +74,7 @@ def _planned(x: Array, kernel: Any, stride: Any, padding: Any, layout: Layout, c
         stride = pair(stride, "stride", 1)
     if type(padding) is not int:
         padding = sides(padding, "padding")
-    return _plan(x.shape, layout, kernel, stride, padding, bool(ceil), across)
+    return _plan(x.shape, layout_of(layout), kernel, stride, padding, bool(ceil), across)
 
 
 def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:

@@ -66,6 +66,8 @@ def test_in_place_and_out(rng: np.random.Generator) -> None:
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
         ({"slope": "a"}, TypeError, "real number"),
+        ({"slope": ""}, TypeError, "real number"),
+        ({"slope": None}, TypeError, "real number"),
     ],
 )
 def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:

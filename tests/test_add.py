@@ -70,6 +70,7 @@ def test_add_bias_to_rows(rng: np.random.Generator) -> None:
         ({"layout": "nchw8c"}, ValueError, "x has shape"),
         ({"layout": "oiyx"}, ValueError, "layout is 'oiyx'"),
         ({"bias": np.zeros(6)}, TypeError, "bias has dtype float64"),
+        ({"bias": None}, TypeError, "bias is a NoneType"),
         ({"bias": np.zeros(5, np.float32)}, ValueError, r"bias has shape \(5,\), expected \(6,\)"),
     ],
 )
@@ -138,6 +139,7 @@ def test_add_8i_batch(isa: str, rng: np.random.Generator, layout: str) -> None:
         ({"layout": "nchw4c"}, ValueError, "layout is 'nchw4c'"),
         *[({name: np.zeros(5, np.float32)}, ValueError, f"{name} has shape") for name in NAMES],
         *[({name: np.zeros(6)}, TypeError, f"{name} has dtype float64") for name in NAMES],
+        *[({name: None}, TypeError, f"{name} is a NoneType") for name in NAMES],
     ],
 )
 def test_add_8i_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:

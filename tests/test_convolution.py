@@ -227,6 +227,8 @@ def test_close(rng: np.random.Generator) -> None:
     ):
         with pytest.raises(pysimd.StateError, match="Convolution32f is closed"):
             use()
+    with pytest.raises(pysimd.StateError, match="closed"):
+        pysimd.Convolution32f.__new__(pysimd.Convolution32f)(x)  # as in a subclass that failed before it was one
 
 
 def test_pickle(rng: np.random.Generator) -> None:
@@ -289,6 +291,8 @@ def test_contexts_are_released() -> None:
         ({"dilation": 5}, ValueError, "kernel is 6"),
         ({"padding": -1}, ValueError, "padding is -1"),
         ({"padding": 2**62}, ValueError, "SimdSynetConvolution32fInit"),
+        ({"padding": 2**63}, ValueError, "padding is too large for the height"),
+        ({"src_shape": 5}, TypeError, "src_shape is 5, expected a tuple of integers"),
         ({"group": 0}, ValueError, "group is 0"),
         ({"group": 3}, ValueError, "group is 3, expected a divisor of 4 input and 6 output channels"),
         ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
@@ -309,7 +313,7 @@ def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence:
         ({"weight": np.zeros((2, 2, 6, 4), np.float32).swapaxes(2, 3)}, ValueError, "weight is not C-contiguous"),
         ({"bias": np.zeros(4, np.float32)}, ValueError, "bias has shape"),
         ({"bias": np.zeros(6)}, TypeError, "bias has dtype"),
-        ({"params": None}, ValueError, "params is None, expected 2"),
+        ({"params": None}, ValueError, "params is None, expected 2 numbers for restrict_range"),
         ({"params": 1.0}, ValueError, "params has shape"),
         ({"params": np.zeros(2)}, TypeError, "params has dtype float64"),
     ],

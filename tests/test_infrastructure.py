@@ -67,6 +67,9 @@ def test_threads() -> None:
         pysimd.set_num_threads(1)
     with pytest.raises(ValueError, match="number is 0"):
         pysimd.set_num_threads(0)
+    for value in ("2", 2.0, None):
+        with pytest.raises(TypeError, match="integer"):
+            pysimd.set_num_threads(value)  # type: ignore[arg-type]
 
 
 def test_results_do_not_depend_on_the_number_of_threads(isa: str, rng: np.random.Generator) -> None:
@@ -121,6 +124,8 @@ def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
         for name in ("avx3", "", "AVX2", "x" * 500):
             with pytest.raises(ValueError, match="name is"):
                 pysimd.set_max_isa(name)
+        with pytest.raises(TypeError, match="name is 2, expected a str or None"):
+            pysimd.set_max_isa(2)  # type: ignore[arg-type]
         assert pysimd.active_isa() == pysimd.isa_levels()[-1]
     finally:
         pysimd.set_max_isa(before)

@@ -224,6 +224,7 @@ def test_older_names_are_the_same_functions(isa: str, rng: np.random.Generator) 
         ({"padding": -1}, ValueError, "padding is -1"),
         ({"padding": (1, 1, 1)}, ValueError, "padding is"),
         ({"layout": "chwn"}, ValueError, "layout is 'chwn'"),
+        ({"layout": ["nchw"]}, ValueError, "layout is"),
         ({"layout": pysimd.TensorFormat.NCHW8C}, ValueError, "layout is"),
     ],
 )
@@ -253,6 +254,10 @@ def test_refused_element_types() -> None:
             pysimd.pooling_average(np.zeros((4, 4, 3), dtype), kernel=2)
         with pytest.raises(TypeError, match="expected float32 for a window across channels"):
             pysimd.pooling_max(np.zeros((4, 4, 3), dtype), kernel=2, kernel_c=2)
+    swapped = np.dtype(ml_dtypes.bfloat16).newbyteorder()
+    for order in (">u2", swapped):
+        with pytest.raises(TypeError, match="x has dtype"):
+            pysimd.pooling_max(np.zeros((4, 4, 3), np.uint16).view(order), kernel=2)
     with pytest.raises(TypeError, match="out has dtype uint16, expected uint8"):
         pysimd.pooling_max(np.zeros((4, 4, 3), np.uint8), kernel=2, out=np.zeros((2, 2, 3), np.uint16))
     for kernel_c in (0, 4):
