@@ -1,5 +1,6 @@
+#include "ops/activation.h"
+
 #include "api/check.h"
-#include "core/dispatch.h"
 
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst)
 {
@@ -11,5 +12,5 @@ void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(slope, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_table()->relu_32f(src, size, slope[0], dst);
+    sn_relu_32f(src, size, slope[0], dst);
 }

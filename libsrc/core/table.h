@@ -16,8 +16,8 @@
 
 /* ---- activation */
 
-/* dst = max(0, src) + slope * min(0, src); dst may be src. */
-typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst);
+/* dst = max(0, src) + slope * min(0, src); dst may be src. With `stream` dst may be written past the caches. */
+typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst, bool stream);
 
 /* ---- add */
 

@@ -3,11 +3,18 @@
 #define SN_OPS_PIECES_H
 
 #include "core/common.h"
+#include "core/cpu.h"
 
 /* Elements of one unit, about: a few microseconds of work, and no two threads write the same cache line often. */
 enum { SN_PIECE = 32768 };
 
 /* Items of `elements` each that make one unit. */
 static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN_PIECE, sn_max(elements, 1)); }
+
+/*
+ * True when so many bytes of sources and result do not stay in the caches: a result that is written past them then spares
+ * reading its lines first, a third of the traffic. Below that size it would drive out what the next layer reads.
+ */
+static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->cacheL3 / 4 * 3; }
 
 #endif

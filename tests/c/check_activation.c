@@ -58,7 +58,7 @@ static void refusals(void)
 
 static void bench(void)
 {
-    const size_t sizes[] = {1000, 100000, 3000000};
+    const size_t sizes[] = {1000, 100000, 200704, 3000000, 8000000};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
         const struct relu job = relu_case(sizes[i], 0.1f, CHECK_RANDOM);
         check_bench(relu, &job, 0, 8.0 * (double)sizes[i]);
