@@ -71,6 +71,9 @@ static void add_arrays(const float * bias, size_t size, float * dst)
 /* Periods that have a table: 4 KB of biases. Above it, a tail per period costs next to nothing. */
 enum { TABLE = 1024, STEP = GROUP * V32F_N };
 
+/* Rows of NCHW that are too short to be added one by one. */
+enum { SHORT = 4 * V32F_N };
+
 static void add_periodic(const float * bias, size_t period, size_t size, float * dst)
 {
     float table[TABLE + STEP];
@@ -90,6 +93,23 @@ static void add_periodic(const float * bias, size_t period, size_t size, float *
         at -= at >= period ? period : 0;
     }
     add_arrays(table + at, size - i, dst + i);
+}
+
+/*
+ * Short rows: a masked or pieced store at the end of one makes the load of the next wait until it is done. So the biases of
+ * some rows are written out, each row over the surplus of the one before, and all of them added as one.
+ */
+static void add_short_rows(const float * bias, size_t rows, size_t size, float * dst)
+{
+    float table[TABLE + STEP];
+    const size_t together = TABLE / size;
+    for (size_t r = 0; r < rows; r += together) {
+        const size_t number = sn_min(rows - r, together);
+        for (size_t k = 0; k < number; ++k)
+            for (size_t i = 0; i < size; i += V32F_N)
+                v_store_32f(table + k * size + i, v_set_32f(bias[r + k]));
+        add_arrays(table, number * size, dst + r * size);
+    }
 }
 
 /* dst[i] += bias[i % period]. */
@@ -114,6 +134,8 @@ static void add_bias_32f(const float * bias, size_t channels, size_t spatial, fl
         add_arrays(bias, all, dst);
     else if (format == SimdTensorFormatNhwc)
         add_run(bias, channels, channels * spatial, dst);
+    else if (lanes == 1 && spatial < SHORT)
+        add_short_rows(bias, channels, spatial, dst);
     else
         for (size_t c = 0; c < all; c += lanes)
             add_run(bias + c, lanes, lanes * spatial, dst + c * spatial);
