@@ -43,7 +43,7 @@ FLAGS_neon   :=
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
-SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -pthread $(WARNINGS) \
+SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
 SN_LIBS   := -lm -lpthread
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \

@@ -205,7 +205,7 @@ size_t SimdAlignment(void);
 /* Destroys a context made by any Init function; NULL is allowed, a pointer to something else is refused. */
 void SimdRelease(void * context);
 
-/* The number of threads that one call may use; 1 unless set. */
+/* The number of threads that one call may use; 1 unless set. In this version every call does its work on its caller. */
 size_t SimdGetThreadNumber(void);
 
 /* Sets it, for the whole process, limited to 1 .. the number of hardware threads. */

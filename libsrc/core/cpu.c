@@ -116,34 +116,25 @@ static long read_number(const char * path)
     return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : number;
 }
 
+/* True when a processor is the first of those that a file of its topology lists: one of each core, or of each package. */
+static bool is_first_of(const char * list, long processor)
+{
+    char path[96];
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/%s", processor, list);
+    return read_number(path) == processor;
+}
+
 static void detect_counts(struct sn_cpu * cpu)
 {
-    enum { MOST = 4096 };
-    static long seen_sockets[MOST], seen_cores[MOST];
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    cpu->threads = online > 0 ? (size_t)online : 1;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN), configured = sysconf(_SC_NPROCESSORS_CONF);
     size_t sockets = 0, cores = 0;
-    for (size_t i = 0; i < cpu->threads && i < MOST; ++i) {
-        char path[96];
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology/physical_package_id", i);
-        const long socket = read_number(path);
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%zu/topology/core_id", i);
-        const long core = read_number(path);
-        if (socket < 0 || core < 0)
-            continue;
-        const long unique_core = socket << 20 | core;
-        size_t s = 0, c = 0;
-        while (s < sockets && seen_sockets[s] != socket)
-            ++s;
-        while (c < cores && seen_cores[c] != unique_core)
-            ++c;
-        if (s == sockets)
-            seen_sockets[sockets++] = socket;
-        if (c == cores)
-            seen_cores[cores++] = unique_core;
+    for (long i = 0; i < configured; ++i) {
+        cores += is_first_of("thread_siblings_list", i);
+        sockets += is_first_of("core_siblings_list", i);
     }
-    cpu->sockets = sn_max(sockets, 1);
+    cpu->threads = online > 0 ? (size_t)online : 1;
     cpu->cores = cores ? cores : cpu->threads;
+    cpu->sockets = sn_max(sockets, 1);
 }
 
 static void detect_caches(struct sn_cpu * cpu)
