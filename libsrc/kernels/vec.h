@@ -64,6 +64,9 @@
  *   v_max_16i(a, b)  v_xor_16i(a, b)  v_and_16i(a, b)  v_sra_16i(a, count)  v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
  *
+ * Slides: lanes n .. of a, then lanes 0 .. n - 1 of b; n is a constant, 1 to 4.
+ *   v_slide_32f(a, b, n)  v_slide_16i(a, b, n)  v_slide_8u(a, b, n)
+ *
  * Help for the compiler.
  *   v_keep_32f(v)           returns v, and makes the compiler hold it in a register from here on: it neither folds the
  *                           load of v into each use nor computes v again

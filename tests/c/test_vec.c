@@ -352,24 +352,34 @@ static const struct lane_word lane_words[] = {
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
 };
 
-/* Words that move lanes: the result is every second element of a, then of b. */
+/* Words that move lanes: the result is every second element of a, then of b; or as many as a has, from one on. */
 
 RUN_2(v_even_32f, 32f) RUN_2(v_odd_32f, 32f) RUN_2(v_even_16i, 16i) RUN_2(v_odd_16i, 16i) RUN_2(v_even_8u, 8u)
 RUN_2(v_odd_8u, 8u)
+#define RUN_SLIDE(word, type, n) RUN(word##_##n, type, word(IN(type, 0), IN(type, 1), n))
+RUN_SLIDE(v_slide_32f, 32f, 1) RUN_SLIDE(v_slide_32f, 32f, 2) RUN_SLIDE(v_slide_32f, 32f, 3) RUN_SLIDE(v_slide_32f, 32f, 4)
+RUN_SLIDE(v_slide_16i, 16i, 1) RUN_SLIDE(v_slide_16i, 16i, 2) RUN_SLIDE(v_slide_16i, 16i, 3) RUN_SLIDE(v_slide_16i, 16i, 4)
+RUN_SLIDE(v_slide_8u, 8u, 1) RUN_SLIDE(v_slide_8u, 8u, 2) RUN_SLIDE(v_slide_8u, 8u, 3) RUN_SLIDE(v_slide_8u, 8u, 4)
 
-static const struct halving_word
+static const struct moving_word
 {
     const char *name;
     void (*run)(const union block *in, union block *out);
     int bits;
-    size_t first;
-} halving_words[] = {
-    {"v_even_32f", run_v_even_32f, 32, 0}, {"v_odd_32f", run_v_odd_32f, 32, 1},
-    {"v_even_16i", run_v_even_16i, 16, 0}, {"v_odd_16i", run_v_odd_16i, 16, 1},
-    {"v_even_8u", run_v_even_8u, 8, 0}, {"v_odd_8u", run_v_odd_8u, 8, 1},
+    size_t step, first;
+} moving_words[] = {
+    {"v_even_32f", run_v_even_32f, 32, 2, 0}, {"v_odd_32f", run_v_odd_32f, 32, 2, 1},
+    {"v_even_16i", run_v_even_16i, 16, 2, 0}, {"v_odd_16i", run_v_odd_16i, 16, 2, 1},
+    {"v_even_8u", run_v_even_8u, 8, 2, 0}, {"v_odd_8u", run_v_odd_8u, 8, 2, 1},
+    {"v_slide_32f by 1", run_v_slide_32f_1, 32, 1, 1}, {"v_slide_32f by 2", run_v_slide_32f_2, 32, 1, 2},
+    {"v_slide_32f by 3", run_v_slide_32f_3, 32, 1, 3}, {"v_slide_32f by 4", run_v_slide_32f_4, 32, 1, 4},
+    {"v_slide_16i by 1", run_v_slide_16i_1, 16, 1, 1}, {"v_slide_16i by 2", run_v_slide_16i_2, 16, 1, 2},
+    {"v_slide_16i by 3", run_v_slide_16i_3, 16, 1, 3}, {"v_slide_16i by 4", run_v_slide_16i_4, 16, 1, 4},
+    {"v_slide_8u by 1", run_v_slide_8u_1, 8, 1, 1}, {"v_slide_8u by 2", run_v_slide_8u_2, 8, 1, 2},
+    {"v_slide_8u by 3", run_v_slide_8u_3, 8, 1, 3}, {"v_slide_8u by 4", run_v_slide_8u_4, 8, 1, 4},
 };
 
-static void check_halving_word(const struct halving_word *t)
+static void check_moving_word(const struct moving_word *t)
 {
     size_t lanes = sizeof(union block) * 8 / (size_t)t->bits;
     begin(t->name);
@@ -381,7 +391,7 @@ static void check_halving_word(const struct halving_word *t)
         t->run(in, &out);
         for (size_t i = 0; i < lanes; i++)
         {
-            size_t from = 2 * i + t->first;
+            size_t from = t->step * i + t->first;
             uint32_t want = lane(in + from / lanes, t->bits, from % lanes), got = lane(&out, t->bits, i);
             if (fails(got == want))
                 printf("FAIL %s (%s): lane %zu: got %#x, want %#x\n", t->name, ISA, i, got, want);
@@ -891,8 +901,8 @@ static __attribute__((noinline)) int check_all(uint64_t seed)
     check_constants();
     for (size_t i = 0; i < COUNT(lane_words); i++)
         check_lane_word(lane_words + i);
-    for (size_t i = 0; i < COUNT(halving_words); i++)
-        check_halving_word(halving_words + i);
+    for (size_t i = 0; i < COUNT(moving_words); i++)
+        check_moving_word(moving_words + i);
     check_transpose();
     check_pack(false);
     check_pack(true);

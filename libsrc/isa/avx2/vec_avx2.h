@@ -290,6 +290,32 @@ SN_INLINE v8u v_odd_8u(v8u a, v8u b)
     return vx_order(_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)));
 }
 
+/* Slides. */
+
+/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal, and slide inside halves. */
+SN_INLINE __m256i vx_slide_bytes(__m256i a, __m256i b, int bytes)
+{
+    const __m256i next = _mm256_permute2x128_si256(a, b, 0x21);
+    switch (bytes)
+    {
+    case 1: return _mm256_alignr_epi8(next, a, 1);
+    case 2: return _mm256_alignr_epi8(next, a, 2);
+    case 3: return _mm256_alignr_epi8(next, a, 3);
+    case 4: return _mm256_alignr_epi8(next, a, 4);
+    case 6: return _mm256_alignr_epi8(next, a, 6);
+    case 8: return _mm256_alignr_epi8(next, a, 8);
+    case 12: return _mm256_alignr_epi8(next, a, 12);
+    case 16: return next;
+    default: return b;
+    }
+}
+SN_INLINE v32f v_slide_32f(v32f a, v32f b, int n)
+{
+    return _mm256_castsi256_ps(vx_slide_bytes(_mm256_castps_si256(a), _mm256_castps_si256(b), 4 * n));
+}
+SN_INLINE v16i v_slide_16i(v16i a, v16i b, int n) { return vx_slide_bytes(a, b, 2 * n); }
+SN_INLINE v8u v_slide_8u(v8u a, v8u b, int n) { return vx_slide_bytes(a, b, n); }
+
 /* Help for the compiler. */
 
 SN_INLINE v32f v_keep_32f(v32f v)

@@ -312,6 +312,32 @@ SN_INLINE v8u v_even_8u(v8u a, v8u b)
 }
 SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vx_low_bytes(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8)); }
 
+/* Slides. */
+
+/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal; only 32-bit lanes slide across quarters. */
+SN_INLINE __m512i vx_slide_bytes(__m512i a, __m512i b, int bytes)
+{
+    const __m512i next = _mm512_alignr_epi32(b, a, 4);
+    switch (bytes)
+    {
+    case 1: return _mm512_alignr_epi8(next, a, 1);
+    case 2: return _mm512_alignr_epi8(next, a, 2);
+    case 3: return _mm512_alignr_epi8(next, a, 3);
+    case 4: return _mm512_alignr_epi32(b, a, 1);
+    case 6: return _mm512_alignr_epi8(next, a, 6);
+    case 8: return _mm512_alignr_epi32(b, a, 2);
+    case 12: return _mm512_alignr_epi32(b, a, 3);
+    case 16: return _mm512_alignr_epi32(b, a, 4);
+    default: return b;
+    }
+}
+SN_INLINE v32f v_slide_32f(v32f a, v32f b, int n)
+{
+    return _mm512_castsi512_ps(vx_slide_bytes(_mm512_castps_si512(a), _mm512_castps_si512(b), 4 * n));
+}
+SN_INLINE v16i v_slide_16i(v16i a, v16i b, int n) { return vx_slide_bytes(a, b, 2 * n); }
+SN_INLINE v8u v_slide_8u(v8u a, v8u b, int n) { return vx_slide_bytes(a, b, n); }
+
 /* Help for the compiler. */
 
 SN_INLINE v32f v_keep_32f(v32f v)

@@ -290,6 +290,32 @@ SN_INLINE v8u v_min_8u(v8u a, v8u b) { return vminq_u8(a, b); }
 SN_INLINE v8u v_even_8u(v8u a, v8u b) { return vuzp1q_u8(a, b); }
 SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vuzp2q_u8(a, b); }
 
+/* Slides. bytes: a constant, what 1 to 4 lanes have. The instruction wants it as a literal. */
+
+SN_INLINE v8u vx_slide_bytes(v8u a, v8u b, int bytes)
+{
+    switch (bytes)
+    {
+    case 1: return vextq_u8(a, b, 1);
+    case 2: return vextq_u8(a, b, 2);
+    case 3: return vextq_u8(a, b, 3);
+    case 4: return vextq_u8(a, b, 4);
+    case 6: return vextq_u8(a, b, 6);
+    case 8: return vextq_u8(a, b, 8);
+    case 12: return vextq_u8(a, b, 12);
+    default: return b;
+    }
+}
+SN_INLINE v32f v_slide_32f(v32f a, v32f b, int n)
+{
+    return vreinterpretq_f32_u8(vx_slide_bytes(vreinterpretq_u8_f32(a), vreinterpretq_u8_f32(b), 4 * n));
+}
+SN_INLINE v16i v_slide_16i(v16i a, v16i b, int n)
+{
+    return vreinterpretq_s16_u8(vx_slide_bytes(vreinterpretq_u8_s16(a), vreinterpretq_u8_s16(b), 2 * n));
+}
+SN_INLINE v8u v_slide_8u(v8u a, v8u b, int n) { return vx_slide_bytes(a, b, n); }
+
 /* Help for the compiler. */
 
 SN_INLINE v32f v_keep_32f(v32f v)

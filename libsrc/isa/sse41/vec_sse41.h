@@ -229,6 +229,30 @@ SN_INLINE v8u v_even_8u(v8u a, v8u b)
 }
 SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)); }
 
+/* Slides. */
+
+/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal. */
+SN_INLINE __m128i vx_slide_bytes(__m128i a, __m128i b, int bytes)
+{
+    switch (bytes)
+    {
+    case 1: return _mm_alignr_epi8(b, a, 1);
+    case 2: return _mm_alignr_epi8(b, a, 2);
+    case 3: return _mm_alignr_epi8(b, a, 3);
+    case 4: return _mm_alignr_epi8(b, a, 4);
+    case 6: return _mm_alignr_epi8(b, a, 6);
+    case 8: return _mm_alignr_epi8(b, a, 8);
+    case 12: return _mm_alignr_epi8(b, a, 12);
+    default: return b;
+    }
+}
+SN_INLINE v32f v_slide_32f(v32f a, v32f b, int n)
+{
+    return _mm_castsi128_ps(vx_slide_bytes(_mm_castps_si128(a), _mm_castps_si128(b), 4 * n));
+}
+SN_INLINE v16i v_slide_16i(v16i a, v16i b, int n) { return vx_slide_bytes(a, b, 2 * n); }
+SN_INLINE v8u v_slide_8u(v8u a, v8u b, int n) { return vx_slide_bytes(a, b, n); }
+
 /* Help for the compiler. */
 
 SN_INLINE v32f v_keep_32f(v32f v)
