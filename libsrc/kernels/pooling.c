@@ -3,7 +3,7 @@
  *
  * A tensor is planes of rows of pixels of `inner` elements (see core/table.h). A window's maximum is taken in two steps,
  * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs;
- * pooling_rows.h, which is included once per element type, has them. Two rows of outputs go together: the rows of the image
+ * pooling_kind.h, which is included once per element type, has them. Two rows of outputs go together: the rows of the image
  * that both windows cover are read once.
  *
  * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
@@ -39,31 +39,17 @@ static struct span covered(const struct sn_pool_axis * axis)
     return axis->src && begin < last ? (struct span){begin, last - begin} : (struct span){0, 0};
 }
 
-/* What one or two rows of outputs read: rows that both windows cover, and those that one of them has for itself. */
-struct rows {
-    struct span common, own[2];
-    bool two;
-};
-
-/* The next rows of outputs, y and y + 1 if it is below `end` and shares rows with y. */
-static struct rows rows_at(const struct sn_pool_axis * axis, size_t y, size_t end)
+/* An axis that is not pooled. */
+static bool is_alone(const struct sn_pool_axis * axis)
 {
-    struct rows r = {.common = window_of(axis, y)};
-    if (y + 1 < end) {
-        const struct span first = r.common, second = window_of(axis, y + 1);
-        const size_t firstEnd = first.begin + first.count, secondEnd = second.begin + second.count;
-        if (second.count && second.begin < firstEnd) {
-            r.own[0] = (struct span){first.begin, second.begin - first.begin};
-            r.common = (struct span){second.begin, firstEnd - second.begin};
-            r.own[1] = (struct span){firstEnd, secondEnd - firstEnd};
-            r.two = true;
-        }
-    }
-    return r;
+    return axis->kernel == 1 && axis->stride == 1 && axis->pad == 0 && axis->src == axis->dst;
 }
 
-/* Number of rows of the window of the first or second row of outputs. */
-static size_t rows_of(const struct rows * r, int which) { return r->common.count + r->own[which].count; }
+/* An axis with one window that is all of it. */
+static bool is_whole(const struct sn_pool_axis * axis)
+{
+    return axis->dst == 1 && axis->src && window_of(axis, 0).count == axis->src;
+}
 
 /* Elements between rows and planes of the image and of the output. */
 struct pitches {
@@ -80,6 +66,58 @@ static struct pitches pitches_of(const struct sn_pooling * p)
 static float divisor_of(const struct sn_pooling * p, int axis, size_t cells)
 {
     return (float)(p->excludePad ? cells : p->axis[axis].kernel);
+}
+
+/*
+ * One or two rows of outputs and what they read: rows that both windows cover, and those that one of them has for itself.
+ * A step without common rows is one row of empty windows.
+ */
+struct step {
+    size_t y;                       /* the first row of outputs */
+    bool two;
+    struct span common, own[2];     /* begin in elements */
+    size_t first, last;             /* elements before the first and the last row */
+    float divisor[2];               /* the rows' part of it */
+};
+
+enum { PLAN = 32 };
+
+/* The steps of PLAN pairs at most, the same for every plane: pair i has first[i] .. first[i + 1] - 1. */
+struct plan {
+    size_t first[PLAN + 1];
+    struct step step[2 * PLAN];
+};
+
+/* The step of row y of outputs, and of row y + 1 if that is below `end` and they share rows of the image. */
+static void plan_step(struct step * s, const struct sn_pooling * p, size_t y, size_t end)
+{
+    const struct sn_pool_axis * axis = &p->axis[1];
+    const size_t pitch = axis[1].src * p->inner;
+    const struct span a = window_of(axis, y), b = y + 1 < end ? window_of(axis, y + 1) : (struct span){0, 0};
+    *s = (struct step){.y = y, .common = {a.begin * pitch, a.count}};
+    if (a.count && b.count && b.begin < a.begin + a.count) {
+        s->two = true;
+        s->own[0] = (struct span){a.begin * pitch, b.begin - a.begin};
+        s->common = (struct span){b.begin * pitch, a.begin + a.count - b.begin};
+        s->own[1] = (struct span){(a.begin + a.count) * pitch, b.begin + b.count - a.begin - a.count};
+    }
+    s->first = a.begin * pitch;
+    s->last = s->two ? (b.begin + b.count - 1) * pitch : (a.begin + a.count - 1) * pitch;
+    s->divisor[0] = divisor_of(p, 1, a.count);
+    s->divisor[1] = divisor_of(p, 1, b.count);
+}
+
+/* Plans pairs begin .. end - 1. With `single` no step has two rows. */
+static void plan_pairs(struct plan * plan, const struct sn_pooling * p, size_t begin, size_t end, bool single)
+{
+    size_t n = 0;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t last = sn_min(2 * i + 2, p->axis[1].dst);
+        plan->first[i - begin] = n;
+        for (size_t y = 2 * i; y < last; y += plan->step[n++].two ? 2 : 1)
+            plan_step(&plan->step[n], p, y, single ? y + 1 : last);
+    }
+    plan->first[end - begin] = n;
 }
 
 /*
@@ -129,7 +167,14 @@ static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, c
     return l;
 }
 
-/* ---- one instance of pooling_rows.h for each kind. A vector of elements is loaded by ENTER(word) and finished by LEAVE. */
+/* ---- one instance of pooling_kind.h for each kind. A vector of elements is loaded by ENTER(word) and finished by LEAVE. */
+
+#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
+
+/* Read from 64 - n: the mask of the first n bytes of a vector. */
+static const int8_t first_bytes[128] = {
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 
@@ -137,25 +182,25 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 #define ELEMENT float
 #define VECTOR v32f
 #define LANES V32F_N
-#define WORD(name) SN_JOIN3(v_, name, _32f)
+#define TYPE 32f
 #define IDENTITY v_set_32f(-FLT_MAX)
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) v_max_32f(v_set_32f(-FLT_MAX), v)
 #define REDUCE(a, b) v_max_32f(a, b)
 #define HAS_DIVISOR 0
-#include "kernels/pooling_rows.h"
+#include "kernels/pooling_kind.h"
 
 #define KIND average_32f
 #define ELEMENT float
 #define VECTOR v32f
 #define LANES V32F_N
-#define WORD(name) SN_JOIN3(v_, name, _32f)
+#define TYPE 32f
 #define IDENTITY v_zero_32f()
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) v_div_32f(v, divisor)
 #define REDUCE(a, b) v_add_32f(a, b)
 #define HAS_DIVISOR 1
-#include "kernels/pooling_rows.h"
+#include "kernels/pooling_kind.h"
 
 /* Negative numbers have their bits below the sign turned, then bfloat16 compares as integers do; the way back is the same. */
 SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15), v_set_16i(0x7FFF))); }
@@ -164,25 +209,25 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define ELEMENT uint16_t
 #define VECTOR v16i
 #define LANES V16I_N
-#define WORD(name) SN_JOIN3(v_, name, _16i)
+#define TYPE 16i
 #define IDENTITY v_set_16i((int16_t)(0xFF80 ^ 0x7FFF))
 #define ENTER(v) ordered(v)
 #define LEAVE(v, divisor) ordered(v)
 #define REDUCE(a, b) v_max_16i(a, b)
 #define HAS_DIVISOR 0
-#include "kernels/pooling_rows.h"
+#include "kernels/pooling_kind.h"
 
 #define KIND max_8u
 #define ELEMENT uint8_t
 #define VECTOR v8u
 #define LANES V8U_N
-#define WORD(name) SN_JOIN3(v_, name, _8u)
+#define TYPE 8u
 #define IDENTITY v_set_8u(0)
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) (v)
 #define REDUCE(a, b) v_max_8u(a, b)
 #define HAS_DIVISOR 0
-#include "kernels/pooling_rows.h"
+#include "kernels/pooling_kind.h"
 
 void ISA_FN(install_pooling)(struct sn_table * table)
 {
