@@ -24,14 +24,15 @@ struct sn_depthwise_nhwc_32f {
 typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d);
 
 /*
- * `rows` output rows of a depthwise convolution of one channel: the sum over taps t of weight[t] * src[tap[t] + x], for x of
- * 0 .. columns - 1. Up to a vector of floats behind the last input is read.
+ * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
+ * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats behind the last input is read.
  */
 struct sn_depthwise_nchw_32f {
     const float * src;
     size_t srcStep; /* floats between the inputs of neighbouring rows */
+    size_t tapStep; /* and between those of neighbouring rows of taps */
     const size_t * tap;
-    size_t taps;
+    size_t kernelY, kernelX;
     const float * weight;
     float bias, slope;
     SimdConvolutionActivationType activation;
@@ -58,7 +59,17 @@ struct sn_columns_32f {
 };
 typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
 
-/* dst[i] = src[i * step] for i < count. */
-typedef void (*sn_every_32f_fn)(const float * src, size_t step, size_t count, float * dst);
+/*
+ * Copies lines with their padding: each gets `before` zeros, then src[i * stride] for i < inside, then zeros up to `size`
+ * floats. Exactly those are read and written.
+ */
+struct sn_lines_32f {
+    const float * src;
+    size_t srcStep, stride;
+    float * dst;
+    size_t dstStep;
+    size_t lines, before, inside, size;
+};
+typedef void (*sn_lines_32f_fn)(const struct sn_lines_32f * l);
 
 #endif

@@ -130,7 +130,7 @@ struct sn_table {
     sn_depthwise_nhwc_32f_fn depthwise_nhwc_32f; /* this one and the next belong to the tile: `base` has none */
     sn_depthwise_nchw_32f_fn depthwise_nchw_32f;
     sn_columns_32f_fn columns_32f;
-    sn_every_32f_fn every_32f;
+    sn_lines_32f_fn lines_32f;
 
     /* pooling */
     sn_pooling_fn pooling_max_32f, pooling_max_16b, pooling_max_8u, pooling_average_32f;

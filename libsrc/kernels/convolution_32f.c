@@ -2,7 +2,6 @@
  * What convolutions need beside the GEMM tile: the depthwise kernels, and the copies that prepare operands.
  */
 #include <math.h>
-#include <string.h>
 
 #include "kernels/activate.h"
 #include "kernels/install.h"
@@ -211,22 +210,76 @@ static void depthwise_nhwc_32f(const struct sn_depthwise_nhwc_32f * d)
     }
 }
 
-/* ---- depthwise NCHW: some vectors of neighbouring pixels of one channel */
+/* ---- depthwise NCHW: some vectors of neighbouring pixels of one channel, in some rows */
 
-SN_INLINE void depthwise_vectors(const struct sn_depthwise_nchw_32f * d, const float * src, float * dst, size_t lanes,
-                                 int vectors)
+/* Rows at a time: where neighbouring rows share lines of input, each load serves all of them. */
+enum { ROWS = 4, VECTORS = 2 };
+
+/* Adds what tap kx finds in a line of input, which is line `line` for the first row, to the sums of rows that use it. */
+SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const float * src, size_t line, size_t kx,
+                       v32f sum[ROWS][VECTORS], int rows, int vectors, size_t kernelY, size_t kernelX)
 {
-    v32f sum[4];
-    SN_UNROLL for (int i = 0; i < vectors; ++i) sum[i] = v_set_32f(d->bias);
-    for (size_t t = 0; t < d->taps; ++t) {
-        const v32f weight = v_set_32f(d->weight[t]);
-        const float * from = src + d->tap[t];
-        SN_UNROLL for (int i = 0; i < vectors; ++i) sum[i] = v_fma_32f(v_load_32f(from + i * V32F_N), weight, sum[i]);
+    const float * from = src + d->tap[kx];
+    v32f a[VECTORS];
+    SN_UNROLL for (int j = 0; j < vectors; ++j) a[j] = v_load_32f(from + j * V32F_N);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+    {
+        const size_t ky = line - (size_t)i; /* huge for lines above those of row i */
+        if (ky < kernelY) {
+            const v32f weight = v_set_32f(d->weight[ky * kernelX + kx]);
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(a[j], weight, sum[i][j]);
+        }
+    }
+}
+
+/* taps: kernelY and kernelX as a constant, which frees the loops of all decisions; 0 for any. */
+SN_INLINE void depthwise_block(const struct sn_depthwise_nchw_32f * d, const float * src, float * dst, size_t lanes,
+                               int rows, int vectors, int taps)
+{
+    v32f sum[ROWS][VECTORS];
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_set_32f(d->bias);
+    if (taps) {
+        SN_UNROLL for (int line = 0; line < taps + rows - 1; ++line)
+            SN_UNROLL for (int kx = 0; kx < taps; ++kx)
+                add_tap(d, src + (size_t)line * d->tapStep, (size_t)line, (size_t)kx, sum, rows, vectors, (size_t)taps,
+                        (size_t)taps);
+    } else {
+        for (size_t line = 0; line < d->kernelY + (size_t)rows - 1; ++line)
+            for (size_t kx = 0; kx < d->kernelX; ++kx)
+                add_tap(d, src + line * d->tapStep, line, kx, sum, rows, vectors, d->kernelY, d->kernelX);
     }
     const struct limits limits = limits_of(d->activation, d->param);
-    SN_UNROLL for (int i = 0; i < vectors; ++i)
-        store_some(dst + i * V32F_N, limit(sum[i], limits), i + 1 < vectors ? V32F_N : lanes);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+            store_some(dst + (size_t)i * d->columns + j * V32F_N, limit(sum[i][j], limits),
+                       j + 1 < vectors ? V32F_N : lanes);
 }
+
+SN_INLINE void depthwise_rows(const struct sn_depthwise_nchw_32f * d, size_t y, int rows, int taps)
+{
+    const float * src = d->src + y * d->srcStep;
+    float * dst = d->dst + y * d->columns;
+    size_t x = 0;
+    for (; x + VECTORS * V32F_N <= d->columns; x += VECTORS * V32F_N)
+        depthwise_block(d, src + x, dst + x, V32F_N, rows, VECTORS, taps);
+    for (; x < d->columns; x += V32F_N)
+        depthwise_block(d, src + x, dst + x, sn_min(d->columns - x, V32F_N), rows, 1, taps);
+}
+
+SN_INLINE void depthwise_plane(const struct sn_depthwise_nchw_32f * d, int taps)
+{
+    size_t y = 0;
+    if (d->srcStep == d->tapStep)
+        for (; y + ROWS <= d->rows; y += ROWS)
+            depthwise_rows(d, y, ROWS, taps);
+    for (; y < d->rows; ++y)
+        depthwise_rows(d, y, 1, taps);
+}
+
+static __attribute__((noinline)) void plane_3(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 3); }
+static __attribute__((noinline)) void plane_5(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 5); }
+static __attribute__((noinline)) void plane_any(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 0); }
 
 static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
 {
@@ -240,15 +293,12 @@ static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
 
 static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
 {
-    for (size_t y = 0; y < d->rows; ++y) {
-        const float * src = d->src + y * d->srcStep;
-        float * dst = d->dst + y * d->columns;
-        size_t x = 0;
-        for (; x + 4 * V32F_N <= d->columns; x += 4 * V32F_N)
-            depthwise_vectors(d, src + x, dst + x, V32F_N, 4);
-        for (; x < d->columns; x += V32F_N)
-            depthwise_vectors(d, src + x, dst + x, sn_min(d->columns - x, V32F_N), 1);
-    }
+    if (d->kernelY == 3 && d->kernelX == 3)
+        plane_3(d);
+    else if (d->kernelY == 5 && d->kernelX == 5)
+        plane_5(d);
+    else
+        plane_any(d);
     if (second_pass(d->activation))
         activate_pixels(d);
 }
@@ -274,23 +324,47 @@ static void columns_32f(const struct sn_columns_32f * g)
     }
 }
 
-static void every_32f(const float * src, size_t step, size_t count, float * dst)
+SN_INLINE void zeros(float * p, size_t count)
 {
+    for (; count >= V32F_N; count -= V32F_N, p += V32F_N)
+        v_store_32f(p, v_zero_32f());
+    v_store_tail_32f(p, v_zero_32f(), count);
+}
+
+/* count floats src[0], src[2] ...; none behind the last is read. */
+SN_INLINE v32f every_second(const float * src, size_t count)
+{
+    if (count > V32F_N)
+        return v_even_32f(v_load_32f(src), v_load_32f(src + V32F_N));
+    const size_t all = 2 * count - 1, low = sn_min(all, V32F_N);
+    return v_even_32f(v_load_tail_32f(src, low), v_load_tail_32f(src + low, all - low));
+}
+
+static void line_32f(const struct sn_lines_32f * l, const float * src, float * dst)
+{
+    zeros(dst, l->before);
+    dst += l->before;
+    const size_t inside = l->inside;
     size_t i = 0;
-    if (step == 1) {
-        memcpy(dst, src, count * sizeof(float));
-        return;
+    if (l->stride == 1) {
+        for (; i + V32F_N <= inside; i += V32F_N)
+            v_store_32f(dst + i, v_load_32f(src + i));
+        if (i < inside)
+            v_store_tail_32f(dst + i, v_load_tail_32f(src + i, inside - i), inside - i);
+    } else if (l->stride == 2) {
+        for (; i < inside; i += V32F_N)
+            store_some(dst + i, every_second(src + 2 * i, inside - i), sn_min(inside - i, V32F_N));
+    } else {
+        for (; i < inside; ++i) /* no instruction gathers faster than this */
+            dst[i] = src[i * l->stride];
     }
-    if (step == 2) {
-        for (; i + V32F_N < count; i += V32F_N)
-            v_store_32f(dst + i, v_even_32f(v_load_32f(src + 2 * i), v_load_32f(src + 2 * i + V32F_N)));
-        const size_t left = 2 * (count - i) - 1, low = sn_min(left, V32F_N); /* the last float is not followed by one */
-        const v32f a = v_load_tail_32f(src + 2 * i, low), b = v_load_tail_32f(src + 2 * i + low, left - low);
-        v_store_tail_32f(dst + i, v_even_32f(a, b), count - i);
-        return;
-    }
-    for (; i < count; ++i) /* no instruction set gathers faster than this */
-        dst[i] = src[i * step];
+    zeros(dst + inside, l->size - l->before - inside);
+}
+
+static void lines_32f(const struct sn_lines_32f * l)
+{
+    for (size_t i = 0; i < l->lines; ++i)
+        line_32f(l, l->src + i * l->srcStep, l->dst + i * l->dstStep);
 }
 
 void ISA_FN(install_convolution_32f)(struct sn_table * table)
@@ -298,5 +372,5 @@ void ISA_FN(install_convolution_32f)(struct sn_table * table)
     table->depthwise_nhwc_32f = depthwise_nhwc_32f;
     table->depthwise_nchw_32f = depthwise_nchw_32f;
     table->columns_32f = columns_32f;
-    table->every_32f = every_32f;
+    table->lines_32f = lines_32f;
 }

@@ -82,16 +82,15 @@ static bool nchw_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     c->depth = p->kernelY * p->kernelX;
-    c->segments = c->depth;
+    c->segments = p->kernelX;
     c->channels = p->dstC;
     return sn_split_plan(c, 1) && sn_product(&c->weightSize, c->depth, p->dstC);
 }
 
 static void nchw_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
-    for (size_t ky = 0; ky < c->p.kernelY; ++ky)
-        for (size_t kx = 0; kx < c->p.kernelX; ++kx)
-            *segment++ = sn_split_tap(c, 0, ky, kx);
+    for (size_t kx = 0; kx < c->p.kernelX; ++kx)
+        segment[kx] = sn_split_tap(c, 0, 0, kx);
     memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
@@ -99,8 +98,8 @@ static void nchw_channel(const struct job * job, size_t channel, const float * s
 {
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    struct sn_depthwise_nchw_32f d = {.src = job->work, .srcStep = c->band.strideY * c->band.line, .tap = c->segment,
-        .taps = c->depth, .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
+    struct sn_depthwise_nchw_32f d = {.src = job->work, .srcStep = c->band.strideY * c->band.line,
+        .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX, .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}, .columns = p->dstW};
     for (size_t row = 0; row < p->dstH; row += c->band.rows) {

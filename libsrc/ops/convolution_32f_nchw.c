@@ -48,34 +48,37 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
     return plane * c->band.plane + ky * p->dilationY * c->band.line + x % p->strideX * c->band.run + x / p->strideX;
 }
 
-/* A phase of a line: columns phase, phase + stride ... of the padded image, of which `src` is the line without padding. */
-static void copy_phase(const struct sn_convolution_32f * c, const float * src, size_t phase, float * to)
+/*
+ * A phase of the lines: columns phase, phase + stride ... of the padded image, of which `src` is the first line without
+ * padding.
+ */
+static void copy_phase(const struct sn_convolution_32f * c, const float * src, size_t step, size_t lines, size_t phase,
+                       float * to)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t run = c->band.run, stride = p->strideX;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
     const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW); /* the first column of the image that is copied */
-    const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before);
-    memset(to, 0, before * sizeof(float));
-    if (inside)
-        c->table->every_32f(src + begin, stride, inside, to + before);
-    memset(to + before + inside, 0, (run - before - inside) * sizeof(float));
+    const struct sn_lines_32f job = {.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
+        .dst = to + phase * run, .dstStep = c->band.line, .lines = lines, .before = before,
+        .inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before), .size = run};
+    c->table->lines_32f(&job);
 }
 
 void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_band * band = &c->band;
-    const size_t step = band->strideY == p->strideY ? 1 : p->strideY;
-    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);
-    for (size_t i = 0; i < lines; ++i, to += band->line) {
-        const size_t y = row * p->strideY + i * step - p->padY; /* huge when above the image */
-        if (y >= p->srcH)
-            memset(to, 0, band->line * sizeof(float));
-        else
-            for (size_t f = 0; f < band->phases; ++f)
-                copy_phase(c, src + y * p->srcW, f, to + f * band->run);
-    }
+    const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
+    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY), at = row * p->strideY;
+    const size_t above = at < p->padY ? sn_min(sn_ceil_div(p->padY - at, step), lines) : 0;
+    const size_t y = sn_min(at + above * step - p->padY, p->srcH); /* the first line of the image that is copied */
+    const size_t inside = sn_min(sn_ceil_div(p->srcH - y, step), lines - above);
+    memset(to, 0, above * band->line * sizeof(float));
+    to += above * band->line;
+    for (size_t f = 0; inside && f < band->phases; ++f)
+        copy_phase(c, src + y * p->srcW, step, inside, f, to);
+    memset(to + inside * band->line, 0, (lines - above - inside) * band->line * sizeof(float));
 }
 
 /* ---- plan and weights */
