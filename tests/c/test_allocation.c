@@ -1,0 +1,146 @@
+/* Without memory: each function that allocates says so with kind 2, leaves dst alone, and works again when there is some. And
+ * Forward allocates nothing after its first call in a thread. The library's allocations all end in posix_memalign(), which is
+ * replaced here. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "test.h"
+
+static int allocations;
+static bool no_memory;
+
+int posix_memalign(void ** block, size_t align, size_t size)
+{
+    ++allocations;
+    *block = no_memory ? NULL : aligned_alloc(align, size ? size : align);
+    return *block ? 0 : ENOMEM;
+}
+
+enum { C = 5, S = 9 };
+
+static SimdConvolutionParameters shape(SimdTensorFormatType format)
+{
+    return (SimdConvolutionParameters){
+        .srcC = C, .srcH = S, .srcW = S, .srcT = SimdTensorData32f, .srcF = format,
+        .dstC = C, .dstH = S, .dstW = S, .dstT = SimdTensorData32f, .dstF = format,
+        .kernelY = 3, .kernelX = 3, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1,
+        .padY = 1, .padX = 1, .padH = 1, .padW = 1, .group = 1, .activation = SimdConvolutionActivationRelu};
+}
+
+static bool all_are(const float * x, size_t count, float value)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (x[i] != value)
+            return false;
+    return true;
+}
+
+static void infrastructure(void)
+{
+    no_memory = true;
+    TEST(SimdAllocate(100, 64) == NULL);
+    TEST_REFUSED(2, "SimdAllocate: ");
+    TEST(sn_scratch((size_t)1 << 26) == NULL);
+    const size_t dimensions[1] = {10};
+    TEST(SimdSynetAdd16bInit(dimensions, 1, SimdTensorData32f, dimensions, 1, SimdTensorData32f, SimdTensorData32f,
+                             SimdTensorFormatUnknown) == NULL);
+    TEST_REFUSED(2, "SimdSynetAdd16bInit: ");
+    no_memory = false;
+    TEST(sn_scratch(100) != NULL);
+}
+
+static void convolution(SimdTensorFormatType format)
+{
+    static float src[C * S * S], dst[C * S * S], weight[C * C * 9];
+    const SimdConvolutionParameters p = shape(format);
+    for (int i = 0; i < C * S * S; ++i)
+        src[i] = 1, dst[i] = -7;
+    for (int i = 0; i < C * C * 9; ++i)
+        weight[i] = 1;
+    no_memory = true;
+    TEST(SimdSynetConvolution32fInit(1, &p, NULL) == NULL);
+    TEST_REFUSED(2, "SimdSynetConvolution32fInit: ");
+    no_memory = false;
+    void * c = SimdSynetConvolution32fInit(1, &p, NULL);
+    TEST(c != NULL);
+    SimdBool internal = SimdFalse;
+    no_memory = true;
+    SimdSynetConvolution32fSetParams(c, weight, &internal, NULL, NULL);
+    TEST_REFUSED(2, "SimdSynetConvolution32fSetParams: ");
+    TEST(internal == SimdFalse);
+    no_memory = false;
+    SimdSynetConvolution32fForward(c, src, NULL, dst);
+    TEST_REFUSED(3, "SetParams");
+    TEST(all_are(dst, C * S * S, -7));
+    SimdSynetConvolution32fSetParams(c, weight, &internal, NULL, NULL);
+    TEST_NO_ERROR();
+    no_memory = true; /* this thread has no scratch memory yet, and the context may want none */
+    SimdSynetConvolution32fForward(c, src, NULL, dst);
+    TEST(SimdnetLastErrorKind() == 0 || (SimdnetLastErrorKind() == 2 && all_are(dst, C * S * S, -7)));
+    no_memory = false;
+    SimdSynetConvolution32fForward(c, src, NULL, dst);
+    TEST_NO_ERROR();
+    TEST(dst[0] == 4 * C);
+    allocations = 0;
+    for (int i = 0; i < 10; ++i)
+        SimdSynetConvolution32fForward(c, src, NULL, dst);
+    TEST(allocations == 0);
+    SimdRelease(c);
+}
+
+/* Functions without a context need no memory at all. */
+static void plain_functions(void)
+{
+    static float x[4000], y[4000], z[4000];
+    static uint8_t bytes[4000], sums[4000];
+    const float slope = 0.5f;
+    allocations = 0;
+    no_memory = true;
+    SimdSynetRelu32f(x, 4000, &slope, y);
+    TEST_NO_ERROR();
+    SimdSynetSoftmaxLayerForward(x, 20, 10, 20, y);
+    TEST_NO_ERROR();
+    SimdSynetInnerProductLayerForward(x, z, NULL, 40, 100, y);
+    TEST_NO_ERROR();
+    SimdSynetAddBias(x, 10, 400, y, SimdTensorFormatNhwc);
+    TEST_NO_ERROR();
+    SimdSynetAdd8i(bytes, x, x, bytes, x, x, sums, x, x, 1, 10, 400, SimdTensorFormatNhwc, SimdSynetCompatibilityDefault);
+    TEST_NO_ERROR();
+    SimdSynetConvertImage(1, 10, 400, x, SimdTensorFormatNchw, y, SimdTensorFormatNhwc);
+    TEST_NO_ERROR();
+    for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNhwc; ++format) {
+        SimdSynetPoolingMax32f(x, 10, 20, 20, 1, 5, 5, 1, 1, 1, 0, 2, 2, y, 10, 20, 20, (SimdTensorFormatType)format);
+        TEST_NO_ERROR();
+        SimdSynetPoolingMax8u(bytes, 10, 20, 20, 5, 5, 1, 1, 2, 2, sums, 20, 20, (SimdTensorFormatType)format);
+        TEST_NO_ERROR();
+        SimdSynetPoolingAverage(x, 10, 20, 20, 5, 5, 1, 1, 2, 2, y, 20, 20, SimdTrue, (SimdTensorFormatType)format);
+        TEST_NO_ERROR();
+    }
+    TEST(allocations == 0);
+    no_memory = false;
+}
+
+static void * on_every_level(void * unused)
+{
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        plain_functions();
+        convolution(SimdTensorFormatNhwc);
+        convolution(SimdTensorFormatNchw);
+    }
+    infrastructure();
+    return unused;
+}
+
+/* In a thread of its own, which has no scratch memory yet, and then in the first one. */
+int main(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, on_every_level, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        return 1;
+    on_every_level(NULL);
+    return test_end();
+}
