@@ -51,7 +51,7 @@ static void add_constant(float bias, size_t size, float * dst)
 /* The period divides a vector. */
 static void add_narrow(const float * bias, size_t period, size_t size, float * dst)
 {
-    float table[2 * V32F_N];
+    float table[2 * V32F_N] SN_ALIGNED;
     for (size_t i = 0; i < 2 * V32F_N; ++i)
         table[i] = bias[i % period];
     const size_t head = misaligned(dst, size);
@@ -76,7 +76,7 @@ enum { SHORT = 4 * V32F_N };
 
 static void add_periodic(const float * bias, size_t period, size_t size, float * dst)
 {
-    float table[TABLE + STEP];
+    float table[TABLE + STEP] SN_ALIGNED;
     memcpy(table, bias, period * sizeof(float));
     for (size_t i = period; i < period + STEP; ++i)
         table[i] = table[i - period];
@@ -101,7 +101,7 @@ static void add_periodic(const float * bias, size_t period, size_t size, float *
  */
 static void add_short_rows(const float * bias, size_t rows, size_t size, float * dst)
 {
-    float table[TABLE + STEP];
+    float table[TABLE + STEP] SN_ALIGNED;
     const size_t together = TABLE / size;
     for (size_t r = 0; r < rows; r += together) {
         const size_t number = sn_min(rows - r, together);

@@ -86,7 +86,7 @@ enum { GATHERED = 256 }; /* the largest count; the block has 16 KB with the wide
 /* Each store also writes beyond its columns; the next one, or the room at the end, takes that. */
 static void few_columns(const float * src, size_t outer, size_t count, size_t inner, float * dst)
 {
-    float block[GATHERED * V32F_N + V32F_N];
+    float block[GATHERED * V32F_N + V32F_N] SN_ALIGNED;
     const size_t together = V32F_N / inner;
     for (size_t o = 0; o < outer; o += together) {
         const size_t images = sn_min(together, outer - o);
@@ -107,7 +107,7 @@ static void few_columns(const float * src, size_t outer, size_t count, size_t in
 /* Fewer than V32F_N values. */
 static void shorter_rows(const float * src, size_t outer, size_t count, float * dst)
 {
-    float block[V32F_N * V32F_N] = {0};
+    float block[V32F_N * V32F_N] SN_ALIGNED = {0};
     for (size_t o = 0; o < outer; o += V32F_N) {
         const size_t rows = sn_min(V32F_N, outer - o);
         lanes_to_planes(src + o * count, count, rows, block, V32F_N, count, count);
@@ -143,7 +143,7 @@ SN_INLINE void from_block(const float * block, size_t rows, size_t count, size_t
 /* The last square reaches back over the one before. */
 static void short_rows(const float * src, size_t outer, size_t count, float * dst)
 {
-    float block[SHORT * V32F_N];
+    float block[SHORT * V32F_N] SN_ALIGNED;
     for (size_t o = 0; o < outer; o += V32F_N) {
         const size_t rows = sn_min(V32F_N, outer - o);
         for (size_t c = 0; c < count; c += V32F_N)
