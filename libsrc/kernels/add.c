@@ -218,5 +218,4 @@ void ISA_FN(install_add)(struct sn_table * table)
                                         {{add_16b_100, add_16b_101}, {add_16b_110, add_16b_111}}};
     table->add_bias_32f = add_bias_32f;
     memcpy(table->add_16b, add, sizeof(add));
-    ISA_FN(install_add_8i)(table);
 }

@@ -5,18 +5,19 @@
 #include "core/table.h"
 #include "kernels/vec.h"
 
-/* All of the below, and the width of a vector: the entry point that core/dispatch.c knows. */
-void ISA_FN(install)(struct sn_table * table);
+/*
+ * The families, the one list of them for kernels: X(name) is install_<name> of kernels/<name>.c. A family that is missing here
+ * has no prototype, which the compiler tells.
+ */
+#define SN_KERNELS(X)                                                                                                       \
+    X(activation) X(add) X(add_8i) X(convolution_32f) X(inner_product) X(layout) X(limit) X(pooling) X(softmax)             \
+    X(gemm_32f) /* in isa/<isa>/ */
 
-void ISA_FN(install_activation)(struct sn_table * table);
-void ISA_FN(install_convolution_32f)(struct sn_table * table);
-void ISA_FN(install_inner_product)(struct sn_table * table);
-void ISA_FN(install_add)(struct sn_table * table);
-void ISA_FN(install_add_8i)(struct sn_table * table);
-void ISA_FN(install_gemm_32f)(struct sn_table * table); /* in isa/<isa>/gemm_32f.c */
-void ISA_FN(install_layout)(struct sn_table * table);
-void ISA_FN(install_limit)(struct sn_table * table);
-void ISA_FN(install_pooling)(struct sn_table * table);
-void ISA_FN(install_softmax)(struct sn_table * table);
+#define SN_INSTALL(name) void ISA_FN(install_##name)(struct sn_table * table);
+SN_KERNELS(SN_INSTALL)
+#undef SN_INSTALL
+
+/* All of them, and the width of a vector: the entry point that core/dispatch.c knows. */
+void ISA_FN(install)(struct sn_table * table);
 
 #endif

@@ -14,14 +14,9 @@ static const struct family {
     const char * name;
     void (*run)(void);
 } families[] = {
-    {"activation", check_activation},
-    {"add", check_add},
-    {"convolution", check_convolution_32f},
-    {"gemm", check_gemm},
-    {"inner_product", check_inner_product},
-    {"layout", check_layout},
-    {"pooling", check_pooling},
-    {"softmax", check_softmax},
+#define CHECK_FAMILY(name) {#name, check_##name},
+    CHECK_FAMILIES(CHECK_FAMILY)
+#undef CHECK_FAMILY
 };
 
 enum { REPORTS = 20 }; /* failures of a family that are told in full */
@@ -612,7 +607,7 @@ int main(int argc, char ** argv)
         level = frame_level[0];
         family->run();
         if (!frame_bench)
-            printf("%-14s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
+            printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
                    seconds() - begin);
         fflush(stdout);
     }

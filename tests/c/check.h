@@ -23,7 +23,7 @@
  *
  *     void check_activation(void) { ... calls relu_case() for the sizes, slopes and fills that matter ... }
  *
- * and one line in the list of families in check.c. Arrays are declared in any order, once each, under the name that the header
+ * and its name in CHECK_FAMILIES below. Arrays are declared in any order, once each, under the name that the header
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
@@ -72,16 +72,13 @@ enum { CHECK_NAN_FREE = 1, CHECK_ZERO_FREE = 2 };
 typedef void (*check_call_fn)(const void * job, void * context, void * const * a);
 typedef void * (*check_open_fn)(const void * job, void * const * a);
 
-/* ---- families: each check_<family>.c has one */
-void check_activation(void);
-void check_convolution_32f(void);
-void check_gemm(void);
-void check_inner_product(void);
-void check_add(void);
-void check_gemm(void);
-void check_layout(void);
-void check_pooling(void);
-void check_softmax(void);
+/* ---- families, the one list of them for the checker: X(name) is check_<name>() of check_<name>.c */
+#define CHECK_FAMILIES(X)                                                                                                   \
+    X(activation) X(add) X(convolution_32f) X(gemm) X(inner_product) X(layout) X(pooling) X(softmax)
+
+#define CHECK_FAMILY(name) void check_##name(void);
+CHECK_FAMILIES(CHECK_FAMILY)
+#undef CHECK_FAMILY
 
 /* ---- describing a case */
 

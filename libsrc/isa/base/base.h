@@ -8,14 +8,15 @@
 
 #include "core/table.h"
 
-/* Each file installs its family's slots. */
-void sn_install_activation_base(struct sn_table * table);
-void sn_install_add_base(struct sn_table * table);
-void sn_install_convolution_32f_base(struct sn_table * table);
-void sn_install_inner_product_base(struct sn_table * table);
-void sn_install_layout_base(struct sn_table * table);
-void sn_install_limit_base(struct sn_table * table);
-void sn_install_pooling_base(struct sn_table * table);
-void sn_install_softmax_base(struct sn_table * table);
+/* The families, the one list of them for base: X(name) is sn_install_<name>_base of isa/base/<name>.c. */
+#define SN_BASE(X)                                                                                                          \
+    X(activation) X(add) X(convolution_32f) X(inner_product) X(layout) X(limit) X(pooling) X(softmax)
+
+#define SN_INSTALL(name) void sn_install_##name##_base(struct sn_table * table);
+SN_BASE(SN_INSTALL)
+#undef SN_INSTALL
+
+/* All of them, and the rest of the table: the entry point that core/dispatch.c knows. */
+void sn_install_base(struct sn_table * table);
 
 #endif
