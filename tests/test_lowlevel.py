@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import ROOT
 
 import pysimd
 from pysimd import enums, lowlevel
@@ -32,6 +33,16 @@ def test_functions_are_what_the_library_exports() -> None:
     listing = subprocess.run(["nm", "-D", "--defined-only", str(LIBRARY_PATH)], capture_output=True, text=True, check=True)
     exported = {line.split()[-1].split("@")[0] for line in listing.stdout.splitlines()}
     assert exported - {"libsimdnet.so.0", "SIMDNET_0"} == set(FUNCTIONS)
+
+
+def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
+    def words(pattern: str) -> set[str]:
+        return {word for path in ROOT.glob(pattern) for word in re.findall(r"\bSimd\w+", path.read_text())}
+
+    assert set(FUNCTIONS) - words("tests/c/*.c") == set()
+    older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names of what has a newer one
+    memory = {"SimdAllocate", "SimdFree", "SimdAlign"}
+    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory
 
 
 def test_every_enumerator_and_type() -> None:
