@@ -52,13 +52,15 @@ def test_python_programs(text: str, output: str) -> None:
 @pytest.mark.parametrize(("text", "output"), blocks("c"))
 def test_c_programs_with_the_installed_library(text: str, output: str, tmp_path: Path) -> None:
     """Installs, compiles and runs by the README's own commands, in a home of its own."""
-    if not shutil.which("pkg-config"):
-        pytest.skip("no pkg-config here")
     (commands,) = (command for command, _ in blocks("sh") if "make install" in command)
     install, *rest = commands.splitlines()
     shell(install, ROOT, HOME=str(tmp_path))
     (tmp_path / "program.c").write_text(text)
     assert shell("\n".join(rest), tmp_path, HOME=str(tmp_path)) == output
+    if shutil.which("pkg-config"):
+        prefix = tmp_path / ".local"
+        flags = shell("pkg-config --cflags --libs simdnet", tmp_path, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+        assert flags.split() == [f"-I{prefix}/include", f"-L{prefix}/lib", "-lsimdnet"]
     shell(install.replace("make install", "make uninstall"), ROOT, HOME=str(tmp_path))
     left = [path.name for path in (tmp_path / ".local").rglob("*") if not path.is_dir()]
     assert left == []
