@@ -20,9 +20,14 @@ struct span {
     size_t begin, count;
 };
 
-/* The part of the image that output i of an axis covers. */
+/* The part of the image that output i of an axis covers. Wide numbers take most of the time of a small call. */
 static struct span window_of(const struct sn_pool_axis * axis, size_t i)
 {
+    if ((axis->src | axis->kernel | axis->stride | axis->pad | i) >> 31 == 0) {
+        const ptrdiff_t b = (ptrdiff_t)(i * axis->stride) - (ptrdiff_t)axis->pad, e = b + (ptrdiff_t)axis->kernel;
+        const ptrdiff_t f = b < 0 ? 0 : b, l = e < (ptrdiff_t)axis->src ? e : (ptrdiff_t)axis->src;
+        return f < l ? (struct span){(size_t)f, (size_t)(l - f)} : (struct span){0, 0};
+    }
     const wide begin = (wide)i * axis->stride - axis->pad, end = begin + axis->kernel, size = (wide)axis->src;
     const wide first = begin < 0 ? 0 : begin, last = end < size ? end : size;
     return first < last ? (struct span){(size_t)first, (size_t)(last - first)} : (struct span){0, 0};
@@ -104,7 +109,7 @@ static void plan_step(struct step * s, const struct sn_pooling * p, size_t y, si
     s->first = a.begin * pitch;
     s->last = s->two ? (b.begin + b.count - 1) * pitch : (a.begin + a.count - 1) * pitch;
     s->divisor[0] = divisor_of(p, 1, a.count);
-    s->divisor[1] = divisor_of(p, 1, b.count);
+    s->divisor[1] = s->two ? divisor_of(p, 1, b.count) : s->divisor[0];
 }
 
 /* Plans pairs begin .. end - 1. With `single` no step has two rows. */
@@ -169,7 +174,16 @@ static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, c
 
 /* ---- one instance of pooling_kind.h for each kind. A vector of elements is loaded by ENTER(word) and finished by LEAVE. */
 
+/* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
+struct known {
+    int common, own;
+    bool two, flat; /* it has two rows of outputs; windows have one plane */
+};
+
 #define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
+
+#define BITS(v) SN_JOIN3(v_cast_, TYPE, _32i)(v)
+#define FROM_BITS(v) SN_JOIN2(v_cast_32i_, TYPE)(v)
 
 /* Read from 64 - n: the mask of the first n bytes of a vector. */
 static const int8_t first_bytes[128] = {
@@ -187,6 +201,7 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) v_max_32f(v_set_32f(-FLT_MAX), v)
 #define REDUCE(a, b) v_max_32f(a, b)
+#define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
 
@@ -199,6 +214,7 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) v_div_32f(v, divisor)
 #define REDUCE(a, b) v_add_32f(a, b)
+#define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
 #define HAS_DIVISOR 1
 #include "kernels/pooling_kind.h"
 
@@ -214,6 +230,7 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define ENTER(v) ordered(v)
 #define LEAVE(v, divisor) ordered(v)
 #define REDUCE(a, b) v_max_16i(a, b)
+#define ACROSS(v) across_max_16b(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
 
@@ -226,6 +243,7 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define ENTER(v) (v)
 #define LEAVE(v, divisor) (v)
 #define REDUCE(a, b) v_max_8u(a, b)
+#define ACROSS(v) across_max_8u(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
 

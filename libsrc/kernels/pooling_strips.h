@@ -2,73 +2,54 @@
  * Rows pooled along in registers, for single elements and windows that are small and usual: K columns, S = 1 or 2 apart.
  * Included by pooling_kind.h.
  *
- * Vector j holds positions j * LANES and following of a row that is reduced already. Output vector x is made of vectors
- * S * x and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer of
- * pooling_kind.h this saves a store and K loads that cross cache lines per vector: 2 to 3 times faster on rows in cache.
+ * Vector j holds positions j * LANES and following of a row that is reduced already. Output vector i is made of vectors
+ * S * i and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer of
+ * pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is 1.5 to 2 times faster.
  *
  * Vectors are loaded whole, so at both ends of a row what lies before and behind it is read and put out by a mask. The first
  * and the last rows of the array, for which that would be outside of it, are left to the buffer.
  */
 
-/* What a step needs, in a struct that stays in registers: a vector store might change any other. */
-struct FN(reach) {
-    const ELEMENT * common, * own[2];   /* where position 0 of their first rows is */
-    size_t rows, own_rows[2];
-    size_t pitch;
-    size_t vectors;                     /* that reach into the image */
-    const ELEMENT * mask;               /* of its columns */
+/* What a strip needs beside its reach; in registers like it. */
+struct FN(strip) {
+    size_t outputs, vectors;                /* the latter: that reach into the image */
+    const ELEMENT * mask;                   /* of the image's columns */
+    const float * columns;                  /* the column parts of the divisors */
 };
 
-/* Vectors j .. j + u - 1 of one or two rows; `common` and `own` are their numbers of rows if they are constants, else 0. */
-SN_INLINE void FN(fetch)(VECTOR * v0, VECTOR * v1, const struct FN(reach) * r, size_t j, int u, int common, int own, bool two)
-{
-    const size_t x = j * LANES;
-    SN_UNROLL
-    for (int i = 0; i < u; ++i)
-        v0[i] = FN(load)(r->common + x, i, 0, true);
-    if (common != 1)
-        FN(fold)(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, 0, true, common ? common - 1 : 0);
-    if (!two)
-        return;
-    SN_UNROLL
-    for (int i = 0; i < u; ++i)
-        v1[i] = v0[i];
-    FN(fold)(v0, u, r->own[0] + x, r->own_rows[0], r->pitch, 0, true, own);
-    FN(fold)(v1, u, r->own[1] + x, r->own_rows[1], r->pitch, 0, true, own);
-}
-
 /* Vector j, which may lie on or behind an end of the row. */
-SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) * r, size_t j, int common, int own, bool two)
+SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) * r, const struct FN(strip) * s, size_t j,
+                              struct known k)
 {
-    if (j >= r->vectors) {
+    if (j >= s->vectors) {
         v0[0] = v1[0] = IDENTITY;
         return;
     }
-    const v32i mask = v_load_32i(r->mask + j * LANES);
-    FN(fetch)(v0, v1, r, j, 1, common, own, two);
+    const v32i mask = v_load_32i(s->mask + j * LANES);
+    FN(reduce)(v0, v1, 1, r, j * LANES, 0, true, k);
     v0[0] = FN(masked)(v0[0], mask);
-    if (two)
+    if (k.two)
         v1[0] = FN(masked)(v1[0], mask);
 }
 
-/* Vector j for S = 1; for S = 2 the even lanes of vectors j and j + 1, to e[.][at], and the odd ones, to o[.][at]. */
-SN_INLINE void FN(fetch_phases)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN(reach) * r, size_t j, int S, int common,
-                                int own, bool two, bool edge)
+/* Vector j for S = 1, to e[.][at]; for S = 2 the even lanes of vectors j and j + 1 and, to o[.][at], the odd ones. */
+SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN(reach) * r, const struct FN(strip) * s, size_t j,
+                         int S, struct known k, bool edge)
 {
     VECTOR v[2][2];
     if (!edge) {
-        FN(fetch)(v[0], v[1], r, j, S, common, own, two);
+        FN(reduce)(v[0], v[1], S, r, j * LANES, 0, true, k);
     } else {
-        FN(fetch_edge)(v[0], v[1], r, j, common, own, two);
+        FN(fetch_edge)(v[0], v[1], r, s, j, k);
         if (S == 2)
-            FN(fetch_edge)(v[0] + 1, v[1] + 1, r, j + 1, common, own, two);
+            FN(fetch_edge)(v[0] + 1, v[1] + 1, r, s, j + 1, k);
     }
     e[0][at] = S == 1 ? v[0][0] : WORD(even)(v[0][0], v[0][1]);
     if (S == 2)
         o[0][at] = WORD(odd)(v[0][0], v[0][1]);
-    if (two)
+    if (k.two)
         e[1][at] = S == 1 ? v[1][0] : WORD(even)(v[1][0], v[1][1]);
-    if (two && S == 2)
+    if (k.two && S == 2)
         o[1][at] = WORD(odd)(v[1][0], v[1][1]);
 }
 
@@ -90,61 +71,55 @@ SN_INLINE VECTOR FN(reduce_slides)(const VECTOR * e, const VECTOR * o, int K, in
 }
 
 /* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
-SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct step * t, size_t outputs, const float * columns,
-                              float planes, ELEMENT * dst0, ELEMENT * dst1, int K, int S, int common, int own, bool two)
+SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip) * s, const float * divisor, ELEMENT * dst0,
+                              ELEMENT * dst1, int K, int S, struct known k)
 {
     VECTOR e[2][2], o[2][2];
-    const v32f of_row[2] = {v_set_32f(planes * t->divisor[0]), v_set_32f(planes * t->divisor[1])};
+    const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
-    (void)of_row;
-    (void)columns;
-    FN(fetch_phases)(e, o, 0, r, 0, S, common, own, two, true);
-    for (; common && j + (size_t)S < r->vectors; j += (size_t)S, x += LANES) {
-        FN(fetch_phases)(e, o, 1, r, j, S, common, own, two, false);
-        WORD(store)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(of_row[0], v_load_32f(columns + x))));
-        if (two)
-            WORD(store)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(of_row[1], v_load_32f(columns + x))));
+    (void)d0;
+    (void)d1;
+    FN(fetch)(e, o, 0, r, s, 0, S, k, true);
+    for (; k.common && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
+        FN(fetch)(e, o, 1, r, s, j, S, k, false);
+        WORD(store)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(d0, v_load_32f(s->columns + x))));
+        if (k.two)
+            WORD(store)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(d1, v_load_32f(s->columns + x))));
         e[0][0] = e[0][1], e[1][0] = e[1][1], o[0][0] = o[0][1], o[1][0] = o[1][1];
     }
-    for (; x < outputs; j += (size_t)S, x += LANES) {
-        const size_t n = sn_min(outputs - x, LANES);
-        FN(fetch_phases)(e, o, 1, r, j, S, common, own, two, true);
-        WORD(store_tail)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(of_row[0], v_load_32f(columns + x))), n);
-        if (two)
-            WORD(store_tail)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(of_row[1], v_load_32f(columns + x))), n);
+    for (; x < s->outputs; j += (size_t)S, x += LANES) {
+        const size_t n = sn_min(s->outputs - x, LANES);
+        FN(fetch)(e, o, 1, r, s, j, S, k, true);
+        WORD(store_tail)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(d0, v_load_32f(s->columns + x))), n);
+        if (k.two)
+            WORD(store_tail)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(d1, v_load_32f(s->columns + x))), n);
         e[0][0] = e[0][1], e[1][0] = e[1][1], o[0][0] = o[0][1], o[1][0] = o[1][1];
     }
 }
 
-/* Steps of one plane of the image, which begins at src, to the plane of outputs at dst. */
-SN_INLINE void FN(strip)(const struct FN(dense) * d, const struct step * t, size_t steps, const ELEMENT * src, float planes,
+/* Steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
+SN_INLINE void FN(strip)(const struct FN(rows) * d, const struct step * t, const struct step * end, const ELEMENT * src,
                          ELEMENT * dst, int K, int S)
 {
-    const size_t common = (size_t)(K > S ? K - S : K), own = (size_t)S, outputs = d->chunk.outputs, pitch = d->p->axis[2].dst;
-    const bool two = K > S;
-    struct FN(reach) r = {.pitch = d->p->axis[2].src, .vectors = d->vectors, .mask = d->mask};
-    for (; steps; --steps, ++t) {
-        ELEMENT * row = dst + t->y * pitch;
-        r.common = src + t->common.begin;
-        r.own[0] = src + t->own[0].begin;
-        r.own[1] = src + t->own[1].begin;
-        r.rows = t->common.count;
-        r.own_rows[0] = t->own[0].count;
-        r.own_rows[1] = t->own[1].count;
-        if (t->two == two && r.rows == common && (!two || (r.own_rows[0] == own && r.own_rows[1] == own)))
-            FN(strip_step)(&r, t, outputs, d->columns, planes, row, row + pitch, K, S, (int)common, S, two);
-        else if (t->two)
-            FN(strip_step)(&r, t, outputs, d->columns, planes, row, row + pitch, K, S, 0, 0, true);
-        else
-            FN(strip_step)(&r, t, outputs, d->columns, planes, row, row, K, S, 0, 0, false);
+    const int common = K > S ? K - S : K;
+    const struct known k = {common, S, K > S, true}, any = {0, 0, true, true};
+    const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
+    const struct FN(strip) s = {d->chunk.outputs, d->vectors, d->mask, d->columns};
+    for (; t < end; ++t) {
+        const struct FN(reach) r = FN(reach_of)(t, src, pitch, 1, 0);
+        ELEMENT * row = dst + t->y * dstPitch;
+        if (t->two == k.two && r.rows == (size_t)common && (!k.two || (r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S)))
+            FN(strip_step)(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
+        else /* one row goes as two that are the same */
+            FN(strip_step)(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
     }
 }
 
 #define STRIP(K, S)                                                                                                         \
-    static void SN_JOIN2(FN(strip), _##K##_##S)(const struct FN(dense) * d, const struct step * t, size_t steps,             \
-                                                const ELEMENT * src, float planes, ELEMENT * dst)                           \
+    static void SN_JOIN2(FN(strip), _##K##_##S)(const struct FN(rows) * d, const struct step * t, const struct step * end,   \
+                                                const ELEMENT * src, ELEMENT * dst)                                         \
     {                                                                                                                       \
-        FN(strip)(d, t, steps, src, planes, dst, K, S);                                                                     \
+        FN(strip)(d, t, end, src, dst, K, S);                                                                               \
     }
 
 STRIP(1, 2)
@@ -154,18 +129,53 @@ STRIP(3, 1)
 STRIP(3, 2)
 STRIP(5, 1)
 
+#undef STRIP
+
 /* The strip for windows of `kernel` columns `stride` apart, NULL when there is none. */
 static FN(strip_fn) FN(strip_for)(size_t kernel, size_t stride)
 {
-    switch (kernel * 4 + sn_min(stride, 3)) {
-    case 1 * 4 + 2: return SN_JOIN2(FN(strip), _1_2);
-    case 2 * 4 + 1: return SN_JOIN2(FN(strip), _2_1);
-    case 2 * 4 + 2: return SN_JOIN2(FN(strip), _2_2);
-    case 3 * 4 + 1: return SN_JOIN2(FN(strip), _3_1);
-    case 3 * 4 + 2: return SN_JOIN2(FN(strip), _3_2);
-    case 5 * 4 + 1: return SN_JOIN2(FN(strip), _5_1);
+    switch (sn_min(kernel, 9) * 10 + sn_min(stride, 9)) {
+    case 12: return SN_JOIN2(FN(strip), _1_2);
+    case 21: return SN_JOIN2(FN(strip), _2_1);
+    case 22: return SN_JOIN2(FN(strip), _2_2);
+    case 31: return SN_JOIN2(FN(strip), _3_1);
+    case 32: return SN_JOIN2(FN(strip), _3_2);
+    case 51: return SN_JOIN2(FN(strip), _5_1);
     default: return NULL;
     }
 }
 
-#undef STRIP
+static void FN(begin_strips)(struct FN(rows) * d)
+{
+    const struct sn_pool_axis * axis = d->p->axis;
+    const struct chunk * c = &d->chunk;
+    const size_t total = axis[0].src * axis[1].src * axis[2].src;
+    const size_t end = (d->vectors = sn_ceil_div(c->lead + c->columns, LANES)) * LANES;
+    const bool fits = d->p->inner == 1 && d->covered.count == axis[2].dst && total + c->lead >= end + c->column;
+    d->strip = fits ? FN(strip_for)(axis[2].kernel, axis[2].stride) : NULL;
+    if (!d->strip)
+        return;
+    d->least = c->lead - sn_min(c->lead, c->column);
+    d->most = total + c->lead - end - c->column;
+    memset(d->mask, 0, end * sizeof(ELEMENT));
+    memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
+}
+
+/* The steps *strip .. *rest - 1 of those that end at `end` may load whole vectors, for a plane `at` elements into the array. */
+static void FN(find_strips)(const struct FN(rows) * d, size_t at, const struct step * end, const struct step ** strip,
+                            const struct step ** rest)
+{
+    if (!d->strip)
+        return;
+    while (*strip < end && ((*strip)->common.count == 0 || at + (*strip)->first < d->least))
+        ++*strip;
+    while (end > *strip && (end[-1].common.count == 0 || at + end[-1].last > d->most))
+        --end;
+    *rest = end;
+}
+
+static void FN(do_strips)(const struct FN(rows) * d, const struct step * t, const struct step * end, const ELEMENT * src,
+                          ELEMENT * dst)
+{
+    d->strip(d, t, end, src + d->chunk.column - d->chunk.lead, dst + d->chunk.output);
+}

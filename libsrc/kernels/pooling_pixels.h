@@ -1,0 +1,150 @@
+/*
+ * Pixels of a vector and more (NHWC), and rows that are not pooled along, which are one wide pixel. Included by
+ * pooling_kind.h.
+ *
+ * Vectors lie across the channels, so windows need no borders: what is outside of the image is left out. Where windows
+ * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come.
+ */
+
+/* A pixel as wide as the row: no columns at all. */
+static void FN(wide_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                          ELEMENT * dst)
+{
+    const struct pitches pitch = pitches_of(p);
+    const struct FN(reach) r = FN(reach_of)(t, src, pitch.row, planes.count, pitch.plane);
+    const float part = divisor_of(p, 0, planes.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
+    FN(collect_results)(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+}
+
+/* Any window: its columns are the planes of the reach. The image has one plane. */
+static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                            ELEMENT * dst)
+{
+    const struct pitches pitch = pitches_of(p);
+    (void)planes;
+    for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
+        const struct span x = window_of(&p->axis[2], o);
+        const struct FN(reach) r = FN(reach_of)(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
+        const float part = divisor_of(p, 2, x.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
+        if (x.count == 0) {
+            FN(fill_empty)(p, dst, 1);
+            if (t->two)
+                FN(fill_empty)(p, dst + pitch.dstRow, 1);
+        } else {
+            FN(collect_results)(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+        }
+    }
+}
+
+/* ---- walks */
+
+/* u vectors of column x, of which -pad .. -1 and those from `columns` on are outside of the image. */
+SN_INLINE void FN(column)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns, size_t inner,
+                          struct known k)
+{
+    if ((size_t)x < columns) {
+        FN(reduce)(v0, v1, u, r, (size_t)x * inner, 0, true, k);
+        return;
+    }
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v0[i] = v1[i] = IDENTITY;
+}
+
+/* u vectors of one row of outputs; w are the K columns of the window. */
+SN_INLINE void FN(walk_out)(VECTOR (*w)[2], int u, int K, float divisor, ELEMENT * dst)
+{
+    const v32f d = v_set_32f(divisor);
+    (void)d;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i) {
+        VECTOR v = w[0][i];
+        SN_UNROLL
+        for (int c = 1; c < 5; ++c)
+            if (c < K)
+                v = REDUCE(v, w[c][i]);
+        WORD(store)(dst + i * LANES, LEAVE(v, d));
+    }
+}
+
+/* One or two rows of outputs for u vectors of channels; windows are K columns, S < K apart. */
+SN_INLINE void FN(walk_row)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
+                            int u, int K, int S, struct known k)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    const size_t inner = p->inner, dstRow = axis->dst * inner, columns = axis->src;
+    VECTOR w[2][5][2];
+    ptrdiff_t x = -(ptrdiff_t)axis->pad;
+    SN_UNROLL
+    for (int c = S; c < K; ++c)
+        FN(column)(w[0][c], w[1][c], u, r, x++, columns, inner, k);
+    for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
+        SN_UNROLL
+        for (int c = 0; c < K - S; ++c) {
+            SN_UNROLL
+            for (int i = 0; i < u; ++i)
+                w[0][c][i] = w[0][c + S][i], w[1][c][i] = w[1][c + S][i];
+        }
+        SN_UNROLL
+        for (int c = K - S; c < K; ++c)
+            FN(column)(w[0][c], w[1][c], u, r, x++, columns, inner, k);
+        const ptrdiff_t before = x > K ? 0 : K - x, behind = x > (ptrdiff_t)columns ? x - (ptrdiff_t)columns : 0;
+        const float part = divisor_of(p, 2, (size_t)(K - before - behind));
+        FN(walk_out)(w[0], u, K, part * divisor[0], dst);
+        if (k.two)
+            FN(walk_out)(w[1], u, K, part * divisor[1], dst + dstRow);
+    }
+}
+
+/*
+ * A step in blocks of one or two vectors of channels, the last of which overlaps the one before. With clipped rows, which are
+ * few, it is not worth the code.
+ */
+SN_INLINE void FN(walk_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                             ELEMENT * dst, int K, int S)
+{
+    const struct known k = {K - S, S, true, true};
+    const size_t inner = p->inner, block = K < 5 && inner >= 2 * LANES ? 2 * LANES : LANES;
+    if (!t->two || t->common.count != (size_t)(K - S) || t->own[0].count != (size_t)S || t->own[1].count != (size_t)S) {
+        FN(pixels_step)(p, t, src, planes, dst);
+        return;
+    }
+    for (size_t c = 0; c < inner; c += block) {
+        const size_t at = sn_min(c, inner - block);
+        const struct FN(reach) r = FN(reach_of)(t, src + at, p->axis[2].src * inner, 1, 0);
+        if (block > LANES)
+            FN(walk_row)(p, &r, t->divisor, dst + at, 2, K, S, k);
+        else
+            FN(walk_row)(p, &r, t->divisor, dst + at, 1, K, S, k);
+    }
+}
+
+#define WALK(K, S)                                                                                                          \
+    static void SN_JOIN2(FN(walk), _##K##_##S)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src,      \
+                                               struct span planes, ELEMENT * dst)                                           \
+    {                                                                                                                       \
+        FN(walk_step)(p, t, src, planes, dst, K, S);                                                                        \
+    }
+
+WALK(3, 1)
+WALK(3, 2)
+WALK(5, 1)
+
+#undef WALK
+
+typedef void (*FN(step_fn))(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                            ELEMENT * dst);
+
+/* What does a step of these windows best. */
+static FN(step_fn) FN(pixels_for)(const struct sn_pooling * p)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    if (axis->pad >= axis->kernel || covered(axis).count < axis->dst)
+        return FN(pixels_step);
+    switch (sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9)) {
+    case 31: return SN_JOIN2(FN(walk), _3_1);
+    case 32: return SN_JOIN2(FN(walk), _3_2);
+    case 51: return SN_JOIN2(FN(walk), _5_1);
+    default: return FN(pixels_step);
+    }
+}
