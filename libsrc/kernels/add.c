@@ -6,8 +6,8 @@
  * biases serves all; else they come from a table that repeats its beginning, so that a group of vectors can be read from any
  * place of the period. So there are no tails but the run's own, and stores are aligned.
  *
- * Add16b. Two bfloat16 tensors are added as the even and the odd elements of a vector, which needs shifts and masks only; the
- * mixed cases widen in order.
+ * Add16b. Two bfloat16 tensors are added as the even and the odd elements of a vector, which needs shifts and masks only; a
+ * NaN among their sums has nothing in its lower half that rounding could carry. The mixed cases widen in order.
  */
 #include "core/format.h"
 #include "kernels/install.h"

@@ -58,7 +58,8 @@
  *   v_pack_32i_8u(a, b, c, d)   lanes of a, b, c, d in this order, each saturated to 0..255
  *   v_join_32i_8u(a, b, c, d)   byte 4 * i is lane i of a saturated to 0..255, byte 4 * i + 1 that of b, and so on
  *   v_even_16b_32f(v)  v_odd_16b_32f(v)     the even / odd bfloat16 elements of a v16i as floats
- *   v_join_16b_32f(even, odd)               the way back, rounded as sn_32f_to_16b
+ *   v_join_16b_32f(even, odd)               the way back, rounded as sn_32f_to_16b; a NaN must be one that arithmetic of
+ *                                           bfloat16 values gives: quiet, and 0 in its lower half
  *
  * 16i and 8u.
  *   v_max_16i(a, b)  v_xor_16i(a, b)  v_and_16i(a, b)  v_sra_16i(a, count)  v_even_16i(a, b)  v_odd_16i(a, b)

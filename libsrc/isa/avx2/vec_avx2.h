@@ -85,20 +85,26 @@ SN_INLINE v32f vx_widen_16b(__m128i x)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
+ * else. */
 SN_INLINE __m256i vx_round_16b(v32f v)
 {
     __m256i bits = _mm256_castps_si256(v);
     __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), lsb);
-    __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
+    return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), lsb);
+}
+
+/* The same, with NaN. */
+SN_INLINE __m256i vx_round_nan_16b(v32f v)
+{
+    __m256 quiet = _mm256_or_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000)));
     __m256 nan = _mm256_cmp_ps(v, v, _CMP_UNORD_Q);
-    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(rounded), _mm256_castsi256_ps(quiet), nan));
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(vx_round_16b(v)), quiet, nan));
 }
 
 SN_INLINE __m128i vx_narrow_16b(v32f v)
 {
-    __m256i x = _mm256_srli_epi32(vx_round_16b(v), 16);
+    __m256i x = _mm256_srli_epi32(vx_round_nan_16b(v), 16);
     return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
 }
 

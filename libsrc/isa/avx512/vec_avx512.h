@@ -63,8 +63,8 @@ SN_INLINE v32f vx_widen_16b(__m256i x)
 }
 
 /*
- * The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; NaN is left to vx_quiet_16b().
- * vcvtneps2bf16 would be shorter, but it turns subnormals into zero.
+ * The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
+ * else. vcvtneps2bf16 would be shorter, but it turns subnormals into zero.
  */
 SN_INLINE __m512i vx_round_16b(v32f v)
 {
@@ -74,19 +74,11 @@ SN_INLINE __m512i vx_round_16b(v32f v)
     return _mm512_mask_sub_epi32(rounded, odd, rounded, _mm512_set1_epi32(-1));
 }
 
-/* The same for a vector with NaN in it: a branch, never taken in most programs, spares the others two operations of nine. */
-SN_INLINE __m512i vx_quiet_16b(v32f v)
-{
-    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    return _mm512_mask_or_epi32(vx_round_16b(v), nan, _mm512_castps_si512(v), _mm512_set1_epi32(0x00400000));
-}
-
-SN_INLINE int vx_any_nan(v32f a, v32f b) { return __builtin_expect(_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) != 0, 0); }
-
 SN_INLINE __m256i vx_narrow_16b(v32f v)
 {
-    __m512i x = vx_any_nan(v, v) ? vx_quiet_16b(v) : vx_round_16b(v);
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(x, 16));
+    __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    __m512i quiet = _mm512_mask_or_epi32(vx_round_16b(v), nan, _mm512_castps_si512(v), _mm512_set1_epi32(0x00400000));
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(quiet, 16));
 }
 
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(_mm256_loadu_si256(p)); }
@@ -266,13 +258,7 @@ SN_INLINE v32f v_odd_16b_32f(v16i v)
 }
 SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 {
-    __m512i low = vx_round_16b(even), high = vx_round_16b(odd);
-    if (vx_any_nan(even, odd))
-    {
-        low = vx_quiet_16b(even);
-        high = vx_quiet_16b(odd);
-    }
-    return _mm512_mask_blend_epi16(0xAAAAAAAA, _mm512_srli_epi32(low, 16), high);
+    return _mm512_mask_blend_epi16(0xAAAAAAAA, _mm512_srli_epi32(vx_round_16b(even), 16), vx_round_16b(odd));
 }
 
 /* 16i and 8u. */

@@ -134,13 +134,18 @@ SN_INLINE uint32x4_t vx_round_16b(v32f v)
 {
     uint32x4_t bits = vreinterpretq_u32_f32(v);
     uint32x4_t lsb = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
-    uint32x4_t rounded = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), lsb);
-    uint32x4_t quiet = vorrq_u32(bits, vdupq_n_u32(0x00400000));
-    return vbslq_u32(vceqq_f32(v, v), rounded, quiet);
+    return vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), lsb);
+}
+
+/* The same, with NaN. */
+SN_INLINE uint32x4_t vx_round_nan_16b(v32f v)
+{
+    uint32x4_t quiet = vorrq_u32(vreinterpretq_u32_f32(v), vdupq_n_u32(0x00400000));
+    return vbslq_u32(vceqq_f32(v, v), vx_round_16b(v), quiet);
 }
 
 /* The four bfloat16 in the low half. */
-SN_INLINE v8u vx_narrow_16b(v32f v) { return vx_low(vreinterpret_u8_u16(vshrn_n_u32(vx_round_16b(v), 16))); }
+SN_INLINE v8u vx_narrow_16b(v32f v) { return vx_low(vreinterpret_u8_u16(vshrn_n_u32(vx_round_nan_16b(v), 16))); }
 
 SN_INLINE v32f v_load_16b_32f(const void *p) { return vx_widen_16b(vx_load_8(p)); }
 SN_INLINE v32f v_load_tail_16b_32f(const void *p, size_t n) { return vx_widen_16b(vx_load_first(p, 2 * n)); }

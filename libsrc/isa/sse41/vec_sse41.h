@@ -54,21 +54,27 @@ SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_128(p,
 /* The low four 16-bit elements over zeros: one unpack, no widening and shifting. */
 SN_INLINE v32f vx_widen_16b(__m128i x) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), x)); }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
+ * else. */
 SN_INLINE __m128i vx_round_16b(v32f v)
 {
     __m128i bits = _mm_castps_si128(v);
     __m128i lsb = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
-    __m128i rounded = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), lsb);
-    __m128i quiet = _mm_or_si128(bits, _mm_set1_epi32(0x00400000));
+    return _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), lsb);
+}
+
+/* The same, with NaN. */
+SN_INLINE __m128i vx_round_nan_16b(v32f v)
+{
+    __m128 quiet = _mm_or_ps(v, _mm_castsi128_ps(_mm_set1_epi32(0x00400000)));
     __m128 nan = _mm_cmpunord_ps(v, v);
-    return _mm_castps_si128(_mm_blendv_ps(_mm_castsi128_ps(rounded), _mm_castsi128_ps(quiet), nan));
+    return _mm_castps_si128(_mm_blendv_ps(_mm_castsi128_ps(vx_round_16b(v)), quiet, nan));
 }
 
 /* The four bfloat16 in the low half. */
 SN_INLINE __m128i vx_narrow_16b(v32f v)
 {
-    __m128i x = _mm_srli_epi32(vx_round_16b(v), 16);
+    __m128i x = _mm_srli_epi32(vx_round_nan_16b(v), 16);
     return _mm_packus_epi32(x, x);
 }
 
