@@ -226,7 +226,7 @@ static void check_lane_word(const struct lane_word *t)
 RUN_2(v_add_32f, 32f) RUN_2(v_sub_32f, 32f) RUN_2(v_mul_32f, 32f) RUN_2(v_div_32f, 32f)
 RUN_3(v_fma_32f, 32f) RUN_3(v_fnma_32f, 32f)
 RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
-RUN_1(v_abs_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
+RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
 RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
 RUN_3(v_and_or_32i, 32i)
@@ -276,6 +276,7 @@ ONE_F(fma, V_FMA ? fmaf(a, b, c) : a * b + c)
 ONE_F(fnma, V_FMA ? fmaf(-a, b, c) : c - a * b)
 ONE_F(max, a > b ? a : b)
 ONE_F(min, a < b ? a : b)
+ONE_F(sqrt, sqrtf(a))
 ONE_F(round, rintf(a))
 ONE_F(select_lt, a < b ? b : c)
 ONE(abs, a & 0x7FFFFFFF)
@@ -311,6 +312,7 @@ static const struct lane_word lane_words[] = {
     {"v_max_32f", run_v_max_32f, one_max, FLOATS, 2, false, 0},
     {"v_min_32f", run_v_min_32f, one_min, FLOATS, 2, false, 0},
     {"v_abs_32f", run_v_abs_32f, one_abs, FLOATS, 1, false, 0},
+    {"v_sqrt_32f", run_v_sqrt_32f, one_sqrt, FLOATS, 1, true, 0},
     {"v_round_32f", run_v_round_32f, one_round, FLOATS, 1, true, 0},
     {"v_keep_32f", run_v_keep_32f, one_same, FLOATS, 1, false, 0},
     {"v_lt_32f", run_v_lt_32f, one_lt, FLOATS, 2, false, 0},
@@ -467,6 +469,39 @@ static void check_scale(void)
     put_32f(&out, v_scale_32f(v_set_32f(NAN), v_set_32f(-3)));
     for (size_t i = 0; i < V32F_N; i++)
         expect(isnan(out.f[i]), "a NaN does not stay one");
+    end();
+}
+
+/* Normal numbers of every exponent against double, then the special values. */
+static void check_rsqrt(void)
+{
+    begin("v_rsqrt_32f");
+    for (int round = 0; round < 100000; round++)
+    {
+        union block a, out;
+        random_block(&a);
+        for (size_t i = 0; i < V32F_N; i++)
+            a.u32[i] = (a.u32[i] & 0x7FFFFFFF) % 0x7F000000 + 0x00800000;
+        put_32f(&out, v_rsqrt_32f(get_32f(&a)));
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            double want = 1 / sqrt((double)a.f[i]), unit = ldexp(1, ilogb(want) - 23);
+            if (fails(fabs((double)out.f[i] - want) <= 4 * unit))
+                printf("FAIL %s (%s): lane %zu: of %a: got %a, want %a\n", word_now, ISA, i, (double)a.f[i],
+                    (double)out.f[i], want);
+        }
+    }
+    static const float special[][2] = {{INFINITY, 0}, {0, INFINITY}, {NAN, NAN}, {-1, NAN}, {-INFINITY, NAN}, {1, 1}};
+    for (size_t k = 0; k < COUNT(special); k++)
+    {
+        union block out;
+        put_32f(&out, v_rsqrt_32f(v_set_32f(special[k][0])));
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            float want = special[k][1];
+            expect(isnan(want) ? isnan(out.f[i]) : out.f[i] == want || fabsf(out.f[i] - want) < 1e-6f, "special value");
+        }
+    }
     end();
 }
 
@@ -918,6 +953,7 @@ static __attribute__((noinline)) int check_all(uint64_t seed)
     check_pack(true);
     check_zips();
     check_scale();
+    check_rsqrt();
     check_lookup();
     check_reductions();
     check_any();

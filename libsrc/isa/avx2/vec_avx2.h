@@ -138,6 +138,14 @@ SN_INLINE v32f v_abs_32f(v32f a)
 {
     return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF)));
 }
+SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm256_sqrt_ps(a); }
+/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+SN_INLINE v32f v_rsqrt_32f(v32f a)
+{
+    v32f y = _mm256_rsqrt_ps(a), e = _mm256_fnmadd_ps(_mm256_mul_ps(a, y), y, _mm256_set1_ps(1));
+    v32f better = _mm256_fmadd_ps(_mm256_mul_ps(y, e), _mm256_set1_ps(0.5f), y);
+    return _mm256_blendv_ps(better, y, _mm256_cmp_ps(e, e, _CMP_UNORD_Q));
+}
 SN_INLINE v32f v_round_32f(v32f a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 /* In two steps, each by a power of two that is a normal float: the first one is exact. */
 SN_INLINE v32f vx_power_of_2(__m256i n)

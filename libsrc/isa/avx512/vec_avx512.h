@@ -120,6 +120,13 @@ SN_INLINE v32f v_abs_32f(v32f a)
 {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7FFFFFFF)));
 }
+SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm512_sqrt_ps(a); }
+/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+SN_INLINE v32f v_rsqrt_32f(v32f a)
+{
+    v32f y = _mm512_rsqrt14_ps(a), e = _mm512_fnmadd_ps(_mm512_mul_ps(a, y), y, _mm512_set1_ps(1));
+    return _mm512_mask_fmadd_ps(y, _mm512_cmp_ps_mask(e, e, _CMP_ORD_Q), _mm512_mul_ps(e, _mm512_set1_ps(0.5f)), y);
+}
 SN_INLINE v32f v_round_32f(v32f a)
 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

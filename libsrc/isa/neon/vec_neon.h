@@ -179,6 +179,14 @@ SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return vfmsq_f32(c, a, b); }
 SN_INLINE v32f v_max_32f(v32f a, v32f b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }
+SN_INLINE v32f v_sqrt_32f(v32f a) { return vsqrtq_f32(a); }
+/* The estimate has 8 bits, so two steps. They make NaN of the estimates that are exact already, of 0 and of infinity. */
+SN_INLINE v32f v_rsqrt_32f(v32f a)
+{
+    v32f y = vrsqrteq_f32(a), once = vmulq_f32(y, vrsqrtsq_f32(vmulq_f32(a, y), y));
+    v32f better = vmulq_f32(once, vrsqrtsq_f32(vmulq_f32(a, once), once));
+    return vbslq_f32(vceqq_f32(better, better), better, y);
+}
 SN_INLINE v32f v_round_32f(v32f a) { return vrndnq_f32(a); }
 
 /* In two steps, each by a power of two that is a normal float: the first one is exact. */

@@ -105,6 +105,14 @@ SN_INLINE v32f v_fnma_32f(v32f a, v32f b, v32f c) { return _mm_sub_ps(c, _mm_mul
 SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
+SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm_sqrt_ps(a); }
+/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+SN_INLINE v32f v_rsqrt_32f(v32f a)
+{
+    v32f y = _mm_rsqrt_ps(a), e = _mm_sub_ps(_mm_set1_ps(1), _mm_mul_ps(_mm_mul_ps(a, y), y));
+    v32f better = _mm_add_ps(_mm_mul_ps(_mm_mul_ps(y, e), _mm_set1_ps(0.5f)), y);
+    return _mm_blendv_ps(better, y, _mm_cmpunord_ps(e, e));
+}
 SN_INLINE v32f v_round_32f(v32f a) { return _mm_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 /* In two steps, each by a power of two that is a normal float: the first one is exact. */
 SN_INLINE v32f vx_power_of_2(__m128i n)
