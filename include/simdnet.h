@@ -324,10 +324,55 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
 
 /* ------------------------------------------------------------------------------------------------ activations */
+/*
+ * Functions of every element: src and dst are `size` floats, dst may be src, and each parameter points to one float. Those of
+ * exp and tanh are within 2 units in the last place of the exact value at the argument that float32 arithmetic gives
+ * (slope * x, beta * x), denormal results included.
+ */
 
-/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU, but that -Inf gives NaN. dst may
- * be src. */
+/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU, but that -Inf gives NaN. */
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst);
+
+/* dst[i] = src[i] >= 0 ? src[i] : alpha[0] * (exp(src[i]) - 1), without cancellation near 0. */
+void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float * dst);
+
+/* dst[i] = max(min(src[i], shift[0]) + shift[0], 0) * scale[0] * src[i]; arXiv:1905.02244 has shift 3 and scale 1/6. */
+void SimdSynetHswish32f(const float * src, size_t size, const float * shift, const float * scale, float * dst);
+
+/* dst[i] = min(max(lower[0], src[i]), upper[0]); upper[0] where lower[0] is above it. */
+void SimdSynetRestrictRange32f(const float * src, size_t size, const float * lower, const float * upper, float * dst);
+
+/* dst[i] = 1 / (1 + exp(-slope[0] * src[i])). */
+void SimdSynetSigmoid32f(const float * src, size_t size, const float * slope, float * dst);
+
+/* dst[i] = src[i] > threshold[0] ? src[i] : log(1 + exp(beta[0] * src[i])) / beta[0], without cancellation for negative
+ * arguments. */
+void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, const float * threshold, float * dst);
+
+/* dst[i] = tanh(slope[0] * src[i]). */
+void SimdSynetTanh32f(const float * src, size_t size, const float * slope, float * dst);
+
+/* ------------------------------------------------------------------------------------------- unary operations */
+
+/* Abs |x|, Exp e^x, Log the natural logarithm, Neg -x, Rsqrt 1 / sqrt(x), Sqrt, Tanh, Zero 0. */
+typedef enum {
+    SimdSynetUnaryOperation32fAbs = 0,
+    SimdSynetUnaryOperation32fExp = 1,
+    SimdSynetUnaryOperation32fLog = 2,
+    SimdSynetUnaryOperation32fNeg = 3,
+    SimdSynetUnaryOperation32fRsqrt = 4,
+    SimdSynetUnaryOperation32fSqrt = 5,
+    SimdSynetUnaryOperation32fTanh = 6,
+    SimdSynetUnaryOperation32fZero = 7
+} SimdSynetUnaryOperation32fType;
+
+/*
+ * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are exact, the others within 2 units in the
+ * last place. Special values are those of the C library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf,
+ * Sqrt of less than 0 is NaN.
+ */
+void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
+                                            float * dst);
 
 /* --------------------------------------------------------------------------------------------------- softmax */
 

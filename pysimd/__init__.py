@@ -6,11 +6,11 @@ array that does not fit is refused, never converted. ``pysimd.lowlevel`` has eve
 
 from pysimd import lowlevel
 from pysimd._library import VERSION as __version__
-from pysimd.activation import relu
+from pysimd.activation import elu, hswish, relu, restrict_range, sigmoid, softplus, tanh
 from pysimd.add import Add16b, add, add_8i, add_bias
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
-from pysimd.enums import Activation, Compatibility, CpuInfoType, TensorData, TensorFormat
+from pysimd.enums import Activation, Compatibility, CpuInfoType, TensorData, TensorFormat, UnaryOperation
 from pysimd.errors import StateError
 from pysimd.infrastructure import (
     active_isa,
@@ -28,6 +28,7 @@ from pysimd.inner_product import inner_product
 from pysimd.layout import convert_image, specify_tensor_format, tensor_alignment
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.softmax import softmax
+from pysimd.unary import absolute, exp, log, negative, rsqrt, sqrt, unary
 
 __all__ = [
     "Activation",
@@ -39,7 +40,9 @@ __all__ = [
     "StateError",
     "TensorData",
     "TensorFormat",
+    "UnaryOperation",
     "__version__",
+    "absolute",
     "active_isa",
     "add",
     "add_8i",
@@ -48,19 +51,31 @@ __all__ = [
     "convert_image",
     "convolution",
     "cpu_info",
+    "elu",
+    "exp",
     "get_num_threads",
+    "hswish",
     "inner_product",
     "isa_levels",
+    "log",
     "lowlevel",
     "max_isa",
+    "negative",
     "performance_statistic",
     "pooling_average",
     "pooling_max",
     "relu",
+    "restrict_range",
+    "rsqrt",
     "set_max_isa",
     "set_num_threads",
+    "sigmoid",
     "softmax",
+    "softplus",
     "specify_tensor_format",
+    "sqrt",
+    "tanh",
     "tensor_alignment",
+    "unary",
     "version",
 ]

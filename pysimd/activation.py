@@ -1,24 +1,68 @@
-"""Activations: one pass over an array."""
+"""Activations: functions of every element of an array.
+
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Parameters are numbers, rounded to float32. A NaN stays one.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._library import ffi, lib
 from pysimd.errors import raise_last
 
-_NO_SLOPE = ffi.new("float[1]")
+_FLOAT = ffi.typeof("float[1]")
+_ZERO = ffi.new(_FLOAT)
+_ONE = ffi.new(_FLOAT, (1.0,))
 
 
-def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
-    """``max(0, x) + slope * min(0, x)`` of every element; slope 0 is the plain ReLU.
+def _number(value: float) -> Any:
+    """A pointer to a float; those for the usual numbers are there already."""
+    return _ZERO if value == 0 else _ONE if value == 1 else ffi.new(_FLOAT, (value,))
 
-    x, out : float32 of any shape, contiguous. ``out`` may be ``x``.
 
-    A NaN stays one. Formula: SimdSynetRelu32f.
-    """
+def _activate(function: Any, x: Array, out: Array | None, *params: float) -> Array:
     src = floats(x, "x")
     out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    lib.SimdSynetRelu32f(src, x.size, _NO_SLOPE if slope == 0 else ffi.new("float[1]", (slope,)), dst)
+    function(src, x.size, *[_number(p) for p in params], dst)
     if lib.SimdnetLastErrorKind():
         raise_last()
     return out
+
+
+def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
+    """``max(0, x) + slope * min(0, x)``; slope 0 is the plain ReLU. Formula: SimdSynetRelu32f."""
+    return _activate(lib.SimdSynetRelu32f, x, out, slope)
+
+
+def elu(x: Array, *, alpha: float = 1.0, out: Array | None = None) -> Array:
+    """``x`` where it is at least 0, else ``alpha * (exp(x) - 1)``, within 2 ULP. Formula: SimdSynetElu32f."""
+    return _activate(lib.SimdSynetElu32f, x, out, alpha)
+
+
+def hswish(x: Array, *, shift: float = 3.0, scale: float = 1 / 6, out: Array | None = None) -> Array:
+    """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). Formula: SimdSynetHswish32f."""
+    return _activate(lib.SimdSynetHswish32f, x, out, shift, scale)
+
+
+def restrict_range(x: Array, lower: float, upper: float, *, out: Array | None = None) -> Array:
+    """``min(max(lower, x), upper)``; `upper` where `lower` is above it. Formula: SimdSynetRestrictRange32f."""
+    return _activate(lib.SimdSynetRestrictRange32f, x, out, lower, upper)
+
+
+def sigmoid(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
+    """``1 / (1 + exp(-slope * x))``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetSigmoid32f."""
+    return _activate(lib.SimdSynetSigmoid32f, x, out, slope)
+
+
+def softplus(x: Array, *, beta: float = 1.0, threshold: float = 20.0, out: Array | None = None) -> Array:
+    """``x`` above `threshold`, else ``log(1 + exp(beta * x)) / beta``, within 2 ULP at ``beta * x`` in float32.
+
+    Formula: SimdSynetSoftplus32f.
+    """
+    return _activate(lib.SimdSynetSoftplus32f, x, out, beta, threshold)
+
+
+def tanh(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
+    """``tanh(slope * x)``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetTanh32f."""
+    return _activate(lib.SimdSynetTanh32f, x, out, slope)

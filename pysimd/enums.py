@@ -77,6 +77,19 @@ class Activation(IntEnum):
     HSWISH = lib.SimdConvolutionActivationHswish
 
 
+class UnaryOperation(IntEnum):
+    """What :func:`pysimd.unary` can do. It takes the lower-case name as well."""
+
+    ABS = lib.SimdSynetUnaryOperation32fAbs
+    EXP = lib.SimdSynetUnaryOperation32fExp
+    LOG = lib.SimdSynetUnaryOperation32fLog
+    NEG = lib.SimdSynetUnaryOperation32fNeg
+    RSQRT = lib.SimdSynetUnaryOperation32fRsqrt
+    SQRT = lib.SimdSynetUnaryOperation32fSqrt
+    TANH = lib.SimdSynetUnaryOperation32fTanh
+    ZERO = lib.SimdSynetUnaryOperation32fZero
+
+
 class Compatibility(IntFlag):
     """Flags of the quantised functions."""
 

@@ -173,6 +173,37 @@ def relu(x: Array, slope: float) -> Array:
         return (positive + s * negative).astype(np.float32)
 
 
+def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
+    """An activation or a unary operation in float64, and its error in units in the last place; 0 when it is exact.
+
+    What the formula does with x before exp, log or tanh is rounded to float32 as the library has to; the rest is not.
+    """
+    x, p = x.astype(np.float64), [np.float32(value).astype(np.float64) for value in params]
+
+    def times(factor: Any) -> Array:
+        rounded: Array = (factor * x).astype(np.float32)
+        return rounded.astype(np.float64)
+
+    with np.errstate(all="ignore"):
+        if name == "elu":
+            return np.where(x >= 0, x, p[0] * np.expm1(x)), 2
+        if name == "hswish":
+            low = np.where(p[0] < x, p[0], x).astype(np.float32)
+            gate = np.maximum(low + np.float32(p[0]), np.float32(0)) * np.float32(p[1])
+            return gate * x.astype(np.float32), 0
+        if name == "restrict_range":
+            return np.where(np.isnan(x), x, np.minimum(np.maximum(p[0], x), p[1])), 0
+        if name == "sigmoid":
+            return 1 / (1 + np.exp(-times(p[0]))), 2
+        if name == "softplus":
+            return np.where(x > p[1], x, np.logaddexp(0, times(p[0])) / p[0]), 2
+        if name == "tanh":
+            return np.tanh(times(p[0])), 2
+        if name == "rsqrt":
+            return 1 / np.sqrt(x), 2
+        return getattr(np, name)(x), 2 if name in ("exp", "log") else 0
+
+
 def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
     """What a convolution applies to its sums, in float64; `axis` is that of the channels."""
     p = np.zeros(0) if params is None else params.astype(np.float64)

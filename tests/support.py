@@ -35,6 +35,21 @@ def assert_within(actual: Array, expected: Array, bound: Array) -> None:
         )
 
 
+def assert_ulp(actual: Array, expected: Array, ulp: float) -> None:
+    """Compares with float64 values: within so many units in the last place of float32; NaN for NaN, infinity for overflow."""
+    assert actual.dtype == np.float32
+    with np.errstate(all="ignore"):
+        nearest = expected.astype(np.float32)
+        unit = np.spacing(np.abs(nearest).clip(max=np.finfo(np.float32).max)).astype(np.float64)
+        good = np.abs(actual - expected) <= ulp * unit
+        good |= (actual == nearest) | (np.isnan(actual) & np.isnan(expected))
+    if not good.all():
+        at = tuple(np.argwhere(~good)[0])
+        raise AssertionError(
+            f"{(~good).sum()} of {good.size} differ; first at {at}: {actual[at]!r}, expected {expected[at]!r} +- {ulp} ULP"
+        )
+
+
 def assert_same(actual: Array, expected: Array) -> None:
     """Compares values that the library owes to the bit; the sign of a zero and the payload of a NaN are open."""
     assert actual.dtype == expected.dtype

@@ -1,4 +1,4 @@
-"""ReLU on every instruction set against the reference; arguments that do not fit."""
+"""Activations on every instruction set against the reference; arguments that do not fit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,42 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from support import assert_refused, assert_same, floats
+from support import assert_refused, assert_same, assert_ulp, floats
 
 import pysimd
 
 SPECIAL = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 1, -1], np.float32)
+
+PARAMETERS: list[tuple[str, dict[str, float]]] = [
+    ("elu", {"alpha": 1}),
+    ("elu", {"alpha": 0.3}),
+    ("hswish", {"shift": 3, "scale": 1 / 6}),
+    ("hswish", {"shift": 1.5, "scale": -0.7}),
+    ("restrict_range", {"lower": 0, "upper": 6}),
+    ("restrict_range", {"lower": -0.25, "upper": 0.5}),
+    ("sigmoid", {"slope": 1}),
+    ("sigmoid", {"slope": -0.3}),
+    ("softplus", {"beta": 1, "threshold": 20}),
+    ("softplus", {"beta": 0.4, "threshold": 1}),
+    ("tanh", {"slope": 1}),
+    ("tanh", {"slope": 0.7}),
+]
+
+DEFAULTS = {
+    "relu": {"slope": 0.0},
+    "elu": {"alpha": 1.0},
+    "hswish": {"shift": 3.0, "scale": 1 / 6},
+    "sigmoid": {"slope": 1.0},
+    "softplus": {"beta": 1.0, "threshold": 20.0},
+    "tanh": {"slope": 1.0},
+}
+
+
+def wide(rng: np.random.Generator, size: int) -> Any:
+    """Values of every magnitude, most of them where the functions bend; the special ones among them."""
+    some = [(rng.uniform(-1, 1, size) * scale).astype(np.float32) for scale in (1, 10, 100)]
+    every = rng.integers(0, 2**32, size, dtype=np.uint32).view(np.float32)
+    return np.concatenate([*some, every, np.tile(SPECIAL, 3)])
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.1, -2.0, 1.0])
@@ -21,12 +52,45 @@ def test_relu(isa: str, rng: np.random.Generator, slope: float) -> None:
         assert_same(pysimd.relu(x, slope=slope), reference.relu(x, slope))
 
 
+@pytest.mark.parametrize(("name", "parameters"), PARAMETERS)
+def test_against_the_formula(isa: str, rng: np.random.Generator, name: str, parameters: dict[str, float]) -> None:
+    for size in [*range(20), 1000, 50000]:
+        x = wide(rng, size)
+        expected, ulp = reference.pointwise(name, x, *parameters.values())
+        assert_ulp(getattr(pysimd, name)(x, **parameters), expected, ulp)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_defaults(name: str, rng: np.random.Generator) -> None:
+    x = floats(rng, 100)
+    function = getattr(pysimd, name)
+    assert_same(function(x), function(x, **DEFAULTS[name]))
+
+
+def test_no_cancellation(isa: str) -> None:
+    tiny = np.full(20, -1e-20, np.float32)
+    assert_same(pysimd.elu(tiny), tiny)
+    assert_same(pysimd.tanh(tiny), tiny)
+    x = np.full(20, -60, np.float32)
+    assert_ulp(pysimd.softplus(x), np.exp(x.astype(np.float64)), 2)
+    assert_ulp(pysimd.sigmoid(x - 40), np.exp(x.astype(np.float64) - 40), 2)
+
+
 @pytest.mark.parametrize("slope", [0.0, 0.5])
 def test_special_values_in_every_lane(isa: str, slope: float) -> None:
     for lane in range(35):
         x = np.zeros(lane + len(SPECIAL) + 35, np.float32)
         x[lane : lane + len(SPECIAL)] = SPECIAL
         assert_same(pysimd.relu(x, slope=slope), reference.relu(x, slope))
+
+
+@pytest.mark.parametrize(("name", "parameters"), PARAMETERS[::2])
+def test_every_lane_has_the_same_bits(isa: str, rng: np.random.Generator, name: str, parameters: dict[str, float]) -> None:
+    function, x = getattr(pysimd, name), wide(rng, 40)
+    whole = function(x, **parameters)
+    for begin in range(40):
+        part = function(x[begin : begin + 37], **parameters)
+        assert part.tobytes() == whole[begin : begin + 37].tobytes()
 
 
 def test_any_shape_and_alignment(isa: str, rng: np.random.Generator) -> None:
@@ -43,20 +107,23 @@ def test_any_shape_and_alignment(isa: str, rng: np.random.Generator) -> None:
         assert not out[:begin].any()
 
 
-def test_in_place_and_out(rng: np.random.Generator) -> None:
-    x = floats(rng, 100)
-    expected = reference.relu(x, 0.25)
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_in_place_and_out(rng: np.random.Generator, name: str) -> None:
+    function, x = getattr(pysimd, name), floats(rng, 100)
+    parameters = {key: value * 0.5 for key, value in DEFAULTS[name].items()}
+    expected = function(x, **parameters)
     out = np.empty_like(x)
-    assert pysimd.relu(x, slope=0.25, out=out) is out
+    assert function(x, **parameters, out=out) is out
     assert_same(out, expected)
-    assert pysimd.relu(x, slope=0.25, out=x) is x
+    assert function(x, **parameters, out=x) is x
     assert_same(x, expected)
     x = floats(rng, 100)
-    expected = reference.relu(x, 0)
-    pysimd.relu(x, out=x[:])  # the same memory as another object
+    expected = function(x)
+    function(x, out=x[:])  # the same memory as another object
     assert_same(x, expected)
 
 
+@pytest.mark.parametrize("name", DEFAULTS)
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
@@ -65,14 +132,15 @@ def test_in_place_and_out(rng: np.random.Generator) -> None:
         ({"x": np.zeros(8, np.uint16)}, TypeError, "x has dtype uint16, expected float32"),
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
-        ({"slope": "a"}, TypeError, "real number"),
-        ({"slope": ""}, TypeError, "real number"),
-        ({"slope": None}, TypeError, "real number"),
+        ("a", TypeError, "real number"),
+        ("", TypeError, "real number"),
+        (None, TypeError, "real number"),
     ],
 )
-def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
-    arguments = {"x": np.ones(8, np.float32), **change}
-    assert_refused(pysimd.relu, error, sentence, np.full(8, 7, np.float32), **arguments)
+def test_refused(name: str, change: Any, error: type[Exception], sentence: str) -> None:
+    for parameter in DEFAULTS[name]:
+        arguments = {"x": np.ones(8, np.float32), **(change if isinstance(change, dict) else {parameter: change})}
+        assert_refused(getattr(pysimd, name), error, sentence, np.full(8, 7, np.float32), **arguments)
 
 
 def test_refused_out() -> None:

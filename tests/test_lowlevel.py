@@ -67,6 +67,7 @@ def test_unknown_names() -> None:
         (enums.CpuInfoType, "SimdCpuInfoType", "SimdCpuInfo"),
         (enums.TensorFormat, "SimdTensorFormatType", "SimdTensorFormat"),
         (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
+        (enums.UnaryOperation, "SimdSynetUnaryOperation32fType", "SimdSynetUnaryOperation32f"),
     ],
 )
 def test_enumerations_with_the_names_of_the_header(python: type[enum.IntEnum], c: str, prefix: str) -> None:
@@ -151,6 +152,17 @@ POOLING = [
 ]
 
 
+ACTIVATIONS = {
+    "Relu": "slope",
+    "Elu": "alpha",
+    "Hswish": "shift scale",
+    "RestrictRange": "lower upper",
+    "Sigmoid": "slope",
+    "Softplus": "beta threshold",
+    "Tanh": "slope",
+}
+
+
 def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any], str]]]]:
     """Functions that are no pooling: arguments, the output, and what is refused beside NULL and formats."""
     f = np.ones(24, np.float32)
@@ -171,7 +183,19 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             "cData",
             [({"format": 2}, "format"), ({"format": -1}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
         ),
-        "SimdSynetRelu32f": ({"src": f, "size": 24, "slope": s, "dst": d}, "dst", [({"size": 2**63}, "size")]),
+        **{
+            f"SimdSynet{name}32f": (
+                {"src": f, "size": 24, **dict.fromkeys(parameters.split(), s), "dst": d},
+                "dst",
+                [({"size": 2**63}, "size")],
+            )
+            for name, parameters in ACTIVATIONS.items()
+        },
+        "SimdSynetUnaryOperation32fLayerForward": (
+            {"src": f, "size": 24, "type": 1, "dst": d},
+            "dst",
+            [({"size": 2**63}, "size"), ({"type": 8}, "type")],
+        ),
         "SimdSynetSoftmaxLayerForward": (
             {"src": f, "outer": 2, "count": 4, "inner": 3, "dst": d},
             "dst",

@@ -1,16 +1,71 @@
-#include "ops/activation.h"
-
 #include "api/check.h"
+#include "ops/pointwise.h"
+
+/* The public functions differ in the number and the names of their parameters only. */
+static bool is_good(const char * function, const float * src, size_t size, const float * const params[2],
+                    const char * const names[2], const float * dst)
+{
+    size_t elements;
+    SN_CHECK_FOR(function, sn_product(&elements, size), false, "size is %zu, more than memory can hold", size);
+    SN_CHECK_FOR(function, src, false, "src is NULL, expected an array");
+    for (int i = 0; i < 2; ++i)
+        SN_CHECK_FOR(function, params[i] || !names[i], false, "%s is NULL, expected one float", names[i]);
+    SN_CHECK_FOR(function, dst, false, "dst is NULL, expected an array");
+    return true;
+}
+
+static void activate(enum sn_pointwise activation, const char * function, const float * src, size_t size,
+                     const float * const params[2], const char * const names[2], float * dst)
+{
+    if (size == 0 || !is_good(function, src, size, params, names, dst))
+        return;
+    const float values[2] = {params[0][0], names[1] ? params[1][0] : 0};
+    sn_pointwise_32f(activation, src, size, values, dst);
+}
+
+#define ACTIVATE_1(activation, p)                                                                                           \
+    activate(activation, __func__, src, size, (const float *[2]){p, NULL}, (const char *[2]){#p, NULL}, dst)
+#define ACTIVATE_2(activation, p, q)                                                                                        \
+    activate(activation, __func__, src, size, (const float *[2]){p, q}, (const char *[2]){#p, #q}, dst)
 
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst)
 {
     SN_ENTER();
-    if (size == 0)
-        return;
-    size_t elements;
-    SN_CHECK(sn_product(&elements, size), SN_VOID, "size is %zu, more than memory can hold", size);
-    SN_CHECK_POINTER(src, SN_VOID);
-    SN_CHECK_POINTER(slope, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    sn_relu_32f(src, size, slope[0], dst);
+    ACTIVATE_1(SN_RELU, slope);
+}
+
+void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_1(SN_ELU, alpha);
+}
+
+void SimdSynetHswish32f(const float * src, size_t size, const float * shift, const float * scale, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_2(SN_HSWISH, shift, scale);
+}
+
+void SimdSynetRestrictRange32f(const float * src, size_t size, const float * lower, const float * upper, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_2(SN_RESTRICT_RANGE, lower, upper);
+}
+
+void SimdSynetSigmoid32f(const float * src, size_t size, const float * slope, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_1(SN_SIGMOID, slope);
+}
+
+void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, const float * threshold, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_2(SN_SOFTPLUS, beta, threshold);
+}
+
+void SimdSynetTanh32f(const float * src, size_t size, const float * slope, float * dst)
+{
+    SN_ENTER();
+    ACTIVATE_1(SN_TANH, slope);
 }

@@ -14,10 +14,28 @@
 #include "core/gemm.h"
 #include "simdnet.h"
 
-/* ---- activation */
+/* ---- activation, unary: functions of every element, with the parameters of the public functions in their order */
 
-/* dst = max(0, src) + slope * min(0, src); dst may be src. With `stream` dst may be written past the caches. */
-typedef void (*sn_relu_32f_fn)(const float * src, size_t size, float slope, float * dst, bool stream);
+enum sn_pointwise {
+    SN_RELU,           /* slope */
+    SN_ELU,            /* alpha */
+    SN_HSWISH,         /* shift, scale */
+    SN_RESTRICT_RANGE, /* lower, upper */
+    SN_SIGMOID,        /* slope */
+    SN_SOFTPLUS,       /* beta, threshold */
+    SN_TANH,           /* slope */
+    SN_ABS,
+    SN_EXP,
+    SN_LOG,
+    SN_NEG,
+    SN_RSQRT,
+    SN_SQRT,
+    SN_ZERO,
+    SN_POINTWISE /* their number */
+};
+
+/* dst = f(src); dst may be src. With `stream` dst may be written past the caches. */
+typedef void (*sn_pointwise_32f_fn)(const float * src, size_t size, const float * params, float * dst, bool stream);
 
 /* ---- add */
 
@@ -105,8 +123,8 @@ struct sn_table {
     const char * isa;
     size_t alignment; /* bytes of a vector, at least 16: the answer of SimdAlignment() */
 
-    /* activation */
-    sn_relu_32f_fn relu_32f;
+    /* activation, unary */
+    sn_pointwise_32f_fn pointwise_32f[SN_POINTWISE];
 
     /* add */
     sn_add_bias_32f_fn add_bias_32f;

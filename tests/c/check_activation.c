@@ -1,81 +1,140 @@
-/* Relu32f: exact but for NaN payloads. The model for other families. */
+/*
+ * Activations. Relu, Hswish and RestrictRange are exact but for NaN payloads; Elu, Sigmoid, Softplus and Tanh are within 2
+ * units in the last place.
+ */
 #include "check.h"
 
-#define RELU "SimdSynetRelu32f"
-
-struct relu {
-    size_t size;
-    float slope;
-    bool no_slope;
+/* One of the public functions, called with a pointer to each of its parameters; a parameter that it lacks is NULL. */
+struct activation {
+    const char * function;
+    void (*call)(const float * src, size_t size, const float * p, const float * q, float * dst);
+    const char * names[2];
+    double ulp; /* 0: exact */
+    float values[6][2];
 };
 
-static void relu(const void * job, void * context, void * const * a)
+static void relu(const float * src, size_t size, const float * p, const float * q, float * dst)
 {
-    const struct relu * r = job;
+    (void)q;
+    SimdSynetRelu32f(src, size, p, dst);
+}
+
+static void elu(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)q;
+    SimdSynetElu32f(src, size, p, dst);
+}
+
+static void sigmoid(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)q;
+    SimdSynetSigmoid32f(src, size, p, dst);
+}
+
+static void hyperbolic_tangent(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)q;
+    SimdSynetTanh32f(src, size, p, dst);
+}
+
+static const struct activation activations[] = {
+    {"SimdSynetRelu32f", relu, {"slope", NULL}, 0, {{0}, {0.1f}, {-2}, {1}, {INFINITY}, {NAN}}},
+    {"SimdSynetElu32f", elu, {"alpha", NULL}, 2, {{1}, {0.1f}, {-1.7f}, {0}, {3e30f}, {1e-38f}}},
+    {"SimdSynetHswish32f", SimdSynetHswish32f, {"shift", "scale"}, 0,
+     {{3, 1 / 6.0f}, {0, 1}, {-1, 2}, {0.5f, -0.1f}, {INFINITY, 1}, {NAN, 1}}},
+    {"SimdSynetRestrictRange32f", SimdSynetRestrictRange32f, {"lower", "upper"}, 0,
+     {{0, 6}, {-0.5f, 0.5f}, {0, 0}, {1, -1}, {-INFINITY, INFINITY}, {-1e30f, 1e-40f}}},
+    {"SimdSynetSigmoid32f", sigmoid, {"slope", NULL}, 2, {{1}, {0.3f}, {-1}, {0}, {1e20f}, {NAN}}},
+    {"SimdSynetSoftplus32f", SimdSynetSoftplus32f, {"beta", "threshold"}, 2,
+     {{1, 20}, {0.7f, 1}, {-1, 0}, {3, INFINITY}, {1e-20f, -1}, {1, NAN}}},
+    {"SimdSynetTanh32f", hyperbolic_tangent, {"slope", NULL}, 2, {{1}, {0.3f}, {-1}, {0}, {1e20f}, {NAN}}},
+};
+
+enum { ACTIVATIONS = sizeof(activations) / sizeof(activations[0]), VALUES = 6 };
+
+struct job {
+    const struct activation * activation;
+    size_t size;
+    const float * p, * q;
+    bool in_place;
+};
+
+static void call(const void * argument, void * context, void * const * a)
+{
+    const struct job * job = argument;
     (void)context;
-    SimdSynetRelu32f(a[0], r->size, r->no_slope ? NULL : &r->slope, a[1]);
+    job->activation->call(a[0], job->size, job->p, job->q, a[job->in_place ? 0 : 1]);
 }
 
-static void relu_in_place(const void * job, void * context, void * const * a)
+/* Declares a case; src is multiplied by `by`. */
+static struct job declare(const struct activation * f, size_t size, const float * values, enum check_fill fill, float by,
+                          bool in_place)
 {
-    const struct relu * r = job;
-    (void)context;
-    SimdSynetRelu32f(a[0], r->size, &r->slope, a[0]);
+    check_case(f->function, "size=%zu %s=%g %s=%g %s by=%g%s", size, f->names[0], (double)values[0],
+               f->names[1] ? f->names[1] : "-", (double)values[1], check_fill_name(fill), (double)by,
+               in_place ? " in place" : "");
+    float * src = (in_place ? check_inout : check_in)("src", CHECK_32F, size, fill);
+    for (size_t i = 0; i < size; ++i)
+        src[i] *= by;
+    if (!in_place)
+        check_out("dst", CHECK_32F, size);
+    if (f->ulp > 0)
+        check_ulp(f->ulp);
+    else
+        check_exact(CHECK_NAN_FREE);
+    return (struct job){f, size, &values[0], f->names[1] ? &values[1] : NULL, in_place};
 }
 
-static struct relu relu_case(size_t size, float slope, enum check_fill fill)
+static void check_at(const struct activation * f, size_t size, const float * values, enum check_fill fill, float by)
 {
-    check_case(RELU, "size=%zu slope=%g %s", size, (double)slope, check_fill_name(fill));
-    check_in("src", CHECK_32F, size, fill);
-    check_out("dst", CHECK_32F, size);
-    check_exact(CHECK_NAN_FREE);
-    return (struct relu){size, slope, false};
+    for (int in_place = 0; in_place < 2; ++in_place) {
+        const struct job job = declare(f, size, values, fill, by, in_place);
+        check_run(call, &job);
+    }
 }
 
-static void check_relu(size_t size, float slope, enum check_fill fill)
+static void refusals(const struct activation * f)
 {
-    const struct relu job = relu_case(size, slope, fill);
-    check_run(relu, &job);
-    check_case(RELU, "size=%zu slope=%g %s in place", size, (double)slope, check_fill_name(fill));
-    check_inout("src", CHECK_32F, size, fill);
-    check_exact(CHECK_NAN_FREE);
-    check_run(relu_in_place, &job);
-}
-
-static void refusals(void)
-{
-    struct relu job = relu_case(7, 0.5f, CHECK_RANDOM);
-    check_refused_null(relu, &job);
-    job.no_slope = true;
-    check_refused(CHECK_VALUE, "slope", relu, &job);
-    job = relu_case(7, 0.5f, CHECK_RANDOM);
+    struct job job = declare(f, 7, f->values[0], CHECK_RANDOM, 1, false);
+    check_refused_null(call, &job);
     job.size = SIZE_MAX / 4;
-    check_refused(CHECK_VALUE, "size", relu, &job);
-    job.no_slope = true;
+    check_refused(CHECK_VALUE, "size", call, &job);
+    job = declare(f, 7, f->values[0], CHECK_RANDOM, 1, false);
+    job.p = NULL;
+    check_refused(CHECK_VALUE, f->names[0], call, &job);
+    if (f->names[1]) {
+        job = declare(f, 7, f->values[0], CHECK_RANDOM, 1, false);
+        job.q = NULL;
+        check_refused(CHECK_VALUE, f->names[1], call, &job);
+    }
     job.size = 0;
-    check_empty(relu, &job);
+    check_empty(call, &job);
 }
 
-static void bench(void)
+static void bench(const struct activation * f)
 {
-    const size_t sizes[] = {1000, 100000, 200704, 3000000, 8000000};
+    static const size_t sizes[] = {17, 100, 1000, 100000, 200704, 8000000};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
-        const struct relu job = relu_case(sizes[i], 0.1f, CHECK_RANDOM);
-        check_bench(relu, &job, 0, 8.0 * (double)sizes[i]);
+        const struct job job = declare(f, sizes[i], f->values[0], CHECK_RANDOM, 4, false);
+        check_bench(call, &job, 0, 8.0 * (double)sizes[i]);
     }
 }
 
 void check_activation(void)
 {
-    const float slopes[] = {0.0f, 0.1f, -2.0f, 1.0f, INFINITY, NAN};
-    for (size_t size = 0; size <= 67; ++size)
-        for (int fill = 0; fill < CHECK_FILLS; ++fill)
-            check_relu(size, slopes[(size + (size_t)fill) % 4], (enum check_fill)fill);
-    for (size_t i = 0; i < sizeof(slopes) / sizeof(slopes[0]); ++i)
-        for (int fill = 0; fill < CHECK_FILLS; ++fill)
-            check_relu(33, slopes[i], (enum check_fill)fill);
-    for (size_t i = 0, n = check_count(50); i < n; ++i)
-        check_relu(check_random(68, 5000), check_random_32f(-2, 2), (enum check_fill)check_random(0, CHECK_FILLS - 1));
-    refusals();
-    bench();
+    static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f};
+    for (size_t a = 0; a < ACTIVATIONS; ++a) {
+        const struct activation * f = &activations[a];
+        for (size_t size = 0; size <= 67; ++size)
+            for (size_t fill = 0; fill < CHECK_FILLS; ++fill)
+                check_at(f, size, f->values[(size + fill) % 4], (enum check_fill)fill, scales[size % 5]);
+        for (size_t i = 0; i < VALUES; ++i)
+            for (size_t fill = 0; fill < CHECK_FILLS; ++fill)
+                for (size_t s = 0; s < 5; ++s)
+                    check_at(f, 33, f->values[i], (enum check_fill)fill, scales[s]);
+        for (size_t i = 0, n = check_count(40); i < n; ++i)
+            check_at(f, check_random(68, 5000), f->values[i % 4], (enum check_fill)check_random(0, CHECK_FILLS - 1), scales[i % 5]);
+        refusals(f);
+        bench(f);
+    }
 }

@@ -1,0 +1,18 @@
+#include "api/check.h"
+#include "ops/pointwise.h"
+
+void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type, float * dst)
+{
+    static const enum sn_pointwise functions[] = {SN_ABS, SN_EXP, SN_LOG, SN_NEG, SN_RSQRT, SN_SQRT, SN_TANH, SN_ZERO};
+    const float slope = 1; /* of tanh */
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK((unsigned)type <= SimdSynetUnaryOperation32fZero, SN_VOID,
+             "type is %d, expected a SimdSynetUnaryOperation32fType, 0 to 7", (int)type);
+    if (size == 0)
+        return;
+    SN_CHECK(sn_product(&elements, size), SN_VOID, "size is %zu, more than memory can hold", size);
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_pointwise_32f(functions[type], src, size, &slope, dst);
+}

@@ -1,0 +1,34 @@
+#include <math.h>
+
+#include "isa/base/base.h"
+
+/* One loop over an array; `f` is the value for x. */
+#define UNARY(name, f)                                                                                                      \
+    static void name##_32f(const float * src, size_t size, const float * params, float * dst, bool stream)                  \
+    {                                                                                                                       \
+        (void)params;                                                                                                       \
+        (void)stream;                                                                                                       \
+        for (size_t i = 0; i < size; ++i) {                                                                                 \
+            const double x = src[i];                                                                                        \
+            dst[i] = (float)(f);                                                                                            \
+        }                                                                                                                   \
+    }
+
+UNARY(abs, fabs(x))
+UNARY(exp, exp(x))
+UNARY(log, log(x))
+UNARY(neg, -x)
+UNARY(rsqrt, 1 / sqrt(x))
+UNARY(sqrt, sqrt(x)) /* rounding it twice gives what rounding once does: 53 bits are more than 2 * 24 + 2 */
+UNARY(zero, ((void)x, 0))
+
+void sn_install_unary_base(struct sn_table * table)
+{
+    table->pointwise_32f[SN_ABS] = abs_32f;
+    table->pointwise_32f[SN_EXP] = exp_32f;
+    table->pointwise_32f[SN_LOG] = log_32f;
+    table->pointwise_32f[SN_NEG] = neg_32f;
+    table->pointwise_32f[SN_RSQRT] = rsqrt_32f;
+    table->pointwise_32f[SN_SQRT] = sqrt_32f;
+    table->pointwise_32f[SN_ZERO] = zero_32f;
+}

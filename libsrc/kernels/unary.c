@@ -1,0 +1,42 @@
+/* Unary operations. Tanh is the activation with a slope of 1. */
+#include "kernels/pointwise.h"
+#include "kernels/vec_math.h"
+
+SN_INLINE v32f magnitude(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_abs_32f(x);
+}
+
+SN_INLINE v32f exponential(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_exp_32f(x);
+}
+
+/* -0 - x, which also turns the sign of 0. */
+SN_INLINE v32f negative(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_sub_32f(v_set_32f(-0.0f), x);
+}
+
+SN_INLINE v32f zero(v32f x, const v32f * p)
+{
+    (void)x;
+    (void)p;
+    return v_zero_32f();
+}
+
+POINTWISE(magnitude, 0, 4)
+POINTWISE(exponential, 0, 2)
+POINTWISE(negative, 0, 4)
+POINTWISE(zero, 0, 4)
+
+void ISA_FN(install_unary)(struct sn_table * table)
+{
+    table->pointwise_32f[SN_ABS] = magnitude_32f;
+    table->pointwise_32f[SN_EXP] = exponential_32f;
+    table->pointwise_32f[SN_NEG] = negative_32f;
+    table->pointwise_32f[SN_ZERO] = zero_32f;
+}

@@ -1,0 +1,28 @@
+#include "ops/pointwise.h"
+
+#include "core/dispatch.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+struct job {
+    const float * src;
+    size_t size;
+    const float * params;
+    float * dst;
+    bool stream;
+    sn_pointwise_32f_fn kernel;
+};
+
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    job->kernel(job->src + first, number, job->params, job->dst + first, job->stream);
+}
+
+void sn_pointwise_32f(enum sn_pointwise function, const float * src, size_t size, const float * params, float * dst)
+{
+    const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
+    const struct job job = {src, size, params, dst, stream, sn_table()->pointwise_32f[function]};
+    sn_parallel_for(run, &job, sn_ceil_div(size, SN_PIECE));
+}

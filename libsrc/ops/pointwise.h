@@ -1,0 +1,9 @@
+/* Functions of every element of an array, split over threads. Arguments as in the public functions, checked and not empty. */
+#ifndef SN_OPS_POINTWISE_H
+#define SN_OPS_POINTWISE_H
+
+#include "core/table.h"
+
+void sn_pointwise_32f(enum sn_pointwise function, const float * src, size_t size, const float * params, float * dst);
+
+#endif

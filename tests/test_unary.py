@@ -1,0 +1,73 @@
+"""Unary operations on every instruction set against the reference; arguments that do not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from support import assert_refused, assert_same, assert_ulp, floats
+from test_activation import wide
+
+import pysimd
+
+NAMES = {"abs": "absolute", "exp": "exp", "log": "log", "neg": "negative", "rsqrt": "rsqrt", "sqrt": "sqrt", "tanh": "tanh"}
+
+
+@pytest.mark.parametrize("name", NAMES.values())
+def test_against_the_formula(isa: str, rng: np.random.Generator, name: str) -> None:
+    for size in [*range(20), 1000, 50000]:
+        for x in (wide(rng, size), np.abs(wide(rng, size))):
+            expected, ulp = reference.pointwise(name, x, *([1] if name == "tanh" else []))
+            assert_ulp(getattr(pysimd, name)(x), expected, ulp)
+
+
+@pytest.mark.parametrize(("operation", "name"), NAMES.items())
+def test_by_name_and_by_enumerator(rng: np.random.Generator, operation: str, name: str) -> None:
+    x = np.abs(floats(rng, 3, 50))
+    expected = getattr(pysimd, name)(x)
+    assert_same(pysimd.unary(x, operation), expected)
+    assert_same(pysimd.unary(x, pysimd.UnaryOperation[operation.upper()]), expected)
+
+
+def test_zero(isa: str, rng: np.random.Generator) -> None:
+    x = wide(rng, 10)
+    assert pysimd.unary(x, "zero").tobytes() == bytes(x.nbytes)
+
+
+def test_signs_of_zero_and_nan(isa: str) -> None:
+    x = np.array([0.0, -0.0, np.nan, -np.nan] * 9, np.float32)
+    assert pysimd.negative(x).tobytes() == np.negative(x).tobytes() or np.isnan(pysimd.negative(x)[2])
+    assert np.array_equal(np.signbit(pysimd.negative(x))[:2], [True, False])
+    assert not np.signbit(pysimd.absolute(x)).any()
+    assert np.array_equal(pysimd.rsqrt(x)[:2], [np.inf, -np.inf])
+    assert np.array_equal(np.signbit(pysimd.sqrt(x))[:2], [False, True])
+    assert np.array_equal(np.signbit(pysimd.tanh(x))[:2], [False, True])
+
+
+def test_in_place_and_out(rng: np.random.Generator) -> None:
+    x = floats(rng, 5, 20)
+    expected = pysimd.exp(x)
+    out = np.empty_like(x)
+    assert pysimd.exp(x, out=out) is out
+    assert_same(out, expected)
+    assert pysimd.exp(x, out=x) is x
+    assert_same(x, expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"x": 1.0}, TypeError, "x is a float, expected a numpy.ndarray"),
+        ({"x": np.zeros(8)}, TypeError, "x has dtype float64, expected float32"),
+        ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
+        ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
+        ({"operation": "cosh"}, ValueError, "operation is 'cosh', expected one of 'abs', 'exp'"),
+        ({"operation": 8}, ValueError, "operation is 8, expected one of"),
+        ({"operation": []}, ValueError, "expected one of"),
+    ],
+)
+def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    arguments = {"x": np.ones(8, np.float32), "operation": "exp", **change}
+    assert_refused(pysimd.unary, error, sentence, np.full(8, 7, np.float32), **arguments)
