@@ -178,7 +178,9 @@ def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
 
     What the formula does with x before exp, log or tanh is rounded to float32 as the library has to; the rest is not.
     """
-    x, p = x.astype(np.float64), [np.float32(value).astype(np.float64) for value in params]
+    p = [np.float32(value).astype(np.float64) for value in params]
+    with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+        x = x.astype(np.float64)
 
     def times(factor: Any) -> Array:
         rounded: Array = (factor * x).astype(np.float32)
