@@ -21,6 +21,19 @@ SN_INLINE v32f negative(v32f x, const v32f * p)
     return v_sub_32f(v_set_32f(-0.0f), x);
 }
 
+/* By division, which runs beside what a store waits for anyway; v_rsqrt_32f is neither as near nor right for 0 and infinity. */
+SN_INLINE v32f inverse_root(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_div_32f(v_set_32f(1), v_sqrt_32f(x));
+}
+
+SN_INLINE v32f root(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_sqrt_32f(x);
+}
+
 SN_INLINE v32f zero(v32f x, const v32f * p)
 {
     (void)x;
@@ -31,6 +44,8 @@ SN_INLINE v32f zero(v32f x, const v32f * p)
 POINTWISE(magnitude, 0, 4)
 POINTWISE(exponential, 0, 2)
 POINTWISE(negative, 0, 4)
+POINTWISE(inverse_root, 0, 4)
+POINTWISE(root, 0, 4)
 POINTWISE(zero, 0, 4)
 
 void ISA_FN(install_unary)(struct sn_table * table)
@@ -38,5 +53,7 @@ void ISA_FN(install_unary)(struct sn_table * table)
     table->pointwise_32f[SN_ABS] = magnitude_32f;
     table->pointwise_32f[SN_EXP] = exponential_32f;
     table->pointwise_32f[SN_NEG] = negative_32f;
+    table->pointwise_32f[SN_RSQRT] = inverse_root_32f;
+    table->pointwise_32f[SN_SQRT] = root_32f;
     table->pointwise_32f[SN_ZERO] = zero_32f;
 }
