@@ -154,16 +154,30 @@ def _add_16b(kinds: str, size: int, aim_us: float | None = None) -> Case:
     return Case("add", f"16b {kinds.replace(' ', '+', 1).replace(' ', '->')} {size}", "-", prepare, aim_us=aim_us)
 
 
-def _relu(size: int, aim_us: float | None = None) -> Case:
+def _activation(name: str, size: int, *parameters: float, aim_us: float | None = None) -> Case:
     def prepare() -> Prepared:
-        src, dst, slope = _floats(size), _floats(size), _floats(1) * 0
+        src, dst, values = _floats(size) * 4, _floats(size), arrays.placed(np.array(parameters, np.float32))
+        function = getattr(lib, f"SimdSynet{name}32f")
 
         def bound(n: int) -> Callable[[], Any]:
-            return _bind(lib.SimdSynetRelu32f, _at(src), n, _at(slope), _at(dst))
+            return _bind(function, _at(src), n, *[_at(values[i:]) for i in range(len(parameters))], _at(dst))
 
-        return Prepared(bound(size), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, slope))
+        return Prepared(bound(size), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, values))
 
-    return Case("activation", f"relu {size}", "-", prepare, aim_us=aim_us)
+    return Case("activation", f"{name.lower()} {size}", "-", prepare, aim_us=aim_us)
+
+
+def _unary(name: str, size: int, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        src, dst = arrays.placed(np.abs(_floats(size)) * 4), _floats(size)
+        kind = getattr(lib, f"SimdSynetUnaryOperation32f{name}")
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetUnaryOperation32fLayerForward, _at(src), n, kind, _at(dst))
+
+        return Prepared(bound(size), bound(0), traffic=2 * dst.nbytes, keep=(src, dst))
+
+    return Case("unary", f"{name.lower()} {size}", "-", prepare, aim_us=aim_us)
 
 
 def _softmax(outer: int, count: int, inner: int, aim_us: float | None = None) -> Case:
@@ -292,7 +306,21 @@ def _cases() -> list[Case]:
         _pooling("avg", "32f", "nhwc", "192x35x35", 3, 1, 1),
         _pooling("avg", "32f", "nchw", "1280x7x7", 7, 1, 0, 6),
         _pooling("avg", "32f", "nhwc", "1280x7x7", 7, 1, 0),
-        _relu(64 * pixels, 18),
+        _activation("Relu", 64 * pixels, 0, aim_us=18),
+        _activation("Relu", 1000, 0),
+        _activation("Hswish", 64 * pixels, 3, 1 / 6, aim_us=18),
+        _activation("RestrictRange", 64 * pixels, 0, 6, aim_us=18),
+        _activation("Elu", 64 * pixels, 1, aim_us=30),
+        _activation("Sigmoid", 64 * pixels, 1, aim_us=33),
+        _activation("Tanh", 64 * pixels, 1, aim_us=35),
+        _activation("Softplus", 64 * pixels, 1, 20, aim_us=45),
+        _activation("Sigmoid", 49, 1),
+        _unary("Exp", 64 * pixels, 24),
+        _unary("Log", 64 * pixels, 24),
+        _unary("Abs", 64 * pixels, 18),
+        _unary("Sqrt", 64 * pixels),
+        _unary("Rsqrt", 64 * pixels),
+        _unary("Exp", 49),
         _add_bias("nchw", 64, pixels, 18),
         _add_bias("nhwc", 64, pixels, 18),
         _add_bias("nhwc", 3, 224 * 224),
