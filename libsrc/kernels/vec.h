@@ -36,6 +36,8 @@
  *                           0; denormal a: open
  *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
  *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN when a is
+ *   v_exponent_32f(a)       floor(log2(|a|)), denormals too; -Inf for 0, Inf for infinities, NaN for NaN
+ *   v_mantissa_32f(a)       a / 2^exponent, so 1 <= mantissa < 2; 1 for zeros of either sign and for Inf; NaN for a < 0
  *
  * 32f comparison and choice.
  *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false when either is NaN

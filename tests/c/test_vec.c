@@ -505,6 +505,34 @@ static void check_rsqrt(void)
     end();
 }
 
+/* The C library's logb knows exponents; values of all kinds, then the special ones. */
+static void check_exponent(void)
+{
+    begin("v_exponent_32f, v_mantissa_32f");
+    for (int round = 0; round < 4000; round++)
+    {
+        union block a, e, m;
+        random_block(&a);
+        for (size_t i = 0; i < V32F_N; i++)
+            if (round % 4 == 0)
+                a.u32[i] = special_32f[((size_t)round / 4 + i) % COUNT(special_32f)];
+            else if (round % 4 == 1)
+                a.u32[i] = (a.u32[i] & 0x80FFFFFF) >> a.u32[i] % 24;
+        put_32f(&e, v_exponent_32f(get_32f(&a)));
+        put_32f(&m, v_mantissa_32f(get_32f(&a)));
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            const float x = a.f[i], exponent = logbf(x);
+            const float mantissa = x == 0 || x == INFINITY ? 1 : x > 0 ? scalbnf(x, -(int)exponent) : NAN;
+            const bool good_e = isnan(x) ? isnan(e.f[i]) : e.f[i] == exponent;
+            if (fails(good_e && (isnan(mantissa) ? isnan(m.f[i]) : m.f[i] == mantissa)))
+                printf("FAIL %s (%s): lane %zu: of %a: got %a and %a, want %a and %a\n", word_now, ISA, i, (double)x,
+                    (double)e.f[i], (double)m.f[i], (double)exponent, (double)mantissa);
+        }
+    }
+    end();
+}
+
 static void check_transpose(void)
 {
     begin("v_transpose_32f");
@@ -954,6 +982,7 @@ static __attribute__((noinline)) int check_all(uint64_t seed)
     check_zips();
     check_scale();
     check_rsqrt();
+    check_exponent();
     check_lookup();
     check_reductions();
     check_any();

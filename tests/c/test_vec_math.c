@@ -1,8 +1,8 @@
 /*
  * Holds the functions of kernels/vec_math.h to the errors they promise, against the C library in double.
  *
- * Compiled once per instruction set: test_vec_math_<isa> [step]. Arguments are every step-th float of the range where the
- * function is neither constant nor the identity, from a random start; step 1 is all of them and takes minutes.
+ * Compiled once per instruction set: test_vec_math_<isa> [step [function]]. Arguments are every step-th float, from a random
+ * start, and sixteen times as many where the function is interesting; step 1 is all floats and takes a minute per function.
  */
 #include <float.h>
 #include <math.h>
@@ -30,37 +30,97 @@ static double ulps(float got, double exact)
     return isinf(got) ? (fabs(exact) >= 0x1.FFFFFCp127 ? 1 : INFINITY) : fabs((double)got - exact) / ldexp(1, exponent - 24);
 }
 
-static void check_exp(float from, float to, uint32_t step)
-{
-    double worst = 0;
-    float at = 0;
-    const uint32_t first = sn_bits_32f(from), last = sn_bits_32f(to);
-    for (uint32_t bits = first; bits <= last && bits >= first; bits += step * V32F_N) {
-        float x[V32F_N], y[V32F_N];
-        for (uint32_t i = 0; i < V32F_N; ++i)
-            x[i] = sn_from_bits_32f(bits + i * step);
-        v_store_32f(y, v_exp_32f(v_load_32f(x)));
-        for (size_t i = 0; i < V32F_N; ++i) {
-            const double error = ulps(y[i], exp((double)x[i]));
-            if (error > worst) {
-                worst = error;
-                at = x[i];
-            }
-        }
-    }
-    printf("exp on %s, %g to %g: %.3f units at %a\n", ISA, (double)from, (double)to, worst, (double)at);
-    failed += !(worst <= 2);
-}
+static v32f pow_075_32f(v32f x) { return v_pow_32f(x, v_set_32f(-0.75f)); }
+static v32f pow_1_32f(v32f x) { return v_pow_32f(x, v_set_32f(1)); }
+static v32f pow_10_32f(v32f x) { return v_pow_32f(x, v_set_32f(10)); }
 
-static void check_exp_of(float x, float want)
+static double pow_075(double x) { return x < 0 ? NAN : pow(fabs(x), -0.75); }
+static double pow_1(double x) { return x < 0 ? NAN : fabs(x); }
+static double pow_10(double x) { return x < 0 ? NAN : pow(x, 10); }
+
+/* Interesting is where |x| is between from and to: there a function is neither constant nor the identity. */
+static const struct function
+{
+    const char * name;
+    v32f (*of)(v32f x);
+    double (*exact)(double x);
+    float from, to;
+    double bound;
+} functions[] = {
+    {"exp", v_exp_32f, exp, 0x1p-26f, 110, 2},
+    {"log", v_log_32f, log, 0x1p-149f, INFINITY, 2},
+    {"pow(x, -0.75)", pow_075_32f, pow_075, 0x1p-149f, INFINITY, 3},
+    {"pow(x, 1)", pow_1_32f, pow_1, 0x1p-149f, INFINITY, 3},
+    {"pow(x, 10)", pow_10_32f, pow_10, 0x1p-15f, 0x1p13f, 12},
+};
+
+struct worst
+{
+    double error;
+    float at;
+};
+
+static void measure(const struct function * f, const float * x, struct worst * worst)
 {
     float y[V32F_N];
-    v_store_32f(y, v_exp_32f(v_set_32f(x)));
-    for (size_t i = 0; i < V32F_N; ++i)
-        if (!(y[i] == want || (isnan(y[i]) && isnan(want)))) {
-            printf("FAIL exp(%g) on %s is %g\n", (double)x, ISA, (double)y[i]);
-            ++failed;
+    v_store_32f(y, f->of(v_load_32f(x)));
+    for (size_t i = 0; i < V32F_N; ++i) {
+        const double error = ulps(y[i], f->exact((double)x[i]));
+        if (error > worst->error) {
+            worst->error = error;
+            worst->at = x[i];
         }
+    }
+}
+
+/* Every step-th float whose bits are first to last. */
+static void measure_range(const struct function * f, uint32_t first, uint32_t last, uint32_t step, struct worst * worst)
+{
+    for (uint64_t bits = first; bits <= last; bits += (uint64_t)step * V32F_N) {
+        float x[V32F_N];
+        for (size_t i = 0; i < V32F_N; ++i) {
+            const uint64_t next = bits + i * step;
+            x[i] = sn_from_bits_32f((uint32_t)(next < last ? next : last));
+        }
+        measure(f, x, worst);
+    }
+}
+
+/* Zeros keep the sign that the C library gives them. */
+static void measure_special(const struct function * f, struct worst * worst)
+{
+    static const float special[] = {
+        0, 0x1p-149f, 0x1.FFFFFCp-127f, 0x1p-126f, 1, 2, 88.7228394f, 0x1p64f, FLT_MAX, INFINITY, NAN,
+    };
+    for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); ++i)
+        for (int sign = 0; sign < 2; ++sign) {
+            const float at = sign ? -special[i] : special[i];
+            float x[V32F_N], y[V32F_N];
+            for (size_t lane = 0; lane < V32F_N; ++lane)
+                x[lane] = at;
+            measure(f, x, worst);
+            v_store_32f(y, f->of(v_load_32f(x)));
+            if (y[0] == 0 && f->exact((double)at) == 0 && !signbit(y[0]) != !signbit(f->exact((double)at))) {
+                printf("FAIL %s(%g) on %s: the sign of %g\n", f->name, (double)at, ISA, (double)y[0]);
+                ++failed;
+            }
+        }
+}
+
+static void check(const struct function * f, uint32_t step)
+{
+    struct worst worst = {0, 0};
+    const uint32_t first = (uint32_t)time(NULL) % step, sign = 0x80000000, dense = step / 16 + 1;
+    measure_special(f, &worst);
+    measure_range(f, first, 0xFFFFFFFF, step, &worst);
+    if (step > 1) {
+        const uint32_t from = sn_bits_32f(f->from) + first % dense, to = sn_bits_32f(f->to);
+        measure_range(f, from, to, dense, &worst);
+        measure_range(f, sign | from, sign | to, dense, &worst);
+    }
+    const bool good = worst.error <= f->bound;
+    printf("%s%s on %s: %.3f units at %a\n", good ? "" : "FAIL ", f->name, ISA, worst.error, (double)worst.at);
+    failed += !good;
 }
 
 static bool machine_has_isa(void)
@@ -83,20 +143,9 @@ int main(int argc, char ** argv)
         printf("skipped: this machine lacks %s\n", ISA);
         return 0;
     }
-    const uint32_t step = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 997;
-    const float start = 1 + (float)(time(NULL) % 1000) * 0x1p-20f;
-    check_exp(0x1p-26f * start, 90, step);
-    check_exp(-0x1p-26f * start, -110, step);
-    check_exp(-80, -110, step / 8 + 1); /* denormal results among them */
-    check_exp(80, 90, step / 8 + 1);
-    check_exp_of(0.0f, 1);
-    check_exp_of(-0.0f, 1);
-    check_exp_of(0x1p-149f, 1);
-    check_exp_of(INFINITY, INFINITY);
-    check_exp_of(FLT_MAX, INFINITY);
-    check_exp_of(-INFINITY, 0);
-    check_exp_of(-FLT_MAX, 0);
-    check_exp_of(NAN, NAN);
-    check_exp_of(-NAN, NAN);
+    const uint32_t step = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 4999;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
+        if (argc <= 2 || strcmp(argv[2], functions[i].name) == 0)
+            check(&functions[i], step ? step : 1);
     return failed != 0;
 }

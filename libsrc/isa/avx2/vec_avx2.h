@@ -158,6 +158,28 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return _mm256_mul_ps(_mm256_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm256_sub_epi32(all, half)));
 }
 
+/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+SN_INLINE __m256 vx_is_tiny(v32f a) { return _mm256_cmp_ps(v_abs_32f(a), _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ); }
+SN_INLINE __m256i vx_normal(v32f a)
+{
+    __m256 size = v_abs_32f(a);
+    return _mm256_castps_si256(_mm256_blendv_ps(size, _mm256_mul_ps(size, _mm256_set1_ps(0x1p24f)), vx_is_tiny(a)));
+}
+SN_INLINE v32f v_exponent_32f(v32f a)
+{
+    __m256 size = v_abs_32f(a), infinity = _mm256_set1_ps(__builtin_inff());
+    __m256 bias = _mm256_blendv_ps(_mm256_set1_ps(127), _mm256_set1_ps(151), vx_is_tiny(a));
+    __m256 e = _mm256_sub_ps(_mm256_cvtepi32_ps(_mm256_srli_epi32(vx_normal(a), 23)), bias);
+    e = _mm256_blendv_ps(size, e, _mm256_cmp_ps(size, infinity, _CMP_LT_OQ));
+    return _mm256_blendv_ps(e, _mm256_set1_ps(-__builtin_inff()), _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_EQ_OQ));
+}
+SN_INLINE v32f v_mantissa_32f(v32f a)
+{
+    __m256i digits = _mm256_and_si256(vx_normal(a), _mm256_set1_epi32(0x007FFFFF));
+    __m256 m = _mm256_castsi256_ps(_mm256_or_si256(digits, _mm256_set1_epi32(0x3F800000)));
+    return _mm256_or_ps(m, _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NGE_UQ)); /* all bits set are a NaN */
+}
+
 /* 32f comparison and choice. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }

@@ -132,6 +132,12 @@ SN_INLINE v32f v_round_32f(v32f a)
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 SN_INLINE v32f v_scale_32f(v32f a, v32f n) { return _mm512_scalef_ps(a, n); }
+SN_INLINE v32f v_exponent_32f(v32f a) { return _mm512_getexp_ps(a); }
+/* Both bits of the sign's control: zeros give 1, what is below zero NaN. */
+SN_INLINE v32f v_mantissa_32f(v32f a)
+{
+    return _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, (_MM_MANTISSA_SIGN_ENUM)(_MM_MANT_SIGN_zero | _MM_MANT_SIGN_nan));
+}
 
 /* 32f comparison and choice. */
 

@@ -197,6 +197,28 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return vmulq_f32(vmulq_f32(a, vx_power_of_2(half)), vx_power_of_2(vsubq_s32(all, half)));
 }
 
+/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+SN_INLINE uint32x4_t vx_is_tiny(v32f a) { return vcaltq_f32(a, vdupq_n_f32(0x1p-126f)); }
+SN_INLINE uint32x4_t vx_normal(v32f a)
+{
+    float32x4_t size = vabsq_f32(a);
+    return vreinterpretq_u32_f32(vbslq_f32(vx_is_tiny(a), vmulq_f32(size, vdupq_n_f32(0x1p24f)), size));
+}
+SN_INLINE v32f v_exponent_32f(v32f a)
+{
+    float32x4_t infinity = vdupq_n_f32(__builtin_inff());
+    float32x4_t bias = vbslq_f32(vx_is_tiny(a), vdupq_n_f32(151), vdupq_n_f32(127));
+    float32x4_t e = vsubq_f32(vcvtq_f32_u32(vshrq_n_u32(vx_normal(a), 23)), bias);
+    e = vbslq_f32(vcaltq_f32(a, infinity), e, vabsq_f32(a));
+    return vbslq_f32(vceqzq_f32(a), vnegq_f32(infinity), e);
+}
+SN_INLINE v32f v_mantissa_32f(v32f a)
+{
+    uint32x4_t digits = vandq_u32(vx_normal(a), vdupq_n_u32(0x007FFFFF));
+    uint32x4_t m = vorrq_u32(digits, vdupq_n_u32(0x3F800000));
+    return vreinterpretq_f32_u32(vornq_u32(m, vcgezq_f32(a))); /* all bits set are a NaN */
+}
+
 /* 32f comparison and choice. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return vcltq_f32(a, b); }

@@ -125,6 +125,28 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return _mm_mul_ps(_mm_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm_sub_epi32(all, half)));
 }
 
+/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+SN_INLINE __m128 vx_is_tiny(v32f a) { return _mm_cmplt_ps(v_abs_32f(a), _mm_set1_ps(0x1p-126f)); }
+SN_INLINE __m128i vx_normal(v32f a)
+{
+    __m128 size = v_abs_32f(a);
+    return _mm_castps_si128(_mm_blendv_ps(size, _mm_mul_ps(size, _mm_set1_ps(0x1p24f)), vx_is_tiny(a)));
+}
+SN_INLINE v32f v_exponent_32f(v32f a)
+{
+    __m128 size = v_abs_32f(a);
+    __m128 bias = _mm_blendv_ps(_mm_set1_ps(127), _mm_set1_ps(151), vx_is_tiny(a));
+    __m128 e = _mm_sub_ps(_mm_cvtepi32_ps(_mm_srli_epi32(vx_normal(a), 23)), bias);
+    e = _mm_blendv_ps(size, e, _mm_cmplt_ps(size, _mm_set1_ps(__builtin_inff())));
+    return _mm_blendv_ps(e, _mm_set1_ps(-__builtin_inff()), _mm_cmpeq_ps(a, _mm_setzero_ps()));
+}
+SN_INLINE v32f v_mantissa_32f(v32f a)
+{
+    __m128i digits = _mm_and_si128(vx_normal(a), _mm_set1_epi32(0x007FFFFF));
+    __m128 m = _mm_castsi128_ps(_mm_or_si128(digits, _mm_set1_epi32(0x3F800000)));
+    return _mm_or_ps(m, _mm_cmpnge_ps(a, _mm_setzero_ps())); /* all bits set are a NaN */
+}
+
 /* 32f comparison and choice. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm_cmplt_ps(a, b); }
