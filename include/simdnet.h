@@ -28,7 +28,11 @@
  *   NCHW   c * S + s             NHWC   s * C + c             NCHWxc, x = 4, 8 or 16   ((c / x) * S + s) * x + c % x
  *
  * The last one rounds the number of channels up to a multiple of x. A filter of O outputs, I inputs and K = kernelY * kernelX
- * taps has (o, i, k) at (o * I + i) * K + k in Oiyx and at (k * I + i) * O + o in Yxio.
+ * taps has (o, i, k) at
+ *
+ *   Oiyx   (o * I + i) * K + k   Yxio   (k * I + i) * O + o   Oyxixo, x = 4, 8 or 16   (((o / x) * K + k) * I + i) * x + o % x
+ *
+ * and the last one rounds the number of outputs up to a multiple of x.
  *
  * Instruction sets, oldest first: base, sse41, avx2, avx512, avx512vnni, avx512bf16 on x86-64; base, neon, neondotprod on
  * aarch64. The newest that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once, and
@@ -133,6 +137,35 @@ typedef enum {
     SimdConvolutionActivationHswish = 6
 } SimdConvolutionActivationType;
 
+/* What SimdSynetEltwiseLayerForward() does with its arrays. */
+typedef enum {
+    SimdSynetEltwiseOperationProduct = 0,
+    SimdSynetEltwiseOperationSum = 1,
+    SimdSynetEltwiseOperationMax = 2,
+    SimdSynetEltwiseOperationMin = 3
+} SimdSynetEltwiseOperationType;
+
+/* Formats of pixels. Functions here take Gray8, Bgr24, Bgra32 and Rgb24: bytes, in the order of their names. */
+typedef enum {
+    SimdPixelFormatNone = 0,
+    SimdPixelFormatGray8 = 1,
+    SimdPixelFormatUv16 = 2,
+    SimdPixelFormatBgr24 = 3,
+    SimdPixelFormatBgra32 = 4,
+    SimdPixelFormatInt16 = 5,
+    SimdPixelFormatInt32 = 6,
+    SimdPixelFormatInt64 = 7,
+    SimdPixelFormatFloat = 8,
+    SimdPixelFormatDouble = 9,
+    SimdPixelFormatBayerGrbg = 10,
+    SimdPixelFormatBayerGbrg = 11,
+    SimdPixelFormatBayerRggb = 12,
+    SimdPixelFormatBayerBggr = 13,
+    SimdPixelFormatHsv24 = 14,
+    SimdPixelFormatHsl24 = 15,
+    SimdPixelFormatRgb24 = 16
+} SimdPixelFormatType;
+
 /* Flags of the quantised functions. Only the group 8i matters here: 8iNarrowed limits bytes to 0..180, all else to 0..255. */
 typedef enum {
     SimdSynetCompatibilityDefault = 0,
@@ -231,6 +264,50 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format);
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
                            SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat);
 
+/*
+ * Converts filters between Oiyx, Yxio, Oyxi4o, Oyxi8o and Oyxi16o, in every direction but from one Oyxixo to another.
+ *
+ *   output, input, kernel   O, I, kernelY * kernelX; of a grouped convolution I is the inputs of one group
+ *   src, dst                SimdAlign(O, SimdSynetTensorAlignment(format)) * I * kernel floats, by format
+ *
+ * Values are copied to the bit. To Oyxixo, the lanes beyond O are written as 0; from it, they are dropped; the same format on
+ * both sides is a plain copy, those lanes included.
+ */
+void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                            float * dst, SimdTensorFormatType dstFormat);
+
+/*
+ * Makes the input tensor of a network from a picture: every byte v of colour c becomes
+ *
+ *   dst(c, y, x) = v * ((upper[c] - lower[c]) / 255) + lower[c], each operation rounded by itself,
+ *
+ * the same bits on every instruction set. With 3 channels c is blue, green, red, in this order whatever the order in the
+ * picture, and a gray picture gives three times the same; with 1 channel, colours become the gray byte
+ * (1868 * blue + 9617 * green + 4899 * red + 8192) / 16384, rounded down. Alpha is ignored.
+ *
+ *   src            height rows of width pixels, the first bytes of which are `stride` bytes apart, at least
+ *                  width * (bytes of a pixel); what lies between two rows is not read
+ *   srcFormat      Gray8, Bgr24, Bgra32 or Rgb24
+ *   lower, upper   `channels` floats each: what bytes 0 and 255 become
+ *   channels       1 or 3
+ *   dst            channels * height * width floats, NCHW or NHWC
+ */
+void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
+                       const float * lower, const float * upper, float * dst, size_t channels,
+                       SimdTensorFormatType dstFormat);
+
+/*
+ * Parts the channels of two tensors, taken as one after the other, into even and odd ones:
+ *
+ *   dst0 = channels 0, 2, 4 ... of src0, then of src1        dst1 = channels 1, 3, 5 ... of src0, then of src1
+ *
+ *   src0, src1   srcC0 * spatial and srcC1 * spatial floats, srcC0 and srcC1 even
+ *   dst0, dst1   dstC * spatial floats each, dstC = (srcC0 + srcC1) / 2
+ *   format       NCHW or NHWC
+ */
+void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
+                                  float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format);
+
 /* ---------------------------------------------------------------------------------------------------- pooling */
 /*
  * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1 and columns
@@ -323,6 +400,22 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
  * the same type. */
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
 
+/*
+ * Puts `count` arrays together, element by element, x(i) being src[i][j]:
+ *
+ *   Product   dst[j] = x(0) * x(1) * x(2) ..., from left to right, each product rounded by itself
+ *   Sum       dst[j] = weight[0] * x(0) + weight[1] * x(1) ...
+ *   Max       d = x(0), then d = d > x(i) ? d : x(i) for i = 1, 2 ...; so a NaN stays where it is in the last array
+ *   Min       likewise with d < x(i)
+ *
+ * count is at least 1. With 1, Max and Min begin at -FLT_MAX and FLT_MAX: infinities of that sign become finite.
+ *
+ *   src      count pointers to `size` floats each          weight   count floats; NULL is fine for all but Sum
+ *   dst      size floats; it may be any one of the arrays
+ */
+void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
+                                  SimdSynetEltwiseOperationType type, float * dst);
+
 /* ------------------------------------------------------------------------------------------------ activations */
 /*
  * Functions of every element: src and dst are `size` floats, dst may be src, and each parameter points to one float. Those of
@@ -381,6 +474,20 @@ void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, Simd
  * (o * count + c) * inner + i. Large inputs do not overflow. dst may be src.
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+
+/* --------------------------------------------------------------------------------- local response normalization */
+
+/*
+ * dst(c, s) = src(c, s) * (k[0] + k[1] * sum) ^ k[2], where sum is that of the squares of src(i, s) for all channels i from
+ * max(0, c - half) to min(channels - 1, c + half). `half` may be any number.
+ *
+ *   src, dst   channels * spatial floats        k   3 floats        format   NCHW or NHWC
+ *
+ * The result is within 1e-6 of itself for -1 <= k[2] <= 1, and open where the sum of finite values is beyond float or where
+ * k[0] + k[1] * sum is not at least FLT_MIN. Exponents -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75 and 1 are the fast ones.
+ */
+void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
+                                    float * dst, SimdTensorFormatType format);
 
 /* ---------------------------------------------------------------------------------------------- inner product */
 

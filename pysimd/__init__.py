@@ -10,7 +10,17 @@ from pysimd.activation import elu, hswish, relu, restrict_range, sigmoid, softpl
 from pysimd.add import Add16b, add, add_8i, add_bias
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
-from pysimd.enums import Activation, Compatibility, CpuInfoType, TensorData, TensorFormat, UnaryOperation
+from pysimd.eltwise import eltwise
+from pysimd.enums import (
+    Activation,
+    Compatibility,
+    CpuInfoType,
+    EltwiseOperation,
+    PixelFormat,
+    TensorData,
+    TensorFormat,
+    UnaryOperation,
+)
 from pysimd.errors import StateError
 from pysimd.infrastructure import (
     active_isa,
@@ -25,8 +35,11 @@ from pysimd.infrastructure import (
     version,
 )
 from pysimd.inner_product import inner_product
-from pysimd.layout import convert_image, specify_tensor_format, tensor_alignment
+from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
+from pysimd.lrn import lrn
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.set_input import set_input
+from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
 from pysimd.unary import absolute, exp, log, negative, rsqrt, sqrt, unary
 
@@ -37,6 +50,8 @@ __all__ = [
     "Context",
     "Convolution32f",
     "CpuInfoType",
+    "EltwiseOperation",
+    "PixelFormat",
     "StateError",
     "TensorData",
     "TensorFormat",
@@ -48,9 +63,11 @@ __all__ = [
     "add_8i",
     "add_bias",
     "alignment",
+    "convert_filter",
     "convert_image",
     "convolution",
     "cpu_info",
+    "eltwise",
     "elu",
     "exp",
     "get_num_threads",
@@ -59,6 +76,7 @@ __all__ = [
     "isa_levels",
     "log",
     "lowlevel",
+    "lrn",
     "max_isa",
     "negative",
     "performance_statistic",
@@ -67,8 +85,10 @@ __all__ = [
     "relu",
     "restrict_range",
     "rsqrt",
+    "set_input",
     "set_max_isa",
     "set_num_threads",
+    "shuffle",
     "sigmoid",
     "softmax",
     "softplus",

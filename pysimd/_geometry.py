@@ -17,6 +17,8 @@ _LARGEST = 2**64 - 1
 NCHW = int(TensorFormat.NCHW)
 NHWC = int(TensorFormat.NHWC)
 _BLOCKS = {int(TensorFormat.NCHW4C): 4, int(TensorFormat.NCHW8C): 8, int(TensorFormat.NCHW16C): 16}
+_OIYX = int(TensorFormat.OIYX)
+_FILTER_BLOCKS = {int(TensorFormat.OYXI4O): 4, int(TensorFormat.OYXI8O): 8, int(TensorFormat.OYXI16O): 16}
 
 
 def _named(*formats: TensorFormat) -> dict[Any, int]:
@@ -27,6 +29,8 @@ def _named(*formats: TensorFormat) -> dict[Any, int]:
 
 PLAIN_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC)
 LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC, TensorFormat.NCHW4C, TensorFormat.NCHW8C, TensorFormat.NCHW16C)
+
+FILTER_LAYOUTS = _named(TensorFormat.OIYX, TensorFormat.YXIO, TensorFormat.OYXI4O, TensorFormat.OYXI8O, TensorFormat.OYXI16O)
 
 
 def layout_of(layout: Layout, name: str = "layout", known: dict[Any, int] = PLAIN_LAYOUTS) -> int:
@@ -63,6 +67,27 @@ def shape_of_images(lead: Shape, channels: int, height: int, width: int, layout:
     if layout == NCHW:
         return (*lead, channels, height, width)
     return (*lead, height, width, channels)
+
+
+def filter_of(shape: Shape, layout: int, name: str = "weight") -> tuple[int, int, int, int]:
+    """(outputs, inputs, kernel height, kernel width) of a filter; outputs with the lanes that fill the last block."""
+    block = _FILTER_BLOCKS.get(layout)
+    if len(shape) != (5 if block else 4):
+        axes = "O / x, kY, kX, I, x" if block else "O, I, kY, kX" if layout == _OIYX else "kY, kX, I, O"
+        raise ValueError(f"{name} has shape {shape}, expected ({axes})")
+    if block:
+        if shape[-1] != block:
+            raise ValueError(f"{name} has shape {shape}, expected a last axis of {block}")
+        return shape[0] * block, shape[3], shape[1], shape[2]
+    return shape if layout == _OIYX else (shape[3], shape[2], shape[0], shape[1])  # type: ignore[return-value]
+
+
+def shape_of_filter(outputs: int, inputs: int, kernel_y: int, kernel_x: int, layout: int) -> Shape:
+    """The shape of a filter. For Oyxixo outputs are rounded up to whole blocks."""
+    block = _FILTER_BLOCKS.get(layout)
+    if block:
+        return (-(-outputs // block), kernel_y, kernel_x, inputs, block)
+    return (outputs, inputs, kernel_y, kernel_x) if layout == _OIYX else (kernel_y, kernel_x, inputs, outputs)
 
 
 def number(value: Any, name: str, least: int) -> int:

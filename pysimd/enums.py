@@ -90,6 +90,37 @@ class UnaryOperation(IntEnum):
     ZERO = lib.SimdSynetUnaryOperation32fZero
 
 
+class EltwiseOperation(IntEnum):
+    """What :func:`pysimd.eltwise` can do. It takes the lower-case name as well."""
+
+    PRODUCT = lib.SimdSynetEltwiseOperationProduct
+    SUM = lib.SimdSynetEltwiseOperationSum
+    MAX = lib.SimdSynetEltwiseOperationMax
+    MIN = lib.SimdSynetEltwiseOperationMin
+
+
+class PixelFormat(IntEnum):
+    """Formats of pixels. :func:`pysimd.set_input` takes GRAY8, BGR24, BGRA32 and RGB24, and their lower-case names."""
+
+    NONE = lib.SimdPixelFormatNone
+    GRAY8 = lib.SimdPixelFormatGray8
+    UV16 = lib.SimdPixelFormatUv16
+    BGR24 = lib.SimdPixelFormatBgr24
+    BGRA32 = lib.SimdPixelFormatBgra32
+    INT16 = lib.SimdPixelFormatInt16
+    INT32 = lib.SimdPixelFormatInt32
+    INT64 = lib.SimdPixelFormatInt64
+    FLOAT = lib.SimdPixelFormatFloat
+    DOUBLE = lib.SimdPixelFormatDouble
+    BAYER_GRBG = lib.SimdPixelFormatBayerGrbg
+    BAYER_GBRG = lib.SimdPixelFormatBayerGbrg
+    BAYER_RGGB = lib.SimdPixelFormatBayerRggb
+    BAYER_BGGR = lib.SimdPixelFormatBayerBggr
+    HSV24 = lib.SimdPixelFormatHsv24
+    HSL24 = lib.SimdPixelFormatHsl24
+    RGB24 = lib.SimdPixelFormatRgb24
+
+
 class Compatibility(IntFlag):
     """Flags of the quantised functions."""
 

@@ -1,9 +1,19 @@
-"""Conversion of images between layouts."""
+"""Conversion of images and of filters between layouts."""
 
 from __future__ import annotations
 
 from pysimd._arrays import FLOAT32, Array, floats, output
-from pysimd._geometry import LAYOUTS, Layout, images_of, layout_of, number, shape_of_images
+from pysimd._geometry import (
+    FILTER_LAYOUTS,
+    LAYOUTS,
+    Layout,
+    filter_of,
+    images_of,
+    layout_of,
+    number,
+    shape_of_filter,
+    shape_of_images,
+)
 from pysimd._library import lib
 from pysimd.enums import TensorFormat
 from pysimd.errors import raise_last
@@ -34,6 +44,37 @@ def convert_image(
             raise ValueError(f"channels is {channels}, but x of shape {x.shape} holds {lanes}")
     out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32, ((src, "x"),))
     lib.SimdSynetConvertImage(lead[0] if lead else 1, channels, height * width, src, source, dst, target)
+    if lib.SimdnetLastErrorKind():
+        raise_last()
+    return out
+
+
+def convert_filter(
+    weight: Array, *, src_layout: Layout, dst_layout: Layout, outputs: int | None = None, out: Array | None = None
+) -> Array:
+    """A convolution's filter in another layout; values are copied to the bit.
+
+    weight : float32, contiguous: (O, I, kernel_y, kernel_x) for "oiyx", (kernel_y, kernel_x, I, O) for "yxio",
+        (ceil(O / x), kernel_y, kernel_x, I, x) for "oyxi4o", "oyxi8o" and "oyxi16o".
+    outputs : from a blocked layout, the number O of outputs without the lanes that fill the last block; all of them when it is
+        not given. For the other layouts the shape tells it.
+
+    Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
+    Formula: SimdSynetConvertFilter.
+    """
+    src = floats(weight, "weight")
+    source = layout_of(src_layout, "src_layout", FILTER_LAYOUTS)
+    target = layout_of(dst_layout, "dst_layout", FILTER_LAYOUTS)
+    lanes, inputs, kernel_y, kernel_x = filter_of(weight.shape, source, "weight")
+    if outputs is None:
+        outputs = lanes
+    else:
+        outputs = number(outputs, "outputs", 0)
+        if not lanes - tensor_alignment(TensorFormat(source)) < outputs <= lanes:
+            raise ValueError(f"outputs is {outputs}, but weight of shape {weight.shape} holds {lanes}")
+    shape = shape_of_filter(outputs, inputs, kernel_y, kernel_x, target)
+    out, dst = output(out, shape, weight, FLOAT32, ((src, "weight"),))
+    lib.SimdSynetConvertFilter(outputs, inputs, kernel_y * kernel_x, src, source, dst, target)
     if lib.SimdnetLastErrorKind():
         raise_last()
     return out

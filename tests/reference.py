@@ -48,6 +48,44 @@ def from_chw(x: Array, layout: str) -> Array:
     return np.ascontiguousarray(np.moveaxis(full.reshape(blocks, lanes, height, width), 1, 3))
 
 
+def filter_to_oiyx(weight: Array, layout: str, outputs: int | None = None) -> Array:
+    """A filter as (O, I, kernel_y, kernel_x); from a blocked layout the first `outputs` of its lanes."""
+    if layout == "oiyx":
+        return weight
+    if layout == "yxio":
+        return np.transpose(weight, (3, 2, 0, 1))
+    blocks, kernel_y, kernel_x, inputs, lanes = weight.shape
+    return np.transpose(weight, (0, 4, 3, 1, 2)).reshape(blocks * lanes, inputs, kernel_y, kernel_x)[:outputs]
+
+
+def filter_from_oiyx(weight: Array, layout: str) -> Array:
+    """The reverse; lanes that fill the last block are 0."""
+    if layout == "oiyx":
+        return np.ascontiguousarray(weight)
+    if layout == "yxio":
+        return np.ascontiguousarray(np.transpose(weight, (2, 3, 1, 0)))
+    outputs, inputs, kernel_y, kernel_x = weight.shape
+    lanes = {"oyxi4o": 4, "oyxi8o": 8, "oyxi16o": 16}[layout]
+    blocks = -(-outputs // lanes)
+    full = np.zeros((blocks * lanes, inputs, kernel_y, kernel_x), weight.dtype)
+    full[:outputs] = weight
+    return np.ascontiguousarray(full.reshape(blocks, lanes, inputs, kernel_y, kernel_x).transpose(0, 3, 4, 2, 1))
+
+
+def set_input(image: Array, pixel_format: str, channels: int, lower: Array, upper: Array) -> Array:
+    """A picture as (channels, H, W): blue, green, red, or gray; float32, operation by operation."""
+    if pixel_format == "gray8":
+        bgr = np.stack([image] * 3)
+    else:
+        bgr = np.moveaxis(image[..., :3], 2, 0)
+        bgr = bgr[::-1] if pixel_format == "rgb24" else bgr
+    if channels == 1:
+        blue, green, red = bgr.astype(np.int64)
+        bgr = image[None] if pixel_format == "gray8" else ((1868 * blue + 9617 * green + 4899 * red + 8192) // 16384)[None]
+    scale = (upper.astype(np.float32) - lower.astype(np.float32)) / np.float32(255)
+    return bgr.astype(np.float32) * scale[:, None, None] + lower.astype(np.float32)[:, None, None]
+
+
 # --------------------------------------------------------------------------------------------------- bfloat16
 
 
@@ -235,6 +273,28 @@ def softmax(x: Array, axis: int) -> tuple[Array, Array]:
     out = e / e.sum(axis=axis, keepdims=True)
     relative = (4 + 4 + x.shape[axis] + 2) * EPS + 2 * EPS * np.abs(shifted).max(axis=axis, keepdims=True)
     return out, relative * out + 4 * TINY
+
+
+def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> tuple[Array, Array]:
+    """Local response normalization of (C, H, W), and its bound: 1e-6 of the result."""
+    squares = x.astype(np.float64) ** 2
+    half, channels = size // 2, x.shape[0]
+    sums = np.stack([squares[max(0, c - half) : c + half + 1].sum(axis=0) for c in range(channels)])
+    base = np.float64(np.float32(bias)) + np.float64(np.float32(alpha / size)) * sums
+    out = x.astype(np.float64) * base ** np.float64(np.float32(-beta))
+    return out, 1e-6 * max(1, abs(beta)) * np.abs(out) + TINY
+
+
+def eltwise(arrays: list[Array], operation: str, weights: Array | None) -> tuple[Array, Array]:
+    """What the arrays give together, and its bound: 0 but for sums."""
+    if operation == "sum":
+        factors = np.ones(len(arrays)) if weights is None else weights.astype(np.float64)
+        terms = [a.astype(np.float64) * w for a, w in zip(arrays, factors)]
+        return np.sum(terms, axis=0), (len(arrays) + 1) * EPS * np.sum(np.abs(terms), axis=0) + len(arrays) * TINY
+    out = arrays[0]
+    for a in arrays[1:]:
+        out = out * a if operation == "product" else np.where(out > a if operation == "max" else out < a, out, a)
+    return out.astype(np.float64), np.zeros(out.shape)
 
 
 # ------------------------------------------------------------------------------------ sums of products

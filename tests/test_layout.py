@@ -98,3 +98,42 @@ def test_refused_pair_of_blocks() -> None:
     out = np.full((1, 5, 6, 8), 7, np.float32)
     assert_refused(pysimd.convert_image, ValueError, "Format", out, x=x, src_layout="nchw4c", dst_layout="nchw8c")
     assert_refused(pysimd.convert_image, ValueError, "overlaps", x, x=x, src_layout="nchw4c", dst_layout="nchw4c")
+
+
+FILTERS = ["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"]
+FILTER_PAIRS = [(s, d) for s in FILTERS for d in FILTERS if s == d or s in FILTERS[:2] or d in FILTERS[:2]]
+
+
+@pytest.mark.parametrize(("source", "target"), FILTER_PAIRS)
+def test_convert_filter(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+    for shape in [(1, 1, 1, 1), (5, 3, 3, 3), (64, 16, 3, 3), (33, 1, 5, 2), (16, 40, 1, 1), (3, 17, 2, 7), (20, 64, 1, 3)]:
+        oiyx = rng.integers(0, 1 << 32, shape, dtype=np.uint32).view(np.float32)  # any bits
+        weight, expected = reference.filter_from_oiyx(oiyx, source), reference.filter_from_oiyx(oiyx, target)
+        given: dict[str, Any] = {"src_layout": source, "dst_layout": target, "outputs": shape[0]}
+        y = pysimd.convert_filter(weight, **given)
+        assert y.shape == expected.shape
+        assert y.tobytes() == expected.tobytes()
+        out = np.full(expected.shape, 7, np.float32)
+        assert pysimd.convert_filter(weight, out=out, **given) is out
+        assert out.tobytes() == expected.tobytes()
+        assert np.array_equal(reference.filter_to_oiyx(y, target, shape[0]).view(np.uint32), oiyx.view(np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"weight": np.zeros((4, 5, 3, 3))}, TypeError, "weight has dtype float64"),
+        ({"weight": np.zeros((4, 5, 3), np.float32)}, ValueError, "weight has shape"),
+        ({"src_layout": "nchw"}, ValueError, "src_layout is 'nchw'"),
+        ({"dst_layout": "oyxixo"}, ValueError, "dst_layout is 'oyxixo'"),
+        ({"outputs": 5}, ValueError, "outputs is 5"),
+        ({"src_layout": "oyxi4o"}, ValueError, "weight has shape"),
+        ({"weight": np.zeros((1, 3, 3, 5, 4), np.float32), "src_layout": "oyxi8o"}, ValueError, "expected a last axis of 8"),
+        ({"out": np.zeros((3, 3, 4, 5), np.float32)}, ValueError, "out has shape"),
+    ],
+)
+def test_filter_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    arguments: dict[str, Any] = {"weight": np.ones((4, 5, 3, 3), np.float32), "src_layout": "oiyx", "dst_layout": "yxio"}
+    arguments.update(change)
+    out = arguments.pop("out", np.full((3, 3, 5, 4), 7, np.float32))
+    assert_refused(pysimd.convert_filter, error, sentence, out, **arguments)

@@ -67,6 +67,8 @@ def test_unknown_names() -> None:
         (enums.CpuInfoType, "SimdCpuInfoType", "SimdCpuInfo"),
         (enums.TensorFormat, "SimdTensorFormatType", "SimdTensorFormat"),
         (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
+        (enums.EltwiseOperation, "SimdSynetEltwiseOperationType", "SimdSynetEltwiseOperation"),
+        (enums.PixelFormat, "SimdPixelFormatType", "SimdPixelFormat"),
         (enums.UnaryOperation, "SimdSynetUnaryOperation32fType", "SimdSynetUnaryOperation32f"),
     ],
 )
@@ -217,6 +219,66 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
                 ({"channels": 2**64 - 1, "srcFormat": 4}, ""),
             ],
         ),
+        "SimdSynetConvertFilter": (
+            {"output": 4, "input": 2, "kernel": 3, "src": f, "srcFormat": 6, "dst": d, "dstFormat": 7},
+            "dst",
+            [
+                ({"srcFormat": 0}, "srcFormat"),
+                ({"dstFormat": 11}, "dstFormat"),
+                ({"srcFormat": 8, "dstFormat": 9}, "Format"),
+                ({"output": BIG, "kernel": BIG}, ""),
+                ({"output": 2**64 - 1, "srcFormat": 10}, ""),
+            ],
+        ),
+        "SimdSynetSetInput": (
+            {
+                "src": u,
+                "width": 2,
+                "height": 3,
+                "stride": 8,
+                "srcFormat": 3,
+                "lower": s,
+                "upper": s,
+                "dst": d,
+                "channels": 3,
+                "dstFormat": NHWC,
+            },
+            "dst",
+            [
+                *[({"srcFormat": bad}, "srcFormat") for bad in (0, 2, 5, 17)],
+                *[({"dstFormat": bad}, "dstFormat") for bad in (-1, 2, 6)],
+                *[({"channels": bad}, "channels") for bad in (0, 2, 4)],
+                ({"stride": 5}, "stride"),
+                ({"width": BIG, "height": BIG}, ""),
+                ({"stride": 2**63}, "stride"),
+            ],
+        ),
+        "SimdSynetShuffleLayerForward": (
+            {
+                "src0": f,
+                "srcC0": 4,
+                "src1": f,
+                "srcC1": 4,
+                "spatial": 6,
+                "dst0": d,
+                "dst1": d.copy(),
+                "dstC": 4,
+                "format": NHWC,
+            },
+            "dst0",
+            [
+                ({"format": 2}, "format"),
+                ({"srcC0": 3}, "srcC0"),
+                ({"srcC1": 5}, "srcC1"),
+                ({"dstC": 8}, "dstC"),
+                ({"spatial": 2**63}, ""),
+            ],
+        ),
+        "SimdSynetLrnLayerCrossChannels": (
+            {"src": f, "half": 1, "channels": 4, "spatial": 6, "k": s, "dst": d, "format": NHWC},
+            "dst",
+            [({"format": 3}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
+        ),
     }
 
 
@@ -259,9 +321,25 @@ def test_empty_pooling_needs_no_pointers(name: str) -> None:
 
 def test_empty_vectors_need_no_pointers() -> None:
     for name, (arguments, _, _) in vectors().items():
-        sizes = [key for key in ("channels", "spatial", "batch", "size", "outer", "count", "inner") if key in arguments]
+        every = (
+            "channels",
+            "spatial",
+            "batch",
+            "size",
+            "outer",
+            "count",
+            "inner",
+            "width",
+            "height",
+            "output",
+            "input",
+            "kernel",
+        )
+        sizes = [key for key in every if key in arguments]
         if name == "SimdSynetInnerProductLayerForward":
             sizes = ["count"]  # size 0 gives the bias
+        if name == "SimdSynetSetInput":
+            sizes.remove("channels")  # 1 or 3
         for size in sizes:
             mixed = {key: NULL if isinstance(v, np.ndarray) or v is None else v for key, v in arguments.items()}
             getattr(lib, name)(*{**mixed, size: 0}.values())
@@ -272,6 +350,30 @@ def test_inner_product_of_size_0_is_the_bias() -> None:
     bias, dst = np.array([1, 2], np.float32), np.zeros(2, np.float32)
     lib.SimdSynetInnerProductLayerForward(address(bias), address(bias), address(bias), 2, 0, address(dst))
     assert np.array_equal(dst, bias)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"type": 4}, "type"),
+        ({"count": 0}, "count"),
+        ({"size": 2**62}, "size"),
+        ({"src": NULL}, "src"),
+        ({"weight": NULL}, "weight"),
+        ({"dst": NULL}, "dst"),
+        ({"second": NULL}, "src[1]"),
+    ],
+)
+def test_eltwise_refused_by_c(change: dict[str, Any], word: str) -> None:
+    data, dst = np.ones(6, np.float32), np.full(6, 7, np.float32)
+    values: dict[str, Any] = {"first": address(data), "second": address(data), "weight": address(data), "count": 2, "size": 6}
+    values.update(type=lib.SimdSynetEltwiseOperationSum, dst=address(dst))
+    values.update(change)
+    listed = ffi.new("float *[]", [values.pop("first"), values.pop("second")])
+    lib.SimdSynetEltwiseLayerForward(values.pop("src", listed), *values.values())
+    assert lib.SimdnetLastErrorKind() == 1
+    assert word in ffi.string(lib.SimdnetLastError()).decode().split(": ", 1)[1]
+    assert (dst == 7).all()
 
 
 def parameters(**change: Any) -> Any:

@@ -54,3 +54,25 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
     SN_CHECK_POINTER(dst, SN_VOID);
     sn_convert_image_32f(batch, channels, spatial, src, srcFormat, dst, dstFormat);
 }
+
+void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                            float * dst, SimdTensorFormatType dstFormat)
+{
+    SN_ENTER();
+    size_t srcElements, dstElements;
+    SN_CHECK(sn_format_is_filter(srcFormat), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
+             (int)srcFormat);
+    SN_CHECK(sn_format_is_filter(dstFormat), SN_VOID, "dstFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
+             (int)dstFormat);
+    SN_CHECK(srcFormat == dstFormat || !sn_filter_lanes(srcFormat) || !sn_filter_lanes(dstFormat), SN_VOID,
+             "dstFormat is %d and srcFormat is %d, expected the same or one of them Oiyx or Yxio", (int)dstFormat,
+             (int)srcFormat);
+    SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, srcFormat) &&
+                 sn_filter_elements(&dstElements, output, input, kernel, dstFormat),
+             SN_VOID, "output is %zu, input is %zu and kernel is %zu, too large for an array", output, input, kernel);
+    if (dstElements == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_convert_filter_32f(output, input, kernel, src, srcFormat, dst, dstFormat);
+}

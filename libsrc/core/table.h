@@ -71,6 +71,68 @@ typedef void (*sn_softmax_32f_fn)(const float * src, size_t outer, size_t count,
 typedef void (*sn_convert_image_32f_fn)(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
                                         float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end);
 
+/* Inputs begin .. end - 1 of SimdSynetConvertFilter, all outputs and taps; the formats differ. */
+typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t kernel, const float * src,
+                                         SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat,
+                                         size_t begin, size_t end);
+
+/* ---- set_input */
+
+/* The arguments of SimdSynetSetInput. */
+struct sn_set_input {
+    const uint8_t * src;
+    size_t width, height, stride;
+    SimdPixelFormatType srcFormat;
+    const float * lower, * upper;
+    float * dst;
+    size_t channels;
+    SimdTensorFormatType dstFormat;
+};
+
+/* Rows begin .. end - 1; with `stream` dst may be written past the caches. */
+typedef void (*sn_set_input_32f_fn)(const struct sn_set_input * p, size_t begin, size_t end, bool stream);
+
+/* ---- shuffle */
+
+/* The arguments of SimdSynetShuffleLayerForward, but for the format. */
+struct sn_shuffle {
+    const float * src0;
+    size_t srcC0;
+    const float * src1;
+    size_t srcC1, spatial;
+    float * dst0, * dst1;
+};
+
+/* NCHW: channels begin .. end - 1 of both outputs. NHWC: pixels begin .. end - 1. */
+typedef void (*sn_shuffle_32f_fn)(const struct sn_shuffle * p, size_t begin, size_t end);
+
+/* ---- eltwise */
+
+/* Elements 0 .. size - 1 from `offset` of SimdSynetEltwiseLayerForward; with `stream` dst may be written past the caches. */
+typedef void (*sn_eltwise_32f_fn)(float const * const * src, const float * weight, size_t count, size_t offset, size_t size,
+                                  SimdSynetEltwiseOperationType type, float * dst, bool stream);
+
+/* ---- local response normalization */
+
+/* The arguments of SimdSynetLrnLayerCrossChannels; half is less than channels. */
+struct sn_lrn {
+    const float * src;
+    size_t half, channels, spatial;
+    const float * k;
+    float * dst;
+    SimdTensorFormatType format;
+};
+
+/* The floats of `work`: squares of all channels between zeros, at 16 positions of NCHW, or of some pixels of NHWC. */
+static inline size_t sn_lrn_work(const struct sn_lrn * p)
+{
+    const size_t line = p->channels + 2 * p->half;
+    return p->format == SimdTensorFormatNhwc || p->spatial == 1 ? line + 4096 : 16 * line;
+}
+
+/* Positions begin .. end - 1, all channels. */
+typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end, float * work);
+
 /* ---- inner product */
 
 /* dst[i] = bias[i] + sum over j of src[j] * weight[i * size + j] for i < count; bias may be NULL. */
@@ -136,6 +198,19 @@ struct sn_table {
 
     /* layout */
     sn_convert_image_32f_fn convert_image_32f;
+    sn_convert_filter_32f_fn convert_filter_32f;
+
+    /* set_input */
+    sn_set_input_32f_fn set_input_32f;
+
+    /* shuffle */
+    sn_shuffle_32f_fn shuffle_nchw_32f, shuffle_nhwc_32f;
+
+    /* eltwise */
+    sn_eltwise_32f_fn eltwise_32f;
+
+    /* local response normalization */
+    sn_lrn_32f_fn lrn_32f;
 
     /* the tile under everything that multiplies matrices, see core/gemm.h; `base` has none */
     struct sn_gemm_32f_tile gemm_32f;

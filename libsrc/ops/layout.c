@@ -1,4 +1,4 @@
-/* A unit of work is a number of spatial positions of one image; of a plain copy, a number of elements. */
+/* A unit of work is a number of spatial positions of one image, or of inputs of a filter; of a plain copy, of elements. */
 #include "ops/layout.h"
 
 #include <string.h>
@@ -20,6 +20,14 @@ static void copy_range(const void * argument, size_t begin, size_t end)
     const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->elements) - first;
     memcpy(job->dst + first, job->src + first, number * sizeof(float));
 }
+
+static void copy(const float * src, size_t elements, float * dst)
+{
+    const struct copy job = {src, dst, elements};
+    sn_parallel_for(copy_range, &job, sn_ceil_div(elements, SN_PIECE));
+}
+
+/* ---- images */
 
 struct convert {
     const float * src;
@@ -49,8 +57,7 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const f
     sn_image_elements(&srcImage, 1, channels, spatial, srcFormat);
     sn_image_elements(&dstImage, 1, channels, spatial, dstFormat);
     if (srcFormat == dstFormat) {
-        const struct copy job = {src, dst, batch * srcImage};
-        sn_parallel_for(copy_range, &job, sn_ceil_div(job.elements, SN_PIECE));
+        copy(src, batch * srcImage, dst);
         return;
     }
     /* Whole cache lines of both sides: a multiple of 16 positions. */
@@ -58,4 +65,37 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const f
     const struct convert job = {src,      dst,      srcFormat, dstFormat, channels, spatial,
                                 srcImage, dstImage, pieces,    step,      sn_table()->convert_image_32f};
     sn_parallel_for(convert_range, &job, batch * pieces);
+}
+
+/* ---- filters */
+
+struct convert_filter {
+    size_t output, input, kernel;
+    const float * src;
+    float * dst;
+    SimdTensorFormatType srcFormat, dstFormat;
+    size_t step; /* inputs of a unit */
+    sn_convert_filter_32f_fn kernel_fn;
+};
+
+static void convert_filter_range(const void * argument, size_t begin, size_t end)
+{
+    const struct convert_filter * job = argument;
+    job->kernel_fn(job->output, job->input, job->kernel, job->src, job->srcFormat, job->dst, job->dstFormat, begin * job->step,
+                   sn_min(end * job->step, job->input));
+}
+
+void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                           float * dst, SimdTensorFormatType dstFormat)
+{
+    if (srcFormat == dstFormat) {
+        size_t elements;
+        sn_filter_elements(&elements, output, input, kernel, srcFormat);
+        copy(src, elements, dst);
+        return;
+    }
+    const size_t step = sn_align(sn_items_per_piece(output * kernel), 16);
+    const struct convert_filter job = {output, input,     kernel,    src,  dst,
+                                       srcFormat, dstFormat, step, sn_table()->convert_filter_32f};
+    sn_parallel_for(convert_filter_range, &job, sn_ceil_div(input, step));
 }

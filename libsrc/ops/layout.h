@@ -7,4 +7,7 @@
 void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
                           float * dst, SimdTensorFormatType dstFormat);
 
+void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                           float * dst, SimdTensorFormatType dstFormat);
+
 #endif

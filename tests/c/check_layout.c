@@ -1,4 +1,4 @@
-/* Layouts: ConvertImage copies to the bit; SpecifyTensorFormat and TensorAlignment are tables. */
+/* Layouts: ConvertImage and ConvertFilter copy to the bit; SpecifyTensorFormat and TensorAlignment are tables. */
 #include "check.h"
 
 #define CONVERT "SimdSynetConvertImage"
@@ -78,6 +78,97 @@ static void refusals(void)
     }
 }
 
+/* ---- filters */
+
+#define FILTER "SimdSynetConvertFilter"
+
+struct filter {
+    size_t output, input, kernel;
+    SimdTensorFormatType srcFormat, dstFormat;
+};
+
+static void convert_filter(const void * job, void * context, void * const * a)
+{
+    const struct filter * p = job;
+    (void)context;
+    SimdSynetConvertFilter(p->output, p->input, p->kernel, a[0], p->srcFormat, a[1], p->dstFormat);
+}
+
+static size_t filter_elements(const struct filter * p, SimdTensorFormatType format)
+{
+    return SimdAlign(p->output, SimdSynetTensorAlignment(format)) * p->input * p->kernel;
+}
+
+static const SimdTensorFormatType filter_format[] = {SimdTensorFormatOiyx, SimdTensorFormatYxio, SimdTensorFormatOyxi4o,
+                                                     SimdTensorFormatOyxi8o, SimdTensorFormatOyxi16o};
+static const char * const filter_name[] = {"oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"};
+
+static struct filter filter_case(size_t output, size_t input, size_t kernel, size_t from, size_t to)
+{
+    const struct filter job = {output, input, kernel, filter_format[from], filter_format[to]};
+    check_case(FILTER, "%s to %s output=%zu input=%zu kernel=%zu", filter_name[from], filter_name[to], output, input, kernel);
+    check_in("src", CHECK_32I, filter_elements(&job, job.srcFormat), CHECK_RANDOM);
+    check_out("dst", CHECK_32I, filter_elements(&job, job.dstFormat));
+    return job;
+}
+
+static void check_filter(size_t output, size_t input, size_t kernel, size_t turn, size_t step)
+{
+    for (size_t pair = turn; pair < FORMATS * FORMATS; pair += step)
+        if (allowed(pair / FORMATS, pair % FORMATS)) {
+            const struct filter job = filter_case(output, input, kernel, pair / FORMATS, pair % FORMATS);
+            check_run(convert_filter, &job);
+        }
+}
+
+static void filters(void)
+{
+    static const size_t kernels[] = {1, 9, 3, 25, 4, 2, 49};
+    const size_t rest = check_quick() ? 5 : 1;
+    for (size_t output = 1; output <= 67; output += rest)
+        for (size_t input = 1; input <= 67; input += rest) /* 7 and 4 have no common factor: all pairs meet all kernels */
+            check_filter(output, input, kernels[(output + input) % 7], (output * 3 + input) % 4, 4 * (input > 17 ? 4 : 1));
+    check_filter(40, 512, 9, 0, 1); /* more than one unit of work */
+    struct filter job = filter_case(5, 3, 9, 0, 1);
+    const struct filter good = job;
+    check_refused_null(convert_filter, &job);
+    for (int format = -2; format < 14; ++format)
+        if (format < SimdTensorFormatOiyx || format > SimdTensorFormatOyxi16o) {
+            job = good;
+            job.srcFormat = (SimdTensorFormatType)format;
+            check_refused(CHECK_VALUE, "srcFormat", convert_filter, &job);
+            job = good;
+            job.dstFormat = (SimdTensorFormatType)format;
+            check_refused(CHECK_VALUE, "dstFormat", convert_filter, &job);
+        }
+    for (size_t pair = 0; pair < FORMATS * FORMATS; ++pair)
+        if (!allowed(pair / FORMATS, pair % FORMATS)) {
+            job = (struct filter){5, 3, 9, filter_format[pair / FORMATS], filter_format[pair % FORMATS]};
+            check_refused(CHECK_VALUE, "dstFormat", convert_filter, &job);
+        }
+    job = good;
+    job.output = SIZE_MAX;
+    check_refused(CHECK_VALUE, "output", convert_filter, &job);
+    for (int zero = 0; zero < 3; ++zero) {
+        job = good;
+        *(zero == 0 ? &job.output : zero == 1 ? &job.input : &job.kernel) = 0;
+        check_empty(convert_filter, &job);
+    }
+}
+
+static void bench_filters(void)
+{
+    static const size_t shapes[][3] = {{64, 64, 9}, {512, 512, 9}, {256, 256, 1}, {64, 3, 49}, {32, 3, 9},
+                                       {21, 21, 16}, {96, 1, 9}, {1000, 1280, 1}, {7, 64, 9}, {3, 64, 9}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
+        for (size_t pair = 0; pair < FORMATS * FORMATS; ++pair)
+            if (allowed(pair / FORMATS, pair % FORMATS) && pair / FORMATS != pair % FORMATS) {
+                const struct filter job = filter_case(shapes[i][0], shapes[i][1], shapes[i][2], pair / FORMATS, pair % FORMATS);
+                check_bench(convert_filter, &job, 0,
+                            4.0 * (double)(filter_elements(&job, job.srcFormat) + filter_elements(&job, job.dstFormat)));
+            }
+}
+
 static void tables(void)
 {
     static const size_t alignments[] = {0, 0, 1, 1, 4, 8, 16, 0, 1, 1, 4, 8, 16, 0, 0};
@@ -120,6 +211,8 @@ void check_layout(void)
     check_convert(1, 3, 40000); /* more than one unit of work */
     check_convert(2, 70, 1000);
     refusals();
+    filters();
     tables();
     bench();
+    bench_filters();
 }

@@ -22,4 +22,31 @@ static void convert_image_32f(size_t channels, size_t spatial, const float * src
                 c < channels ? src[offset(channels, spatial, c, s, srcFormat)] : 0.0f;
 }
 
-void sn_install_layout_base(struct sn_table * table) { table->convert_image_32f = convert_image_32f; }
+static size_t filter_offset(size_t output, size_t input, size_t kernel, size_t o, size_t i, size_t k,
+                            SimdTensorFormatType format)
+{
+    if (format == SimdTensorFormatOiyx)
+        return (o * input + i) * kernel + k;
+    if (format == SimdTensorFormatYxio)
+        return (k * input + i) * output + o;
+    const size_t lanes = sn_filter_lanes(format);
+    return ((o / lanes * kernel + k) * input + i) * lanes + o % lanes;
+}
+
+static void convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                               float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+{
+    const size_t lanes = sn_filter_lanes(dstFormat);
+    const size_t written = lanes ? sn_ceil_div(output, lanes) * lanes : output;
+    for (size_t o = 0; o < written; ++o)
+        for (size_t i = begin; i < end; ++i)
+            for (size_t k = 0; k < kernel; ++k)
+                dst[filter_offset(output, input, kernel, o, i, k, dstFormat)] =
+                    o < output ? src[filter_offset(output, input, kernel, o, i, k, srcFormat)] : 0.0f;
+}
+
+void sn_install_layout_base(struct sn_table * table)
+{
+    table->convert_image_32f = convert_image_32f;
+    table->convert_filter_32f = convert_filter_32f;
+}

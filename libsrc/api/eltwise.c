@@ -1,0 +1,23 @@
+#include "ops/eltwise.h"
+
+#include "api/check.h"
+
+void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
+                                  SimdSynetEltwiseOperationType type, float * dst)
+{
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK(type >= SimdSynetEltwiseOperationProduct && type <= SimdSynetEltwiseOperationMin, SN_VOID,
+             "type is %d, expected Product, Sum, Max or Min", (int)type);
+    SN_CHECK(count > 0, SN_VOID, "count is 0, expected at least 1");
+    SN_CHECK(sn_product(&elements, count, size), SN_VOID, "count is %zu and size is %zu, more than memory can hold", count,
+             size);
+    if (size == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    for (size_t i = 0; i < count; ++i)
+        SN_CHECK(src[i], SN_VOID, "src[%zu] is NULL, expected an array", i);
+    SN_CHECK(weight || type != SimdSynetEltwiseOperationSum, SN_VOID, "weight is NULL, expected an array");
+    SN_CHECK_POINTER(dst, SN_VOID);
+    sn_eltwise_32f(src, weight, count, size, type, dst);
+}

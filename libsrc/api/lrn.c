@@ -1,0 +1,22 @@
+#include "ops/lrn.h"
+
+#include "api/check.h"
+
+void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
+                                    float * dst, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    size_t elements;
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID, "format is %d, expected NCHW or NHWC",
+             (int)format);
+    SN_CHECK(sn_product(&elements, channels, spatial), SN_VOID, "channels is %zu and spatial is %zu, too large for an array",
+             channels, spatial);
+    if (elements == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(k, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    const struct sn_lrn p = {src, half < channels ? half : channels - 1, channels, spatial, k, dst, format};
+    if (!sn_lrn_32f(&p))
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the squares of %zu channels", channels);
+}

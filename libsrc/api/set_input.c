@@ -1,0 +1,29 @@
+#include "ops/set_input.h"
+
+#include "api/check.h"
+#include "core/format.h"
+
+void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
+                       const float * lower, const float * upper, float * dst, size_t channels, SimdTensorFormatType dstFormat)
+{
+    SN_ENTER();
+    const size_t pixel = sn_pixel_bytes(srcFormat);
+    size_t row, bytes, elements;
+    SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %d, expected Gray8, Bgr24, Bgra32 or Rgb24", (int)srcFormat);
+    SN_CHECK(channels == 1 || channels == 3, SN_VOID, "channels is %zu, expected 1 or 3", channels);
+    SN_CHECK(dstFormat == SimdTensorFormatNchw || dstFormat == SimdTensorFormatNhwc, SN_VOID,
+             "dstFormat is %d, expected NCHW or NHWC", (int)dstFormat);
+    SN_CHECK(sn_product(&row, width, pixel) && sn_product(&elements, channels, height, width), SN_VOID,
+             "width is %zu and height is %zu, too large for an array", width, height);
+    if (elements == 0)
+        return;
+    SN_CHECK(stride >= row, SN_VOID, "stride is %zu, expected at least the bytes of a row, %zu", stride, row);
+    SN_CHECK(sn_product(&bytes, stride, height), SN_VOID, "stride is %zu and height is %zu, too large for an array", stride,
+             height);
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(lower, SN_VOID);
+    SN_CHECK_POINTER(upper, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    const struct sn_set_input p = {src, width, height, stride, srcFormat, lower, upper, dst, channels, dstFormat};
+    sn_set_input_32f(&p);
+}

@@ -1,0 +1,26 @@
+#include "ops/shuffle.h"
+
+#include "api/check.h"
+
+void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
+                                  float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format)
+{
+    SN_ENTER();
+    size_t elements0, elements1;
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID, "format is %d, expected NCHW or NHWC",
+             (int)format);
+    SN_CHECK(srcC0 % 2 == 0, SN_VOID, "srcC0 is %zu, expected an even number", srcC0);
+    SN_CHECK(srcC1 % 2 == 0, SN_VOID, "srcC1 is %zu, expected an even number", srcC1);
+    SN_CHECK(srcC0 / 2 + srcC1 / 2 == dstC, SN_VOID, "dstC is %zu, expected half of srcC0 + srcC1, %zu", dstC,
+             srcC0 / 2 + srcC1 / 2);
+    SN_CHECK(sn_product(&elements0, srcC0, spatial) && sn_product(&elements1, srcC1, spatial), SN_VOID,
+             "srcC0 is %zu, srcC1 is %zu and spatial is %zu, too large for an array", srcC0, srcC1, spatial);
+    if (elements0 == 0 && elements1 == 0)
+        return;
+    SN_CHECK(src0 || elements0 == 0, SN_VOID, "src0 is NULL, expected an array");
+    SN_CHECK(src1 || elements1 == 0, SN_VOID, "src1 is NULL, expected an array");
+    SN_CHECK_POINTER(dst0, SN_VOID);
+    SN_CHECK_POINTER(dst1, SN_VOID);
+    const struct sn_shuffle p = {src0, srcC0, src1, srcC1, spatial, dst0, dst1};
+    sn_shuffle_32f(&p, format);
+}

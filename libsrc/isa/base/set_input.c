@@ -1,0 +1,35 @@
+#include "core/format.h"
+#include "isa/base/base.h"
+
+/* The colour c of a pixel: 0 blue, 1 green, 2 red. */
+static unsigned colour(const uint8_t * pixel, SimdPixelFormatType format, size_t c)
+{
+    if (format == SimdPixelFormatGray8)
+        return pixel[0];
+    return pixel[format == SimdPixelFormatRgb24 ? 2 - c : c];
+}
+
+static unsigned gray(const uint8_t * pixel, SimdPixelFormatType format)
+{
+    if (format == SimdPixelFormatGray8)
+        return pixel[0];
+    return (1868 * colour(pixel, format, 0) + 9617 * colour(pixel, format, 1) + 4899 * colour(pixel, format, 2) + 8192) >> 14;
+}
+
+static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t end, bool stream)
+{
+    (void)stream;
+    for (size_t c = 0; c < p->channels; ++c) {
+        const float scale = (p->upper[c] - p->lower[c]) / 255;
+        for (size_t y = begin; y < end; ++y)
+            for (size_t x = 0; x < p->width; ++x) {
+                const uint8_t * pixel = p->src + y * p->stride + x * sn_pixel_bytes(p->srcFormat);
+                const unsigned v = p->channels == 1 ? gray(pixel, p->srcFormat) : colour(pixel, p->srcFormat, c);
+                const float scaled = (float)v * scale;
+                const size_t nchw = (c * p->height + y) * p->width + x, nhwc = (y * p->width + x) * p->channels + c;
+                p->dst[p->dstFormat == SimdTensorFormatNhwc ? nhwc : nchw] = scaled + p->lower[c];
+            }
+    }
+}
+
+void sn_install_set_input_base(struct sn_table * table) { table->set_input_32f = set_input_32f; }

@@ -1,0 +1,32 @@
+#include "ops/eltwise.h"
+
+#include "core/dispatch.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+struct job {
+    float const * const * src;
+    const float * weight;
+    size_t count, size;
+    SimdSynetEltwiseOperationType type;
+    float * dst;
+    bool stream;
+    sn_eltwise_32f_fn kernel;
+};
+
+static void range(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    job->kernel(job->src, job->weight, job->count, first, number, job->type, job->dst, job->stream);
+}
+
+void sn_eltwise_32f(float const * const * src, const float * weight, size_t count, size_t size,
+                    SimdSynetEltwiseOperationType type, float * dst)
+{
+    bool stream = sn_beyond_cache((count + 1) * size * sizeof(float));
+    for (size_t i = 0; i < count; ++i)
+        stream = stream && src[i] != dst; /* else its lines are read anyway */
+    const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise_32f};
+    sn_parallel_for(range, &job, sn_ceil_div(size, SN_PIECE));
+}

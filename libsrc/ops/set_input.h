@@ -1,0 +1,9 @@
+/* Pictures to tensors, split over threads: arguments checked and not empty. */
+#ifndef SN_OPS_SET_INPUT_H
+#define SN_OPS_SET_INPUT_H
+
+#include "core/table.h"
+
+void sn_set_input_32f(const struct sn_set_input * p);
+
+#endif

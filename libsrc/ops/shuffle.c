@@ -1,0 +1,27 @@
+/* A unit of work is a number of channels of NCHW, of pixels of NHWC. */
+#include "ops/shuffle.h"
+
+#include "core/dispatch.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+struct job {
+    const struct sn_shuffle * p;
+    size_t items, step;
+    sn_shuffle_32f_fn kernel;
+};
+
+static void range(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    job->kernel(job->p, begin * job->step, sn_min(end * job->step, job->items));
+}
+
+void sn_shuffle_32f(const struct sn_shuffle * p, SimdTensorFormatType format)
+{
+    const size_t channels = (p->srcC0 + p->srcC1) / 2;
+    const bool nhwc = format == SimdTensorFormatNhwc;
+    const size_t items = nhwc ? p->spatial : channels, step = sn_items_per_piece(nhwc ? channels : p->spatial);
+    const struct job job = {p, items, step, nhwc ? sn_table()->shuffle_nhwc_32f : sn_table()->shuffle_nchw_32f};
+    sn_parallel_for(range, &job, sn_ceil_div(items, step));
+}

@@ -1,0 +1,9 @@
+/* Shuffling of channels, split over threads: arguments checked and not empty. */
+#ifndef SN_OPS_SHUFFLE_H
+#define SN_OPS_SHUFFLE_H
+
+#include "core/table.h"
+
+void sn_shuffle_32f(const struct sn_shuffle * p, SimdTensorFormatType format);
+
+#endif

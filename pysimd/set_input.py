@@ -1,0 +1,97 @@
+"""Pictures as input tensors."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+
+from pysimd._arrays import FLOAT32, UINT8, Array, element_of, output, pointer
+from pysimd._geometry import Layout, layout_of, number, shape_of_images
+from pysimd._library import ffi, lib
+from pysimd.enums import PixelFormat
+from pysimd.errors import raise_last
+
+_BYTES = {PixelFormat.GRAY8: 1, PixelFormat.BGR24: 3, PixelFormat.BGRA32: 4, PixelFormat.RGB24: 3}
+_FORMATS: dict[Any, PixelFormat] = {**{f.name.lower(): f for f in _BYTES}, **{f: f for f in _BYTES}}
+
+_LIKE = np.empty(0, np.float32)
+
+Range = Union[float, Array, "list[float]", "tuple[float, ...]"]
+
+
+def _format_of(pixel_format: Any) -> PixelFormat:
+    try:
+        return _FORMATS[pixel_format]
+    except (KeyError, TypeError):
+        names = " or ".join(repr(f.name.lower()) for f in _BYTES)
+        raise ValueError(f"pixel_format is {pixel_format!r}, expected {names}") from None
+
+
+def _rows(image: Array, pixel: int) -> tuple[Any, int]:
+    """A C array over a picture and the bytes from one row to the next. Rows may lie apart, as those of a cropped view."""
+    axes = "(H, W)" if pixel == 1 else f"(H, W, {pixel})"
+    if image.ndim == 2 if pixel == 1 else image.ndim == 3 and image.shape[2] == pixel:
+        height, width = image.shape[:2]
+    else:
+        raise ValueError(f"image has shape {image.shape}, expected {axes}")
+    row = width * pixel
+    if height == 0 or width == 0:
+        return ffi.new("uint8_t[1]"), row
+    if not image[0].flags.c_contiguous:
+        raise ValueError("image has pixels that are not contiguous in a row (numpy.ascontiguousarray copies them)")
+    stride = image.strides[0] if height > 1 else row
+    if stride < row:
+        raise ValueError(f"image has rows {stride} bytes apart, expected at least the bytes of one, {row}")
+    # One dimension over all bytes from the first to the last, those between rows included: it keeps the picture alive.
+    flat = np.lib.stride_tricks.as_strided(image, ((height - 1) * stride + row,), (1,), writeable=False)
+    return pointer(flat, "image", UINT8), stride
+
+
+def _values(limit: Range, name: str, channels: int) -> Any:
+    """One float for each channel, of a number or of so many of them."""
+    values = np.asarray(limit, np.float32)
+    if values.ndim == 0:
+        values = np.full(channels, values, np.float32)
+    if values.shape != (channels,):
+        raise ValueError(f"{name} has shape {values.shape}, expected a number or {channels} of them")
+    return pointer(np.ascontiguousarray(values), name, FLOAT32)
+
+
+def set_input(
+    image: Array,
+    *,
+    pixel_format: str | PixelFormat,
+    channels: int = 3,
+    lower: Range = 0.0,
+    upper: Range = 1.0,
+    layout: Layout = "nhwc",
+    out: Array | None = None,
+) -> Array:
+    """A picture as the input tensor of a network: byte 0 becomes `lower`, byte 255 `upper`, and those between lie between.
+
+    image : uint8; (H, W) for "gray8", (H, W, 3) for "bgr24" and "rgb24", (H, W, 4) for "bgra32". Rows may lie apart, so a
+        cropped view ``picture[y0:y1, x0:x1]`` is taken as it is.
+    channels : 3, always blue, green, red in this order, or 1: the gray of a coloured picture.
+    lower, upper : a number, or one for each channel of the result.
+    out : float32 of shape (channels, H, W) for "nchw", (H, W, channels) for "nhwc".
+
+    Formula: SimdSynetSetInput.
+    """
+    element_of(image, "image", (UINT8,))
+    form = _format_of(pixel_format)
+    target = layout_of(layout)
+    channels = number(channels, "channels", 0)
+    if channels not in (1, 3):
+        raise ValueError(f"channels is {channels}, expected 1 or 3")
+    src, stride = _rows(image, _BYTES[form])
+    height, width = image.shape[:2]
+    shape = shape_of_images((), channels, height, width, target)
+    lows, highs = _values(lower, "lower", channels), _values(upper, "upper", channels)
+    if out is not None and np.may_share_memory(out, image):
+        raise ValueError("out overlaps image, expected memory of its own")
+    out, dst = output(out, shape, _LIKE, FLOAT32, ())
+    lib.SimdSynetSetInput(src, width, height, stride, form, lows, highs, dst, channels, target)
+    if lib.SimdnetLastErrorKind():
+        raise_last()
+    return out

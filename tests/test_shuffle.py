@@ -1,0 +1,64 @@
+"""Shuffling of channels on every instruction set, to the bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support import assert_refused, floats
+
+import pysimd
+
+
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_shuffle(isa: str, rng: np.random.Generator, layout: str) -> None:
+    axis = -1 if layout == "nhwc" else -3
+    for c0, c1, height, width in [
+        *[(2, 2, 1, 1), (2, 4, 3, 5), (8, 8, 7, 7), (16, 2, 2, 9), (34, 30, 5, 1), (116, 116, 4, 4)],
+        *[(0, 6, 3, 3), (6, 0, 3, 3), (4, 4, 0, 3), (66, 130, 1, 2)],
+    ]:
+        for batch in ((), (3,)):
+            shape = [(*batch, c, height, width) if layout == "nchw" else (*batch, height, width, c) for c in (c0, c1)]
+            a, b = floats(rng, *shape[0]), floats(rng, *shape[1])
+            both = np.moveaxis(np.concatenate([a, b], axis), axis, 0)
+            expected = tuple(np.moveaxis(both[i::2], 0, axis) for i in (0, 1))
+            got = pysimd.shuffle(a, b, layout=layout)
+            out = np.full(expected[0].shape, 7, np.float32), np.full(expected[0].shape, 7, np.float32)
+            pysimd.shuffle(a, b, layout=layout, out=out)
+            for e, g, o in zip(expected, got, out):
+                assert np.array_equal(e, g)
+                assert np.array_equal(e, o)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"a": np.zeros((5, 6, 3), np.float32)}, ValueError, "a has 3 channels"),
+        ({"b": np.zeros((5, 6, 5), np.float32)}, ValueError, "b has 5 channels"),
+        ({"b": np.zeros((5, 7, 4), np.float32)}, ValueError, "b has shape"),
+        ({"b": np.zeros((5, 6), np.float32)}, ValueError, "b has shape"),
+        ({"a": np.zeros((5, 6, 4))}, TypeError, "a has dtype"),
+        ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
+    ],
+)
+def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    arguments: dict[str, Any] = {"a": np.ones((5, 6, 4), np.float32), "b": np.ones((5, 6, 2), np.float32), **change}
+    with pytest.raises(error, match=sentence):
+        pysimd.shuffle(**arguments)
+
+
+def test_refused_out() -> None:
+    a, b, out = np.ones((5, 6, 4), np.float32), np.ones((5, 6, 2), np.float32), np.full((5, 6, 3), 7, np.float32)
+    with pytest.raises(TypeError, match="tuple of two arrays"):
+        pysimd.shuffle(a, b, out=out)  # type: ignore[arg-type]
+    for pair, sentence in (
+        ((out, out), "out overlaps itself"),
+        ((out, np.zeros((5, 6, 4), np.float32)), "out has shape"),
+        ((a.reshape(-1)[:90].reshape(5, 6, 3), out), "out overlaps a"),
+    ):
+        before = out.copy()
+        with pytest.raises(ValueError, match=sentence):
+            pysimd.shuffle(a, b, out=pair)
+        assert np.array_equal(out, before)
+    assert_refused(lambda out: pysimd.shuffle(a, a[..., :1].copy(), out=(out, out.copy())), ValueError, "b has 1", out)
