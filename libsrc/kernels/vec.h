@@ -52,7 +52,7 @@
  *
  * 32i.
  *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
- *   v_and_or_32i(a, b, c)   (a and b) or c
+ *   v_put_byte_32i(v, from, k)   v, but byte k of each lane is that of `from`; k is a constant, 0 is the lowest byte
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
  *                       lane, in v_sra_16i too); shr shifts zeros in, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)

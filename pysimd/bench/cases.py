@@ -123,10 +123,11 @@ def _add_bias(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
     return Case("add", f"bias {c}x{s}", layout, prepare, aim_us=aim_us)
 
 
-def _add_8i(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
+def _add_8i(layout: str, c: int, s: int, aim_us: float | None = None, *, shift: float = 0.5) -> Case:
     def prepare() -> Prepared:
         a, b, dst = _bytes(c, s), _bytes(c, s), _bytes(c, s)
         scales = _floats(6, c) * 0.1 + 0.5
+        scales[1::2] *= shift * 2
         p = [_at(scales[i]) for i in range(6)]
         u = "uint8_t *"
 
@@ -136,7 +137,7 @@ def _add_8i(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
 
         return Prepared(bound(s), bound(0), traffic=3 * dst.nbytes, keep=(a, b, dst, scales))
 
-    return Case("add", f"8i {c}x{s}", layout, prepare, aim_us=aim_us)
+    return Case("add", f"8i {c}x{s}" + (" unshifted" if shift == 0 else ""), layout, prepare, aim_us=aim_us)
 
 
 def _add_16b(kinds: str, size: int, aim_us: float | None = None) -> Case:
@@ -327,6 +328,9 @@ def _cases() -> list[Case]:
         _add_bias("nchw", 512, 49),
         _add_8i("nchw", 64, pixels, 16),
         _add_8i("nhwc", 64, pixels, 16),
+        _add_8i("nhwc", 64, pixels, 16, shift=0),
+        _add_8i("nchw", 512, 49),
+        _add_8i("nchw", 1280, 7),
         _add_8i("nhwc", 3, 224 * 224),
         _add_16b("16b 16b 16b", 64 * pixels, 13),
         _add_16b("32f 32f 32f", 64 * pixels),

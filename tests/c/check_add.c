@@ -102,11 +102,12 @@ enum add_8i_scales {
     SCALES_TIES,      /* halves, so that many results lie between two integers */
     SCALES_WIDE,      /* of any size, most results are clamped */
     SCALES_HUGE,      /* up to the largest float */
+    SCALES_TINY,      /* denormal, made large again by the scale of the result */
     SCALES_SPECIAL,   /* infinities, NaN, zeros, denormals */
     SCALES_COUNT
 };
 
-static const char * const scales_name[] = {"usual", "no shift", "ties", "wide", "huge", "special"};
+static const char * const scales_name[] = {"usual", "no shift", "ties", "wide", "huge", "tiny", "special"};
 
 static float special(size_t r)
 {
@@ -131,6 +132,10 @@ static float scale_value(enum add_8i_scales scales, int k)
     case SCALES_TIES:
         return shift ? (float)check_random(0, 8) / 2 - 2.0f : result ? 0.5f : (float)check_random(1, 3) / 4;
     case SCALES_WIDE: return ldexpf(check_random_32f(-1, 1), (int)check_random(0, 60) - 30);
+    case SCALES_TINY:
+        if (shift)
+            return result ? check_random_32f(0, 10) : ldexpf(check_random_32f(0, 1), -122);
+        return ldexpf(check_random_32f(.1f, 1), result ? 122 : -(int)check_random(118, 134));
     case SCALES_HUGE: return ldexpf(check_random_32f(-1, 1), (int)check_random(96, 127));
     default: return check_random(0, 2) ? special(check_random(0, 1000)) : check_random_32f(-2, 2);
     }
@@ -139,7 +144,8 @@ static float scale_value(enum add_8i_scales scales, int k)
 static struct add_8i add_8i_case(size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format, int flags,
                                  enum add_8i_scales scales, enum check_fill fill, bool all_pairs)
 {
-    static const char * const names[] = {"aData", "aScale", "aShift", "bData", "bScale", "bShift", "cData", "cScale", "cShift"};
+    static const char * const names[] = {"aData",  "aScale", "aShift", "bData", "bScale",
+                                         "bShift", "cData",  "cScale", "cShift"};
     static size_t number;
     const size_t size = batch * channels * spatial;
     check_case(ADD_8I, "%zu. %s batch=%zu channels=%zu spatial=%zu flags=%d %s %s", ++number, check_format_name(format),
@@ -207,6 +213,11 @@ static void add_8is(void)
             for (size_t k = 0; k < sizeof(spatial) / sizeof(spatial[0]); ++k)
                 check_add_8i(1 + (i + k) % 3, channels[i], spatial[k], f, (enum add_8i_scales)((i + k) % SCALES_COUNT),
                              (enum check_fill)(i % CHECK_FILLS));
+        for (size_t i = 1; i <= 67; ++i) {
+            const enum add_8i_scales scales = (enum add_8i_scales)(i % SCALES_COUNT);
+            check_add_8i(check_random(1, 2), check_random(1, 67), i, f, scales, CHECK_RANDOM);
+            check_add_8i(check_random(1, 2), i, check_random(1, 67), f, scales, CHECK_RANDOM);
+        }
         for (size_t i = 0, n = check_count(60); i < n; ++i)
             check_add_8i(check_random(1, 3), check_random(1, 140), check_random(1, 200), f,
                          (enum add_8i_scales)check_random(0, SCALES_COUNT - 1), CHECK_RANDOM);
@@ -378,7 +389,8 @@ static void add_16bs(void)
 /* The reference core takes 18 us (AddBias), 16 us (bytes) and 13 us (bfloat16) as aims for the first geometry. */
 static void bench(void)
 {
-    static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {5, 10000}, {16, 3136}, {13, 3136}, {512, 49}, {1280, 7}, {1000, 1}};
+    static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {5, 10000}, {16, 3136}, {13, 3136}, {512, 49},
+                                      {1280, 7}, {1000, 1}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
         const size_t channels = shapes[i][0], spatial = shapes[i][1];
         for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNchw16c; ++format) {

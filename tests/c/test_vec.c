@@ -215,6 +215,7 @@ static void check_lane_word(const struct lane_word *t)
 #define RUN_3(word, type) RUN(word, type, word(IN(type, 0), IN(type, 1), IN(type, 2)))
 #define RUN_MASK(word, type) RUN(word, 32i, v_select_32i(word(IN(type, 0), IN(type, 1)), v_set_32i(-1), v_set_32i(0)))
 #define RUN_SHIFT(word, type, count) RUN(word##_##count, type, word(IN(type, 0), count))
+#define RUN_PUT(word, type, k) RUN(word##_##k, type, word(IN(type, 0), IN(type, 1), k))
 #define RUN_CAST(word, from, to) RUN(word, to, word(IN(from, 0)))
 
 /* The same lane on bits: ONE_F sees them as floats. */
@@ -229,7 +230,8 @@ RUN_2(v_max_32f, 32f) RUN_2(v_min_32f, 32f)
 RUN_1(v_abs_32f, 32f) RUN_1(v_sqrt_32f, 32f) RUN_1(v_round_32f, 32f) RUN_1(v_keep_32f, 32f)
 RUN_MASK(v_lt_32f, 32f) RUN_MASK(v_le_32f, 32f) RUN_MASK(v_eq_32f, 32f) RUN_MASK(v_gt_32i, 32i)
 RUN_2(v_add_32i, 32i) RUN_2(v_sub_32i, 32i) RUN_2(v_and_32i, 32i) RUN_2(v_or_32i, 32i) RUN_2(v_xor_32i, 32i)
-RUN_3(v_and_or_32i, 32i)
+RUN_PUT(v_put_byte_32i, 32i, 0) RUN_PUT(v_put_byte_32i, 32i, 1)
+RUN_PUT(v_put_byte_32i, 32i, 2) RUN_PUT(v_put_byte_32i, 32i, 3)
 RUN_SHIFT(v_shl_32i, 32i, 1) RUN_SHIFT(v_shl_32i, 32i, 16) RUN_SHIFT(v_shl_32i, 32i, 31) RUN_SHIFT(v_shr_32i, 32i, 1)
 RUN_SHIFT(v_shr_32i, 32i, 16) RUN_SHIFT(v_shr_32i, 32i, 31) RUN_SHIFT(v_sra_32i, 32i, 1) RUN_SHIFT(v_sra_32i, 32i, 16)
 RUN_SHIFT(v_sra_32i, 32i, 31) RUN_SHIFT(v_sra_16i, 16i, 1) RUN_SHIFT(v_sra_16i, 16i, 7) RUN_SHIFT(v_sra_16i, 16i, 15)
@@ -290,7 +292,10 @@ ONE(add_32i, a + b)
 ONE(sub_32i, a - b)
 ONE(and, a & b)
 ONE(or, a | b)
-ONE(and_or, (a & b) | c)
+ONE(put_byte_0, (a & 0xFFFFFF00) | (b & 0xFF))
+ONE(put_byte_1, (a & 0xFFFF00FF) | (b & 0xFF00))
+ONE(put_byte_2, (a & 0xFF00FFFF) | (b & 0xFF0000))
+ONE(put_byte_3, (a & 0x00FFFFFF) | (b & 0xFF000000))
 ONE(xor, a ^ b)
 ONE(shl, a << b)
 ONE(shr, a >> b)
@@ -325,7 +330,10 @@ static const struct lane_word lane_words[] = {
     {"v_sub_32i", run_v_sub_32i, one_sub_32i, WORDS, 2, false, 0},
     {"v_and_32i", run_v_and_32i, one_and, WORDS, 2, false, 0},
     {"v_or_32i", run_v_or_32i, one_or, WORDS, 2, false, 0},
-    {"v_and_or_32i", run_v_and_or_32i, one_and_or, WORDS, 3, false, 0},
+    {"v_put_byte_32i 0", run_v_put_byte_32i_0, one_put_byte_0, WORDS, 2, false, 0},
+    {"v_put_byte_32i 1", run_v_put_byte_32i_1, one_put_byte_1, WORDS, 2, false, 0},
+    {"v_put_byte_32i 2", run_v_put_byte_32i_2, one_put_byte_2, WORDS, 2, false, 0},
+    {"v_put_byte_32i 3", run_v_put_byte_32i_3, one_put_byte_3, WORDS, 2, false, 0},
     {"v_xor_32i", run_v_xor_32i, one_xor, WORDS, 2, false, 0},
     {"v_shl_32i by 1", run_v_shl_32i_1, one_shl, WORDS, 1, false, 1},
     {"v_shl_32i by 16", run_v_shl_32i_16, one_shl, WORDS, 1, false, 16},

@@ -253,7 +253,10 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm256_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm256_and_si256(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm256_or_si256(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm256_xor_si256(a, b); }
-SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm256_or_si256(_mm256_and_si256(a, b), c); }
+SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
+{
+    return _mm256_blendv_epi8(v, from, _mm256_set1_epi32((int)(0xFFu << (8 * k))));
+}
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm256_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm256_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm256_srai_epi32(a, count); }

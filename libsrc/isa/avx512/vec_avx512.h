@@ -231,7 +231,10 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm512_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm512_and_si512(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm512_or_si512(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm512_xor_si512(a, b); }
-SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm512_ternarylogic_epi32(a, b, c, 0xEA); }
+SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
+{
+    return _mm512_mask_blend_epi8((__mmask64)0x1111111111111111 << k, v, from);
+}
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm512_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm512_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm512_srai_epi32(a, count); }

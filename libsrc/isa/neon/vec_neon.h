@@ -270,7 +270,7 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return vx_signed(vsubq_u32(vx_unsigne
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return vandq_s32(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return vorrq_s32(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return veorq_s32(a, b); }
-SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return vorrq_s32(vandq_s32(a, b), c); }
+SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k) { return vbslq_s32(vdupq_n_u32(0xFFu << (8 * k)), from, v); }
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) << (unsigned)count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) >> (unsigned)count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return a >> count; }

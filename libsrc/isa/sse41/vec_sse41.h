@@ -201,7 +201,10 @@ SN_INLINE v32i v_sub_32i(v32i a, v32i b) { return _mm_sub_epi32(a, b); }
 SN_INLINE v32i v_and_32i(v32i a, v32i b) { return _mm_and_si128(a, b); }
 SN_INLINE v32i v_or_32i(v32i a, v32i b) { return _mm_or_si128(a, b); }
 SN_INLINE v32i v_xor_32i(v32i a, v32i b) { return _mm_xor_si128(a, b); }
-SN_INLINE v32i v_and_or_32i(v32i a, v32i b, v32i c) { return _mm_or_si128(_mm_and_si128(a, b), c); }
+SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
+{
+    return _mm_blendv_epi8(v, from, _mm_set1_epi32((int)(0xFFu << (8 * k))));
+}
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm_srai_epi32(a, count); }
