@@ -542,6 +542,108 @@ void SimdSynetConvolution32fSetParams(void * context, const float * weight, Simd
  */
 void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
+/* --------------------------------------------------------------------------------------------------- winograd */
+/*
+ * The transforms of Winograd's convolution (arXiv:1509.09308) of stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
+ * kernel of Y x X taps and computes the output in tiles of y x x. A tile needs (y + Y - 1) x (x + X - 1) = tY x tX inputs and
+ * has as many coefficients, T = tY * tX; coefficient number row * tX + column is a plane of its own:
+ *
+ *   SetFilter   U = G g G'      SetInput   V = B' d B      SetOutput   Y = A' M A      (' is transposed)
+ *
+ * for each filter g, tile of inputs d and tile of products M; for each coefficient t, M is the product of the matrices U and V
+ * (below). A kernel of one row has a matrix on the right alone: U = g G', V = d B, Y = M A. The rows of the matrices:
+ *
+ *   1x3 by 4,   B'  4  0 -5  0  1  0     0 -4 -4  1  1  0     0  4 -4 -1  1  0     0 -2 -1  2  1  0     0  2 -1 -2  1  0
+ *   3x3 by 4        0  4  0 -5  0  1
+ *               G   1/4 0 0     -1/6 -1/6 -1/6     -1/6 1/6 -1/6     1/24 1/12 1/6     1/24 -1/12 1/6     0 0 1
+ *               A'  1 1 1 1 1 0     0 1 -1 2 -2 0     0 1 1 4 4 0     0 1 -1 8 -8 1
+ *   1x5 by 4    B'  36 0 -49 0 14 0 -1 0     0 36 36 -13 -13 1 1 0     0 -36 36 13 -13 -1 1 0     0 18 9 -20 -10 2 1 0
+ *                   0 -18 9 20 -10 -2 1 0     0 12 4 -15 -5 3 1 0     0 -12 4 15 -5 -3 1 0     0 -36 0 49 0 -14 0 1
+ *               G   (1 0 0 0 0) / 36     (1 1 1 1 1) / 48     (1 -1 1 -1 1) / 48     (-1 -2 -4 -8 -16) / 120
+ *                   (-1 2 -4 8 -16) / 120     (1 3 9 27 81) / 720     (1 -3 9 -27 81) / 720     0 0 0 0 1
+ *               A'  1 1 1 1 1 1 1 0     0 1 -1 2 -2 3 -3 0     0 1 1 4 4 9 9 0     0 1 -1 8 -8 27 -27 1
+ *   2x2 by 2    B'  1 -1 0     0 1 0     0 -1 1          G   1 0     1 1     0 1          A'  1 1 0     0 1 1
+ *   2x2 by 4    B'  2 -1 -2 1 0     0 -2 -1 1 0     0 2 -3 1 0     0 -1 0 1 0     0 2 -1 -2 1
+ *               G   1/2 0     -1/2 -1/2     -1/6 1/6     1/6 1/3     0 1
+ *               A'  1 1 1 1 0     0 1 -1 2 0     0 1 1 4 0     0 1 -1 8 1
+ *   3x3 by 2    B'  1 0 -1 0     0 1 1 0     0 -1 1 0     0 1 0 -1
+ *               G   1 0 0     1/2 1/2 1/2     1/2 -1/2 1/2     0 0 1          A'  1 1 1 0     0 1 -1 -1
+ *   3x3 by 3    B'  as 2x2 by 4
+ *               G   1/2 0 0     -1/2 -1/2 -1/2     -1/6 1/6 -1/6     1/6 1/3 2/3     0 0 1
+ *               A'  1 1 1 1 0     0 1 -1 2 0     0 1 1 4 1
+ *
+ * Arrays, for C input and D output channels; there are n = tilesY * tilesX tiles, counted along the rows, with
+ * tilesY = ceil(dstHeight / y) and tilesX alike:
+ *
+ *               trans SimdFalse (NCHW)                               trans SimdTrue (NHWC)
+ *   SetFilter   src [size][Y * X], i = o * C + c (Oiyx)              src [Y * X][size], i = c * D + o (Yxio)
+ *               dst t * size + i                                     dst t * size + i
+ *   SetInput    src [C][srcHeight][srcWidth]                         src [srcHeight][srcWidth][C]
+ *               dst t * dstStride + c * n + tile                     dst t * dstStride + tile * C + c
+ *   SetOutput   src t * srcStride + o * n + tile                     src t * srcStride + tile * D + o
+ *               dst [D][dstHeight][dstWidth]                         dst [dstHeight][dstWidth][D]
+ *   product     M(D x n) = U(D x C) * V(C x n)                       M(n x D) = V(n x C) * U(C x D)
+ *
+ *   size        C * D
+ *   padY ...    zeros at the top, left, bottom (padH) and right (padW); any number. The output of the convolution, the image
+ *               of SetOutput, is dstHeight = srcHeight + padY + padH - Y + 1 high and dstWidth = srcWidth + padX + padW - X + 1
+ *               wide
+ *   strides     floats between planes, at least C * n (D * n). Floats between the planes are not touched: the array has
+ *               (T - 1) * stride + C * n (D * n)
+ *
+ * What a tile needs from outside of the image is 0; what it has outside of the output is not written. An infinity or a NaN
+ * among the inputs of a tile may make all its outputs NaN.
+ */
+
+void SimdWinogradKernel1x3Block1x4SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel1x3Block1x4SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel1x3Block1x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel1x5Block1x4SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel1x5Block1x4SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel1x5Block1x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel2x2Block2x2SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel2x2Block2x2SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel2x2Block2x2SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel2x2Block4x4SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel2x2Block4x4SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel2x2Block4x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel3x3Block2x2SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel3x3Block2x2SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel3x3Block2x2SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel3x3Block3x3SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel3x3Block3x3SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel3x3Block3x3SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
+void SimdWinogradKernel3x3Block4x4SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
+void SimdWinogradKernel3x3Block4x4SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,
+                                           size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,
+                                           SimdBool trans);
+void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
+                                            size_t dstHeight, size_t dstWidth, SimdBool trans);
+
 /* ------------------------------------------------------------- extensions: what the documents do not have */
 
 /* Why the last call of this thread was refused, one sentence; "" after a successful call. Valid until the thread's next. */

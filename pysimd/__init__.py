@@ -42,6 +42,7 @@ from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
 from pysimd.unary import absolute, exp, log, negative, rsqrt, sqrt, unary
+from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
     "Activation",
@@ -98,4 +99,7 @@ __all__ = [
     "tensor_alignment",
     "unary",
     "version",
+    "winograd_filter",
+    "winograd_input",
+    "winograd_output",
 ]

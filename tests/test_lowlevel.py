@@ -171,6 +171,8 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
     u = np.ones(24, np.uint8)
     s = np.ones(4, np.float32)
     d = np.full(24, 7, np.float32)
+    g = np.full(75, 7, np.float32)
+    pads = dict.fromkeys(("padY", "padX", "padH", "padW"), 0)
     add_8i: dict[str, Any] = {"aData": u, "aScale": s, "aShift": s, "bData": u, "bScale": s, "bShift": s}
     add_8i.update(cData=np.full(24, 7, np.uint8), cScale=s, cShift=s, batch=2, channels=4, spatial=3, format=NHWC)
     add_8i["compatibility"] = 0
@@ -207,6 +209,26 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             {"src": f, "weight": f, "bias": None, "count": 6, "size": 4, "dst": d},
             "dst",
             [({"count": BIG, "size": BIG}, "")],
+        ),
+        "SimdWinogradKernel2x2Block2x2SetFilter": (
+            {"src": f, "size": 2, "dst": d, "trans": 1},
+            "dst",
+            [({"size": 2**62}, "size"), ({"trans": 2}, "trans")],
+        ),
+        "SimdWinogradKernel2x2Block2x2SetInput": (
+            {"src": f, "srcChannels": 1, "srcHeight": 4, "srcWidth": 4, **pads, "dst": g, "dstStride": 4, "trans": 0},
+            "dst",
+            [
+                *[({name: 0}, name) for name in ("dstStride", "srcHeight", "srcWidth")],
+                *[({name: 2**63}, name) for name in pads],
+                ({"trans": 2}, "trans"),
+                ({"srcChannels": 2**60}, "srcChannels"),
+            ],
+        ),
+        "SimdWinogradKernel2x2Block2x2SetOutput": (
+            {"src": g, "srcStride": 8, "dst": d, "dstChannels": 2, "dstHeight": 3, "dstWidth": 4, "trans": 1},
+            "dst",
+            [({"srcStride": 7}, "srcStride"), ({"trans": 2}, "trans"), ({"dstChannels": 2**60}, "dstChannels")],
         ),
         "SimdSynetConvertImage": (
             {"batch": 1, "channels": 4, "spatial": 6, "src": f, "srcFormat": 0, "dst": d, "dstFormat": 1},

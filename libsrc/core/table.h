@@ -12,6 +12,7 @@
 #include "core/common.h"
 #include "core/convolution.h"
 #include "core/gemm.h"
+#include "core/winograd.h"
 #include "simdnet.h"
 
 /* ---- activation, unary: functions of every element, with the parameters of the public functions in their order */
@@ -224,6 +225,11 @@ struct sn_table {
     sn_depthwise_nchw_32f_fn depthwise_nchw_32f;
     sn_columns_32f_fn columns_32f;
     sn_lines_32f_fn lines_32f;
+
+    /* winograd, see core/winograd.h */
+    sn_winograd_filter_32f_fn winograd_filter_32f;
+    sn_winograd_input_32f_fn winograd_input_32f;
+    sn_winograd_output_32f_fn winograd_output_32f;
 
     /* pooling */
     sn_pooling_fn pooling_max_32f, pooling_max_16b, pooling_max_8u, pooling_average_32f;

@@ -218,6 +218,24 @@ def _inner_product(count: int, size: int) -> Case:
     return Case("inner_product", f"{count} <- {size}", "-", prepare)
 
 
+def _winograd(layout: str, kind: str, c: int, size: int) -> Case:
+    """SetInput of an image with padding 1."""
+    block = int(kind[-1])
+
+    def prepare() -> Prepared:
+        tiles, planes = (-(-size // block)) ** 2, (block + 2) ** 2
+        src, dst = _floats(c, size, size), _floats(planes, tiles * c)
+        function = getattr(lib, f"SimdWinograd{kind}SetInput")
+
+        def bound(channels: int) -> Callable[[], Any]:
+            image = (_at(src), channels, size, size, 1, 1, 1, 1)
+            return _bind(function, *image, _at(dst), tiles * c, _FORMATS[layout])
+
+        return Prepared(bound(c), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
+
+    return Case("winograd", f"{kind} input {c}x{size}x{size}", layout, prepare)
+
+
 @dataclass(frozen=True)
 class _Convolution:
     """Shape of a convolution with the same padding on all sides."""
@@ -344,6 +362,9 @@ def _cases() -> list[Case]:
         _convert("nchw", "nhwc", 3, 224 * 224),
         _inner_product(4096, 4096),
         _inner_product(1000, 1280),
+        _winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
+        _winograd("nchw", "Kernel3x3Block4x4", 64, 56),
+        _winograd("nhwc", "Kernel3x3Block2x2", 512, 7),
         _gemm_tile(56, 64, 256),
         _gemm_tile(56, 64, 1024),
         _gemm_tile(168, 192, 512),

@@ -1,0 +1,90 @@
+#include "ops/winograd.h"
+
+#include "core/dispatch.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+/* Filters, tiles or rows of tiles of one unit of work. They may be lanes: whole vectors of any instruction set. */
+static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
+
+struct filter {
+    enum sn_winograd kind;
+    const float * src;
+    size_t size;
+    float * dst;
+    bool trans;
+    size_t step;
+    sn_winograd_filter_32f_fn kernel;
+};
+
+static void filter_range(const void * argument, size_t begin, size_t end)
+{
+    const struct filter * f = argument;
+    f->kernel(f->kind, f->src, f->size, f->dst, f->trans, begin * f->step, sn_min(end * f->step, f->size));
+}
+
+void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans)
+{
+    const size_t step = step_of(sn_winograd_planes(sn_winograd_size(kind)));
+    const struct filter f = {kind, src, size, dst, trans, step, sn_table()->winograd_filter_32f};
+    sn_parallel_for(filter_range, &f, sn_ceil_div(size, step));
+}
+
+/* An image is cut into tiles in NHWC, into rows of tiles in NCHW. */
+struct split {
+    size_t step, units, distance; /* units at a time; all of them; between the coefficients of neighbours */
+};
+
+static struct split split_of(enum sn_winograd kind, bool trans, size_t channels, size_t tilesY, size_t tilesX, size_t tile)
+{
+    const size_t planes = sn_winograd_planes(sn_winograd_size(kind));
+    return trans ? (struct split){step_of(planes * channels), tilesY * tilesX, tile}
+                 : (struct split){step_of(planes * tilesX), tilesY * channels, tilesX};
+}
+
+struct input {
+    struct sn_winograd_input_32f job;
+    struct split split;
+    sn_winograd_input_32f_fn kernel;
+};
+
+static void input_range(const void * argument, size_t begin, size_t end)
+{
+    const struct input * i = argument;
+    struct sn_winograd_input_32f job = i->job;
+    job.begin = begin * i->split.step;
+    job.end = sn_min(end * i->split.step, i->split.units);
+    job.dst += job.begin * i->split.distance;
+    i->kernel(&job);
+}
+
+void sn_winograd_input_32f(struct sn_winograd_input_32f job)
+{
+    const struct input i = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
+                            sn_table()->winograd_input_32f};
+    sn_parallel_for(input_range, &i, sn_ceil_div(i.split.units, i.split.step));
+}
+
+struct output {
+    struct sn_winograd_output_32f job;
+    struct split split;
+    sn_winograd_output_32f_fn kernel;
+};
+
+static void output_range(const void * argument, size_t begin, size_t end)
+{
+    const struct output * o = argument;
+    struct sn_winograd_output_32f job = o->job;
+    job.begin = begin * o->split.step;
+    job.end = sn_min(end * o->split.step, o->split.units);
+    job.src += job.begin * o->split.distance;
+    o->kernel(&job);
+}
+
+void sn_winograd_output_32f(struct sn_winograd_output_32f job)
+{
+    const struct output o = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
+                             sn_table()->winograd_output_32f};
+    sn_parallel_for(output_range, &o, sn_ceil_div(o.split.units, o.split.step));
+}

@@ -1,0 +1,13 @@
+/* The Winograd transforms, split over threads: arguments as in the public functions, checked and not empty. */
+#ifndef SN_OPS_WINOGRAD_H
+#define SN_OPS_WINOGRAD_H
+
+#include "core/winograd.h"
+
+void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans);
+
+/* The whole image: `begin` and `end` are set here. */
+void sn_winograd_input_32f(struct sn_winograd_input_32f job);
+void sn_winograd_output_32f(struct sn_winograd_output_32f job);
+
+#endif
