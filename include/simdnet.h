@@ -355,14 +355,6 @@ void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH,
 /* --------------------------------------------------------------------------------------------------- addition */
 
 /*
- * dst(c, s) += bias[c], in place.
- *
- *   bias     A floats        dst   A * spatial floats, with A = SimdAlign(channels, SimdSynetTensorAlignment(format))
- *   format   NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c; the lanes beyond `channels` are treated as the others
- */
-void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
-
-/*
  * Adds two byte tensors that carry per-channel scales and shifts; in float32, each operation rounded by itself:
  *
  *   t = (a * aScale[c] + aShift[c] + b * bScale[c] + bShift[c]) * cScale[c] + cShift[c]
@@ -415,6 +407,70 @@ void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b
  */
 void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
                                   SimdSynetEltwiseOperationType type, float * dst);
+
+/* ---------------------------------------------------------------------------------------- channel-wise layers */
+/*
+ * One pass over an image of C channels and S positions, x = src(c, s), where every channel has coefficients of its own.
+ *
+ *   format        NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c, of src and dst alike
+ *   src, dst      A * spatial floats, with A = SimdAlign(channels, SimdSynetTensorAlignment(format))
+ *   coefficients  A floats in each array that is indexed by c. In NCHWxc the lanes beyond `channels` are treated as the
+ *                 others: their results follow from what src and the coefficients have there
+ *
+ * dst may be src where it says "in place". A NaN comes through: max(0, x) and min(0, x) are x for it.
+ */
+
+/* dst(c, s) += bias[c], in place. */
+void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
+
+/* dst(c, s) = x * scale[c] + bias[c]; bias may be NULL for zeros. Also in place. */
+void SimdSynetScaleLayerForward(const float * src, const float * scale, const float * bias, size_t channels, size_t spatial,
+                                float * dst, SimdTensorFormatType format);
+
+/* dst(c, s) = max(0, x) + slope[c] * min(0, x). Also in place. */
+void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t channels, size_t spatial, float * dst,
+                                SimdTensorFormatType format);
+
+/* v = x + bias[c]; dst(c, s) = (v - |v|) * scale[c] + max(0, v), which for v < 0 is 2 * v * scale[c]. Also in place. */
+void SimdSynetFusedLayerForward0(const float * src, const float * bias, const float * scale, size_t channels,
+                                 size_t spatial, float * dst, SimdTensorFormatType format);
+
+/* v = x + bias0[c]; dst(c, s) = max(0, -v) * scale1[c] + bias1[c] + max(0, v). Also in place. */
+void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const float * scale1, const float * bias1,
+                                 size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
+
+/* v = x * scale[c] + bias[c]; dst(c, s) = max(0, v) + min(0, v) * slope[0], with one slope for all channels. Also in place. */
+void SimdSynetFusedLayerForward2(const float * src, const float * scale, const float * bias, size_t channels,
+                                 size_t spatial, const float * slope, float * dst, SimdTensorFormatType format);
+
+/*
+ * v = x + bias[c]; dst(c, s) = max(0, v) + min(0, v) * scale[c]. Also in place.
+ *
+ * As the documentation prints it, scale is the second argument and bias the third: a program that was written for the
+ * original library, which takes them the other way round, must swap them.
+ */
+void SimdSynetFusedLayerForward3(const float * src, const float * scale, const float * bias, size_t channels,
+                                 size_t spatial, float * dst, SimdTensorFormatType format);
+
+/*
+ * v = x + bias0[c]; dst(c, s) = max(0, v) and dst(channels + c, s) = max(0, v * scale1[0] + bias1[0]): dst has 2 * channels
+ * channels, scale1 and bias1 are one float each. In NCHWxc channels must be a multiple of x.
+ */
+void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const float * scale1, const float * bias1,
+                                 size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
+
+/* dst(c, s) = src0(c, s) + src1(c, s) * src2[c]: src2 are coefficients. dst may be src0 or src1. */
+void SimdSynetFusedLayerForward8(const float * src0, const float * src1, const float * src2, size_t channels,
+                                 size_t spatial, float * dst, SimdTensorFormatType format);
+
+/*
+ * x runs over the channels0 channels of src0, then over the channels1 of src1; c counts all of them:
+ * dst0(c, s) = max(0, x * scale[c] + bias[c]), and dst1(c, s) = x unless dst1 is NULL. Both have channels0 + channels1
+ * channels. In NCHWxc channels0 must be a multiple of x.
+ */
+void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const float * scale, const float * bias,
+                                 size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
+                                 SimdTensorFormatType format);
 
 /* ------------------------------------------------------------------------------------------------ activations */
 /*

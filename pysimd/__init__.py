@@ -7,7 +7,8 @@ array that does not fit is refused, never converted. ``pysimd.lowlevel`` has eve
 from pysimd import lowlevel
 from pysimd._library import VERSION as __version__
 from pysimd.activation import elu, hswish, relu, restrict_range, sigmoid, softplus, tanh
-from pysimd.add import Add16b, add, add_8i, add_bias
+from pysimd.add import Add16b, add, add_8i
+from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
 from pysimd.eltwise import eltwise
@@ -71,6 +72,13 @@ __all__ = [
     "eltwise",
     "elu",
     "exp",
+    "fused0",
+    "fused1",
+    "fused2",
+    "fused3",
+    "fused4",
+    "fused8",
+    "fused9",
     "get_num_threads",
     "hswish",
     "inner_product",
@@ -83,9 +91,11 @@ __all__ = [
     "performance_statistic",
     "pooling_average",
     "pooling_max",
+    "prelu",
     "relu",
     "restrict_range",
     "rsqrt",
+    "scale",
     "set_input",
     "set_max_isa",
     "set_num_threads",

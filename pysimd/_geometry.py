@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from operator import index
 from typing import Any, Union
 
@@ -57,6 +58,19 @@ def images_of(shape: Shape, layout: int, name: str = "x") -> tuple[Shape, int, i
     if layout == NCHW:
         return lead, shape[-3], shape[-2], shape[-1]
     return lead, shape[-1], shape[-3], shape[-2]
+
+
+def planes_of(shape: Shape, layout: int, name: str = "x") -> tuple[int, int, int]:
+    """(images, channels, spatial) for a function that treats every position alike.
+
+    NHWC may have any leading axes: all of them are one image.
+    """
+    if layout == NHWC:
+        if len(shape) < 1:
+            raise ValueError(f"{name} has shape {shape}, expected (..., C)")
+        return 1, shape[-1], prod(shape[:-1])
+    lead, channels, height, width = images_of(shape, layout, name)
+    return lead[0] if lead else 1, channels, height * width
 
 
 def shape_of_images(lead: Shape, channels: int, height: int, width: int, layout: int) -> Shape:

@@ -1,4 +1,4 @@
-"""Additions: bias, float and bfloat16 tensors, quantised bytes."""
+"""Additions: float and bfloat16 tensors, quantised bytes."""
 
 from __future__ import annotations
 
@@ -16,50 +16,17 @@ from pysimd._arrays import (
     apart,
     element_of,
     element_of_dtype,
-    floats,
     output,
     pointer,
     vector,
 )
-from pysimd._geometry import LAYOUTS, NHWC, Layout, images_of, layout_of, shape_of
+from pysimd._geometry import Layout, layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
 from pysimd.context import Context
 from pysimd.enums import Compatibility
 from pysimd.errors import raise_last
 
 _SUMMANDS = (FLOAT32, BFLOAT16)
-
-
-def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
-    """Adds ``bias[c]`` to channel c.
-
-    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc", (C / x, H, W, x) for "nchw4c", "nchw8c" and
-        "nchw16c"; or a batch of them. ``out=x`` works in place; another `out` receives a copy of `x` first.
-    bias : (C,) float32; in a blocked layout with the lanes that fill the last block.
-
-    Formula: SimdSynetAddBias.
-    """
-    src = floats(x, "x")
-    form = layout_of(layout, "layout", LAYOUTS)
-    if form == NHWC:
-        if x.ndim < 1:
-            raise ValueError(f"x has shape {x.shape}, expected (..., C)")
-        channels = x.shape[-1]
-        batch, spatial = 1, x.size // channels if channels else 0
-    else:
-        lead, channels, height, width = images_of(x.shape, form)
-        batch, spatial = lead[0] if lead else 1, height * width
-    terms = vector(bias, "bias", channels)
-    in_place = out is x
-    out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    apart(dst, "out", terms, "bias")
-    if not in_place:
-        np.copyto(out, x)
-    for image in range(batch):
-        lib.SimdSynetAddBias(terms, channels, spatial, dst + image * channels * spatial, form)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
-    return out
 
 
 def add_8i(
@@ -92,14 +59,7 @@ def add_8i(
     element_of(a, "a", (UINT8,))
     element_of(b, "b", (UINT8,))
     form = layout_of(layout)
-    if form == NHWC:
-        if a.ndim < 1:
-            raise ValueError(f"a has shape {a.shape}, expected (..., C)")
-        channels = a.shape[-1]
-        batch, spatial = 1, a.size // channels if channels else 0
-    else:
-        lead, channels, height, width = images_of(a.shape, form, "a")
-        batch, spatial = lead[0] if lead else 1, height * width
+    batch, channels, spatial = planes_of(a.shape, form, "a")
     if b.shape != a.shape:
         raise ValueError(f"b has shape {b.shape}, expected that of a, {a.shape}")
     a_args = pointer(a, "a", UINT8), vector(a_scale, "a_scale", channels), vector(a_shift, "a_shift", channels)

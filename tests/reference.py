@@ -176,11 +176,6 @@ def pooling_average(
 # --------------------------------------------------------------------------------------------------- addition
 
 
-def add_bias(x: Array, bias: Array) -> Array:
-    """One addition in float32, so exact; x is (C, H, W)."""
-    return (x + bias[:, None, None]).astype(np.float32)
-
-
 def add_8i(a: Array, b: Array, scales: dict[str, Array], upper: int) -> Array:
     """float32, each operation rounded, in the printed order; (C, H, W)."""
     s = {name: values[:, None, None].astype(np.float32) for name, values in scales.items()}
@@ -198,6 +193,79 @@ def add_16b(a: Array, b: Array, bfloat16: bool) -> Array:
     with np.errstate(all="ignore"):
         total = (terms[0] + terms[1]).astype(np.float32)
     return to_bfloat16(total) if bfloat16 else total
+
+
+# -------------------------------------------------------------------------------------- channel-wise layers
+
+
+def _positive(x: Array) -> Array:
+    """max(0, x), with a NaN for a NaN."""
+    return np.where(x < 0, x.dtype.type(0), x)
+
+
+def _negative(x: Array) -> Array:
+    return np.where(x > 0, x.dtype.type(0), x)
+
+
+def channelwise(layer: str, x: Array, x1: Array | None, terms: dict[str, Array | float]) -> tuple[Array, Array]:
+    """One image (C, H, W) through a layer of one result, and its bound, 0 where every operation is rounded as printed.
+
+    x1 is the second source of fused8; terms are the coefficients under their names, (C,) or one number.
+    """
+    exact = layer in ("add_bias", "prelu", "fused0", "fused3")
+    kind = np.float32 if exact else np.float64
+    x = x.astype(kind)
+    y: Array
+    t: dict[str, Any] = {
+        k: kind(v) if np.ndim(v) == 0 else np.asarray(v).astype(kind)[:, None, None] for k, v in terms.items()
+    }
+    magnitude: Any = 0.0
+    with np.errstate(all="ignore"):
+        if layer == "add_bias":
+            y = x + t["bias"]
+        elif layer == "scale":
+            bias = t.get("bias", kind(0))
+            y = x * t["scale"] + bias
+            magnitude = np.abs(x * t["scale"]) + np.abs(bias)
+        elif layer == "prelu":
+            y = _positive(x) + t["slope"] * _negative(x)
+        elif layer == "fused0":
+            v = x + t["bias"]
+            y = (v - np.abs(v)) * t["scale"] + _positive(v)
+        elif layer == "fused1":
+            v = x + t["bias0"]
+            y = _positive(-v) * t["scale1"] + t["bias1"] + _positive(v)
+            magnitude = (np.abs(x) + np.abs(t["bias0"])) * (1 + np.abs(t["scale1"])) + np.abs(t["bias1"])
+        elif layer == "fused2":
+            v = x * t["scale"] + t["bias"]
+            y = _positive(v) + _negative(v) * t["slope"]
+            magnitude = (np.abs(x * t["scale"]) + np.abs(t["bias"])) * (1 + np.abs(t["slope"]))
+        elif layer == "fused3":
+            v = x + t["bias"]
+            y = _positive(v) + _negative(v) * t["scale"]
+        else:
+            assert layer == "fused8"
+            assert x1 is not None
+            y = x + x1.astype(kind) * t["src2"]
+            magnitude = np.abs(x) + np.abs(x1.astype(kind) * t["src2"])
+    return y, np.zeros(y.shape) if exact else 5 * EPS * magnitude + 4 * TINY
+
+
+def fused4(x: Array, bias0: Array, scale1: float, bias1: float) -> tuple[Array, Array]:
+    """Both halves, one behind the other, and their bound."""
+    x, bias = x.astype(np.float64), bias0.astype(np.float64)[:, None, None]
+    s, t = np.float64(np.float32(scale1)), np.float64(np.float32(bias1))
+    v, size = x + bias, np.abs(x) + np.abs(bias)
+    bound = 5 * EPS * np.concatenate([size, size * np.abs(s) + np.abs(t)]) + 4 * TINY
+    return np.concatenate([_positive(v), _positive(v * s + t)]), bound
+
+
+def fused9(x0: Array, x1: Array, scale: Array, bias: Array) -> tuple[Array, Array, Array]:
+    """The first result, its bound, and the second result."""
+    both = np.concatenate([x0, x1])
+    product = both.astype(np.float64) * scale.astype(np.float64)[:, None, None]
+    terms = bias.astype(np.float64)[:, None, None]
+    return _positive(product + terms), 3 * EPS * (np.abs(product) + np.abs(terms)) + 2 * TINY, both
 
 
 # ------------------------------------------------------------------------------------- activations and softmax

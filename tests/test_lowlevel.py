@@ -165,6 +165,34 @@ ACTIVATIONS = {
 }
 
 
+def channelwise(
+    f: np.ndarray[Any, Any], s: np.ndarray[Any, Any], d: np.ndarray[Any, Any]
+) -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any], str]]]]:
+    refused: list[tuple[dict[str, Any], str]] = [({"format": 99}, "format"), ({"format": 5}, "format")]
+    large = [*refused, ({"channels": BIG, "spatial": BIG}, "")]
+    sizes, end = {"channels": 4, "spatial": 6}, {"dst": d, "format": NHWC}
+    halves = {"channels": 2, "spatial": 6}
+    joined = {"channels0": 1, "channels1": 3, "spatial": 6, "dst0": d, "dst1": None, "format": NHWC}
+    blocks = [*refused, ({"channels0": BIG, "spatial": BIG}, ""), ({"format": 2}, "channels0")]
+    name = "SimdSynetFusedLayerForward"
+    return {
+        "SimdSynetAddBias": ({"bias": s, **sizes, **end}, "dst", large),
+        "SimdSynetScaleLayerForward": ({"src": f, "scale": s, "bias": None, **sizes, **end}, "dst", large),
+        "SimdSynetPreluLayerForward": ({"src": f, "slope": s, **sizes, **end}, "dst", large),
+        f"{name}0": ({"src": f, "bias": s, "scale": s, **sizes, **end}, "dst", large),
+        f"{name}1": ({"src": f, "bias0": s, "scale1": s, "bias1": s, **sizes, **end}, "dst", large),
+        f"{name}2": ({"src": f, "scale": s, "bias": s, **sizes, "slope": s, **end}, "dst", large),
+        f"{name}3": ({"src": f, "scale": s, "bias": s, **sizes, **end}, "dst", large),
+        f"{name}4": (
+            {"src": f, "bias0": s, "scale1": s, "bias1": s, **halves, **end},
+            "dst",
+            [*large, ({"format": 2}, "channels"), ({"format": 4}, "channels")],
+        ),
+        f"{name}8": ({"src0": f, "src1": f, "src2": s, **sizes, **end}, "dst", large),
+        f"{name}9": ({"src0": f, "src1": f, "scale": s, "bias": s, **joined}, "dst0", blocks),
+    }
+
+
 def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any], str]]]]:
     """Functions that are no pooling: arguments, the output, and what is refused beside NULL and formats."""
     f = np.ones(24, np.float32)
@@ -177,11 +205,7 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
     add_8i.update(cData=np.full(24, 7, np.uint8), cScale=s, cShift=s, batch=2, channels=4, spatial=3, format=NHWC)
     add_8i["compatibility"] = 0
     return {
-        "SimdSynetAddBias": (
-            {"bias": s, "channels": 4, "spatial": 6, "dst": d, "format": NHWC},
-            "dst",
-            [({"format": 99}, "format"), ({"format": 5}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
-        ),
+        **channelwise(f, s, d),
         "SimdSynetAdd8i": (
             add_8i,
             "cData",

@@ -4,22 +4,6 @@
 
 #include "api/check.h"
 #include "api/context.h"
-#include "core/format.h"
-
-void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
-{
-    SN_ENTER();
-    size_t elements;
-    SN_CHECK(sn_format_is_image(format), SN_VOID, "format is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
-             (int)format);
-    SN_CHECK(sn_image_elements(&elements, 1, channels, spatial, format), SN_VOID,
-             "channels is %zu and spatial is %zu, too large for an array", channels, spatial);
-    if (elements == 0)
-        return;
-    SN_CHECK_POINTER(bias, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    sn_add_bias_32f(bias, channels, spatial, dst, format);
-}
 
 void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
                     const float * bScale, const float * bShift, uint8_t * cData, const float * cScale, const float * cShift,

@@ -40,10 +40,6 @@ typedef void (*sn_pointwise_32f_fn)(const float * src, size_t size, const float 
 
 /* ---- add */
 
-/* The whole of SimdSynetAddBias. */
-typedef void (*sn_add_bias_32f_fn)(const float * bias, size_t channels, size_t spatial, float * dst,
-                                   SimdTensorFormatType format);
-
 /* The arguments of SimdSynetAdd8i but for sizes and format; upper is the largest byte of the result. */
 struct sn_add_8i {
     const uint8_t * a;
@@ -60,6 +56,61 @@ typedef void (*sn_add_8i_fn)(const struct sn_add_8i * add, size_t channels, size
 
 /* dst[i] = a[i] + b[i], elements float or bfloat16, at any address. */
 typedef void (*sn_add_16b_fn)(const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size);
+
+/* ---- channelwise */
+
+/*
+ * What a channel-wise layer does to a value x; p, q, r are coefficients of its channel, s and t single values, y is a value of
+ * a second source. Those marked * are float32 operations as printed, each rounded by itself; the others may fuse.
+ */
+enum sn_channelwise_op {
+    SN_ADD_BIAS,   /* * x + p                                                                        */
+    SN_SCALE,      /* * x * p                                                                        */
+    SN_SCALE_BIAS, /*   x * p + q                                                                    */
+    SN_PRELU,      /* * max(0, x) + p * min(0, x)                                                    */
+    SN_FUSED_0,    /* * (v - |v|) * q + max(0, v),           v = x + p                               */
+    SN_FUSED_1,    /*   max(0, -v) * q + r + max(0, v),      v = x + p                               */
+    SN_FUSED_2,    /*   max(0, v) + min(0, v) * s,           v = x * p + q                           */
+    SN_FUSED_3,    /* * max(0, v) + min(0, v) * q,           v = x + p                               */
+    SN_FUSED_4,    /*   max(0, (x + p) * s + t), half of the layer; the other half has s = 1, t = 0  */
+    SN_FUSED_8,    /*   x + y * p                                                                    */
+    SN_FUSED_9,    /*   max(0, x * p + q), the first result of the layer; the second is x            */
+    SN_CHANNELWISE_OPS
+};
+
+/* A layer: the arguments of its public function; p are p, q and r from above. */
+struct sn_channelwise {
+    enum sn_channelwise_op op;
+    const float * src, * src1;  /* src1 of FUSED_8 and FUSED_9 */
+    const float * p[3];
+    float s, t;
+    size_t channels, channels1; /* channels1 of FUSED_9 */
+    size_t spatial;
+    float * dst, * dst1;        /* dst1 of FUSED_9, or NULL */
+    SimdTensorFormatType format;
+};
+
+/* One image of a layer, straight from the formula. Only `base` has it. */
+typedef void (*sn_channelwise_fn)(const struct sn_channelwise * layer);
+
+/*
+ * Rows of `size` values: value i of row j has the coefficients p[k][j * termStep + i % period]. src, and src1, are dense; row
+ * j of dst begins at j * dstStep. size is a multiple of period, neither is 0. In dense rows dst may be src or src1. With
+ * `stream` dst may be written past the caches.
+ */
+struct sn_channelwise_rows {
+    const float * src, * src1;
+    const float * p[3];
+    float s, t;
+    float * dst;
+    size_t rows, size, period, dstStep, termStep;
+    bool stream;
+};
+
+typedef void (*sn_channelwise_rows_fn)(const struct sn_channelwise_rows * rows);
+
+/* Pixel q of dst is the aSize values of pixel q of a, then the bSize values of pixel q of b. */
+typedef void (*sn_concat_32f_fn)(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst);
 
 /* ---- softmax */
 
@@ -190,9 +241,13 @@ struct sn_table {
     sn_pointwise_32f_fn pointwise_32f[SN_POINTWISE];
 
     /* add */
-    sn_add_bias_32f_fn add_bias_32f;
     sn_add_8i_fn add_8i;
     sn_add_16b_fn add_16b[2][2][2]; /* [a][b][dst]: 0 is float, 1 is bfloat16 */
+
+    /* channelwise */
+    sn_channelwise_fn channelwise;
+    sn_channelwise_rows_fn channelwise_rows[SN_CHANNELWISE_OPS]; /* these have no base, which runs whole layers */
+    sn_concat_32f_fn concat_32f;
 
     /* softmax */
     sn_softmax_32f_fn softmax_32f;

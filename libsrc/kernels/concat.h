@@ -1,14 +1,14 @@
 /*
- * Pixels of two tensors put together: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values of that of
- * b. All three are dense: `number` pixels, those of dst aSize + bSize values wide. Exactly these are read and written; dst is
+ * Pixels of two tensors put together: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values of pixel q
+ * of b. All three are dense: `number` pixels, in dst of aSize + bSize values. Exactly these are read and written; dst is
  * neither a nor b, but a may be b.
  *
- * Narrow pixels: the lanes of one vector of dst are at most V32F_N values of a that follow each other, and as many of b. So a
- * vector of each is loaded, its values are looked up, and the right one of two is taken. Which lane wants which value follows
- * from the place in the pixel where the vector begins, and these places repeat.
+ * Narrow pixels: the lanes of one vector of dst are at most V32F_N values of a that follow each other, and as many of b. So
+ * a vector of each is loaded, its values are looked up, and the right one of two is taken. Which lane wants which value
+ * follows from the place in the pixel where the vector begins, and these places repeat.
  *
- * Wide pixels: rows are copied by whole vectors, one after the other. What runs over the end of a row is written again by the
- * next ones; the last pixels, which would run over the arrays, are cut.
+ * Wide pixels: rows are copied by whole vectors, one after the other. What runs over the end of a row is written again by
+ * the next ones; the last pixels, which would run over the arrays, are cut.
  */
 #ifndef SN_KERNELS_CONCAT_H
 #define SN_KERNELS_CONCAT_H
@@ -18,8 +18,8 @@
 /* Vectors after which the places in a narrow pixel repeat, four at least: as many as its size, or 6, at the most. */
 enum { CONCAT_PLAN = V32F_N + 2 };
 
-/* How these vectors are made: where the values of each begin in a and in b, and which of them a lane wants: the lower byte counts
- * those of a, the next one those of b, and the sign tells that the lane is of b. */
+/* How these vectors are made: where the values of each begin in a and in b, and which of them a lane wants: the lower byte
+ * counts those of a, the next one those of b, and the sign tells that the lane is of b. */
 struct concat_plan {
     int32_t lanes[CONCAT_PLAN][V32F_N] SN_ALIGNED;
     size_t a[CONCAT_PLAN], b[CONCAT_PLAN];

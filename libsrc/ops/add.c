@@ -1,43 +1,8 @@
-/*
- * A piece of a tensor is again a tensor of the same format: some of the pixels in NHWC, some of the channels (or blocks of
- * channels) in the other formats. So a kernel takes whole tensors, and a range of work is one call of it.
- */
 #include "ops/add.h"
 
 #include "core/dispatch.h"
-#include "core/format.h"
 #include "core/threads.h"
 #include "ops/pieces.h"
-
-struct add_bias {
-    const float * bias;
-    size_t channels, spatial;
-    float * dst;
-    SimdTensorFormatType format;
-    size_t step; /* pixels or channels of a unit */
-    sn_add_bias_32f_fn kernel;
-};
-
-static void add_bias_range(const void * argument, size_t begin, size_t end)
-{
-    const struct add_bias * job = argument;
-    const bool nhwc = job->format == SimdTensorFormatNhwc;
-    const size_t first = begin * job->step;
-    const size_t number = sn_min(end * job->step, nhwc ? job->spatial : job->channels) - first;
-    if (nhwc)
-        job->kernel(job->bias, job->channels, number, job->dst + first * job->channels, job->format);
-    else
-        job->kernel(job->bias + first, number, job->spatial, job->dst + first * job->spatial, job->format);
-}
-
-void sn_add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
-{
-    const bool nhwc = format == SimdTensorFormatNhwc;
-    const size_t lanes = sn_max(sn_format_lanes(format), 1);
-    const size_t step = nhwc ? sn_items_per_piece(channels) : sn_items_per_piece(spatial * lanes) * lanes;
-    const struct add_bias job = {bias, channels, spatial, dst, format, step, sn_table()->add_bias_32f};
-    sn_parallel_for(add_bias_range, &job, sn_ceil_div(nhwc ? spatial : channels, step));
-}
 
 struct add_8i {
     struct sn_add_8i add;

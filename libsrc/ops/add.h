@@ -4,8 +4,6 @@
 
 #include "core/table.h"
 
-void sn_add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
-
 void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format);
 
 /* true in place of a type is bfloat16, false float. */

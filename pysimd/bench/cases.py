@@ -111,16 +111,47 @@ def _pooling(
     return Case("pooling", name, layout, _pooling_prepare(op, kind, layout, c, h, w, kernel, stride, pad), aim_us=aim_us)
 
 
-def _add_bias(layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
+_CHANNELWISE: dict[str, tuple[Callable[..., None], int, int]] = {  # function, sources, arrays of coefficients
+    "scale": (lib.SimdSynetScaleLayerForward, 1, 2),
+    "prelu": (lib.SimdSynetPreluLayerForward, 1, 1),
+    "fused0": (lib.SimdSynetFusedLayerForward0, 1, 2),
+    "fused1": (lib.SimdSynetFusedLayerForward1, 1, 3),
+    "fused2": (lib.SimdSynetFusedLayerForward2, 1, 2),
+    "fused3": (lib.SimdSynetFusedLayerForward3, 1, 2),
+    "fused4": (lib.SimdSynetFusedLayerForward4, 1, 3),
+    "fused8": (lib.SimdSynetFusedLayerForward8, 2, 1),
+    "fused9": (lib.SimdSynetFusedLayerForward9, 2, 2),
+}
+
+
+def _channelwise(layer: str, layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
+    """fused4 and fused9 make 2 * c channels; fused9 has no second result."""
+
     def prepare() -> Prepared:
-        bias, dst = _floats(c) * 0, _floats(c, s)
+        form = _FORMATS[layout]
+        if layer == "add_bias":
+            bias, dst = _floats(c) * 0, _floats(c, s)
+
+            def in_place(spatial: int) -> Callable[[], Any]:
+                return _bind(lib.SimdSynetAddBias, _at(bias), c, spatial, _at(dst), form)
+
+            return Prepared(in_place(s), in_place(0), traffic=2 * dst.nbytes, keep=(bias, dst))
+        function, sources, terms = _CHANNELWISE[layer]
+        src, coefficients = [_floats(c, s) for _ in range(sources)], [_floats(2 * c) for _ in range(terms)]
+        wide = layer in ("fused4", "fused9")
+        dst = _floats(2 * c if wide else c, s)
+        single = [coefficients[0]] if layer == "fused2" else []
 
         def bound(spatial: int) -> Callable[[], Any]:
-            return _bind(lib.SimdSynetAddBias, _at(bias), c, spatial, _at(dst), _FORMATS[layout])
+            sizes = (c, c, spatial) if layer == "fused9" else (c, spatial)
+            outputs = [_at(dst), ffi.NULL] if layer == "fused9" else [_at(dst)]
+            arguments = [_at(array) for array in (*src, *coefficients)]
+            return _bind(function, *arguments, *sizes, *[_at(array) for array in single], *outputs, form)
 
-        return Prepared(bound(s), bound(0), traffic=2 * dst.nbytes, keep=(bias, dst))
+        traffic = sum(array.nbytes for array in src) + dst.nbytes
+        return Prepared(bound(s), bound(0), traffic=traffic, keep=(src, coefficients, dst))
 
-    return Case("add", f"bias {c}x{s}", layout, prepare, aim_us=aim_us)
+    return Case("channelwise", f"{layer} {c}x{s}", layout, prepare, aim_us=aim_us)
 
 
 def _add_8i(layout: str, c: int, s: int, aim_us: float | None = None, *, shift: float = 0.5) -> Case:
@@ -306,6 +337,9 @@ def _gemm_tile(m: int, n: int, k: int) -> Case:
     return Case("gemm", f"M={m} N={n} K={k}", "-", prepare, aim_peak=0.93)
 
 
+_PLAIN = ("add_bias", "scale", "prelu", "fused0", "fused1", "fused2", "fused3", "fused8")
+
+
 def _cases() -> list[Case]:
     pixels = 56 * 56
     return [
@@ -340,10 +374,11 @@ def _cases() -> list[Case]:
         _unary("Sqrt", 64 * pixels),
         _unary("Rsqrt", 64 * pixels),
         _unary("Exp", 49),
-        _add_bias("nchw", 64, pixels, 18),
-        _add_bias("nhwc", 64, pixels, 18),
-        _add_bias("nhwc", 3, 224 * 224),
-        _add_bias("nchw", 512, 49),
+        *[_channelwise(layer, layout, 64, pixels, 18) for layer in _PLAIN for layout in ("nchw", "nhwc")],
+        *[_channelwise(layer, layout, 32, pixels, 18) for layer in ("fused4",) for layout in ("nchw", "nhwc")],
+        *[_channelwise(layer, layout, 32, pixels, 18) for layer in ("fused9",) for layout in ("nchw", "nhwc")],
+        *[_channelwise(layer, "nhwc", c, 224 * 224) for layer in ("add_bias", "scale", "fused1", "fused9") for c in (1, 3)],
+        *[_channelwise(layer, "nchw", c, s) for layer in ("add_bias", "scale", "fused1") for c, s in ((512, 49), (1280, 7))],
         _add_8i("nchw", 64, pixels, 16),
         _add_8i("nhwc", 64, pixels, 16),
         _add_8i("nhwc", 64, pixels, 16, shift=0),

@@ -1,81 +1,9 @@
 /*
- * Additions: AddBias, Add8i, Add16b. All exact on every level: the same float32 operations in the same order (but for the
- * payload of a NaN). Add8i is held to that for all pairs of bytes under many scales, since its kernels get products by other
+ * Additions: Add8i, Add16b. All exact on every level: the same float32 operations in the same order (but for the payload
+ * of a NaN). Add8i is held to that for all pairs of bytes under many scales, since its kernels get products by other
  * operations than the formula's.
  */
 #include "check.h"
-
-/* ---- AddBias */
-
-#define ADD_BIAS "SimdSynetAddBias"
-
-struct add_bias {
-    size_t channels, spatial;
-    SimdTensorFormatType format;
-};
-
-static void add_bias(const void * job, void * context, void * const * a)
-{
-    const struct add_bias * p = job;
-    (void)context;
-    SimdSynetAddBias(a[0], p->channels, p->spatial, a[1], p->format);
-}
-
-static size_t padded(size_t channels, SimdTensorFormatType format)
-{
-    return SimdAlign(channels, SimdSynetTensorAlignment(format));
-}
-
-static struct add_bias add_bias_case(size_t channels, size_t spatial, SimdTensorFormatType format, enum check_fill fill)
-{
-    const size_t all = padded(channels, format);
-    check_case(ADD_BIAS, "%s channels=%zu spatial=%zu %s", check_format_name(format), channels, spatial,
-               check_fill_name(fill));
-    check_in("bias", CHECK_32F, all, fill);
-    check_inout("dst", CHECK_32F, all * spatial, fill);
-    check_exact(CHECK_NAN_FREE);
-    return (struct add_bias){channels, spatial, format};
-}
-
-static void check_add_bias(size_t channels, size_t spatial, SimdTensorFormatType format, enum check_fill fill)
-{
-    const struct add_bias job = add_bias_case(channels, spatial, format, fill);
-    check_run(add_bias, &job);
-}
-
-static void add_bias_refusals(void)
-{
-    struct add_bias job = add_bias_case(3, 5, SimdTensorFormatNhwc, CHECK_RANDOM);
-    check_refused_null(add_bias, &job);
-    for (int format = -2; format < 14; ++format) {
-        job.format = (SimdTensorFormatType)format;
-        if (format < SimdTensorFormatNchw || format > SimdTensorFormatNchw16c)
-            check_refused(CHECK_VALUE, "format", add_bias, &job);
-    }
-    job = (struct add_bias){SIZE_MAX / 2, 3, SimdTensorFormatNchw};
-    check_refused(CHECK_VALUE, "channels", add_bias, &job);
-    job = (struct add_bias){SIZE_MAX, 1, SimdTensorFormatNchw16c};
-    check_refused(CHECK_VALUE, "channels", add_bias, &job);
-    job = (struct add_bias){0, 5, SimdTensorFormatNchw};
-    check_empty(add_bias, &job);
-    job = (struct add_bias){5, 0, SimdTensorFormatNchw8c};
-    check_empty(add_bias, &job);
-}
-
-static void add_biases(void)
-{
-    static const size_t channels[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 129, 1027};
-    static const size_t spatial[] = {1, 2, 7, 16, 49, 67};
-    for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNchw16c; ++format) {
-        const SimdTensorFormatType f = (SimdTensorFormatType)format;
-        for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); ++i)
-            for (size_t k = 0; k < sizeof(spatial) / sizeof(spatial[0]); ++k)
-                check_add_bias(channels[i], spatial[k], f, (enum check_fill)((i + k) % CHECK_FILLS));
-        for (size_t i = 0, n = check_count(40); i < n; ++i)
-            check_add_bias(check_random(1, 70), check_random(1, 300), f, (enum check_fill)check_random(0, CHECK_FILLS - 1));
-    }
-    add_bias_refusals();
-}
 
 /* ---- Add8i */
 
@@ -386,17 +314,13 @@ static void add_16bs(void)
 
 /* ---- times */
 
-/* The reference core takes 18 us (AddBias), 16 us (bytes) and 13 us (bfloat16) as aims for the first geometry. */
+/* The reference core takes 16 us (bytes) and 13 us (bfloat16) as aims for the first geometry. */
 static void bench(void)
 {
     static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {5, 10000}, {16, 3136}, {13, 3136}, {512, 49},
                                       {1280, 7}, {1000, 1}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
         const size_t channels = shapes[i][0], spatial = shapes[i][1];
-        for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNchw16c; ++format) {
-            const struct add_bias job = add_bias_case(channels, spatial, (SimdTensorFormatType)format, CHECK_EQUAL);
-            check_bench(add_bias, &job, 0, 8.0 * (double)(padded(channels, job.format) * spatial));
-        }
         for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNhwc; ++format) {
             const struct add_8i job = add_8i_case(1, channels, spatial, (SimdTensorFormatType)format, 0, SCALES_USUAL,
                                                   CHECK_RANDOM, false);
@@ -412,7 +336,6 @@ static void bench(void)
 
 void check_add(void)
 {
-    add_biases();
     add_8is();
     add_16bs();
     bench();

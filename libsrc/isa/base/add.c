@@ -1,27 +1,7 @@
 #include <string.h>
 
-#include "core/format.h"
 #include "core/numeric.h"
 #include "isa/base/base.h"
-
-static void add_bias_32f(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
-{
-    if (format == SimdTensorFormatNchw) {
-        for (size_t c = 0; c < channels; ++c)
-            for (size_t s = 0; s < spatial; ++s)
-                dst[c * spatial + s] += bias[c];
-    } else if (format == SimdTensorFormatNhwc) {
-        for (size_t s = 0; s < spatial; ++s)
-            for (size_t c = 0; c < channels; ++c)
-                dst[s * channels + c] += bias[c];
-    } else {
-        const size_t lanes = sn_format_lanes(format);
-        for (size_t block = 0; block < sn_ceil_div(channels, lanes); ++block)
-            for (size_t s = 0; s < spatial; ++s)
-                for (size_t lane = 0; lane < lanes; ++lane)
-                    dst[(block * spatial + s) * lanes + lane] += bias[block * lanes + lane];
-    }
-}
 
 /* Nearest integer of t, ties to even, within 0 .. upper; 0 for NaN. Below 256 adding 2^23 leaves no room for a fraction. */
 static uint8_t quantize(float t, uint8_t upper)
@@ -92,7 +72,6 @@ void sn_install_add_base(struct sn_table * table)
 {
     const sn_add_16b_fn add[2][2][2] = {{{add_16b_000, add_16b_001}, {add_16b_010, add_16b_011}},
                                         {{add_16b_100, add_16b_101}, {add_16b_110, add_16b_111}}};
-    table->add_bias_32f = add_bias_32f;
     table->add_8i = add_8i;
     memcpy(table->add_16b, add, sizeof(add));
 }

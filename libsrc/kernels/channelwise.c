@@ -1,0 +1,388 @@
+/*
+ * Channel-wise layers: one pass over a tensor, where every value meets the coefficients of its channel.
+ *
+ * Every format is rows of values whose coefficients repeat (struct sn_channelwise_rows): in NCHW a row is a channel, in NHWC
+ * the whole image with a period of C, in NCHWxc a block. One mechanism serves all layers, a layer is a case of apply(). The
+ * rows are taken as
+ *
+ *   one period       as many coefficients as values: vectors of both.
+ *   period | vector  (NCHW, NCHWxc, few channels of NHWC) one vector of coefficients serves a row. All rows are one run: the
+ *                    vector across the end of a row takes some lanes of the next row's coefficients. So there are no tails
+ *                    but the run's own, and all stores are aligned. (A masked or pieced store at the end of each row, in
+ *                    place, made the load of the next row wait until it was done: 2 to 7 times slower for short rows.)
+ *   the same, short  the coefficients that a vector meets are looked up, by a list that goes on for a vector behind the row.
+ *   other periods    coefficients come from a table that repeats its beginning, so that a group of vectors can be read from
+ *                    any place of the period; where it is short enough it is repeated until it is whole vectors.
+ */
+#include <string.h>
+
+#include "kernels/concat.h"
+#include "kernels/install.h"
+
+enum {
+    GROUP = 4, /* vectors of one turn of a loop */
+    STEP = GROUP * V32F_N,
+    TABLE = 1024,       /* values of a table, 4 KB: three of them stay in the first cache */
+    TERMS = 3
+};
+
+/* ---- the layers; op is a constant everywhere */
+
+/* How many coefficients a channel has; the layer's single values stand behind them. */
+SN_INLINE int per_channel(enum sn_channelwise_op op)
+{
+    switch (op) {
+    case SN_ADD_BIAS:
+    case SN_SCALE:
+    case SN_PRELU:
+    case SN_FUSED_4:
+    case SN_FUSED_8: return 1;
+    case SN_FUSED_1: return 3;
+    default: return 2;
+    }
+}
+
+/* max(0, x) + slope * min(0, x); both are x for a NaN. */
+SN_INLINE v32f prelu(v32f x, v32f slope)
+{
+    const v32f zero = v_zero_32f();
+    return v_add_32f(v_max_32f(zero, x), v_mul_32f(slope, v_min_32f(zero, x)));
+}
+
+/* y is the value of the second source; t are the coefficients, then the single values. No fused
+ * multiply-add where core/table.h promises the operations as printed. */
+SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
+{
+    const v32f zero = v_zero_32f();
+    switch (op) {
+    case SN_ADD_BIAS: return v_add_32f(x, t[0]);
+    case SN_SCALE: return v_mul_32f(x, t[0]);
+    case SN_SCALE_BIAS: return v_fma_32f(x, t[0], t[1]);
+    case SN_PRELU: return prelu(x, t[0]);
+    case SN_FUSED_0:
+        x = v_add_32f(x, t[0]);
+        return v_add_32f(v_mul_32f(v_sub_32f(x, v_abs_32f(x)), t[1]), v_max_32f(zero, x));
+    case SN_FUSED_1:
+        x = v_add_32f(x, t[0]);
+        return v_add_32f(v_fma_32f(v_max_32f(zero, v_sub_32f(zero, x)), t[1], t[2]), v_max_32f(zero, x));
+    case SN_FUSED_2: return prelu(v_fma_32f(x, t[0], t[1]), t[2]);
+    case SN_FUSED_3: return prelu(v_add_32f(x, t[0]), t[1]);
+    case SN_FUSED_4: return v_max_32f(zero, v_fma_32f(v_add_32f(x, t[0]), t[1], t[2]));
+    case SN_FUSED_8: return v_fma_32f(y, t[0], x);
+    case SN_FUSED_9: return v_max_32f(zero, v_fma_32f(x, t[0], t[1]));
+    default: return x;
+    }
+}
+
+/* ---- one vector, one group */
+
+/* Where a run is, and its coefficients. */
+struct run {
+    const float * src, * src1;
+    float * dst;
+    const float * p[TERMS];
+    v32f t[TERMS]; /* the single values are there from the beginning */
+};
+
+SN_INLINE struct run run_of(enum sn_channelwise_op op, const struct sn_channelwise_rows * r)
+{
+    struct run run = {r->src, r->src1, r->dst, {r->p[0], r->p[1], r->p[2]}, {v_zero_32f(), v_zero_32f(), v_zero_32f()}};
+    const float single[] = {r->s, r->t};
+    SN_UNROLL for (int k = per_channel(op); k < TERMS; ++k) run.t[k] = v_set_32f(single[k - per_channel(op)]);
+    return run;
+}
+
+SN_INLINE v32f value(enum sn_channelwise_op op, const struct run * r, size_t i, const v32f * t)
+{
+    const v32f y = op == SN_FUSED_8 ? v_load_32f(r->src1 + i) : v_zero_32f();
+    return apply(op, v_load_32f(r->src + i), y, t);
+}
+
+/* n values at i. */
+SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t)
+{
+    const v32f y = op == SN_FUSED_8 ? v_load_tail_32f(r->src1 + i, n) : v_zero_32f();
+    v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
+}
+
+SN_INLINE void put(float * p, v32f v, bool stream)
+{
+    if (stream)
+        v_stream_32f(p, v);
+    else
+        v_store_32f(p, v);
+}
+
+/* Values before the first aligned vector; 0 where the run is too short to be worth it. */
+static size_t misaligned(const float * p, size_t size)
+{
+    return size < 8 * V32F_N ? 0 : (0 - (uintptr_t)p / sizeof(float)) % V32F_N;
+}
+
+/* ---- as many coefficients as values */
+
+/* A group at i, its coefficients at place `at` of the tables. */
+SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t at, size_t i, bool stream)
+{
+    v32f x[GROUP];
+    SN_UNROLL for (int j = 0; j < GROUP; ++j) {
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_32f(table[k] + at + j * V32F_N);
+        x[j] = value(op, r, i + j * V32F_N, r->t);
+    }
+    SN_UNROLL for (int j = 0; j < GROUP; ++j) put(r->dst + i + j * V32F_N, x[j], stream);
+}
+
+/* Values begin .. end - 1, the first coefficients at the beginning of the tables. */
+SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t begin, size_t end)
+{
+    size_t i = begin;
+    for (; i + STEP <= end; i += STEP)
+        group(op, r, table, i - begin, i, false);
+    for (; i + V32F_N <= end; i += V32F_N) {
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_32f(table[k] + (i - begin));
+        v_store_32f(r->dst + i, value(op, r, i, r->t));
+    }
+    if (i < end) {
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_tail_32f(table[k] + (i - begin), end - i);
+        part(op, r, i, end - i, r->t);
+    }
+}
+
+/* ---- the period divides a vector */
+
+static const int32_t counting[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* The coefficients of row c, in each lane that of the channel which `lanes` has there. */
+SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t c, size_t period, v32i lanes, v32f * t)
+{
+    SN_UNROLL for (int k = 0; k < TERMS; ++k) {
+        if (k >= per_channel(op))
+            t[k] = r->t[k];
+        else if (period == 1)
+            t[k] = v_set_32f(r->p[k][c]);
+        else
+            t[k] = v_lookup_32f(v_load_tail_32f(r->p[k] + c * period, period), lanes);
+    }
+}
+
+SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period, bool stream)
+{
+    const size_t all = rows * size, head = misaligned(r->dst, all);
+    const v32i count = v_load_32i(counting), mask = v_set_32i((int32_t)period - 1);
+    const v32i lanes = v_and_32i(v_add_32i(count, v_set_32i((int32_t)head)), mask);
+    v32f t[TERMS], next[TERMS], mixed[TERMS];
+    if (head) {
+        row_terms(op, r, 0, period, v_and_32i(count, mask), t);
+        part(op, r, 0, head, t);
+    }
+    row_terms(op, r, 0, period, lanes, t);
+    size_t i = head;
+    for (size_t c = 0, end = size; ; end += size) {
+        for (size_t n = i < end ? (end - i) / STEP : 0; n; --n, i += STEP) {
+            v32f x[GROUP];
+            SN_UNROLL for (int j = 0; j < GROUP; ++j) x[j] = value(op, r, i + j * V32F_N, t);
+            SN_UNROLL for (int j = 0; j < GROUP; ++j) put(r->dst + i + j * V32F_N, x[j], stream);
+        }
+        for (; i + V32F_N <= end; i += V32F_N)
+            v_store_32f(r->dst + i, value(op, r, i, t));
+        if (++c == rows)
+            break;
+        row_terms(op, r, c, period, lanes, next);
+        if (i < end) {
+            const v32m this = v_gt_32i(v_set_32i((int32_t)(end - i)), count);
+            SN_UNROLL for (int k = 0; k < TERMS; ++k) mixed[k] = v_select_32f(this, t[k], next[k]);
+            v_store_32f(r->dst + i, value(op, r, i, mixed));
+            i += V32F_N;
+        }
+        SN_UNROLL for (int k = 0; k < TERMS; ++k) t[k] = next[k];
+    }
+    if (i < all)
+        part(op, r, i, all - i, t);
+}
+
+/* Vectors after which the places in a short row repeat, four at least: as many as its size, or 6, at the most. */
+enum { PLAN = V32F_N + 2 };
+
+/* Where the coefficients of these vectors begin, counted from those of the row in which the first vector begins, and which of
+ * them the lanes want. */
+struct plan {
+    int32_t lanes[PLAN][V32F_N] SN_ALIGNED;
+    size_t at[PLAN];
+    size_t vectors, terms; /* so many coefficients further, all repeats */
+};
+
+/* The first vector begins at value `first` of a row. */
+static void make_plan(size_t size, size_t period, size_t first, struct plan * plan)
+{
+    int32_t from[2 * V32F_N];
+    for (size_t i = 0, at = 0, c = 0, row = 0; i < size + V32F_N; ++i) {
+        from[i] = (int32_t)(row + c);
+        c = c + 1 < period ? c + 1 : 0;
+        at = at + 1 < size ? at + 1 : 0;
+        row += at ? 0 : period;
+    }
+    size_t k = 0, at = first, row = 0;
+    do {
+        v_store_32i(plan->lanes[k], v_load_32i(from + at));
+        plan->at[k++] = row;
+        for (at += V32F_N; at >= size; at -= size)
+            row += period;
+    } while (at != first || k < 4);
+    plan->vectors = k;
+    plan->terms = row;
+}
+
+/* size < V32F_N: the lanes of a vector meet less than V32F_N coefficients, which follow each other. */
+SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period)
+{
+    const size_t all = rows * size, head = misaligned(r->dst, all);
+    size_t left = rows * period; /* coefficients */
+    struct plan plan;
+    make_plan(size, period, 0, &plan);
+    if (head) {
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k)
+            r->t[k] = v_lookup_32f(v_load_tail_32f(r->p[k], sn_min(left, V32F_N)), v_load_32i(plan.lanes[0]));
+        part(op, r, 0, head, r->t);
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->p[k] += head / size * period;
+        left -= head / size * period;
+        make_plan(size, period, head % size, &plan);
+    }
+    size_t i = head;
+    for (; i + plan.vectors * V32F_N <= all && left >= plan.terms + V32F_N; left -= plan.terms) {
+        for (size_t v = 0; v < plan.vectors; ++v, i += V32F_N) {
+            const v32i lanes = v_load_32i(plan.lanes[v]);
+            SN_UNROLL for (int k = 0; k < per_channel(op); ++k)
+                r->t[k] = v_lookup_32f(v_load_32f(r->p[k] + plan.at[v]), lanes);
+            v_store_32f(r->dst + i, value(op, r, i, r->t));
+        }
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->p[k] += plan.terms;
+    }
+    for (size_t v = 0, at = 0; i < all; i += V32F_N) {
+        const v32i lanes = v_load_32i(plan.lanes[v]);
+        const size_t n = sn_min(left - at - plan.at[v], V32F_N);
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k)
+            r->t[k] = v_lookup_32f(v_load_tail_32f(r->p[k] + at + plan.at[v], n), lanes);
+        part(op, r, i, sn_min(all - i, V32F_N), r->t);
+        if (++v == plan.vectors) {
+            v = 0;
+            at += plan.terms;
+        }
+    }
+}
+
+/* ---- other periods */
+
+/* The least multiple of the period that is whole vectors, where it fits a table and pays; else the period. */
+static size_t table_turn(size_t period, size_t size)
+{
+    size_t turn = period;
+    while (turn % V32F_N)
+        turn += turn;
+    return turn <= TABLE && size >= 4 * turn ? turn : period;
+}
+
+/* The coefficients from number `first` on, over and over, `size` of them; writes up to a vector more. */
+static void make_table(const float * p, size_t period, size_t first, size_t size, float * table)
+{
+    memcpy(table, p + first, (period - first) * sizeof(float));
+    memcpy(table + period - first, p, first * sizeof(float));
+    for (size_t i = period; i < period + V32F_N; ++i)
+        table[i] = table[i - period];
+    for (size_t j = 0; j < period; j += V32F_N) {
+        const v32f x = v_load_32f(table + j);
+        for (size_t i = period + j; i < size; i += period)
+            v_store_32f(table + i, x);
+    }
+}
+
+SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
+{
+    float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
+    const float * at[TERMS];
+    const size_t head = misaligned(r->dst, size), turn = table_turn(period, size), first = head % period;
+    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
+        make_table(r->p[k], period, first, turn + STEP, table[k]);
+        at[k] = table[k] + (first ? period - first : 0);
+    }
+    if (head)
+        arrays(op, r, at, 0, head);
+    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] = table[k];
+    const size_t step = STEP % turn;
+    size_t i = head, place = 0;
+    for (; i + STEP <= size; i += STEP) {
+        group(op, r, at, place, i, stream);
+        place += step;
+        place -= place >= turn ? turn : 0;
+    }
+    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] += place;
+    arrays(op, r, at, i, size);
+}
+
+/* One row, of any period. A table pays for many periods, and sooner where it spares tails. */
+SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
+{
+    if (period <= TABLE && size >= (period % V32F_N ? 4 : 16) * period)
+        periodic(op, r, size, period, stream);
+    else
+        for (size_t i = 0; i < size; i += period)
+            arrays(op, r, r->p, i, i + period);
+}
+
+/* ---- all of them */
+
+SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows, bool stream)
+{
+    const size_t size = rows->size, period = rows->period;
+    struct run r = run_of(op, rows);
+    if (rows->dstStep == size && rows->termStep == period && period < size && V32F_N % period == 0) {
+        if (rows->rows == 1 || size >= V32F_N)
+            full_rows(op, &r, rows->rows, size, period, stream);
+        else
+            short_rows(op, &r, rows->rows, size, period);
+    } else {
+        for (size_t c = 0; c < rows->rows; ++c) {
+            row(op, &r, size, period, stream);
+            r.src += size;
+            r.src1 += op == SN_FUSED_8 ? size : 0;
+            r.dst += rows->dstStep;
+            SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r.p[k] += rows->termStep;
+        }
+    }
+    if (stream)
+        v_fence();
+}
+
+/* Streamed stores want an aligned address, which short rows are not brought to. */
+SN_INLINE void layer(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows)
+{
+    if (rows->stream && rows->size >= 8 * V32F_N)
+        layer_by(op, rows, true);
+    else
+        layer_by(op, rows, false);
+}
+
+#define LAYER(name, op)                                                                                                     \
+    static void name(const struct sn_channelwise_rows * rows) { layer(op, rows); }
+
+LAYER(add_bias, SN_ADD_BIAS)
+LAYER(scale, SN_SCALE)
+LAYER(scale_bias, SN_SCALE_BIAS)
+LAYER(prelu_layer, SN_PRELU)
+LAYER(fused_0, SN_FUSED_0)
+LAYER(fused_1, SN_FUSED_1)
+LAYER(fused_2, SN_FUSED_2)
+LAYER(fused_3, SN_FUSED_3)
+LAYER(fused_4, SN_FUSED_4)
+LAYER(fused_8, SN_FUSED_8)
+LAYER(fused_9, SN_FUSED_9)
+
+void ISA_FN(install_channelwise)(struct sn_table * table)
+{
+    const sn_channelwise_rows_fn layers[SN_CHANNELWISE_OPS] = {
+        [SN_ADD_BIAS] = add_bias, [SN_SCALE] = scale,     [SN_SCALE_BIAS] = scale_bias, [SN_PRELU] = prelu_layer,
+        [SN_FUSED_0] = fused_0,   [SN_FUSED_1] = fused_1, [SN_FUSED_2] = fused_2,       [SN_FUSED_3] = fused_3,
+        [SN_FUSED_4] = fused_4,   [SN_FUSED_8] = fused_8, [SN_FUSED_9] = fused_9,
+    };
+    memcpy(table->channelwise_rows, layers, sizeof(layers));
+    table->concat_32f = concat_32f;
+}

@@ -1,0 +1,282 @@
+/*
+ * Formats become rows (struct sn_channelwise_rows), and rows pieces. Two layers give more than one result: they are two runs
+ * over rows for each piece, so that the second finds the source in the nearest cache. In NHWC their result joins two pixels:
+ * wide ones are written where they belong, a row each; narrow ones into memory of their own, and put together from there.
+ */
+#include "ops/channelwise.h"
+
+#include "core/dispatch.h"
+#include "core/format.h"
+#include "core/threads.h"
+#include "ops/pieces.h"
+
+static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const float * src, size_t channels, float * dst)
+{
+    const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
+    const bool nhwc = l->format == SimdTensorFormatNhwc;
+    struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, 0, 0, false};
+    r.rows = nhwc ? 1 : sn_ceil_div(channels, lanes);
+    r.period = nhwc ? channels : lanes;
+    if (l->spatial == 1) { /* one row, in every format */
+        r.period *= r.rows;
+        r.rows = 1;
+    }
+    r.size = r.period * l->spatial;
+    r.dstStep = r.size;
+    r.termStep = r.period;
+    return r;
+}
+
+/* How rows are cut into units of work: `rows` of them, or, where a row is long, parts of `step` values. */
+struct cut {
+    size_t rows, parts, step, units;
+};
+
+static struct cut cut_of(const struct sn_channelwise_rows * r)
+{
+    struct cut cut = {1, 1, sn_items_per_piece(r->period) * r->period, 0};
+    cut.parts = sn_ceil_div(r->size, cut.step);
+    if (cut.parts == 1)
+        cut.rows = sn_items_per_piece(r->size);
+    cut.units = sn_ceil_div(r->rows, cut.rows) * cut.parts;
+    return cut;
+}
+
+/* Some of the rows, from value `at` of the first on, which is a multiple of the period. */
+static struct sn_channelwise_rows rows_from(const struct sn_channelwise_rows * all, size_t row, size_t at)
+{
+    struct sn_channelwise_rows r = *all;
+    r.src += row * all->size + at;
+    if (r.src1)
+        r.src1 += row * all->size + at;
+    r.dst += row * all->dstStep + at;
+    for (size_t k = 0; k < 3; ++k)
+        if (r.p[k])
+            r.p[k] += row * all->termStep;
+    return r;
+}
+
+/* Units begin .. end - 1, or as many of them as are rows again; returns the first that is not among them. */
+static size_t piece_of(const struct sn_channelwise_rows * all, const struct cut * cut, size_t begin, size_t end,
+                       struct sn_channelwise_rows * piece)
+{
+    if (cut->parts == 1) {
+        const size_t row = begin * cut->rows;
+        *piece = rows_from(all, row, 0);
+        piece->rows = sn_min(end * cut->rows, all->rows) - row;
+        return end;
+    }
+    const size_t row = begin / cut->parts, at = begin % cut->parts * cut->step;
+    end = sn_min(end, (row + 1) * cut->parts);
+    *piece = rows_from(all, row, at);
+    piece->rows = 1;
+    piece->size = sn_min((end - row * cut->parts) * cut->step, all->size) - at;
+    piece->dstStep = piece->size;
+    return end;
+}
+
+/* ---- one result */
+
+struct one {
+    struct sn_channelwise_rows rows;
+    struct cut cut;
+    sn_channelwise_rows_fn kernel;
+};
+
+static void one_range(const void * argument, size_t begin, size_t end)
+{
+    const struct one * job = argument;
+    struct sn_channelwise_rows piece;
+    while (begin < end) {
+        begin = piece_of(&job->rows, &job->cut, begin, end, &piece);
+        job->kernel(&piece);
+    }
+}
+
+static void one(const struct sn_table * table, const struct sn_channelwise * l)
+{
+    struct one job = {.rows = rows_of(l, l->src, l->channels, l->dst), .kernel = table->channelwise_rows[l->op]};
+    const size_t all = job.rows.rows * job.rows.size, arrays = l->src1 ? 3 : 2;
+    if (all <= SN_PIECE) {
+        job.kernel(&job.rows);
+        return;
+    }
+    job.rows.stream = l->src != l->dst && l->src1 != l->dst && sn_beyond_cache(arrays * all * sizeof(float));
+    job.cut = cut_of(&job.rows);
+    sn_parallel_for(one_range, &job, job.cut.units);
+}
+
+/* ---- two results of one source, channels apart: FUSED_4, and each source of FUSED_9 */
+
+struct planes {
+    struct sn_channelwise_rows rows;
+    struct cut cut;
+    size_t half; /* FUSED_4: where the second result begins, and its values */
+    float s, t;
+    float * copy; /* FUSED_9: the second result, or NULL */
+    sn_channelwise_rows_fn kernel;
+    sn_concat_32f_fn concat;
+};
+
+static void planes_range(const void * argument, size_t begin, size_t end)
+{
+    const struct planes * job = argument;
+    for (size_t unit = begin; unit < end; ++unit) {
+        struct sn_channelwise_rows piece;
+        piece_of(&job->rows, &job->cut, unit, unit + 1, &piece);
+        job->kernel(&piece);
+        if (job->half) {
+            piece.dst += job->half;
+            piece.s = job->s;
+            piece.t = job->t;
+            job->kernel(&piece);
+        }
+        if (job->copy)
+            job->concat(piece.src, piece.rows * piece.size, NULL, 0, 1, job->copy + (piece.src - job->rows.src));
+    }
+}
+
+static void planes(const struct sn_table * table, const struct sn_channelwise * l, struct planes * job)
+{
+    if (job->rows.size == 0 || job->rows.rows == 0)
+        return;
+    const size_t arrays = job->half || job->copy ? 3 : 2;
+    job->rows.stream = sn_beyond_cache(arrays * job->rows.rows * job->rows.size * sizeof(float));
+    job->cut = cut_of(&job->rows);
+    job->kernel = table->channelwise_rows[l->op];
+    job->concat = table->concat_32f;
+    sn_parallel_for(planes_range, job, job->cut.units);
+}
+
+static void fused_4_planes(const struct sn_table * table, const struct sn_channelwise * l)
+{
+    struct planes job = {.rows = rows_of(l, l->src, l->channels, l->dst), .s = l->s, .t = l->t};
+    job.half = l->channels * l->spatial;
+    job.rows.s = 1;
+    job.rows.t = 0;
+    planes(table, l, &job);
+}
+
+static void fused_9_planes(const struct sn_table * table, const struct sn_channelwise * l)
+{
+    const size_t first = l->channels * l->spatial;
+    struct planes job = {.rows = rows_of(l, l->src, l->channels, l->dst), .copy = l->dst1};
+    planes(table, l, &job);
+    job.rows = rows_of(l, l->src1, l->channels1, l->dst + first);
+    job.rows.p[0] += l->channels;
+    job.rows.p[1] += l->channels;
+    job.copy = l->dst1 ? l->dst1 + first : NULL;
+    planes(table, l, &job);
+}
+
+/* ---- the same where pixels are joined */
+
+enum {
+    WIDE = 64,      /* channels of a joined pixel whose halves are written where they belong */
+    CHUNK = 2048,   /* values of each half of narrow ones that are put together at a time: they stay in the first cache */
+};
+
+struct join {
+    struct sn_channelwise_rows half[2]; /* one row of all pixels each */
+    size_t pixels, step;                /* of the image, and of a unit */
+    float * dst, * copy;                /* the sources put together as they are go to `copy`, or NULL */
+    sn_channelwise_rows_fn kernel;
+    sn_concat_32f_fn concat;
+};
+
+/* Writes the pixels of a half into rows that are `dstStep` apart. */
+static void join_wide(const struct join * job, size_t pixel, size_t number)
+{
+    const size_t step = job->half[0].period + job->half[1].period;
+    float * dst = job->dst + pixel * step;
+    for (size_t k = 0; k < 2; ++k) {
+        struct sn_channelwise_rows r = job->half[k];
+        r.src += pixel * r.period;
+        r.dst = dst;
+        r.rows = number;
+        r.size = r.period;
+        r.dstStep = step;
+        r.termStep = 0;
+        if (r.size)
+            job->kernel(&r);
+        dst += r.period;
+    }
+}
+
+static void join_narrow(const struct join * job, size_t pixel, size_t number)
+{
+    float half[2][CHUNK] SN_ALIGNED;
+    const size_t step = job->half[0].period + job->half[1].period;
+    const size_t most = CHUNK / sn_max(job->half[0].period, job->half[1].period);
+    for (size_t i = pixel, n; i < pixel + number; i += n) {
+        n = sn_min(pixel + number - i, most);
+        for (size_t k = 0; k < 2; ++k) {
+            struct sn_channelwise_rows r = job->half[k];
+            r.src += i * r.period;
+            r.dst = half[k];
+            r.rows = 1;
+            r.size = r.dstStep = n * r.period;
+            r.termStep = r.period;
+            if (r.size)
+                job->kernel(&r);
+        }
+        job->concat(half[0], job->half[0].period, half[1], job->half[1].period, n, job->dst + i * step);
+    }
+}
+
+static void join_range(const void * argument, size_t begin, size_t end)
+{
+    const struct join * job = argument;
+    const struct sn_channelwise_rows * a = &job->half[0], * b = &job->half[1];
+    for (size_t unit = begin; unit < end; ++unit) {
+        const size_t pixel = unit * job->step, number = sn_min(pixel + job->step, job->pixels) - pixel;
+        if (a->period + b->period >= WIDE)
+            join_wide(job, pixel, number);
+        else
+            join_narrow(job, pixel, number);
+        if (job->copy)
+            job->concat(a->src + pixel * a->period, a->period, b->src + pixel * b->period, b->period, number,
+                        job->copy + pixel * (a->period + b->period));
+    }
+}
+
+static void join(const struct sn_table * table, const struct sn_channelwise * l, struct join * job)
+{
+    job->pixels = l->spatial;
+    job->dst = l->dst;
+    job->step = sn_items_per_piece(job->half[0].period + job->half[1].period);
+    job->kernel = table->channelwise_rows[l->op];
+    job->concat = table->concat_32f;
+    sn_parallel_for(join_range, job, sn_ceil_div(job->pixels, job->step));
+}
+
+static void fused_4_pixels(const struct sn_table * table, const struct sn_channelwise * l)
+{
+    struct join job = {.half = {rows_of(l, l->src, l->channels, NULL), rows_of(l, l->src, l->channels, NULL)}};
+    job.half[0].s = 1;
+    job.half[0].t = 0;
+    join(table, l, &job);
+}
+
+static void fused_9_pixels(const struct sn_table * table, const struct sn_channelwise * l)
+{
+    struct join job = {.half = {rows_of(l, l->src, l->channels, NULL), rows_of(l, l->src1, l->channels1, NULL)}};
+    job.half[1].p[0] += l->channels;
+    job.half[1].p[1] += l->channels;
+    job.copy = l->dst1;
+    join(table, l, &job);
+}
+
+void sn_channelwise(const struct sn_channelwise * layer)
+{
+    const struct sn_table * table = sn_table();
+    const bool nhwc = layer->format == SimdTensorFormatNhwc;
+    if (table->channelwise_rows[layer->op] == NULL)
+        table->channelwise(layer);
+    else if (layer->op == SN_FUSED_4)
+        (nhwc ? fused_4_pixels : fused_4_planes)(table, layer);
+    else if (layer->op == SN_FUSED_9)
+        (nhwc ? fused_9_pixels : fused_9_planes)(table, layer);
+    else
+        one(table, layer);
+}

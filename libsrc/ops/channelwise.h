@@ -1,0 +1,9 @@
+/* Channel-wise layers, split over threads: one image, arguments checked and not empty. */
+#ifndef SN_OPS_CHANNELWISE_H
+#define SN_OPS_CHANNELWISE_H
+
+#include "core/table.h"
+
+void sn_channelwise(const struct sn_channelwise * layer);
+
+#endif
