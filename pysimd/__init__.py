@@ -23,6 +23,7 @@ from pysimd.enums import (
     UnaryOperation,
 )
 from pysimd.errors import StateError
+from pysimd.gemm import gemm
 from pysimd.infrastructure import (
     active_isa,
     alignment,
@@ -79,6 +80,7 @@ __all__ = [
     "fused4",
     "fused8",
     "fused9",
+    "gemm",
     "get_num_threads",
     "hswish",
     "inner_product",

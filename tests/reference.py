@@ -377,6 +377,19 @@ def inner_product(x: Array, weight: Array, bias: Array | None) -> tuple[Array, A
     return x @ weight.T + terms, (x.shape[-1] + 1) * EPS * magnitude + TINY
 
 
+def gemm(a: Array, b: Array, alpha: float, beta: float, c: Array) -> tuple[Array, Array]:
+    """alpha * a @ b + beta * c with the conventions of BLAS about factors of 0, and its bound."""
+    shape, depth = (a.shape[0], b.shape[1]), a.shape[1]
+    product, magnitude = np.zeros(shape), np.zeros(shape)
+    if alpha != 0:
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        product, magnitude = alpha * (a @ b), abs(alpha) * (np.abs(a) @ np.abs(b))
+    if beta != 0:
+        old = beta * c.astype(np.float64)
+        product, magnitude = product + old, magnitude + np.abs(old)
+    return product, (depth + 4) * 2 * EPS * magnitude + TINY
+
+
 def convolution(
     x: Array,
     weight: Array,

@@ -224,6 +224,14 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             "dst",
             [({"size": 2**63}, "size"), ({"type": 8}, "type")],
         ),
+        **{
+            f"SimdGemm32f{kind}": (
+                {"M": 4, "N": 3, "K": 2, "alpha": s, "A": f, "lda": 2, "B": f, "ldb": 3, "beta": s, "C": d, "ldc": 3},
+                "C",
+                [({"lda": 1}, "lda"), ({"ldb": 1}, "ldb"), ({"ldc": 2}, "ldc"), ({"M": BIG, "lda": BIG}, "")],
+            )
+            for kind in ("NN", "NT")
+        },
         "SimdSynetSoftmaxLayerForward": (
             {"src": f, "outer": 2, "count": 4, "inner": 3, "dst": d},
             "dst",
@@ -380,6 +388,8 @@ def test_empty_vectors_need_no_pointers() -> None:
             "output",
             "input",
             "kernel",
+            "M",
+            "N",
         )
         sizes = [key for key in every if key in arguments]
         if name == "SimdSynetInnerProductLayerForward":

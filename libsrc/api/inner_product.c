@@ -13,5 +13,6 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(weight, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_inner_product_32f(src, weight, bias, count, size, dst);
+    sn_inner_product_32f(&(struct sn_inner_product_32f){.src = src, .weight = weight, .step = size, .bias = bias,
+        .count = count, .size = size, .alpha = 1, .dst = dst});
 }

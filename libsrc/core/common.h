@@ -31,6 +31,9 @@
 #define SN_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Fetches the cache line of an address, which may be any, into the second cache. */
+#define SN_PREFETCH(p) __builtin_prefetch((const void *)(p), 0, 2)
+
 /* For arrays on the stack that vectors are loaded from: a load across two cache lines costs as much as two. */
 #define SN_ALIGNED __attribute__((aligned(64)))
 

@@ -32,7 +32,8 @@ struct sn_gemm_32f {
     /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
     float * c;
     size_t cStepY, cStepX;
-    bool resume; /* start from C, not from the bias */
+    bool resume;        /* start from C, not from the bias */
+    const float * beta; /* with resume: C is multiplied by this first; NULL is 1 */
 
     /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
     const float * bias;
@@ -51,6 +52,42 @@ struct sn_gemm_32f_tile {
     size_t columns; /* of a panel of B */
     size_t granule; /* the last panel is narrowed to a multiple of this */
 };
+
+/* C = alpha * A * B + beta * C, as SimdGemm32fNN has it, or SimdGemm32fNT when B is transposed. */
+struct sn_gemm {
+    bool transposed;
+    size_t M, N, K;
+    float alpha, beta;
+    const float * A, * B;
+    float * C;
+    size_t lda, ldb, ldc;
+};
+typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
+
+/*
+ * Columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is read once,
+ * and nothing is packed.
+ */
+struct sn_gemm_few_32f {
+    void (*run)(const struct sn_gemm * g, size_t begin, size_t end);
+    size_t rows;
+};
+
+/*
+ * Panels of B from a matrix, multiplied by alpha: panel n / wide at panel + n / wide * pitch has alpha * B(k, n) in column
+ * n % wide of its row k, for k < depth and n < columns. Rows are `wide` floats, a multiple of the granule of the tile; those of
+ * the last panel are as narrow as sn_gemm_width() lets them be, with zeros beyond `columns`.
+ * B(k, n) is b[k * step + n], or, transposed, b[n * step + k].
+ */
+struct sn_gemm_panels_32f {
+    const float * b;
+    size_t step;
+    size_t depth, columns;
+    float alpha;
+    float * panel;
+    size_t wide, pitch;
+};
+typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
 
 /* The floats in a row of B when `columns` of them are used. */
 static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t columns)

@@ -187,9 +187,23 @@ typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end,
 
 /* ---- inner product */
 
-/* dst[i] = bias[i] + sum over j of src[j] * weight[i * size + j] for i < count; bias may be NULL. */
-typedef void (*sn_inner_product_32f_fn)(const float * src, const float * weight, const float * bias, size_t count,
-                                        size_t size, float * dst);
+/*
+ * dst[i] = alpha * (sum over j of src[j] * weight[i * step + j]) + bias[i] + beta * dst[i] for i < count and j < size; bias may
+ * be NULL, and with beta 0 dst is not read.
+ */
+struct sn_inner_product_32f {
+    const float * src, * weight;
+    size_t step;
+    const float * bias;
+    size_t count, size;
+    float alpha, beta;
+    float * dst;
+};
+typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
+
+/* ---- matrix multiplication */
+
+/* Types in core/gemm.h. */
 
 /* ---- convolution */
 
@@ -270,6 +284,11 @@ struct sn_table {
 
     /* the tile under everything that multiplies matrices, see core/gemm.h; `base` has none */
     struct sn_gemm_32f_tile gemm_32f;
+
+    /* matrix multiplication */
+    sn_gemm_fn gemm_plain;                    /* the formula; only `base` needs it */
+    sn_gemm_panels_32f_fn gemm_panels_32f[2]; /* [transposed]; these and the next belong to the tile */
+    struct sn_gemm_few_32f gemm_few_32f;
 
     /* inner product */
     sn_inner_product_32f_fn inner_product_32f;

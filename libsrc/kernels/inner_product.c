@@ -11,8 +11,10 @@
 
 enum { ROWS = 6, CHAINS = 2 };
 
-SN_INLINE void rows_product(const float * src, const float * weight, const float * bias, size_t size, float * dst, int rows)
+SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first, int rows)
 {
+    const float * src = p->src, * weight = p->weight + first * p->step;
+    const size_t size = p->size, step = p->step;
     v32f sum[ROWS][CHAINS];
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int c = 0; c < CHAINS; ++c) sum[i][c] = v_zero_32f();
@@ -22,7 +24,7 @@ SN_INLINE void rows_product(const float * src, const float * weight, const float
         {
             const v32f x = v_load_32f(src + j + c * V32F_N);
             SN_UNROLL for (int i = 0; i < rows; ++i)
-                sum[i][c] = v_fma_32f(v_load_32f(weight + (size_t)i * size + j + c * V32F_N), x, sum[i][c]);
+                sum[i][c] = v_fma_32f(v_load_32f(weight + (size_t)i * step + j + c * V32F_N), x, sum[i][c]);
         }
     }
     SN_UNROLL for (int c = 0; c < CHAINS; ++c)
@@ -30,27 +32,28 @@ SN_INLINE void rows_product(const float * src, const float * weight, const float
         const size_t n = j < size ? sn_min(size - j, V32F_N) : 0;
         const v32f x = v_load_tail_32f(src + j, n);
         SN_UNROLL for (int i = 0; i < rows; ++i)
-            sum[i][c] = v_fma_32f(v_load_tail_32f(weight + (size_t)i * size + j, n), x, sum[i][c]);
+            sum[i][c] = v_fma_32f(v_load_tail_32f(weight + (size_t)i * step + j, n), x, sum[i][c]);
         j += n;
     }
     SN_UNROLL for (int i = 0; i < rows; ++i)
     {
         v32f total = sum[i][0];
         SN_UNROLL for (int c = 1; c < CHAINS; ++c) total = v_add_32f(total, sum[i][c]);
-        dst[i] = v_reduce_add_32f(total) + (bias ? bias[i] : 0);
+        const size_t at = first + (size_t)i;
+        const float start = (p->bias ? p->bias[at] : 0) + (p->beta != 0 ? p->beta * p->dst[at] : 0);
+        p->dst[at] = p->alpha * v_reduce_add_32f(total) + start;
     }
 }
 
-static void inner_product_32f(const float * src, const float * weight, const float * bias, size_t count, size_t size,
-                              float * dst)
+static void inner_product_32f(const struct sn_inner_product_32f * p)
 {
     size_t i = 0;
-    for (; i + ROWS <= count; i += ROWS)
-        rows_product(src, weight + i * size, bias ? bias + i : NULL, size, dst + i, ROWS);
-    for (; i + ROWS / 2 <= count; i += ROWS / 2)
-        rows_product(src, weight + i * size, bias ? bias + i : NULL, size, dst + i, ROWS / 2);
-    for (; i < count; ++i)
-        rows_product(src, weight + i * size, bias ? bias + i : NULL, size, dst + i, 1);
+    for (; i + ROWS <= p->count; i += ROWS)
+        rows_product(p, i, ROWS);
+    for (; i + ROWS / 2 <= p->count; i += ROWS / 2)
+        rows_product(p, i, ROWS / 2);
+    for (; i < p->count; ++i)
+        rows_product(p, i, 1);
 }
 
 void ISA_FN(install_inner_product)(struct sn_table * table) { table->inner_product_32f = inner_product_32f; }

@@ -10,8 +10,20 @@
  * has no prototype, which the compiler tells.
  */
 #define SN_KERNELS(X)                                                                                                       \
-    X(activation) X(add) X(add_8i) X(channelwise) X(convolution_32f) X(inner_product) X(layout) X(limit) X(pooling)         \
-    X(softmax) X(unary) X(winograd) X(gemm_32f) /* the last is in isa/<isa>/ */
+    X(activation)                                                                                                           \
+    X(add)                                                                                                                  \
+    X(add_8i)                                                                                                               \
+    X(channelwise)                                                                                                          \
+    X(convolution_32f)                                                                                                      \
+    X(gemm)                                                                                                                 \
+    X(inner_product)                                                                                                        \
+    X(layout)                                                                                                               \
+    X(limit)                                                                                                                \
+    X(pooling)                                                                                                              \
+    X(softmax)                                                                                                              \
+    X(unary)                                                                                                                \
+    X(winograd)                                                                                                             \
+    X(gemm_32f) /* in isa/<isa>/ */
 
 #define SN_INSTALL(name) void ISA_FN(install_##name)(struct sn_table * table);
 SN_KERNELS(SN_INSTALL)

@@ -8,25 +8,24 @@
 enum { ROWS = 24 };
 
 struct job {
-    const float * src;
-    const float * weight;
-    const float * bias;
-    size_t count, size;
-    float * dst;
+    struct sn_inner_product_32f whole;
     sn_inner_product_32f_fn kernel;
 };
 
 static void run(const void * argument, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const size_t first = begin * ROWS, rows = sn_min(end * ROWS, job->count) - first;
-    job->kernel(job->src, job->weight + first * job->size, job->bias ? job->bias + first : NULL, rows, job->size,
-                job->dst + first);
+    struct sn_inner_product_32f part = job->whole;
+    const size_t first = begin * ROWS;
+    part.count = sn_min(end * ROWS, part.count) - first;
+    part.weight += first * part.step;
+    part.bias = part.bias ? part.bias + first : NULL;
+    part.dst += first;
+    job->kernel(&part);
 }
 
-void sn_inner_product_32f(const float * src, const float * weight, const float * bias, size_t count, size_t size,
-                          float * dst)
+void sn_inner_product_32f(const struct sn_inner_product_32f * p)
 {
-    const struct job job = {src, weight, bias, count, size, dst, sn_table()->inner_product_32f};
-    sn_parallel_for(run, &job, sn_ceil_div(count, ROWS));
+    const struct job job = {*p, sn_table()->inner_product_32f};
+    sn_parallel_for(run, &job, sn_ceil_div(p->count, ROWS));
 }

@@ -321,6 +321,21 @@ def _convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, 
     return Case("convolution", f"{shape} {what} {kernel}x{kernel} s{stride}", layout, prepare, aim_peak=aim)
 
 
+def _gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
+    """Matrices that nobody has packed; NT has the second one transposed."""
+
+    def prepare() -> Prepared:
+        a, b, c, one, zero = _floats(m, k), _floats(k, n), _floats(m, n), _floats(1) * 0 + 1, _floats(1) * 0
+        function, ldb = (lib.SimdGemm32fNN, n) if kind == "NN" else (lib.SimdGemm32fNT, k)
+
+        def bound(rows: int) -> Callable[[], Any]:
+            return _bind(function, rows, n, k, _at(one), _at(a), k, _at(b), ldb, _at(zero), _at(c), n)
+
+        return Prepared(bound(m), bound(0), flops=2 * m * n * k, keep=(a, b, c, one, zero))
+
+    return Case("gemm", f"{kind} M={m} N={n} K={k}", "-", prepare, aim_peak=aim)
+
+
 def _gemm_tile(m: int, n: int, k: int) -> Case:
     """A 1x1 convolution that fits the nearest caches: the tile by itself."""
     s = _Convolution(k, 1, m, n, 1, 1, 0, 1)
@@ -334,7 +349,7 @@ def _gemm_tile(m: int, n: int, k: int) -> Case:
             call, flops=2 * m * n * k, info=ffi.string(lib.SimdnetContextInfo(context)).decode(), keep=(src, dst, context)
         )
 
-    return Case("gemm", f"M={m} N={n} K={k}", "-", prepare, aim_peak=0.93)
+    return Case("gemm", f"tile M={m} N={n} K={k}", "-", prepare, aim_peak=0.93)
 
 
 _PLAIN = ("add_bias", "scale", "prelu", "fused0", "fused1", "fused2", "fused3", "fused8")
@@ -400,6 +415,12 @@ def _cases() -> list[Case]:
         _winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         _winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         _winograd("nhwc", "Kernel3x3Block2x2", 512, 7),
+        _gemm("NN", 1024, 1024, 1024, 0.95),
+        _gemm("NT", 1024, 1024, 1024, 0.95),
+        _gemm("NN", 49, 512, 4608, 0.92),
+        _gemm("NT", 49, 512, 4608, 0.92),
+        _gemm("NN", 1, 1000, 1280),
+        _gemm("NN", 64, 64, 64),
         _gemm_tile(56, 64, 256),
         _gemm_tile(56, 64, 1024),
         _gemm_tile(168, 192, 512),

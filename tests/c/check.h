@@ -74,8 +74,22 @@ typedef void * (*check_open_fn)(const void * job, void * const * a);
 
 /* ---- families, the one list of them for the checker: X(name) is check_<name>() of check_<name>.c */
 #define CHECK_FAMILIES(X)                                                                                                   \
-    X(activation) X(add) X(channelwise) X(convolution_32f) X(eltwise) X(gemm) X(inner_product) X(layout) X(lrn)             \
-    X(pooling) X(set_input) X(shuffle) X(softmax) X(unary) X(winograd)
+    X(activation)                                                                                                           \
+    X(add)                                                                                                                  \
+    X(channelwise)                                                                                                          \
+    X(convolution_32f)                                                                                                      \
+    X(eltwise)                                                                                                              \
+    X(gemm)                                                                                                                 \
+    X(gemm_tile)                                                                                                            \
+    X(inner_product)                                                                                                        \
+    X(layout)                                                                                                               \
+    X(lrn)                                                                                                                  \
+    X(pooling)                                                                                                              \
+    X(set_input)                                                                                                            \
+    X(shuffle)                                                                                                              \
+    X(softmax)                                                                                                              \
+    X(unary)                                                                                                                \
+    X(winograd)
 
 #define CHECK_FAMILY(name) void check_##name(void);
 CHECK_FAMILIES(CHECK_FAMILY)

@@ -1,236 +1,149 @@
 /*
- * The GEMM tile by itself (core/gemm.h): every height and width of its instances against plain loops. Bound: the rounding of
- * a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which the activations do not enlarge by more than their slope.
+ * SimdGemm32fNN and SimdGemm32fNT. Bound: the roundings of a chain of K multiply-adds whose one factor is rounded too, and of
+ * beta * C: (K + 4) * eps * (|alpha| * sum |a * b| + |beta * c|). Leading dimensions may be larger than the rows; what lies
+ * between is NaN, and that of C must stay.
  */
-#include <stdlib.h>
-
 #include "check.h"
-#include "core/dispatch.h"
-#include "core/memory.h"
-
-#define TILE "gemm_tile"
-
-enum { SEGMENTS = 4 };
 
 struct job {
-    size_t height, width, n; /* rows are (y, x); n columns, of any number of panels */
-    size_t segments, length;
-    size_t segment[SEGMENTS];
-    size_t aStepY, aStepX;
-    bool byRow, no_bias, resume;
-    SimdConvolutionActivationType activation;
-    float param[2];
-    bool bench;
+    bool transposed;
+    size_t M, N, K, lda, ldb, ldc;
+    float alpha, beta;
+    const float * alphaAt, * betaAt;
 };
 
-static size_t depth(const struct job * j) { return j->segments * j->length; }
+static const char * function_of(const struct job * j) { return j->transposed ? "SimdGemm32fNT" : "SimdGemm32fNN"; }
 
-/* What the driver of a tile does: packs B, panel behind panel, the last one narrower. */
-static void pack(const struct sn_gemm_32f_tile * tile, const float * b, size_t k, size_t n, float * panel)
+static void call(const void * argument, void * context, void * const * a)
 {
-    for (size_t first = 0; first < n; first += tile->columns) {
-        const size_t columns = sn_min(tile->columns, n - first), width = sn_gemm_width(tile, columns);
-        for (size_t i = 0; i < k; ++i)
-            for (size_t j = 0; j < width; ++j)
-                panel[i * width + j] = j < columns ? b[i * n + first + j] : 0;
-        panel += k * width;
-    }
-}
-
-/* Benchmarks pack once in a while, when level or case change. */
-static const float * packed(const struct job * j, const float * b)
-{
-    static float kept[64 * 4096] __attribute__((aligned(SN_ALIGN)));
-    static const struct sn_table * kept_table;
-    static size_t kept_depth, kept_n;
-    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
-    if (!j->bench) {
-        float * panels = check_buffer(depth(j) * sn_gemm_width(tile, j->n));
-        pack(tile, b, depth(j), j->n, panels);
-        return panels;
-    }
-    if (kept_table != sn_table() || kept_depth != depth(j) || kept_n != j->n)
-        pack(tile, b, depth(j), j->n, kept);
-    kept_table = sn_table();
-    kept_depth = depth(j);
-    kept_n = j->n;
-    return kept;
-}
-
-/* An array of one value per column, where the panel finds zeros behind the last. */
-static const float * per_column(const struct job * j, const float * values, size_t first, float * room)
-{
-    for (size_t i = 0; i < sn_table()->gemm_32f.columns; ++i)
-        room[i] = first + i < j->n ? values[first + i] : 0;
-    return room;
-}
-
-static void run_tile(const struct job * j, void * const * a)
-{
-    float bias[64], slope[64];
-    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
-    const float * panel = packed(j, a[1]);
-    for (size_t first = 0; first < j->n; first += tile->columns) {
-        struct sn_gemm_32f gemm = {.a = a[0], .height = j->height, .width = j->width, .aStepY = j->aStepY,
-            .aStepX = j->aStepX, .segment = j->segment, .segments = j->segments, .length = j->length,
-            .b = panel, .columns = sn_min(tile->columns, j->n - first), .c = (float *)a[4] + first,
-            .cStepY = j->width * j->n, .cStepX = j->n, .resume = j->resume, .byRow = j->byRow,
-            .activation = j->activation, .param = {j->param[0], j->param[1]}};
-        gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
-        if (j->activation == SimdConvolutionActivationPrelu)
-            gemm.slope = j->byRow ? a[3] : per_column(j, a[3], first, slope);
-        tile->run(&gemm);
-        panel += depth(j) * sn_gemm_width(tile, gemm.columns);
-    }
-}
-
-static double activate(const struct job * j, double v, double slope)
-{
-    switch (j->activation) {
-    case SimdConvolutionActivationRelu: return v > 0 ? v : 0;
-    case SimdConvolutionActivationPrelu: return v > 0 ? v : slope * v;
-    case SimdConvolutionActivationRestrictRange: return fmin(fmax(j->param[0], v), j->param[1]);
-    case SimdConvolutionActivationElu: return v < 0 ? j->param[0] * expm1(v) : v;
-    case SimdConvolutionActivationHswish: return fmax(fmin(v, j->param[0]) + j->param[0], 0) * j->param[1] * v;
-    default: return v;
-    }
-}
-
-/* The plain loops; magnitude receives the sum of |a * b| and the start. */
-static double element(const struct job * j, const float * a, const float * b, double start, double * magnitude)
-{
-    double sum = start;
-    *magnitude = fabs(start);
-    for (size_t s = 0; s < j->segments; ++s)
-        for (size_t k = 0; k < j->length; ++k) {
-            const double product = (double)a[j->segment[s] + k] * b[(s * j->length + k) * j->n];
-            sum += product;
-            *magnitude += fabs(product);
-        }
-    return sum;
-}
-
-/* Computes C, or with `bounds` what may separate another's C from it. */
-static void plain(const struct job * j, const float * a, const float * b, const float * bias, const float * slope, float * c,
-                  double * bounds)
-{
-    for (size_t y = 0; y < j->height; ++y)
-        for (size_t x = 0; x < j->width; ++x)
-            for (size_t n = 0; n < j->n; ++n) {
-                const size_t at = (y * j->width + x) * j->n + n, way = j->byRow ? x : n;
-                double magnitude;
-                const double start = j->resume ? c[at] : j->no_bias ? 0 : bias[way];
-                const double v = element(j, a + y * j->aStepY + x * j->aStepX, b + n, start, &magnitude);
-                const double error = (double)(depth(j) + 3) * FLT_EPSILON * magnitude;
-                if (bounds && j->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
-                    bounds[at] = error + 8 * FLT_EPSILON * (fabs(v) + fabs(j->param[0]));
-                else if (bounds)
-                    bounds[at] = error * fmax(1, 4 * fabs(slope[way])) + 8 * FLT_EPSILON * fabs(activate(j, v, slope[way]));
-                else
-                    c[at] = (float)activate(j, v, slope[way]);
-            }
-}
-
-static void call(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
+    const struct job * j = argument;
     (void)context;
-    SimdVersion(); /* clears the error text, as a public function does */
-    if (sn_table()->gemm_32f.run)
-        run_tile(j, a);
-    else
-        plain(j, a[0], a[1], a[2], a[3], a[4], NULL);
+    (j->transposed ? SimdGemm32fNT : SimdGemm32fNN)(j->M, j->N, j->K, j->alphaAt, a[0], j->lda, a[1], j->ldb, j->betaAt, a[2],
+                                                    j->ldc);
 }
 
-static void declare(const struct job * j)
+/* The elements of a matrix; the last row ends with its last element. */
+static size_t size_of(size_t rows, size_t columns, size_t step) { return rows && columns ? (rows - 1) * step + columns : 0; }
+
+/* NaN between the rows, which nobody may read. */
+static void fill_gaps(float * x, size_t rows, size_t columns, size_t step)
 {
-    static const char * const names[] = {"identity", "relu", "leaky", "range", "prelu", "elu", "hswish"};
-    check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s", j->height, j->width, j->n, j->segments, j->length,
-               j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "", j->no_bias ? " no bias" : "",
-               j->resume ? " resumed" : "");
-    const size_t ways = j->byRow ? j->width : j->n;
-    size_t reach = 0;
-    for (size_t s = 0; s < j->segments; ++s)
-        reach = sn_max(reach, j->segment[s] + j->length);
-    const float * a = check_in("a", CHECK_32F, (j->height - 1) * j->aStepY + (j->width - 1) * j->aStepX + reach, CHECK_RANDOM);
-    const float * b = check_in("b", CHECK_32F, depth(j) * j->n, CHECK_RANDOM);
-    const float * bias = check_in("bias", CHECK_32F, ways, CHECK_RANDOM);
-    const float * slope = check_in("slope", CHECK_32F, ways, CHECK_RANDOM);
-    float * c = check_inout("c", CHECK_32F, j->height * j->width * j->n, CHECK_RANDOM);
-    if (!j->bench)
-        plain(j, a, b, bias, slope, c, check_bound());
+    for (size_t r = 0; r + 1 < rows; ++r)
+        for (size_t i = columns; i < step; ++i)
+            x[r * step + i] = NAN;
 }
 
-static void random_case(size_t width, size_t n)
+static void bound(const struct job * j, const float * a, const float * b, const float * c, double * error)
 {
-    struct job j = {.height = check_random(1, 2), .width = width, .n = n, .segments = check_random(1, SEGMENTS),
-                    .length = check_random(0, 40), .byRow = check_random(0, 3) == 0, .no_bias = check_random(0, 7) == 0,
-                    .resume = check_random(0, 3) == 0, .param = {-0.5f, 0.75f}};
-    j.aStepX = check_random(0, 60);
-    j.aStepY = check_random(0, 900);
-    for (size_t s = 0; s < j.segments; ++s)
-        j.segment[s] = check_random(0, 50);
-    j.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
-    if (j.activation == SimdConvolutionActivationLeakyRelu)
-        j.activation = SimdConvolutionActivationIdentity;
-    if (j.activation == SimdConvolutionActivationHswish)
-        j.param[0] = 3, j.param[1] = 1.0f / 6;
-    declare(&j);
+    for (size_t i = 0; i < size_of(j->M, j->N, j->ldc); ++i)
+        error[i] = 0; /* between the rows */
+    for (size_t row = 0; row < j->M; ++row)
+        for (size_t column = 0; column < j->N; ++column) {
+            double sum = 0, largest;
+            for (size_t k = 0; k < j->K; ++k)
+                sum += fabs((double)a[row * j->lda + k] * b[j->transposed ? column * j->ldb + k : k * j->ldb + column]);
+            largest = j->alpha != 0 ? sum : 0;
+            sum = (j->alpha != 0 ? fabs(j->alpha) * sum : 0) + fabs((double)j->beta * c[row * j->ldc + column]);
+            largest = fmax(largest, sum);
+            /* Where partial sums may overflow, their order decides. */
+            error[row * j->ldc + column] = isfinite(largest) && largest > FLT_MAX
+                                               ? NAN
+                                               : (double)(j->K + 4) * FLT_EPSILON * sum + (double)(j->K + 2) * 0x1p-149;
+        }
+}
+
+static void declare(struct job * j, enum check_fill fill, bool benchmark)
+{
+    const size_t rowsB = j->transposed ? j->N : j->K, columnsB = j->transposed ? j->K : j->N;
+    check_case(function_of(j), "M=%zu N=%zu K=%zu lda=%zu ldb=%zu ldc=%zu alpha=%g beta=%g %s", j->M, j->N, j->K, j->lda,
+               j->ldb, j->ldc, (double)j->alpha, (double)j->beta, check_fill_name(fill));
+    float * a = check_in("A", CHECK_32F, size_of(j->M, j->K, j->lda), fill);
+    float * b = check_in("B", CHECK_32F, size_of(rowsB, columnsB, j->ldb), fill);
+    float * c = check_inout("C", CHECK_32F, size_of(j->M, j->N, j->ldc), j->beta == 0 ? CHECK_NAN : fill);
+    j->alphaAt = &j->alpha;
+    j->betaAt = &j->beta;
+    if (benchmark)
+        return;
+    fill_gaps(a, j->M, j->K, j->lda);
+    fill_gaps(b, rowsB, columnsB, j->ldb);
+    bound(j, a, b, c, check_bound());
+}
+
+static void check_at(bool transposed, size_t M, size_t N, size_t K, bool gaps, enum check_fill fill)
+{
+    static const float factors[] = {1, 0, -0.5f, 1, 3};
+    struct job j = {.transposed = transposed, .M = M, .N = N, .K = K, .lda = K, .ldb = transposed ? K : N, .ldc = N};
+    if (gaps) {
+        j.lda += check_random(0, 9);
+        j.ldb += check_random(0, 9);
+        j.ldc += check_random(0, 9);
+    }
+    j.alpha = factors[check_random(0, 4)];
+    j.beta = factors[check_random(0, 4)];
+    if (j.beta == 0 && fill >= CHECK_INF)
+        j.beta = 1; /* 0 overwrites */
+    declare(&j, fill, false);
     check_run(call, &j);
 }
 
-/* A sum that is interrupted after some of its segments and goes on has the bits of one that is not. */
-static void interrupted(const void * job, void * context, void * const * a)
+static void refusals(bool transposed)
 {
-    const struct job * j = job;
-    const size_t bytes = j->height * j->width * j->n * sizeof(float);
-    float * whole = malloc(bytes);
-    memcpy(whole, a[4], bytes);
-    void * arrays[] = {a[0], a[1], a[2], a[3], whole};
-    call(job, context, arrays);
-    struct job first = *j, rest = *j;
-    first.segments = 1;
-    first.activation = SimdConvolutionActivationIdentity;
-    rest.segments = j->segments - 1;
-    memmove(rest.segment, rest.segment + 1, rest.segments * sizeof(size_t));
-    rest.resume = true;
-    call(&first, context, a);
-    arrays[0] = a[0], arrays[1] = (float *)a[1] + j->length * j->n, arrays[4] = a[4];
-    call(&rest, context, arrays);
-    if (sn_table()->gemm_32f.run && memcmp(whole, a[4], bytes) != 0)
-        check_that(false, TILE, "an interrupted sum has other bits: rows=%zu n=%zu", j->width, j->n);
-    free(whole);
-}
-
-static void interrupted_case(size_t width, size_t n)
-{
-    struct job j = {.height = 1, .width = width, .n = n, .segments = 3, .length = 11, .segment = {0, 11, 22}, .aStepX = 33,
-                    .activation = SimdConvolutionActivationRelu};
-    declare(&j);
-    check_run(interrupted, &j);
+    struct job good = {.transposed = transposed, .M = 3, .N = 4, .K = 5, .lda = 5, .ldb = 5, .ldc = 4}, bad = good;
+    good.alpha = good.beta = 1;
+    declare(&good, CHECK_RANDOM, false);
+    check_refused_null(call, &good);
+#define REFUSED(field, value)                                                                                               \
+    declare(&good, CHECK_RANDOM, false);                                                                                    \
+    bad = good;                                                                                                             \
+    bad.field = value;                                                                                                      \
+    check_refused(CHECK_VALUE, strncmp(#field, "ld", 2) == 0 ? #field : "", call, &bad)
+    REFUSED(lda, 4);
+    REFUSED(ldb, 3);
+    REFUSED(ldc, 3);
+    REFUSED(M, SIZE_MAX / 8);
+    REFUSED(ldb, SIZE_MAX / 8);
+    REFUSED(ldc, SIZE_MAX / 8);
+    REFUSED(alphaAt, NULL);
+    REFUSED(betaAt, NULL);
+#undef REFUSED
+    bad = good;
+    bad.M = 0;
+    check_empty(call, &bad);
+    bad = good;
+    bad.N = 0;
+    check_empty(call, &bad);
 }
 
 static void bench(void)
 {
-    const size_t depths[] = {64, 256, 576, 1024, 2048};
-    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); ++i)
-        for (size_t n = 32; n >= 16; n -= 16) {
-            const size_t k = depths[i];
-            const struct job j = {.height = 1, .width = 42, .n = n, .segments = 1, .length = k, .aStepX = k + 16,
-                                  .no_bias = true, .bench = true};
-            declare(&j);
-            check_bench(call, &j, 2.0 * (double)(j.width * n * k), 0);
+    static const size_t shapes[][3] = {{1024, 1024, 1024}, {49, 512, 4608}, {64, 64, 64}, {16, 16, 16}, {8, 8, 8}, {1, 1000, 1280},
+                                       {4, 1000, 1280}, {32, 1000, 1280}, {512, 512, 512}, {3136, 64, 64}, {384, 384, 384},
+                                       {100, 100, 100}, {196, 256, 2304}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
+        for (int transposed = 0; transposed < 2; ++transposed) {
+            struct job j = {.transposed = transposed, .M = shapes[i][0], .N = shapes[i][1], .K = shapes[i][2], .alpha = 1};
+            j.lda = j.K;
+            j.ldb = transposed ? j.K : j.N;
+            j.ldc = j.N;
+            declare(&j, CHECK_RANDOM, true);
+            check_bench(call, &j, 2.0 * (double)j.M * (double)j.N * (double)j.K, 0);
         }
 }
 
 void check_gemm(void)
 {
-    for (size_t width = 1; width <= 31; ++width)
-        for (size_t n = 1; n <= 34; ++n)
-            random_case(width, n);
-    for (size_t i = 0; i < check_count(300); ++i)
-        random_case(check_random(1, 60), check_random(1, 100));
-    for (size_t n = 1; n <= 33; n += 4)
-        interrupted_case(17, n);
+    for (int transposed = 0; transposed < 2; ++transposed) {
+        for (size_t M = 1; M <= 18; ++M)
+            for (size_t N = 1; N <= 67; ++N)
+                check_at(transposed, M, N, check_random(0, 40), M % 2, (enum check_fill)check_random(0, CHECK_FILLS - 1));
+        for (size_t K = 0; K <= 67; ++K)
+            check_at(transposed, check_random(1, 30), check_random(1, 70), K, true, CHECK_RANDOM);
+        for (size_t i = 0, n = check_count(200); i < n; ++i)
+            check_at(transposed, check_random(1, 90), check_random(1, 150), check_random(1, 120), i % 2, CHECK_RANDOM);
+        check_at(transposed, 30, 1100, 40, true, CHECK_RANDOM); /* stripes */
+        check_at(transposed, 15, 40, 1500, false, CHECK_RANDOM); /* steps of K */
+        check_at(transposed, 700, 140, 512, false, CHECK_RANDOM); /* blocks, and a copy of A */
+        refusals(transposed);
+    }
     bench();
 }

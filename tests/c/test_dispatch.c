@@ -159,8 +159,10 @@ static void no_slot_empty(void)
 #define PART(member) {offsetof(struct sn_table, member), sizeof(((struct sn_table *)0)->member)}
     static const struct {
         size_t begin, size;
-    } tiles[] = {PART(gemm_32f),    PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f), PART(columns_32f),
-                 PART(lines_32f), PART(channelwise_rows),   PART(concat_32f)};
+    } tiles[] = {
+        PART(gemm_32f),   PART(gemm_panels_32f), PART(gemm_few_32f),     PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
+        PART(columns_32f), PART(lines_32f),       PART(channelwise_rows), PART(concat_32f),
+    };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {

@@ -10,8 +10,22 @@
 
 /* The families, the one list of them for base: X(name) is sn_install_<name>_base of isa/base/<name>.c. */
 #define SN_BASE(X)                                                                                                          \
-    X(activation) X(add) X(channelwise) X(convolution_32f) X(eltwise) X(inner_product) X(layout) X(limit) X(lrn)            \
-    X(pooling) X(set_input) X(shuffle) X(softmax) X(unary) X(winograd)
+    X(activation)                                                                                                           \
+    X(add)                                                                                                                  \
+    X(channelwise)                                                                                                          \
+    X(convolution_32f)                                                                                                      \
+    X(eltwise)                                                                                                              \
+    X(gemm)                                                                                                                 \
+    X(inner_product)                                                                                                        \
+    X(layout)                                                                                                               \
+    X(limit)                                                                                                                \
+    X(lrn)                                                                                                                  \
+    X(pooling)                                                                                                              \
+    X(set_input)                                                                                                            \
+    X(shuffle)                                                                                                              \
+    X(softmax)                                                                                                              \
+    X(unary)                                                                                                                \
+    X(winograd)
 
 #define SN_INSTALL(name) void sn_install_##name##_base(struct sn_table * table);
 SN_BASE(SN_INSTALL)

@@ -1,13 +1,15 @@
 #include "isa/base/base.h"
 
-static void inner_product_32f(const float * src, const float * weight, const float * bias, size_t count, size_t size,
-                              float * dst)
+static void inner_product_32f(const struct sn_inner_product_32f * p)
 {
-    for (size_t i = 0; i < count; ++i) {
-        double sum = bias ? bias[i] : 0;
-        for (size_t j = 0; j < size; ++j)
-            sum += (double)src[j] * weight[i * size + j];
-        dst[i] = (float)sum;
+    for (size_t i = 0; i < p->count; ++i) {
+        double sum = 0;
+        for (size_t j = 0; j < p->size; ++j)
+            sum += (double)p->src[j] * p->weight[i * p->step + j];
+        sum = p->alpha * sum + (p->bias ? p->bias[i] : 0);
+        if (p->beta != 0)
+            sum += (double)p->beta * p->dst[i];
+        p->dst[i] = (float)sum;
     }
 }
 

@@ -1,0 +1,156 @@
+/*
+ * Products of matrices as they come, neither of them packed before (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+ * Multiplication", 2008): C is cut into blocks of rows and stripes of columns, K into steps. Of each step a stripe of B is
+ * packed into panels, which the tile multiplies with all rows of the block. A is read where it lies, unless its rows would
+ * push each other out of the first cache, or the rows of a block are so many pages that a copy is cheaper.
+ *
+ * A sum that is interrupted between two steps goes on from what C holds: each element is one chain of multiply-adds in the
+ * order of k, however the matrices are cut. alpha goes into the panels, beta into the start of the chain.
+ */
+#include "ops/gemm.h"
+
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/dispatch.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/inner_product.h"
+
+/* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the second cache. */
+enum { STRIPE = 512 };
+
+struct job {
+    const struct sn_gemm * g;
+    const struct sn_table * table;
+    size_t rows, step; /* of a block; of K */
+    bool copied;       /* A is copied to rows `pitch` apart */
+    size_t pitch;
+    float * a, * b; /* the copies */
+};
+
+static void copy_a(const struct job * job, size_t row, size_t rows, size_t k, size_t depth)
+{
+    const struct sn_gemm * g = job->g;
+    for (size_t i = 0; i < rows; ++i)
+        memcpy(job->a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
+}
+
+/* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
+static size_t pitch_of_panels(const struct job * job, size_t depth)
+{
+    return depth * job->table->gemm_32f.columns + SN_ALIGN / sizeof(float);
+}
+
+static void pack_b(const struct job * job, size_t column, size_t columns, size_t k, size_t depth)
+{
+    const struct sn_gemm * g = job->g;
+    const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
+        .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = job->b,
+        .wide = job->table->gemm_32f.columns, .pitch = pitch_of_panels(job, depth)};
+    job->table->gemm_panels_32f[g->transposed](&p);
+}
+
+/* One block of one stripe of C, of one step of K. */
+static void multiply(const struct job * job, size_t row, size_t rows, size_t column, size_t columns, size_t k, size_t depth)
+{
+    static const size_t start = 0;
+    const struct sn_gemm * g = job->g;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
+    struct sn_gemm_32f run = {.a = job->copied ? job->a : g->A + row * g->lda + k, .height = 1, .width = rows,
+        .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = job->b,
+        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .resume = k > 0 || g->beta != 0, .beta = k > 0 ? NULL : &g->beta};
+    for (size_t n = 0; n < columns; n += tile->columns) {
+        run.columns = sn_min(tile->columns, columns - n);
+        tile->run(&run);
+        run.b += pitch_of_panels(job, depth);
+        run.c += tile->columns;
+    }
+}
+
+/* Units of work are the blocks of rows of all stripes. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_gemm * g = job->g;
+    const size_t blocks = sn_ceil_div(g->M, job->rows);
+    for (size_t unit = begin; unit < end; ++unit) {
+        const size_t row = unit % blocks * job->rows, rows = sn_min(job->rows, g->M - row);
+        const size_t column = unit / blocks * STRIPE, columns = sn_min(STRIPE, g->N - column);
+        size_t k = 0;
+        do { /* once also for a sum of nothing */
+            const size_t depth = sn_min(job->step, g->K - k);
+            if (job->copied)
+                copy_a(job, row, rows, k, depth);
+            pack_b(job, column, columns, k, depth);
+            multiply(job, row, rows, column, columns, k, depth);
+            k += depth;
+        } while (k < g->K);
+    }
+}
+
+/* ---- few rows: nothing is packed */
+
+static void run_few(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    job->table->gemm_few_32f.run(job->g, begin * STRIPE, sn_min(end * STRIPE, job->g->N));
+}
+
+/* Each row of C is the product of a matrix, the transposed B, with a vector. */
+static void multiply_vectors(const struct sn_gemm * g)
+{
+    struct sn_inner_product_32f p = {.src = g->A, .weight = g->B, .step = g->ldb, .count = g->N, .size = g->K,
+        .alpha = g->alpha, .beta = g->beta, .dst = g->C};
+    for (size_t i = 0; i < g->M; ++i, p.src += g->lda, p.dst += g->ldc)
+        sn_inner_product_32f(&p);
+}
+
+enum { VECTORS = 2 }; /* reading a transposed B as often is as fast as packing it */
+
+/* ---- the choice */
+
+/* The sizes that divide a whole into the fewest parts of at most `most`, all about equal. */
+static size_t equal_parts(size_t whole, size_t most) { return sn_ceil_div(whole, sn_max(sn_ceil_div(whole, most), 1)); }
+
+/*
+ * Few rows use a packed stripe a few times only: it must not leave the second cache. Many rows rather want C to be read and
+ * written once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
+ */
+static void plan(struct job * job)
+{
+    const struct sn_gemm * g = job->g;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
+    const size_t cached = sn_max(sn_cpu()->cacheL2 / sizeof(float) * 3 / 4 / STRIPE, 64);
+    job->step = sn_max(equal_parts(g->K, g->M < 256 ? cached : sn_max(cached, 1024)), 1);
+    job->rows = equal_parts(g->M, 80 * tile->rows);
+    job->copied = g->N > 4 * tile->columns || g->lda % 512 == 0;
+    job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
+}
+
+static bool multiply_blocks(struct job * job)
+{
+    const struct sn_gemm * g = job->g;
+    plan(job);
+    const size_t panels = sn_ceil_div(sn_min(STRIPE, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
+    job->b = sn_scratch((panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float));
+    if (!job->b)
+        return false;
+    job->a = job->b + panels;
+    sn_parallel_for(run, job, sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, STRIPE));
+    return true;
+}
+
+bool sn_gemm(const struct sn_gemm * g)
+{
+    struct job job = {.g = g, .table = sn_table()};
+    if (!job.table->gemm_32f.run)
+        job.table->gemm_plain(g);
+    else if (!g->transposed && g->K && g->M <= job.table->gemm_few_32f.rows)
+        sn_parallel_for(run_few, &job, sn_ceil_div(g->N, STRIPE));
+    else if (g->transposed && g->M <= VECTORS)
+        multiply_vectors(g);
+    else
+        return multiply_blocks(&job);
+    return true;
+}

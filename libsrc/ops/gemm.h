@@ -1,0 +1,10 @@
+/* Matrix products of the public functions; arguments are checked, and C is not empty. */
+#ifndef SN_OPS_GEMM_H
+#define SN_OPS_GEMM_H
+
+#include "core/gemm.h"
+
+/* False, and C untouched, without memory for a buffer. */
+bool sn_gemm(const struct sn_gemm * g);
+
+#endif
