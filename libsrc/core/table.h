@@ -141,8 +141,8 @@ struct sn_set_input {
     SimdTensorFormatType dstFormat;
 };
 
-/* Rows begin .. end - 1; with `stream` dst may be written past the caches. */
-typedef void (*sn_set_input_32f_fn)(const struct sn_set_input * p, size_t begin, size_t end, bool stream);
+/* Rows begin .. end - 1. */
+typedef void (*sn_set_input_32f_fn)(const struct sn_set_input * p, size_t begin, size_t end);
 
 /* ---- shuffle */
 
@@ -175,11 +175,14 @@ struct sn_lrn {
     SimdTensorFormatType format;
 };
 
-/* The floats of `work`: squares of all channels between zeros, at 16 positions of NCHW, or of some pixels of NHWC. */
+/* The floats of `work`: for squares and sums of all channels with `half` zeros on either side, of some pixels, or of 16
+ * positions of planes; few positions of planes are made pixels, and have room behind theirs. */
+static inline size_t sn_lrn_work_of_pixels(const struct sn_lrn * p) { return 3 * (p->channels + 2 * p->half + 1088); }
 static inline size_t sn_lrn_work(const struct sn_lrn * p)
 {
-    const size_t line = p->channels + 2 * p->half;
-    return p->format == SimdTensorFormatNhwc || p->spatial == 1 ? line + 4096 : 16 * line;
+    const bool pixels = p->format == SimdTensorFormatNhwc || p->spatial == 1; /* planes only when narrow */
+    const size_t line = sn_min(p->channels + 2 * p->half, pixels ? 64 : SIZE_MAX);
+    return sn_max(sn_lrn_work_of_pixels(p) + sn_min(p->spatial, 16) * p->channels, 32 * (line + 2));
 }
 
 /* Positions begin .. end - 1, all channels. */

@@ -15,11 +15,15 @@
     X(add_8i)                                                                                                               \
     X(channelwise)                                                                                                          \
     X(convolution_32f)                                                                                                      \
+    X(eltwise)                                                                                                              \
     X(gemm)                                                                                                                 \
     X(inner_product)                                                                                                        \
     X(layout)                                                                                                               \
     X(limit)                                                                                                                \
+    X(lrn)                                                                                                                  \
     X(pooling)                                                                                                              \
+    X(set_input)                                                                                                            \
+    X(shuffle)                                                                                                              \
     X(softmax)                                                                                                              \
     X(unary)                                                                                                                \
     X(winograd)                                                                                                             \

@@ -1,73 +1,15 @@
 /*
  * Changes of layout: every one of them is a transposition, for NCHW is planes of positions, NHWC and NCHWxc are pixels of lanes.
+ * Many channels of NHWC: kernels/transpose.h. Few lanes (the block of NCHWxc, or fewer channels than V32F_N): kernels/lanes.h.
  *
- * Many channels of NHWC: squares of V32F_N, in tiles of 64 x 64 so that lines of both sides are used while they are near. The
- * last square of a side reaches back over the one before instead of being cut; it writes the same values again.
- *
- * Few lanes (the block of NCHWxc, or fewer channels than V32F_N): kernels/lanes.h.
+ * A filter is an image whose channels are the outputs and whose positions are k * I + i, but for Oiyx, where they are
+ * i * K + k. With one input or one tap that is the same, else see kernels/layout_filter.h.
  */
 #include "core/format.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
-
-enum { TILE = 64 };
-
-/* ---- many channels: dst[c * dstStride + r] = src[r * srcStride + c] */
-
-/* A square of full vectors. */
-static void transpose_square(const float * src, size_t srcStride, float * dst, size_t dstStride)
-{
-    v32f r[V32F_N];
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) r[i] = v_load_32f(src + (size_t)i * srcStride);
-    v_transpose_32f(r);
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) v_store_32f(dst + (size_t)i * dstStride, r[i]);
-}
-
-/* A rectangle that fits into a square. */
-static void transpose_rest(const float * src, size_t srcStride, size_t rows, size_t columns, float * dst, size_t dstStride)
-{
-    v32f r[V32F_N];
-    SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
-        r[i] = i < rows ? v_load_tail_32f(src + i * srcStride, columns) : v_zero_32f();
-    v_transpose_32f(r);
-    SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
-        if (i < columns)
-            v_store_tail_32f(dst + i * dstStride, r[i], rows);
-}
-
-/* Up to TILE rows and columns. */
-static void transpose_tile(const float * src, size_t srcStride, size_t rows, size_t columns, float * dst, size_t dstStride)
-{
-    if (rows < V32F_N || columns < V32F_N) {
-        for (size_t r = 0; r < rows; r += V32F_N)
-            for (size_t c = 0; c < columns; c += V32F_N)
-                transpose_rest(src + r * srcStride + c, srcStride, sn_min(rows - r, V32F_N), sn_min(columns - c, V32F_N),
-                               dst + c * dstStride + r, dstStride);
-        return;
-    }
-    /* Along the longer stride, whose lines are the likelier to be driven out before their other half is used. */
-    const bool along_rows = dstStride > srcStride;
-    const size_t outer = along_rows ? columns : rows, inner = along_rows ? rows : columns;
-    for (size_t i = 0; i < outer; i += V32F_N)
-        for (size_t j = 0; j < inner; j += V32F_N) {
-            const size_t x = sn_min(along_rows ? i : j, columns - V32F_N), y = sn_min(along_rows ? j : i, rows - V32F_N);
-            transpose_square(src + y * srcStride + x, srcStride, dst + x * dstStride + y, dstStride);
-        }
-}
-
-/* The size of the next tile when `rest` remain: the last one is never narrower than a vector, if that can be. */
-static size_t tile_of(size_t rest) { return rest < TILE + V32F_N ? rest : TILE; }
-
-static void transpose(const float * src, size_t srcStride, size_t rows, size_t columns, float * dst, size_t dstStride)
-{
-    for (size_t r = 0, height; r < rows; r += height) {
-        height = tile_of(rows - r);
-        for (size_t c = 0, width; c < columns; c += width) {
-            width = tile_of(columns - c);
-            transpose_tile(src + r * srcStride + c, srcStride, height, width, dst + c * dstStride + r, dstStride);
-        }
-    }
-}
+#include "kernels/layout_filter.h"
+#include "kernels/transpose.h"
 
 /* ---- pixels to pixels */
 
@@ -94,7 +36,7 @@ static void between_pixels(size_t channels, size_t spatial, const float * src, f
                            size_t begin, size_t end)
 {
     for (size_t s = begin, size; s < end; s += size) {
-        size = sn_min(end - s, TILE);
+        size = sn_min(end - s, TRANSPOSE_TILE);
         for (size_t c = 0; c < channels; c += lanes) {
             const size_t there = sn_min(channels - c, lanes), nhwc = s * channels + c, block = c * spatial + s * lanes;
             if (to_blocks)
@@ -155,4 +97,41 @@ static void convert_image_32f(size_t channels, size_t spatial, const float * src
         transpose(src + begin * channels, channels, size, channels, dst + begin, spatial);
 }
 
-void ISA_FN(install_layout)(struct sn_table * table) { table->convert_image_32f = convert_image_32f; }
+/* ---- filters */
+
+static SimdTensorFormatType image_format(SimdTensorFormatType format)
+{
+    switch (format) {
+    case SimdTensorFormatOiyx: return SimdTensorFormatNchw;
+    case SimdTensorFormatYxio: return SimdTensorFormatNhwc;
+    case SimdTensorFormatOyxi4o: return SimdTensorFormatNchw4c;
+    case SimdTensorFormatOyxi8o: return SimdTensorFormatNchw8c;
+    default: return SimdTensorFormatNchw16c;
+    }
+}
+
+static void convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
+                               float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+{
+    const bool from_oiyx = srcFormat == SimdTensorFormatOiyx, to_oiyx = dstFormat == SimdTensorFormatOiyx;
+    if (input == 1)
+        convert_image_32f(output, kernel, src, image_format(srcFormat), dst, image_format(dstFormat), 0, kernel);
+    else if (kernel == 1 || (!from_oiyx && !to_oiyx))
+        for (size_t k = 0; k < kernel; ++k)
+            convert_image_32f(output, input * kernel, src, image_format(srcFormat), dst, image_format(dstFormat),
+                              k * input + begin, k * input + end);
+    else if (dstFormat == SimdTensorFormatYxio)
+        oiyx_to_yxio(output, input, kernel, src, dst, begin, end);
+    else if (srcFormat == SimdTensorFormatYxio)
+        yxio_to_oiyx(output, input, kernel, src, dst, begin, end);
+    else if (from_oiyx)
+        oiyx_to_blocks(output, input, kernel, src, dst, sn_filter_lanes(dstFormat), begin, end);
+    else
+        blocks_to_oiyx(output, input, kernel, src, dst, sn_filter_lanes(srcFormat), begin, end);
+}
+
+void ISA_FN(install_layout)(struct sn_table * table)
+{
+    table->convert_image_32f = convert_image_32f;
+    table->convert_filter_32f = convert_filter_32f;
+}

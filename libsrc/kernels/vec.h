@@ -20,6 +20,7 @@
  *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in their order
  *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of core/numeric.h, to the bit
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in their order
+ *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *
  * Constants.
  *   v_zero_32f()  v_set_32f(x)  v_set_32i(x)  v_set_16i(x)  v_set_8u(x)                    x in every lane

@@ -2,26 +2,24 @@
 #include "ops/set_input.h"
 
 #include "core/dispatch.h"
-#include "core/format.h"
 #include "core/threads.h"
 #include "ops/pieces.h"
 
 struct job {
     const struct sn_set_input * p;
     size_t step; /* rows of a unit */
-    bool stream;
     sn_set_input_32f_fn kernel;
 };
 
 static void range(const void * argument, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    job->kernel(job->p, begin * job->step, sn_min(end * job->step, job->p->height), job->stream);
+    job->kernel(job->p, begin * job->step, sn_min(end * job->step, job->p->height));
 }
 
 void sn_set_input_32f(const struct sn_set_input * p)
 {
-    const size_t pixel = sn_pixel_bytes(p->srcFormat) + p->channels * sizeof(float), step = sn_items_per_piece(p->width);
-    const struct job job = {p, step, sn_beyond_cache(p->width * p->height * pixel), sn_table()->set_input_32f};
+    const size_t step = sn_items_per_piece(p->width);
+    const struct job job = {p, step, sn_table()->set_input_32f};
     sn_parallel_for(range, &job, sn_ceil_div(p->height, step));
 }

@@ -116,6 +116,21 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm256_cvtepu8_epi32(vx_load_8(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm256_cvtepu8_epi32(vx_load_first_128(p, n)); }
 
+/* The upper half is read from 8 bytes on, for there are no more than 24: its numbers begin 4 bytes later than in the lower. */
+SN_INLINE v32i v_load_24_32i(const void *p)
+{
+    __m128i upper = _mm_loadu_si128((const __m128i *)((const uint8_t *)p + 8));
+    __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(p)), upper, 1);
+    return _mm256_shuffle_epi8(both, _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4, 5, 6, -1, 7,
+        8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1));
+}
+SN_INLINE v32i v_load_tail_24_32i(const void *p, size_t n)
+{
+    __m256i spread = _mm256_permutevar8x32_epi32(vx_load_first_256(p, 3 * n), _mm256_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5));
+    __m128i order = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+    return _mm256_shuffle_epi8(spread, _mm256_broadcastsi128_si256(order));
+}
+
 /* Constants. */
 
 SN_INLINE v32f v_zero_32f(void) { return _mm256_setzero_ps(); }

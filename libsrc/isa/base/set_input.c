@@ -16,9 +16,8 @@ static unsigned gray(const uint8_t * pixel, SimdPixelFormatType format)
     return (1868 * colour(pixel, format, 0) + 9617 * colour(pixel, format, 1) + 4899 * colour(pixel, format, 2) + 8192) >> 14;
 }
 
-static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t end, bool stream)
+static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t end)
 {
-    (void)stream;
     for (size_t c = 0; c < p->channels; ++c) {
         const float scale = (p->upper[c] - p->lower[c]) / 255;
         for (size_t y = begin; y < end; ++y)

@@ -160,6 +160,17 @@ SN_INLINE v32i vx_widen_8u(v8u x)
 SN_INLINE v32i v_load_8u_32i(const void *p) { return vx_widen_8u(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return vx_widen_8u(vx_load_first(p, n)); }
 
+SN_INLINE v32i vx_widen_24(v8u x)
+{
+    static const uint8_t order[16] = {0, 1, 2, 255, 3, 4, 5, 255, 6, 7, 8, 255, 9, 10, 11, 255};
+    return vreinterpretq_s32_u8(vqtbl1q_u8(x, vld1q_u8(order)));
+}
+SN_INLINE v32i v_load_24_32i(const void *p)
+{
+    return vx_widen_24(vcombine_u8(vld1_u8(p), vget_low_u8(vx_load_4((const uint8_t *)p + 8))));
+}
+SN_INLINE v32i v_load_tail_24_32i(const void *p, size_t n) { return vx_widen_24(vx_load_first(p, 3 * n)); }
+
 /* Constants. */
 
 SN_INLINE v32f v_zero_32f(void) { return vdupq_n_f32(0); }

@@ -86,6 +86,16 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm_cvtepu8_epi32(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm_cvtepu8_epi32(vx_load_first_128(p, n)); }
 
+SN_INLINE __m128i vx_widen_24(__m128i x)
+{
+    return _mm_shuffle_epi8(x, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+}
+SN_INLINE v32i v_load_24_32i(const void *p)
+{
+    return vx_widen_24(_mm_unpacklo_epi64(vx_load_8(p), vx_load_4((const uint8_t *)p + 8)));
+}
+SN_INLINE v32i v_load_tail_24_32i(const void *p, size_t n) { return vx_widen_24(vx_load_first_128(p, 3 * n)); }
+
 /* Constants. */
 
 SN_INLINE v32f v_zero_32f(void) { return _mm_setzero_ps(); }

@@ -1,0 +1,134 @@
+/*
+ * Arrays put together element by element: product, weighted sum, maximum, minimum.
+ *
+ * Up to four arrays are read in one pass, four vectors of each a turn, stores aligned: as fast as a copy. More go by blocks
+ * that stay in the first cache: the first four give a block of results, which with the next three gives another, and so on, so
+ * that there are never more than five streams of memory at once; only the last of these passes writes dst. That a block is
+ * read before dst is written lets dst be any of the arrays.
+ *
+ * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
+ */
+#include "kernels/install.h"
+
+#include <float.h>
+
+enum { GROUP = 4, SOURCES = 4, BLOCK = 2048 };
+
+/* Up to four arrays, and what their elements are multiplied with. */
+struct terms {
+    const float * src[SOURCES];
+    float weight[SOURCES];
+    size_t count;
+};
+
+SN_INLINE v32f next(v32f d, v32f x, v32f weight, SimdSynetEltwiseOperationType type)
+{
+    switch (type) {
+    case SimdSynetEltwiseOperationProduct: return v_mul_32f(d, x);
+    case SimdSynetEltwiseOperationSum: return v_fma_32f(x, weight, d);
+    case SimdSynetEltwiseOperationMax: return v_max_32f(d, x);
+    default: return v_min_32f(d, x);
+    }
+}
+
+/* A maximum of one array alone begins at -FLT_MAX. */
+SN_INLINE v32f first(v32f x, v32f weight, SimdSynetEltwiseOperationType type, int count)
+{
+    if (type == SimdSynetEltwiseOperationSum)
+        return v_mul_32f(x, weight);
+    if (count > 1 || type == SimdSynetEltwiseOperationProduct)
+        return x;
+    return next(v_set_32f(type == SimdSynetEltwiseOperationMax ? -FLT_MAX : FLT_MAX), x, weight, type);
+}
+
+/* `size` elements one vector at a time. */
+SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, size_t size, float * dst,
+                    SimdSynetEltwiseOperationType type, int count)
+{
+    for (size_t j = from; j < from + size; j += V32F_N) {
+        const size_t n = sn_min(from + size - j, V32F_N);
+        v32f d = first(v_load_tail_32f(t->src[0] + j, n), weight[0], type, count);
+        SN_UNROLL for (int i = 1; i < count; ++i) d = next(d, v_load_tail_32f(t->src[i] + j, n), weight[i], type);
+        v_store_tail_32f(dst + j, d, n);
+    }
+}
+
+/* dst[0 .. size) from the same elements of the arrays; `type` and `count` are constants. */
+SN_INLINE void pass_by(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type,
+                       int count)
+{
+    v32f weight[SOURCES];
+    SN_UNROLL for (int i = 0; i < count; ++i) weight[i] = v_set_32f(t->weight[i]);
+    size_t j = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
+    rest(t, weight, 0, j, dst, type, count);
+    for (; j + GROUP * V32F_N <= size; j += GROUP * V32F_N) {
+        v32f d[GROUP];
+        SN_UNROLL for (int g = 0; g < GROUP; ++g)
+            d[g] = first(v_load_32f(t->src[0] + j + g * V32F_N), weight[0], type, count);
+        SN_UNROLL for (int i = 1; i < count; ++i) {
+            SN_UNROLL for (int g = 0; g < GROUP; ++g)
+                d[g] = next(d[g], v_load_32f(t->src[i] + j + g * V32F_N), weight[i], type);
+        }
+        if (stream) {
+            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_stream_32f(dst + j + g * V32F_N, d[g]);
+        } else {
+            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_store_32f(dst + j + g * V32F_N, d[g]);
+        }
+    }
+    rest(t, weight, j, size - j, dst, type, count);
+}
+
+SN_INLINE void pass_of(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type)
+{
+    switch (t->count) {
+    case 1: pass_by(t, size, dst, stream, type, 1); break;
+    case 2: pass_by(t, size, dst, stream, type, 2); break;
+    case 3: pass_by(t, size, dst, stream, type, 3); break;
+    default: pass_by(t, size, dst, stream, type, 4);
+    }
+}
+
+/* Streamed stores want an aligned address, which short arrays are not brought to. */
+static void pass(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type)
+{
+    stream = stream && size >= 8 * V32F_N;
+    switch (type) {
+    case SimdSynetEltwiseOperationProduct: pass_of(t, size, dst, stream, type); break;
+    case SimdSynetEltwiseOperationSum: pass_of(t, size, dst, stream, type); break;
+    case SimdSynetEltwiseOperationMax: pass_of(t, size, dst, stream, type); break;
+    case SimdSynetEltwiseOperationMin: pass_of(t, size, dst, stream, type); break;
+    }
+}
+
+/* Adds arrays `begin` and following, as many as there is room for, from `offset`; returns the number of the next one. */
+static size_t take(struct terms * t, float const * const * src, const float * weight, size_t count, size_t begin,
+                   size_t offset)
+{
+    for (; begin < count && t->count < SOURCES; ++begin, ++t->count) {
+        t->src[t->count] = src[begin] + offset;
+        t->weight[t->count] = weight ? weight[begin] : 1;
+    }
+    return begin;
+}
+
+static void eltwise_32f(float const * const * src, const float * weight, size_t count, size_t offset, size_t size,
+                        SimdSynetEltwiseOperationType type, float * dst, bool stream)
+{
+    float block[BLOCK] SN_ALIGNED;
+    const size_t step = count <= SOURCES ? size : BLOCK;
+    for (size_t j = offset, n; j < offset + size; j += n) {
+        n = sn_min(offset + size - j, step);
+        struct terms t = {.count = 0};
+        size_t i = take(&t, src, weight, count, 0, j);
+        while (i < count) {
+            pass(&t, n, block, false, type);
+            t = (struct terms){{block}, {1}, 1};
+            i = take(&t, src, weight, count, i, j);
+        }
+        pass(&t, n, dst + j, stream, type);
+    }
+    if (stream)
+        v_fence();
+}
+
+void ISA_FN(install_eltwise)(struct sn_table * table) { table->eltwise_32f = eltwise_32f; }

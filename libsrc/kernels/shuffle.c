@@ -1,0 +1,155 @@
+/*
+ * Channels parted into even and odd ones.
+ *
+ * NHWC: as every pixel has an even number of channels, those are the even and odd elements of the whole array. With one source
+ * that is all; with two, a pixel of the result is what one of each gives. Pixels wider than a vector are written one by one, by
+ * whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers that stay in the first cache,
+ * from which kernels/concat.h puts pixels together.
+ *
+ * NCHW: planes are copied, by whole vectors as well. Of planes smaller than half a vector, look-ups bring the even ones of a
+ * vector together, and the odd ones.
+ */
+#include "kernels/concat.h"
+#include "kernels/install.h"
+
+/* ---- even and odd elements */
+
+/* 2 * size elements of src. */
+static void part(const float * src, size_t size, float * even, float * odd)
+{
+    size_t i = 0;
+    for (; i + V32F_N <= size; i += V32F_N) {
+        const v32f a = v_load_32f(src + 2 * i), b = v_load_32f(src + 2 * i + V32F_N);
+        v_store_32f(even + i, v_even_32f(a, b));
+        v_store_32f(odd + i, v_odd_32f(a, b));
+    }
+    if (i == size)
+        return;
+    const size_t n = 2 * (size - i);
+    const v32f a = v_load_tail_32f(src + 2 * i, sn_min(n, V32F_N));
+    const v32f b = n > V32F_N ? v_load_tail_32f(src + 2 * i + V32F_N, n - V32F_N) : v_zero_32f();
+    v_store_tail_32f(even + i, v_even_32f(a, b), size - i);
+    v_store_tail_32f(odd + i, v_odd_32f(a, b), size - i);
+}
+
+/* The same, reading and writing up to whole vectors. */
+SN_INLINE void part_over(const float * src, size_t size, float * even, float * odd)
+{
+    for (size_t i = 0; i < size; i += V32F_N) {
+        const v32f a = v_load_32f(src + 2 * i), b = v_load_32f(src + 2 * i + V32F_N);
+        v_store_32f(even + i, v_even_32f(a, b));
+        v_store_32f(odd + i, v_odd_32f(a, b));
+    }
+}
+
+/* ---- NHWC: `number` pixels of size0 and size1 even channels, and as many odd ones */
+
+static void part_wide(const float * src0, size_t size0, const float * src1, size_t size1, size_t number, float * dst0,
+                      float * dst1)
+{
+    const size_t size = size0 + size1;
+    /* At most V32F_N - 1 values run over, and twice as many of the sources; so many pixels hold them in each array. */
+    const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(size0, size1)));
+    for (size_t q = 0; q < number; ++q) {
+        const float * p0 = src0 + 2 * q * size0, * p1 = src1 + 2 * q * size1;
+        float * even = dst0 + q * size, * odd = dst1 + q * size;
+        if (q < number - cut) {
+            part_over(p0, size0, even, odd);
+            part_over(p1, size1, even + size0, odd + size0);
+        } else {
+            part(p0, size0, even, odd);
+            part(p1, size1, even + size0, odd + size0);
+        }
+    }
+}
+
+enum { CHUNK = 1024 }; /* even elements of a chunk */
+
+static void part_narrow(const float * src0, size_t size0, const float * src1, size_t size1, size_t number, float * dst0,
+                        float * dst1)
+{
+    float even[CHUNK] SN_ALIGNED, odd[CHUNK] SN_ALIGNED;
+    const size_t size = size0 + size1, step = CHUNK / size;
+    for (size_t q = 0; q < number; q += step) {
+        const size_t n = sn_min(number - q, step), second = n * size0;
+        part(src0 + 2 * q * size0, n * size0, even, odd);
+        part(src1 + 2 * q * size1, n * size1, even + second, odd + second);
+        concat_32f(even, size0, even + second, size1, n, dst0 + q * size);
+        concat_32f(odd, size0, odd + second, size1, n, dst1 + q * size);
+    }
+}
+
+static void shuffle_nhwc_32f(const struct sn_shuffle * p, size_t begin, size_t end)
+{
+    const size_t size0 = p->srcC0 / 2, size1 = p->srcC1 / 2, size = size0 + size1, number = end - begin;
+    const float * src0 = p->src0 + begin * p->srcC0, * src1 = p->src1 + begin * p->srcC1;
+    float * dst0 = p->dst0 + begin * size, * dst1 = p->dst1 + begin * size;
+    if (size0 == 0 || size1 == 0)
+        part(size0 ? src0 : src1, number * size, dst0, dst1);
+    else if (size <= V32F_N)
+        part_narrow(src0, size0, src1, size1, number, dst0, dst1);
+    else
+        part_wide(src0, size0, src1, size1, number, dst0, dst1);
+}
+
+/* ---- NCHW: `number` pairs of planes of `size` elements, one after the other */
+
+static void part_small_planes(const float * src, size_t size, size_t number, float * even, float * odd)
+{
+    const size_t step = V32F_N / (2 * size); /* pairs of a vector */
+    int32_t from[2][V32F_N];
+    for (size_t l = 0; l < V32F_N; ++l)
+        for (size_t k = 0; k < 2; ++k)
+            from[k][l] = l < step * size ? (int32_t)((l / size * 2 + k) * size + l % size) : 0;
+    const v32i evens = v_load_32i(from[0]), odds = v_load_32i(from[1]);
+    for (size_t q = 0; q < number; q += step) {
+        const size_t left = (number - q) * size;
+        const float * p = src + 2 * q * size;
+        const v32f x = 2 * left >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, 2 * left);
+        const v32f a = v_lookup_32f(x, evens), b = v_lookup_32f(x, odds);
+        if (left >= V32F_N) {
+            v_store_32f(even + q * size, a);
+            v_store_32f(odd + q * size, b);
+        } else {
+            v_store_tail_32f(even + q * size, a, left);
+            v_store_tail_32f(odd + q * size, b, left);
+        }
+    }
+}
+
+/* The first plane of each pair. What runs over the end of one is overwritten by the next. */
+static void every_second_plane(const float * src, size_t size, size_t number, float * dst)
+{
+    const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, size));
+    for (size_t q = 0; q < number - cut; ++q)
+        concat_row(src + 2 * q * size, size, dst + q * size);
+    for (size_t q = number - cut; q < number; ++q)
+        concat_row_cut(src + 2 * q * size, size, dst + q * size);
+}
+
+static void part_planes(const float * src, size_t size, size_t number, float * even, float * odd)
+{
+    if (size == 1) {
+        part(src, number, even, odd);
+    } else if (2 * size <= V32F_N) {
+        part_small_planes(src, size, number, even, odd);
+    } else {
+        every_second_plane(src, size, number, even);
+        every_second_plane(src + size, size, number, odd);
+    }
+}
+
+static void shuffle_nchw_32f(const struct sn_shuffle * p, size_t begin, size_t end)
+{
+    const size_t S = p->spatial, half = p->srcC0 / 2, middle = sn_max(begin, sn_min(end, half));
+    if (begin < middle)
+        part_planes(p->src0 + 2 * begin * S, S, middle - begin, p->dst0 + begin * S, p->dst1 + begin * S);
+    if (middle < end)
+        part_planes(p->src1 + 2 * (middle - half) * S, S, end - middle, p->dst0 + middle * S, p->dst1 + middle * S);
+}
+
+void ISA_FN(install_shuffle)(struct sn_table * table)
+{
+    table->shuffle_nchw_32f = shuffle_nchw_32f;
+    table->shuffle_nhwc_32f = shuffle_nhwc_32f;
+}

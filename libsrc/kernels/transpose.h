@@ -1,0 +1,121 @@
+/*
+ * Transposition of matrices with many rows and columns: squares of V32F_N, in tiles of 64 x 64 so that lines of both sides are
+ * used while they are near. The last square of a side reaches back over the one before instead of being cut; it writes the same
+ * values again.
+ *
+ * The rows of one side may lie in another order than their numbers: a filter's row q = i * K + k of Oiyx is row k * I + i of
+ * Yxio. Only addresses change by that, so one transposition serves images and filters.
+ */
+#ifndef SN_KERNELS_TRANSPOSE_H
+#define SN_KERNELS_TRANSPOSE_H
+
+#include "kernels/vec.h"
+
+enum { TRANSPOSE_TILE = 64 };
+
+/* Row r lies at r * stride when period is 0, else at r % period * stride + r / period * jump. */
+struct rows {
+    size_t stride, period, jump;
+};
+
+/* Where rows first .. first + count - 1 lie; `permuted` tells, as a constant, that there is a period. */
+SN_INLINE void rows_at(struct rows rows, size_t first, size_t count, bool permuted, size_t * at)
+{
+    if (!permuted) {
+        for (size_t i = 0; i < count; ++i)
+            at[i] = (first + i) * rows.stride;
+        return;
+    }
+    size_t k = first % rows.period, place = k * rows.stride + first / rows.period * rows.jump;
+    for (size_t i = 0; i < count; ++i) {
+        at[i] = place;
+        place += rows.stride;
+        if (++k == rows.period) {
+            k = 0;
+            place += rows.jump - rows.period * rows.stride;
+        }
+    }
+}
+
+/* A part of the matrix: rows y .. y + height - 1 and columns x .. x + width - 1 of src become columns and rows of dst. */
+struct part {
+    size_t y, height, x, width;
+};
+
+/* The part is a square of full vectors. */
+SN_INLINE void transpose_square(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+                                bool permuted_from, bool permuted_to)
+{
+    v32f r[V32F_N];
+    size_t at[V32F_N];
+    rows_at(from, p.y, V32F_N, permuted_from, at);
+    SN_UNROLL for (int i = 0; i < V32F_N; ++i) r[i] = v_load_32f(src + at[i] + p.x);
+    v_transpose_32f(r);
+    rows_at(to, p.x, V32F_N, permuted_to, at);
+    SN_UNROLL for (int i = 0; i < V32F_N; ++i) v_store_32f(dst + at[i] + p.y, r[i]);
+}
+
+/* The part fits into a square; rows of dst get `written` values, zeros after the `height` that there are. */
+SN_INLINE void transpose_rest(const float * src, struct rows from, float * dst, struct rows to, struct part p, size_t written,
+                              bool permuted_from, bool permuted_to)
+{
+    v32f r[V32F_N];
+    size_t at[V32F_N];
+    rows_at(from, p.y, p.height, permuted_from, at);
+    SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
+        r[i] = i < p.height ? v_load_tail_32f(src + at[i] + p.x, p.width) : v_zero_32f();
+    v_transpose_32f(r);
+    rows_at(to, p.x, p.width, permuted_to, at);
+    SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
+        if (i < p.width)
+            v_store_tail_32f(dst + at[i] + p.y, r[i], written);
+}
+
+/* Up to TRANSPOSE_TILE rows and columns. */
+SN_INLINE void transpose_tile(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+                              bool permuted_from, bool permuted_to)
+{
+    if (p.height < V32F_N || p.width < V32F_N) {
+        for (size_t y = 0; y < p.height; y += V32F_N)
+            for (size_t x = 0; x < p.width; x += V32F_N) {
+                const size_t height = sn_min(p.height - y, V32F_N);
+                const struct part rest = {p.y + y, height, p.x + x, sn_min(p.width - x, V32F_N)};
+                transpose_rest(src, from, dst, to, rest, height, permuted_from, permuted_to);
+            }
+        return;
+    }
+    /* Along the longer stride, whose lines are the likelier to be driven out before their other half is used. */
+    const bool along_rows = to.stride > from.stride;
+    const size_t outer = along_rows ? p.width : p.height, inner = along_rows ? p.height : p.width;
+    for (size_t i = 0; i < outer; i += V32F_N)
+        for (size_t j = 0; j < inner; j += V32F_N) {
+            const size_t x = sn_min(along_rows ? i : j, p.width - V32F_N), y = sn_min(along_rows ? j : i, p.height - V32F_N);
+            const struct part square = {p.y + y, V32F_N, p.x + x, V32F_N};
+            transpose_square(src, from, dst, to, square, permuted_from, permuted_to);
+        }
+}
+
+/* The size of the next tile when `rest` remain: the last one is never narrower than a vector, if that can be. */
+static size_t transpose_tile_size(size_t rest) { return rest < TRANSPOSE_TILE + V32F_N ? rest : TRANSPOSE_TILE; }
+
+SN_INLINE void transpose_part(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+                              bool permuted_from, bool permuted_to)
+{
+    for (size_t y = 0, height; y < p.height; y += height) {
+        height = transpose_tile_size(p.height - y);
+        for (size_t x = 0, width; x < p.width; x += width) {
+            width = transpose_tile_size(p.width - x);
+            const struct part tile = {p.y + y, height, p.x + x, width};
+            transpose_tile(src, from, dst, to, tile, permuted_from, permuted_to);
+        }
+    }
+}
+
+/* dst[c * dstStride + r] = src[r * srcStride + c]. */
+static void transpose(const float * src, size_t srcStride, size_t rows, size_t columns, float * dst, size_t dstStride)
+{
+    const struct part whole = {0, rows, 0, columns};
+    transpose_part(src, (struct rows){srcStride, 0, 0}, dst, (struct rows){dstStride, 0, 0}, whole, false, false);
+}
+
+#endif
