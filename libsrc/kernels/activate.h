@@ -14,8 +14,7 @@ SN_INLINE v32f activate_32f(v32f v, SimdConvolutionActivationType type, v32f slo
     case SimdConvolutionActivationLeakyRelu:
     case SimdConvolutionActivationPrelu: return v_add_32f(v_max_32f(zero, v), v_mul_32f(slope, v_min_32f(zero, v)));
     case SimdConvolutionActivationRestrictRange: return v_min_32f(p1, v_max_32f(p0, v));
-    case SimdConvolutionActivationElu:
-        return v_select_32f(v_lt_32f(v, zero), v_mul_32f(p0, v_sub_32f(v_exp_32f(v), v_set_32f(1))), v);
+    case SimdConvolutionActivationElu: return v_elu_32f(v, p0);
     case SimdConvolutionActivationHswish:
         return v_mul_32f(v_mul_32f(v_max_32f(zero, v_add_32f(v_min_32f(p0, v), p0)), p1), v);
     default: return v;

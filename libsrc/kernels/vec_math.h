@@ -1,6 +1,6 @@
 /*
  * Elementary functions on the vocabulary. Each says its error in units in the last place of the result, over all floats,
- * against the exact value at the rounded argument.
+ * against the exact value at the rounded argument; tests/c/test_vec_math.c measures it.
  */
 #ifndef SN_KERNELS_VEC_MATH_H
 #define SN_KERNELS_VEC_MATH_H
@@ -12,9 +12,9 @@
  *
  * By polynomial: n whole, |r| <= ln 2 / 2, exp(r) = 1 + r + r^2 * p(r), p of degree 4. By table, where a vector holds 8 or
  * 16 powers of 2^(1 / V32F_N): n a multiple of 1 / V32F_N, |r| <= ln 2 / 32 lets p be of degree 1, which saves a fifth of
- * the operations. n comes from adding a number so large that the sum is rounded to such a multiple: the last bits of the sum are
- * the index, those above it the power of two. Coefficients make the largest relative error least: 2^-28.3, 2^-29 and, with 8
- * powers, 2^-25.
+ * the operations. n comes from adding a number so large that the sum is rounded to such a multiple: the last bits of the sum
+ * are the index, those above it the power of two. Coefficients make the largest relative error least: 2^-28.3, 2^-29 and,
+ * with 8 powers, 2^-25.
  *
  * ln 2 is in two parts, the first of so few bits that n times it is exact: one alone would cost 60 units near x = 88.
  */
@@ -23,7 +23,15 @@
 #define VX_LN_2_HIGH 0x1.62E4p-1f
 #define VX_LN_2_LOW 0x1.7F7D1Cp-20f
 
-SN_INLINE v32f vx_rounder(void) { return v_set_32f(V32F_N == 16 ? 0x1.8p19f : V32F_N == 8 ? 0x1.8p20f : 0x1.8p23f); }
+#define VX_WHOLE 0x1.8p23f /* what is added to round to a whole number, and to a multiple of the table's step */
+#define VX_STEP (V32F_N == 16 ? 0x1.8p19f : V32F_N == 8 ? 0x1.8p20f : VX_WHOLE)
+
+/* x * scale rounded by such a number; the sum holds the result in its last bits. */
+SN_INLINE v32f vx_round(v32f x, float scale, float rounder, v32f * sum)
+{
+    *sum = v_fma_32f(x, v_set_32f(scale), v_set_32f(rounder));
+    return v_sub_32f(*sum, v_set_32f(rounder));
+}
 
 static const float vx_powers_8[8] = {
     0x1p0f, 0x1.172B84p0f, 0x1.306FEp0f, 0x1.4BFDAEp0f, 0x1.6A09E6p0f, 0x1.8ACE54p0f, 0x1.AE89FAp0f, 0x1.D5818Ep0f,
@@ -34,6 +42,22 @@ static const float vx_powers_16[16] = {
     0x1.6A09E6p0f, 0x1.7A1148p0f, 0x1.8ACE54p0f, 0x1.9C4918p0f, 0x1.AE89FAp0f, 0x1.C199BEp0f, 0x1.D5818Ep0f, 0x1.EA4AFAp0f,
 };
 
+/* exp(r) - 1 for |r| <= ln 2 / 2. */
+SN_INLINE v32f vx_expm1_by_polynomial(v32f r)
+{
+    v32f p = v_set_32f(0x1.6D7206p-10f);
+    p = v_fma_32f(p, r, v_set_32f(0x1.122668p-7f));
+    p = v_fma_32f(p, r, v_set_32f(0x1.5554C8p-5f));
+    p = v_fma_32f(p, r, v_set_32f(0x1.5554B2p-3f));
+    p = v_fma_32f(p, r, v_set_32f(0.5f));
+    return v_fma_32f(v_mul_32f(r, r), p, r);
+}
+
+SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r)
+{
+    return v_scale_32f(v_add_32f(vx_expm1_by_polynomial(r), v_set_32f(1)), n);
+}
+
 SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r)
 {
     const bool wide = V32F_N == 16;
@@ -43,33 +67,30 @@ SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r)
     return v_scale_32f(v_fma_32f(power, v_fma_32f(v_mul_32f(r, r), p, r), power), n);
 }
 
-SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r)
-{
-    v32f p = v_set_32f(0x1.6A23Dp-10f);
-    p = v_fma_32f(p, r, v_set_32f(0x1.123A2p-7f));
-    p = v_fma_32f(p, r, v_set_32f(0x1.5558F2p-5f));
-    p = v_fma_32f(p, r, v_set_32f(0x1.555492p-3f));
-    p = v_fma_32f(p, r, v_set_32f(0x1.FFFFFCp-2f));
-    return v_scale_32f(v_add_32f(v_fma_32f(v_mul_32f(r, r), p, r), v_set_32f(1)), n);
-}
-
 /* 2^n * exp(r), where n is what was rounded to and sum what it was rounded by. */
 SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r)
 {
     return V32F_N >= 8 ? vx_exp_by_table(sum, n, r) : vx_exp_by_polynomial(n, r);
 }
 
+/* x - n * ln 2; with a fused multiply-add one float for ln 2 is enough as long as n is small. */
+SN_INLINE v32f vx_less_ln_2(v32f x, v32f n, bool small_n)
+{
+    if (V_FMA && small_n)
+        return v_fnma_32f(n, v_set_32f(VX_LN_2), x);
+    return v_fnma_32f(n, v_set_32f(VX_LN_2_LOW), v_fnma_32f(n, v_set_32f(VX_LN_2_HIGH), x));
+}
+
 SN_INLINE v32f vx_exp_within(v32f x)
 {
-    const v32f sum = v_fma_32f(x, v_set_32f(VX_LOG2_E), vx_rounder()), n = v_sub_32f(sum, vx_rounder());
-    const v32f r = v_fnma_32f(n, v_set_32f(VX_LN_2_HIGH), x);
-    return vx_exp_of_parts(sum, n, v_fnma_32f(n, v_set_32f(VX_LN_2_LOW), r));
+    v32f sum;
+    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum);
+    return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false));
 }
 
 /*
- * exp(x), within 2 units (1.2 measured over all floats: test_vec_math_<isa> 1); denormal results too, overflow to infinity,
- * NaN for NaN.
- * Beyond the bounds results are 0 and infinity; a NaN stays, as the second operand.
+ * exp(x), within 2 units; denormal results too, overflow to infinity, NaN for NaN. Beyond the bounds results are 0 and
+ * infinity; a NaN stays, as the second operand.
  */
 SN_INLINE v32f v_exp_32f(v32f x)
 {
@@ -112,25 +133,29 @@ static const float vx_logs_16[16] = {
     0x1.62E43p-1f,
 };
 
-/* exponent * ln 2 + log(m); without an exponent, NULL, log(m). */
-SN_INLINE v32f vx_log_by_table(v32f m, const v32f * exponent)
+/* log(1 + r) + high, with r of the table's size. */
+SN_INLINE v32f vx_log1p_near_table(v32f r, v32f high)
 {
     const bool wide = V32F_N == 16;
-    const v32i index = v_shr_32i(v_cast_32f_32i(m), wide ? 19 : 20);
-    const v32f t = v_lookup_32f(v_load_32f(wide ? vx_inverses_16 : vx_inverses_8), index);
-    const v32f log_t = v_lookup_32f(v_load_32f(wide ? vx_logs_16 : vx_logs_8), index);
-    const v32f r = v_fma_32f(m, t, v_set_32f(-1));
     v32f p = wide ? v_set_32f(0x1.826F1Ap-3f) : v_fma_32f(r, v_set_32f(-0x1.285FA6p-3f), v_set_32f(0x1.99C7AAp-3f));
     p = v_fma_32f(p, r, v_set_32f(wide ? -0x1.00139Cp-2f : -0x1.002062p-2f));
     p = v_fma_32f(p, r, v_set_32f(wide ? 0x1.555836p-2f : 0x1.5555AAp-2f));
     p = v_fma_32f(p, r, v_set_32f(wide ? -0x1p-1f : -0x1.FFFFF6p-2f));
-    p = v_fma_32f(p, r, v_set_32f(1));
-    return v_fma_32f(p, r, exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2), log_t) : log_t);
+    return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), p, r));
 }
 
-SN_INLINE v32f vx_log_by_polynomial(v32f m, const v32f * exponent)
+/* What the table has for the interval of m. */
+SN_INLINE void vx_log_lookup(v32f m, v32f * t, v32f * log_t)
 {
-    const v32f r = v_sub_32f(m, v_set_32f(1)), square = v_mul_32f(r, r);
+    const v32i index = v_shr_32i(v_cast_32f_32i(m), V32F_N == 16 ? 19 : 20);
+    *t = v_lookup_32f(v_load_32f(V32F_N == 16 ? vx_inverses_16 : vx_inverses_8), index);
+    *log_t = v_lookup_32f(v_load_32f(V32F_N == 16 ? vx_logs_16 : vx_logs_8), index);
+}
+
+/* log(1 + r) for -1/4 <= r <= 1/2. With an exponent, not NULL, exponent * ln 2 is added. */
+SN_INLINE v32f vx_log1p_by_polynomial(v32f r, const v32f * exponent)
+{
+    const v32f square = v_mul_32f(r, r);
     v32f p = v_set_32f(-0x1.71E334p-5f);
     p = v_fma_32f(p, r, v_set_32f(0x1.ACF4AAp-4f));
     p = v_fma_32f(p, r, v_set_32f(-0x1.0D98Fp-3f));
@@ -146,9 +171,29 @@ SN_INLINE v32f vx_log_by_polynomial(v32f m, const v32f * exponent)
     return exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2_HIGH), log_m) : log_m;
 }
 
+/* log(m), with an exponent, not NULL, exponent * ln 2 + log(m). */
 SN_INLINE v32f vx_log_of_parts(v32f m, const v32f * exponent)
 {
-    return V32F_N >= 8 ? vx_log_by_table(m, exponent) : vx_log_by_polynomial(m, exponent);
+    if (V32F_N < 8)
+        return vx_log1p_by_polynomial(v_sub_32f(m, v_set_32f(1)), exponent);
+    v32f t, log_t;
+    vx_log_lookup(m, &t, &log_t);
+    const v32f high = exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2), log_t) : log_t;
+    return vx_log1p_near_table(v_fma_32f(m, t, v_set_32f(-1)), high);
+}
+
+/* log(1 + x) for 0 <= x <= 1. */
+SN_INLINE v32f vx_log1p_of_0_to_1(v32f x)
+{
+    if (V32F_N < 8) {
+        const v32m high = v_lt_32f(v_set_32f(0.5f), x);
+        const v32f exponent = v_select_32f(high, v_set_32f(1), v_zero_32f());
+        const v32f half = v_mul_32f(v_sub_32f(x, v_set_32f(1)), v_set_32f(0.5f));
+        return vx_log1p_by_polynomial(v_select_32f(high, half, x), &exponent);
+    }
+    v32f t, log_t;
+    vx_log_lookup(v_min_32f(v_set_32f(0x1.FFFFFEp0f), v_add_32f(x, v_set_32f(1))), &t, &log_t);
+    return vx_log1p_near_table(v_fma_32f(x, t, v_sub_32f(t, v_set_32f(1))), log_t);
 }
 
 /* x = 2^exponent * m, with m where vx_log_of_parts wants it. */
@@ -194,10 +239,178 @@ SN_INLINE v32f v_pow_32f(v32f x, v32f b)
     exponent = v_min_32f(v_set_32f(0x1p30f), v_max_32f(v_set_32f(-0x1p30f), exponent));
     const v32f log_m = v_mul_32f(b, vx_log_of_parts(m, NULL));
     const v32f t = v_fma_32f(log_m, v_set_32f(VX_LOG2_E), v_mul_32f(exponent, b));
-    const v32f sum = v_add_32f(v_min_32f(v_set_32f(160), v_max_32f(v_set_32f(-160), t)), vx_rounder());
-    const v32f n = v_sub_32f(sum, vx_rounder());
+    v32f sum;
+    const v32f n = vx_round(v_min_32f(v_set_32f(160), v_max_32f(v_set_32f(-160), t)), 1, VX_STEP, &sum);
     const v32f r = v_fma_32f(vx_product_less(exponent, b, n), v_set_32f(VX_LN_2), log_m);
     return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)));
+}
+
+/* |y| with the sign of x, for y that has none. */
+SN_INLINE v32f vx_with_sign(v32f y, v32f x)
+{
+    return v_cast_32i_32f(v_or_32i(v_cast_32f_32i(y), v_and_32i(v_cast_32f_32i(x), v_set_32i(INT32_MIN))));
+}
+
+/* 2^more * 2^n of a sum that was rounded to a whole n; not for denormal powers. */
+SN_INLINE v32f vx_power_of_sum(v32f sum, int more)
+{
+    return v_cast_32i_32f(v_add_32i(v_shl_32i(v_cast_32f_32i(sum), 23), v_set_32i((127 + more) * (1 << 23))));
+}
+
+/*
+ * expm1: x = n * ln 2 + r, n whole, exp(x) - 1 = (2^n - 1) + 2^n * (exp(r) - 1), of which the first part is exact. Powers
+ * from a table do not pay: what they were rounded by would have to be looked up, too, for x near zero.
+ */
+
+/* exp(x) - 1, within 2 units; overflow to infinity, NaN for NaN. Half of it at first: 2^n overflows before the result. */
+SN_INLINE v32f v_expm1_32f(v32f x)
+{
+    const v32f near = v_min_32f(v_set_32f(89), v_max_32f(v_set_32f(-20), x));
+    v32f sum;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, -1);
+    const v32f q = vx_expm1_by_polynomial(vx_less_ln_2(near, n, false));
+    const v32f half = v_fma_32f(power, q, v_sub_32f(power, v_set_32f(0.5f)));
+    return v_select_32f(v_lt_32f(v_abs_32f(x), v_set_32f(0x1p-25f)), x, v_add_32f(half, half));
+}
+
+/* x >= 0 ? x : alpha * (exp(x) - 1), within 2 units for any alpha; NaN for NaN. */
+SN_INLINE v32f v_elu_32f(v32f x, v32f alpha)
+{
+    const v32f near = v_max_32f(v_set_32f(-20), x);
+    v32f sum;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
+    const v32f q = vx_expm1_by_polynomial(vx_less_ln_2(near, n, true));
+    const v32f below = v_fma_32f(power, q, v_sub_32f(power, v_set_32f(1)));
+    return v_select_32f(v_lt_32f(x, v_zero_32f()), v_mul_32f(alpha, below), x);
+}
+
+/*
+ * tanh of |x|.
+ *
+ * By table, of tanh and its derivative at whole multiples of a step: |x| = n * step + b, tanh = t + d * tanh(b) / (1 + t *
+ * tanh(b)). The quotient of (t + tanh(b)) and (1 + t * tanh(b)) is shorter by two operations, but for large |x| both of its
+ * parts are rounded: 2.4 units. Of all steps these have the t that are nearest to floats: 0.27 (16) and 0.12 units (8).
+ *
+ * Without a table, from 5/8 on 1 - 2 / (1 + exp(2 * |x|)), below it b is |x|.
+ *
+ * tanh(b) = b + b^3 * p(b^2), p of degree 2 for a table of 16, else 4; coefficients make the largest relative error least:
+ * 2^-26.6, 2^-28.
+ */
+static const float vx_tanh_8[8] = {
+    0, 0x1.AF600Ap-1f, 0x1.F89326p-1f, 0x1.FF5C76p-1f, 0x1.FFF204p-1f, 0x1.FFFECEp-1f, 0x1.FFFFE6p-1f, 0x1.FFFFFEp-1f,
+};
+
+static const float vx_tanh_slopes_8[8] = {
+    0x1p0f, 0x1.291B7Ap-2f, 0x1.D7C45Ep-6f, 0x1.46DFE8p-9f, 0x1.BF7CECp-13f, 0x1.31FBDp-16f, 0x1.A269FEp-20f,
+    0x1.1E1362p-23f,
+};
+
+static const float vx_tanh_16[16] = {
+    0, 0x1.0CBF6p-1f, 0x1.A564CEp-1f, 0x1.E1F074p-1f, 0x1.F670E4p-1f, 0x1.FD00A4p-1f, 0x1.FF107p-1f, 0x1.FFB55p-1f,
+    0x1.FFE8BAp-1f, 0x1.FFF8Cp-1f, 0x1.FFFDBEp-1f, 0x1.FFFF4Cp-1f, 0x1.FFFFC8p-1f, 0x1.FFFFEEp-1f, 0x1.FFFFFAp-1f,
+    0x1.FFFFFEp-1f,
+};
+
+static const float vx_tanh_slopes_16[16] = {
+    0x1p0f, 0x1.72EF6p-1f, 0x1.4A5B4Ap-2f, 0x1.D2DA2Cp-4f, 0x1.2F087p-5f, 0x1.7E8EAAp-7f, 0x1.DEB0Ep-9f, 0x1.2AA932p-10f,
+    0x1.745A7Ap-12f, 0x1.D01A8Ap-14f, 0x1.2134Ep-15f, 0x1.686DD8p-17f, 0x1.C13016p-19f, 0x1.17E6C2p-20f, 0x1.5CD40Ep-22f,
+    0x1.B2BA9p-24f,
+};
+
+SN_INLINE v32f vx_tanh_near_zero(v32f b)
+{
+    const v32f square = v_mul_32f(b, b);
+    v32f p = v_set_32f(-0x1.9E204Ap-5f);
+    if (V32F_N == 16)
+        p = v_fma_32f(p, square, v_set_32f(0x1.10B9FEp-3f));
+    else {
+        p = v_fma_32f(square, v_set_32f(-0x1.7B0A98p-8f), v_set_32f(0x1.533F3p-6f));
+        p = v_fma_32f(p, square, v_set_32f(-0x1.B86512p-5f));
+        p = v_fma_32f(p, square, v_set_32f(0x1.11084Ep-3f));
+    }
+    p = v_fma_32f(p, square, v_set_32f(V32F_N == 16 ? -0x1.5554BAp-2f : -0x1.555538p-2f));
+    return v_fma_32f(p, v_mul_32f(square, b), b);
+}
+
+SN_INLINE v32f vx_tanh_by_table(v32f size)
+{
+    const bool wide = V32F_N == 16;
+    const v32f near = v_min_32f(v_set_32f(9.03f), size);
+    v32f sum;
+    const v32f n = vx_round(near, wide ? 0x1.B70Dp0f : 0x1.A05174p-1f, VX_WHOLE, &sum);
+    const v32f tanh_b = vx_tanh_near_zero(v_fnma_32f(n, v_set_32f(wide ? 0x1.2A88F2p-1f : 0x1.3AD60Cp0f), near));
+    const v32f t = v_lookup_32f(v_load_32f(wide ? vx_tanh_16 : vx_tanh_8), v_cast_32f_32i(sum));
+    const v32f slope = v_lookup_32f(v_load_32f(wide ? vx_tanh_slopes_16 : vx_tanh_slopes_8), v_cast_32f_32i(sum));
+    return v_add_32f(t, v_div_32f(v_mul_32f(slope, tanh_b), v_fma_32f(t, tanh_b, v_set_32f(1))));
+}
+
+SN_INLINE v32f vx_tanh_by_exp(v32f size)
+{
+    const v32f one = v_set_32f(1), x = v_mul_32f(v_min_32f(v_set_32f(10), size), v_set_32f(-2));
+    v32f sum;
+    const v32f n = vx_round(x, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
+    const v32f e = v_fma_32f(power, vx_expm1_by_polynomial(vx_less_ln_2(x, n, true)), power);
+    const v32f far = v_sub_32f(one, v_div_32f(v_add_32f(e, e), v_add_32f(one, e)));
+    return v_select_32f(v_lt_32f(size, v_set_32f(0.625f)), vx_tanh_near_zero(size), far);
+}
+
+/* tanh(x), within 2 units; NaN for NaN. */
+SN_INLINE v32f v_tanh_32f(v32f x)
+{
+    const v32f size = v_abs_32f(x);
+    return vx_with_sign(V32F_N >= 8 ? vx_tanh_by_table(size) : vx_tanh_by_exp(size), x);
+}
+
+/*
+ * 1 / (1 + exp(-x)), within 2 units; denormal results too, NaN for NaN.
+ *
+ * exp(-x) = (1 - q) / w, where w is a power of 2 times one of the table: w / (w + 1 - q), of which the smaller terms are
+ * added first. exp(x) / (1 + exp(x)) would be shorter, but its numerator was rounded: 2.9 units. All is times a factor, with
+ * which the powers of the table are floats but for 0.04 (8) and 0.2 units (16); without it the error reaches 2.2 units.
+ */
+#define VX_FACTOR (V32F_N == 16 ? 0x1.D026FCp-1f : 0x1.89CB7Cp-1f)
+
+static const float vx_scaled_powers_8[8] = {
+    0x1.89CB7Cp-1f, 0x1.AD6FB4p-1f, 0x1.D44DBCp-1f, 0x1.FEB052p-1f, 0x1.16747Cp0f, 0x1.2FA848p0f, 0x1.4B2404p0f,
+    0x1.691C8Ap0f,
+};
+
+static const float vx_scaled_powers_16[16] = {
+    0x1.D026FCp-1f, 0x1.E4B3BAp-1f, 0x1.FA2962p-1f, 0x1.084922p0f, 0x1.13FC92p0f, 0x1.2034Ap0f, 0x1.2CF72Cp0f,
+    0x1.3A4A58p0f, 0x1.48348Ap0f, 0x1.56BC72p0f, 0x1.65E90Cp0f, 0x1.75C1A2p0f, 0x1.864DD2p0f, 0x1.97959p0f,
+    0x1.A9A128p0f, 0x1.BC7948p0f,
+};
+
+SN_INLINE v32f v_sigmoid_32f(v32f x)
+{
+    const v32f near = v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-104.5f), x)), factor = v_set_32f(VX_FACTOR);
+    v32f sum, w = factor, q;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(near, n, false);
+    if (V32F_N >= 8) {
+        const bool wide = V32F_N == 16;
+        const v32f p = wide ? v_fma_32f(r, v_set_32f(-0x1.5555FCp-3f), v_set_32f(0x1.000238p-1f))
+                            : v_fma_32f(r, v_set_32f(-0x1.5557DEp-3f), v_set_32f(0x1.0008DAp-1f));
+        q = v_fnma_32f(v_mul_32f(r, r), p, r);
+        w = v_lookup_32f(v_load_32f(wide ? vx_scaled_powers_16 : vx_scaled_powers_8), v_cast_32f_32i(sum));
+    }
+    else
+        q = v_sub_32f(v_zero_32f(), vx_expm1_by_polynomial(v_sub_32f(v_zero_32f(), r)));
+    w = v_scale_32f(w, n);
+    return v_div_32f(w, v_add_32f(v_max_32f(factor, w), v_fnma_32f(factor, q, v_min_32f(factor, w))));
+}
+
+/*
+ * log(1 + exp(x)), within 2 units: max(x, 0) + log(1 + exp(-|x|)). Denormal results too, NaN for NaN. The rounding of the
+ * powers of the table would be too much here: 2.4 units.
+ */
+SN_INLINE v32f v_softplus_32f(v32f x)
+{
+    const v32f minus = v_cast_32i_32f(v_or_32i(v_cast_32f_32i(x), v_set_32i(INT32_MIN)));
+    const v32f near = v_max_32f(v_set_32f(-104.5f), minus);
+    v32f sum;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum);
+    const v32f exp_x = vx_exp_by_polynomial(n, vx_less_ln_2(near, n, false));
+    return v_add_32f(v_max_32f(v_zero_32f(), x), vx_log1p_of_0_to_1(exp_x));
 }
 
 #endif

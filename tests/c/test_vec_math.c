@@ -38,6 +38,13 @@ static double pow_075(double x) { return x < 0 ? NAN : pow(fabs(x), -0.75); }
 static double pow_1(double x) { return x < 0 ? NAN : fabs(x); }
 static double pow_10(double x) { return x < 0 ? NAN : pow(x, 10); }
 
+static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x))); }
+
+/* An alpha that makes the most of the rounding of expm1. */
+static v32f elu_32f(v32f x) { return v_elu_32f(x, v_set_32f(1.9999999f)); }
+static double elu(double x) { return x < 0 ? (double)1.9999999f * expm1(x) : x; }
+
 /* Interesting is where |x| is between from and to: there a function is neither constant nor the identity. */
 static const struct function
 {
@@ -49,6 +56,11 @@ static const struct function
 } functions[] = {
     {"exp", v_exp_32f, exp, 0x1p-26f, 110, 2},
     {"log", v_log_32f, log, 0x1p-149f, INFINITY, 2},
+    {"expm1", v_expm1_32f, expm1, 0x1p-27f, 110, 2},
+    {"elu", elu_32f, elu, 0x1p-27f, 30, 2},
+    {"tanh", v_tanh_32f, tanh, 0x1p-14f, 10, 2},
+    {"sigmoid", v_sigmoid_32f, sigmoid, 0x1p-26f, 110, 2},
+    {"softplus", v_softplus_32f, softplus, 0x1p-26f, 110, 2},
     {"pow(x, -0.75)", pow_075_32f, pow_075, 0x1p-149f, INFINITY, 3},
     {"pow(x, 1)", pow_1_32f, pow_1, 0x1p-149f, INFINITY, 3},
     {"pow(x, 10)", pow_10_32f, pow_10, 0x1p-15f, 0x1p13f, 12},
