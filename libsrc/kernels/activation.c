@@ -16,13 +16,32 @@ SN_INLINE v32f hswish(v32f x, const v32f * p)
 
 SN_INLINE v32f restrict_range(v32f x, const v32f * p) { return v_min_32f(p[1], v_max_32f(p[0], x)); }
 
+SN_INLINE v32f elu(v32f x, const v32f * p) { return v_elu_32f(x, p[0]); }
+
+SN_INLINE v32f sigmoid(v32f x, const v32f * p) { return v_sigmoid_32f(v_mul_32f(p[0], x)); }
+
+SN_INLINE v32f softplus(v32f x, const v32f * p)
+{
+    return v_select_32f(v_lt_32f(p[1], x), x, v_div_32f(v_softplus_32f(v_mul_32f(p[0], x)), p[0]));
+}
+
+SN_INLINE v32f hyperbolic_tangent(v32f x, const v32f * p) { return v_tanh_32f(v_mul_32f(p[0], x)); }
+
 POINTWISE(relu, 1, 4)
 POINTWISE(hswish, 2, 4)
 POINTWISE(restrict_range, 2, 4)
+POINTWISE(elu, 1, 2)
+POINTWISE(sigmoid, 1, 2)
+POINTWISE(softplus, 2, 2)
+POINTWISE(hyperbolic_tangent, 1, 2)
 
 void ISA_FN(install_activation)(struct sn_table * table)
 {
     table->pointwise_32f[SN_RELU] = relu_32f;
+    table->pointwise_32f[SN_ELU] = elu_32f;
     table->pointwise_32f[SN_HSWISH] = hswish_32f;
     table->pointwise_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
+    table->pointwise_32f[SN_SIGMOID] = sigmoid_32f;
+    table->pointwise_32f[SN_SOFTPLUS] = softplus_32f;
+    table->pointwise_32f[SN_TANH] = hyperbolic_tangent_32f;
 }

@@ -14,6 +14,12 @@ SN_INLINE v32f exponential(v32f x, const v32f * p)
     return v_exp_32f(x);
 }
 
+SN_INLINE v32f logarithm(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_log_32f(x);
+}
+
 /* -0 - x, which also turns the sign of 0. */
 SN_INLINE v32f negative(v32f x, const v32f * p)
 {
@@ -43,6 +49,7 @@ SN_INLINE v32f zero(v32f x, const v32f * p)
 
 POINTWISE(magnitude, 0, 4)
 POINTWISE(exponential, 0, 2)
+POINTWISE(logarithm, 0, 2)
 POINTWISE(negative, 0, 4)
 POINTWISE(inverse_root, 0, 4)
 POINTWISE(root, 0, 4)
@@ -52,6 +59,7 @@ void ISA_FN(install_unary)(struct sn_table * table)
 {
     table->pointwise_32f[SN_ABS] = magnitude_32f;
     table->pointwise_32f[SN_EXP] = exponential_32f;
+    table->pointwise_32f[SN_LOG] = logarithm_32f;
     table->pointwise_32f[SN_NEG] = negative_32f;
     table->pointwise_32f[SN_RSQRT] = inverse_root_32f;
     table->pointwise_32f[SN_SQRT] = root_32f;
