@@ -4,6 +4,8 @@
 #   demo       the main job on real input: classifies handwritten digits, see examples/digits/
 #   test       everything: check, then pytest and the README's code, in a .venv that it makes
 #   check      the C tests and the checker, which compares every instruction set of this machine with base
+#   accuracy   measures exp, log and the like over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it takes
+#              every 1000th float and only prints
 #   bench      times the layer cases, as fractions of this machine's limits
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
@@ -58,7 +60,7 @@ COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/is
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
 
-.PHONY: all check test bench demo examples asan install uninstall clean help
+.PHONY: all check test bench accuracy demo examples asan install uninstall clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
 $(B)/obj/%.o: libsrc/%.c
@@ -108,6 +110,13 @@ $(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
 
 $(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
 	$(CC) $(CFLAGS) $(CHECK_OBJ) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+$(B)/tests/accuracy: $(B)/tests/accuracy.o $(B)/libsimdnet.a
+	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+
+STEP ?=
+accuracy: $(B)/tests/accuracy
+	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
 .PHONY: check-programs
 check: all check-programs

@@ -4,8 +4,6 @@
  * Compiled once per instruction set: test_vec_math_<isa> [step [function]]. Arguments are every step-th float, from a random
  * start, and sixteen times as many where the function is interesting; step 1 is all floats and takes a minute per function.
  */
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +11,11 @@
 
 #include "core/numeric.h"
 #include "kernels/vec_math.h"
+#include "ulps.h"
 
 #define ISA SN_STRING(SN_ISA)
 
 static int failed;
-
-/* Units in the last place of a float of the size of x, whose exact value is a double. */
-static double ulps(float got, double exact)
-{
-    int exponent;
-    if (isnan(exact) || isnan(got))
-        return isnan(exact) && isnan(got) ? 0 : INFINITY;
-    if (fabs(exact) >= 0x1.FFFFFFp127) /* rounds to infinity */
-        return (double)got == copysign(INFINITY, exact) ? 0 : fabs(exact) < 0x1.000002p128 && got == FLT_MAX ? 1 : INFINITY;
-    frexp(fmax(fabs(exact), 0x1p-126), &exponent);
-    return isinf(got) ? (fabs(exact) >= 0x1.FFFFFCp127 ? 1 : INFINITY) : fabs((double)got - exact) / ldexp(1, exponent - 24);
-}
 
 static v32f pow_075_32f(v32f x) { return v_pow_32f(x, v_set_32f(-0.75f)); }
 static v32f pow_1_32f(v32f x) { return v_pow_32f(x, v_set_32f(1)); }

@@ -1,0 +1,209 @@
+/*
+ * Measures the functions of exp, log and the like on every instruction set of this machine, over all floats: the largest error
+ * in units in the last place against the C library in double at the same argument, and where it is. Prints the table of
+ * docs/accuracy.md.
+ *
+ *   accuracy [step]      every step-th float; 1, all of them, is the default and takes some minutes
+ *
+ * As many processes as there are cores take turns over blocks of floats: the choice of an instruction set holds for a whole
+ * process. The exact values of a block are computed once for all instruction sets.
+ */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE
+#endif
+
+#include "core/numeric.h"
+#include "simdnet.h"
+#include "ulps.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCK = 1 << 14, LEVELS = 16, PROCESSES = 256 };
+
+static const float one = 1, slope = 0.3f, six = 1.0f / 6, three = 3, most = FLT_MAX;
+
+static void unary(const float * src, SimdSynetUnaryOperation32fType type, float * dst)
+{
+    SimdSynetUnaryOperation32fLayerForward(src, BLOCK, type, dst);
+}
+
+static void run_exp(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fExp, dst); }
+static void run_log(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fLog, dst); }
+static void run_sqrt(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fSqrt, dst); }
+static void run_rsqrt(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fRsqrt, dst); }
+static void run_tanh(const float * src, float * dst) { SimdSynetTanh32f(src, BLOCK, &one, dst); }
+static void run_sigmoid(const float * src, float * dst) { SimdSynetSigmoid32f(src, BLOCK, &one, dst); }
+static void run_softplus(const float * src, float * dst) { SimdSynetSoftplus32f(src, BLOCK, &one, &most, dst); }
+static void run_elu(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK, &one, dst); }
+static void run_elu_slope(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK, &slope, dst); }
+static void run_hswish(const float * src, float * dst) { SimdSynetHswish32f(src, BLOCK, &three, &six, dst); }
+
+static double rsqrt(double x) { return 1 / sqrt(x); }
+static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x))); }
+static double elu(double x) { return x < 0 ? expm1(x) : x; }
+static double elu_slope(double x) { return x < 0 ? (double)slope * expm1(x) : x; }
+static double hswish(double x) { return isnan(x) ? x : x <= -3 ? 0 * x : (fmin(x, 3) + 3) * (double)six * x; }
+
+static const struct function
+{
+    const char * name;
+    void (*run)(const float * src, float * dst);
+    double (*exact)(double x);
+} functions[] = {
+    {"`UnaryOperation32fLayerForward`, Exp", run_exp, exp},
+    {"`UnaryOperation32fLayerForward`, Log", run_log, log},
+    {"`UnaryOperation32fLayerForward`, Sqrt", run_sqrt, sqrt},
+    {"`UnaryOperation32fLayerForward`, Rsqrt", run_rsqrt, rsqrt},
+    {"`UnaryOperation32fLayerForward`, Tanh; `Tanh32f`, slope 1", run_tanh, tanh},
+    {"`Sigmoid32f`, slope 1", run_sigmoid, sigmoid},
+    {"`Softplus32f`, beta 1", run_softplus, softplus},
+    {"`Elu32f`, alpha 1", run_elu, elu},
+    {"`Elu32f`, alpha 0.3", run_elu_slope, elu_slope},
+    {"`Hswish32f`, shift 3, scale 1/6", run_hswish, hswish},
+};
+
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+/* What a process has found: [level], and whether a level's bits differed from those of the one before it. */
+struct found
+{
+    struct
+    {
+        double error;
+        float at;
+    } worst[FUNCTIONS][LEVELS];
+    bool differs[LEVELS];
+};
+
+static const char * level[LEVELS];
+static size_t levels;
+
+/* The reciprocal of a unit in the last place of a float of that size; ilogb and ldexp would take most of the time. */
+static double per_unit(double exact)
+{
+    uint64_t bits;
+    memcpy(&bits, &exact, sizeof(bits));
+    const uint64_t exponent = bits >> 52 & 0x7FF, smallest = 1023 - 126, largest = 1023 + 127;
+    bits = (2 * 1023 + 23 - (exponent < smallest ? smallest : exponent > largest ? largest : exponent)) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof(scale));
+    return scale;
+}
+
+static void measure(const struct function * f, size_t index, const float * src, struct found * found)
+{
+    static float got[2][BLOCK];
+    static double exact[BLOCK], scale[BLOCK];
+    for (size_t i = 0; i < BLOCK; ++i) {
+        exact[i] = f->exact((double)src[i]);
+        scale[i] = per_unit(exact[i]);
+    }
+    for (size_t k = 0; k < levels; ++k) {
+        SimdnetSetMaxIsa(level[k]);
+        f->run(src, got[k % 2]);
+        for (size_t i = 0; i < BLOCK; ++i) {
+            const float y = got[k % 2][i];
+            if (fabs((double)y - exact[i]) * scale[i] <= found->worst[index][k].error) /* not for infinities and NaN */
+                continue;
+            const double error = ulps(y, exact[i]);
+            if (error > found->worst[index][k].error) {
+                found->worst[index][k].error = error;
+                found->worst[index][k].at = src[i];
+            }
+        }
+        for (size_t i = 0; k > 0 && i < BLOCK && !found->differs[k]; ++i)
+            found->differs[k] = got[0][i] != got[1][i] && !(isnan(got[0][i]) && isnan(got[1][i]));
+    }
+}
+
+/* Every process-th block of those that go over all floats by steps. */
+static void measure_blocks(size_t process, size_t processes, uint64_t step, struct found * found)
+{
+    static float src[BLOCK];
+    for (uint64_t first = process * BLOCK * step; first <= 0xFFFFFFFF; first += processes * BLOCK * step) {
+        for (size_t i = 0; i < BLOCK; ++i) {
+            const uint64_t bits = first + i * step;
+            src[i] = sn_from_bits_32f((uint32_t)(bits < 0xFFFFFFFF ? bits : 0xFFFFFFFF));
+        }
+        for (size_t i = 0; i < FUNCTIONS; ++i)
+            measure(&functions[i], i, src, found);
+    }
+}
+
+static void merge(struct found * sum, const struct found * found)
+{
+    for (size_t i = 0; i < FUNCTIONS; ++i)
+        for (size_t k = 0; k < levels; ++k)
+            if (found->worst[i][k].error > sum->worst[i][k].error)
+                sum->worst[i][k] = found->worst[i][k];
+    for (size_t k = 0; k < levels; ++k)
+        sum->differs[k] |= found->differs[k];
+}
+
+static void print_processor(void)
+{
+    char line[512], name[256] = "";
+    FILE * file = fopen("/proc/cpuinfo", "r");
+    while (file && !name[0] && fgets(line, sizeof(line), file))
+        sscanf(line, "model name : %255[^\n]", name);
+    if (file)
+        fclose(file);
+    printf("%s", name[0] ? name : "a processor that does not tell its name");
+}
+
+/* Levels of the same bits share a column. */
+static void print(const struct found * sum, uint64_t step)
+{
+    printf("# Accuracy\n\nThe largest error in units in the last place, and an argument where it is, against the exact value (the C\n"
+           "library's in double) at the same argument: ");
+    printf(step == 1 ? "over all floats" : "over every %llu-th float", (unsigned long long)step);
+    printf(", denormals, infinities and NaN included.\nMeasured on ");
+    print_processor();
+    printf(" by `make accuracy`, which writes this file.\nInstruction sets that share a column give the same bits.\n\n| Function |");
+    for (size_t k = 0; k < levels; ++k)
+        printf(k == 0 ? " %s" : sum->differs[k] ? " | %s" : ", %s", level[k]);
+    printf(" |\n|---|");
+    for (size_t k = 0; k < levels; ++k)
+        printf("%s", k == 0 || sum->differs[k] ? "---|" : "");
+    for (size_t i = 0; i < FUNCTIONS; ++i) {
+        printf("\n| %s |", functions[i].name);
+        for (size_t k = 0; k < levels; ++k)
+            if (k == 0 || sum->differs[k])
+                printf(" %.3f at %a |", sum->worst[i][k].error, (double)sum->worst[i][k].at);
+    }
+    printf("\n");
+}
+
+int main(int argc, char ** argv)
+{
+    const uint64_t step = argc > 1 && atoi(argv[1]) > 1 ? (uint64_t)atoi(argv[1]) : 1;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t processes = cores < 1 ? 1 : cores > PROCESSES ? PROCESSES : (size_t)cores;
+    while (levels < LEVELS && SimdnetIsaLevel(levels)) {
+        level[levels] = SimdnetIsaLevel(levels);
+        ++levels;
+    }
+    struct found * found = mmap(NULL, processes * sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED)
+        return 1;
+    for (size_t i = 0; i < processes; ++i)
+        if (fork() == 0) {
+            measure_blocks(i, processes, step, &found[i]);
+            _exit(0);
+        }
+    int status = 0, failed = 0;
+    while (wait(&status) > 0)
+        failed |= status;
+    for (size_t i = 1; i < processes; ++i)
+        merge(&found[0], &found[i]);
+    if (!failed)
+        print(&found[0], step);
+    return failed != 0;
+}
