@@ -12,65 +12,68 @@
  *
  * Powers that are multiples of 1/4 up to 1 come from square roots; the one most used, -3/4, from 1 / sqrt, times its square root.
  */
+#include "core/memory.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 #include "kernels/vec_math.h"
 
 #include <string.h>
 
-enum { SMALL = 4, STRIP = 256, PIXELS = 1024, WIDE = 16 };
+enum { SMALL = 4, STRIP = 256, PIXELS = 1536, WIDE = 16 };
 
-/* ---- dst = x * base ^ exponent */
+/* ---- x * (k0 + k1 * sum) ^ k2 */
 
-/* quarters: the exponent times 4, or OTHER; a constant. */
-enum { OTHER = 5 };
+/* The exponent times 4, but for OTHER exponents. Loops are compiled for THREE, for OTHER and for the rest, QUARTERS, between which
+ * they choose for each vector: with all in one, AVX2 has no registers left (NCHW 86 us instead of 74). */
+enum { THREE = -3, OTHER = 5, QUARTERS };
 
-SN_INLINE v32f scaled(v32f x, v32f base, v32f exponent, int quarters)
+struct power {
+    v32f k0, k1, exponent;
+    int quarters;
+};
+
+static int kind_of(const float * k)
 {
+    const float quarters = 4 * k[2];
+    const bool whole = quarters >= -4 && quarters <= 4 && (float)(int)quarters == quarters;
+    return !whole ? OTHER : (int)quarters == THREE ? THREE : QUARTERS;
+}
+
+SN_INLINE struct power power_of(const float * k, int kind)
+{
+    return (struct power){v_set_32f(k[0]), v_set_32f(k[1]), v_set_32f(k[2]), kind == QUARTERS ? (int)(4 * k[2]) : kind};
+}
+
+SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind)
+{
+    const v32f base = v_fma_32f(sum, p->k1, p->k0);
     v32f root;
-    switch (quarters) {
+    if (kind == OTHER)
+        return v_mul_32f(x, v_pow_32f(base, p->exponent));
+    switch (kind == QUARTERS ? p->quarters : kind) {
     case -4: return v_div_32f(x, base);
-    case -3: root = v_rsqrt_32f(base); return v_mul_32f(x, v_mul_32f(root, v_sqrt_32f(root)));
+    case THREE: root = v_rsqrt_32f(base); return v_mul_32f(x, v_mul_32f(root, v_sqrt_32f(root)));
     case -2: return v_mul_32f(x, v_rsqrt_32f(base));
     case -1: return v_mul_32f(x, v_sqrt_32f(v_rsqrt_32f(base)));
-    case 0: return x;
     case 1: return v_mul_32f(x, v_sqrt_32f(v_sqrt_32f(base)));
     case 2: return v_mul_32f(x, v_sqrt_32f(base));
     case 3: root = v_sqrt_32f(base); return v_mul_32f(x, v_mul_32f(root, v_sqrt_32f(root)));
     case 4: return v_mul_32f(x, base);
-    default: return v_mul_32f(x, v_pow_32f(base, exponent));
+    default: return x;
     }
 }
 
-/* base has room for whole vectors, and is 1 where there is nothing of x. */
-SN_INLINE void scale_by(const float * x, const float * base, size_t size, float exponent, float * dst, int quarters)
+SN_INLINE v32f load(const float * p, size_t n) { return n >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, n); }
+
+SN_INLINE void store(float * p, v32f v, size_t n)
 {
-    const v32f e = v_set_32f(exponent);
-    size_t i = 0;
-    for (; i + V32F_N <= size; i += V32F_N)
-        v_store_32f(dst + i, scaled(v_load_32f(x + i), v_load_32f(base + i), e, quarters));
-    if (i < size) {
-        const v32f v = v_load_tail_32f(x + i, size - i), b = v_load_tail_32f(base + i, size - i);
-        v_store_tail_32f(dst + i, scaled(v, b, e, quarters), size - i);
-    }
+    if (n >= V32F_N)
+        v_store_32f(p, v);
+    else
+        v_store_tail_32f(p, v, n);
 }
 
-static void scale(const float * x, const float * base, size_t size, float exponent, float * dst)
-{
-    const float quarters = 4 * exponent;
-    switch (quarters >= -4 && quarters <= 4 && (float)(int)quarters == quarters ? (int)quarters : OTHER) {
-    case -4: scale_by(x, base, size, exponent, dst, -4); break;
-    case -3: scale_by(x, base, size, exponent, dst, -3); break;
-    case -2: scale_by(x, base, size, exponent, dst, -2); break;
-    case -1: scale_by(x, base, size, exponent, dst, -1); break;
-    case 0: scale_by(x, base, size, exponent, dst, 0); break;
-    case 1: scale_by(x, base, size, exponent, dst, 1); break;
-    case 2: scale_by(x, base, size, exponent, dst, 2); break;
-    case 3: scale_by(x, base, size, exponent, dst, 3); break;
-    case 4: scale_by(x, base, size, exponent, dst, 4); break;
-    default: scale_by(x, base, size, exponent, dst, OTHER);
-    }
-}
+SN_INLINE v32f square(v32f x) { return v_mul_32f(x, x); }
 
 /* ---- sums */
 
@@ -88,8 +91,6 @@ SN_INLINE v32f sum_of(v32f * q, int n)
     add_pairs(q, n, 8);
     return q[0];
 }
-
-SN_INLINE v32f base_of(v32f sum, const float * k) { return v_fma_32f(sum, v_set_32f(k[1]), v_set_32f(k[0])); }
 
 /*
  * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have room
@@ -123,56 +124,63 @@ struct planes {
     float * dst;
 };
 
-SN_INLINE v32f square_at(const float * p, size_t i, size_t size)
-{
-    const v32f x = size - i >= V32F_N ? v_load_32f(p + i) : v_load_tail_32f(p + i, size - i);
-    return v_mul_32f(x, x);
-}
-
 /* A window of n channels, a constant. */
-SN_INLINE void planes_by_ring(const struct planes * p, int n)
+SN_INLINE void planes_by_ring(const struct planes * p, int n, int kind)
 {
-    float ring[2 * SMALL + 1][STRIP] SN_ALIGNED, base[STRIP] SN_ALIGNED;
+    float ring[2 * SMALL + 1][STRIP] SN_ALIGNED;
     float * row[2 * SMALL + 1];
-    const size_t half = (size_t)n / 2;
+    const size_t half = (size_t)n / 2, size = p->size;
+    const struct power power = power_of(p->k, kind);
     for (int j = 0; j < n; ++j)
         row[j] = ring[j];
-    for (size_t j = 0; j + 1 < (size_t)n; ++j) /* row j + 1 for channel j - half, as channel 0 will find it */
-        for (size_t i = 0; i < p->size; i += V32F_N) {
-            const bool there = j >= half && j - half < p->channels;
-            const v32f q = there ? square_at(p->src + (j - half) * p->stride, i, p->size) : v_zero_32f();
-            v_store_32f(row[j + 1] + i, q);
-        }
+    for (size_t j = 0; j + 1 < (size_t)n; ++j) { /* row j + 1 for channel j - half, as channel 0 will find it */
+        const float * x = p->src + (j - half) * p->stride;
+        for (size_t i = 0; i < size; i += V32F_N)
+            v_store_32f(row[j + 1] + i, j < half || j - half >= p->channels ? v_zero_32f() : square(load(x + i, size - i)));
+    }
     for (size_t c = 0; c < p->channels; ++c) {
-        float * oldest = row[0];
+        const float * x = p->src + c * p->stride, * last = c + half < p->channels ? x + half * p->stride : NULL;
+        float * dst = p->dst + c * p->stride, * oldest = row[0];
         for (int j = 0; j + 1 < n; ++j)
             row[j] = row[j + 1];
         row[n - 1] = oldest;
-        for (size_t i = 0; i < p->size; i += V32F_N) {
+        for (size_t i = 0; i < size; i += V32F_N) {
             v32f q[2 * SMALL + 1];
             SN_UNROLL for (int j = 0; j + 1 < n; ++j) q[j] = v_load_32f(row[j] + i);
-            q[n - 1] = c + half < p->channels ? square_at(p->src + (c + half) * p->stride, i, p->size) : v_zero_32f();
+            q[n - 1] = last ? square(load(last + i, size - i)) : v_zero_32f();
             v_store_32f(oldest + i, q[n - 1]);
-            v_store_32f(base + i, base_of(sum_of(q, n), p->k));
+            store(dst + i, scaled(load(x + i, size - i), sum_of(q, n), &power, kind), size - i);
         }
-        scale(p->src + c * p->stride, base, p->size, p->k[2], p->dst + c * p->stride);
     }
 }
 
 /* Any window; size is at most WIDE. */
-static void planes_by_doubling(const struct planes * p, size_t half, float * work)
+SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, float * work, int kind)
 {
-    const size_t rows = p->channels + 2 * half;
-    float * q = work, * sum = work + (rows + 1) * WIDE, base[WIDE] SN_ALIGNED;
+    const size_t rows = p->channels + 2 * half, size = p->size;
+    const struct power power = power_of(p->k, kind);
+    float * q = work, * sum = work + (rows + 1) * WIDE;
     memset(q, 0, rows * WIDE * sizeof(float));
     for (size_t c = 0; c < p->channels; ++c)
-        for (size_t i = 0; i < p->size; i += V32F_N)
-            v_store_32f(q + (half + c) * WIDE + i, square_at(p->src + c * p->stride, i, p->size));
+        for (size_t i = 0; i < size; i += V32F_N)
+            v_store_32f(q + (half + c) * WIDE + i, square(load(p->src + c * p->stride + i, size - i)));
     sums_by_doubling(q, p->channels, 2 * half + 1, WIDE, sum);
-    for (size_t c = 0; c < p->channels; ++c) {
-        for (size_t i = 0; i < WIDE; i += V32F_N)
-            v_store_32f(base + i, base_of(v_load_32f(sum + c * WIDE + i), p->k));
-        scale(p->src + c * p->stride, base, p->size, p->k[2], p->dst + c * p->stride);
+    for (size_t c = 0; c < p->channels; ++c)
+        for (size_t i = 0; i < size; i += V32F_N) {
+            const v32f x = load(p->src + c * p->stride + i, size - i), s = v_load_32f(sum + c * WIDE + i);
+            store(p->dst + c * p->stride + i, scaled(x, s, &power, kind), size - i);
+        }
+}
+
+SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float * work, int kind)
+{
+    switch (half) {
+    case 0: planes_by_ring(p, 1, kind); break;
+    case 1: planes_by_ring(p, 3, kind); break;
+    case 2: planes_by_ring(p, 5, kind); break;
+    case 3: planes_by_ring(p, 7, kind); break;
+    case 4: planes_by_ring(p, 9, kind); break;
+    default: planes_by_doubling(p, half, work, kind);
     }
 }
 
@@ -184,61 +192,78 @@ static void planes(const struct planes * all, size_t half, float * work)
         p.src += s;
         p.dst += s;
         p.size = sn_min(all->size - s, step);
-        switch (half) {
-        case 0: planes_by_ring(&p, 1); break;
-        case 1: planes_by_ring(&p, 3); break;
-        case 2: planes_by_ring(&p, 5); break;
-        case 3: planes_by_ring(&p, 7); break;
-        case 4: planes_by_ring(&p, 9); break;
-        default: planes_by_doubling(&p, half, work);
+        switch (kind_of(p.k)) {
+        case THREE: planes_of_kind(&p, half, work, THREE); break;
+        case OTHER: planes_of_kind(&p, half, work, OTHER); break;
+        default: planes_of_kind(&p, half, work, QUARTERS);
         }
     }
 }
 
 /* ---- pixels; dst may be src */
 
-/* Bases of `number` pixels, dense, from squares of which those of pixel j begin at q + half + j * (channels + half). */
-SN_INLINE void bases_by_sums(const float * q, size_t channels, size_t half, size_t number, const float * k, float * base, int n)
+/* The n neighbours from p on, for V32F_N values of p. */
+SN_INLINE v32f sum_at(const float * p, int n)
 {
-    for (size_t j = 0; j < number; ++j)
-        for (size_t c = 0; c < channels; c += V32F_N) {
-            const float * from = q + j * (channels + half) + c;
-            v32f x[2 * SMALL + 1];
-            SN_UNROLL for (int i = 0; i < n; ++i) x[i] = v_load_32f(from + i);
-            v_store_32f(base + j * channels + c, base_of(sum_of(x, n), k));
-        }
+    v32f q[2 * SMALL + 1];
+    SN_UNROLL for (int i = 0; i < n; ++i) q[i] = v_load_32f(p + i);
+    return sum_of(q, n);
 }
 
-static void bases(const float * q, size_t channels, size_t half, size_t number, const float * k, float * base, float * sum)
+/* `number` pixels; q is where the window of the first value of the first pixel begins, `pitch` from one pixel to the next. */
+struct pixels {
+    const float * src;
+    size_t channels, number, pitch;
+    const float * q, * k;
+    float * dst;
+};
+
+/* Windows of n values, a constant. */
+SN_INLINE void scale_pixels(const struct pixels * p, int n, int kind)
+{
+    const struct power power = power_of(p->k, kind);
+    const size_t channels = p->channels;
+    for (size_t j = 0; j < p->number; ++j) {
+        const float * x = p->src + j * channels, * q = p->q + j * p->pitch;
+        float * dst = p->dst + j * channels;
+        for (size_t c = 0; c < channels; c += V32F_N)
+            store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind), channels - c);
+    }
+}
+
+SN_INLINE void pixels_of_kind(const struct pixels * p, size_t half, int kind)
 {
     switch (half) {
-    case 0: bases_by_sums(q, channels, half, number, k, base, 1); break;
-    case 1: bases_by_sums(q, channels, half, number, k, base, 3); break;
-    case 2: bases_by_sums(q, channels, half, number, k, base, 5); break;
-    case 3: bases_by_sums(q, channels, half, number, k, base, 7); break;
-    case 4: bases_by_sums(q, channels, half, number, k, base, 9); break;
-    default:
-        sums_by_doubling(q, number * (channels + half) - half, 2 * half + 1, 1, sum);
-        for (size_t j = 0; j < number; ++j)
-            for (size_t c = 0; c < channels; c += V32F_N)
-                v_store_32f(base + j * channels + c, base_of(v_load_32f(sum + j * (channels + half) + c), k));
+    case 1: scale_pixels(p, 3, kind); break;
+    case 2: scale_pixels(p, 5, kind); break;
+    case 3: scale_pixels(p, 7, kind); break;
+    case 4: scale_pixels(p, 9, kind); break;
+    default: scale_pixels(p, 1, kind); /* none, or sums are there */
     }
 }
 
 static void wide_pixels(const float * src, size_t channels, size_t half, size_t number, const float * k, float * dst, float * work)
 {
-    const size_t pitch = channels + half, step = sn_max(PIXELS / pitch, 1), room = sn_max(PIXELS, pitch) + half + 2 * V32F_N;
-    float * q = work, * sum = q + room, * base = sum + room;
-    memset(q, 0, room * sizeof(float));
-    for (size_t s = 0; s < number; s += step) {
-        const size_t n = sn_min(number - s, step);
-        const float * x = src + s * channels;
-        /* A pixel's last vector is filled up with zeros, which leave those after it what they are or are overwritten. */
+    /* Squares of a pixel begin at a multiple of 16; zeros lie around them, also where the last vector is filled up. */
+    const size_t pitch = sn_align(channels + half, 16), before = sn_align(half, 16), step = sn_max(PIXELS / pitch, 1);
+    const size_t room = step * pitch + before + 2 * V32F_N;
+    float * q = work + before, * sum = work + room;
+    memset(work, 0, room * sizeof(float));
+    for (size_t s = 0, n; s < number; s += n, src += n * channels, dst += n * channels) {
+        n = sn_min(number - s, step);
         for (size_t j = 0; j < n; ++j)
             for (size_t c = 0; c < channels; c += V32F_N)
-                v_store_32f(q + half + j * pitch + c, square_at(x + j * channels, c, channels));
-        bases(q, channels, half, n, k, base, sum);
-        scale(x, base, n * channels, k[2], dst + s * channels);
+                v_store_32f(q + j * pitch + c, square(load(src + j * channels + c, channels - c)));
+        struct pixels p = {src, channels, n, pitch, q - half, k, dst};
+        if (half > SMALL) {
+            sums_by_doubling(q - half, (n - 1) * pitch + channels, 2 * half + 1, 1, sum);
+            p.q = sum;
+        }
+        switch (kind_of(k)) {
+        case THREE: pixels_of_kind(&p, half, THREE); break;
+        case OTHER: pixels_of_kind(&p, half, OTHER); break;
+        default: pixels_of_kind(&p, half, QUARTERS);
+        }
     }
 }
 
