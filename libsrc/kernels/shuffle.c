@@ -2,9 +2,9 @@
  * Channels parted into even and odd ones.
  *
  * NHWC: as every pixel has an even number of channels, those are the even and odd elements of the whole array. With one source
- * that is all; with two, a pixel of the result is what one of each gives. Pixels wider than a vector are written one by one, by
- * whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers that stay in the first cache,
- * from which kernels/concat.h puts pixels together.
+ * that is all; with two, a pixel of the result is what one of each gives. Pixels wider than half a vector are written one by one,
+ * by whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers that stay in the first
+ * cache, from which kernels/concat.h puts pixels together.
  *
  * NCHW: planes are copied, by whole vectors as well. Of planes smaller than half a vector, look-ups bring the even ones of a
  * vector together, and the odd ones.
@@ -86,7 +86,7 @@ static void shuffle_nhwc_32f(const struct sn_shuffle * p, size_t begin, size_t e
     float * dst0 = p->dst0 + begin * size, * dst1 = p->dst1 + begin * size;
     if (size0 == 0 || size1 == 0)
         part(size0 ? src0 : src1, number * size, dst0, dst1);
-    else if (size <= V32F_N)
+    else if (2 * size <= V32F_N)
         part_narrow(src0, size0, src1, size1, number, dst0, dst1);
     else
         part_wide(src0, size0, src1, size1, number, dst0, dst1);

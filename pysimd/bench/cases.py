@@ -237,6 +237,79 @@ def _convert(source: str, target: str, c: int, s: int) -> Case:
     return Case("layout", f"convert {c}x{s}", f"{source}->{target}", prepare)
 
 
+def _convert_filter(source: str, target: str, o: int, i: int, k: int) -> Case:
+    formats = {"oiyx": 6, "yxio": 7, "oyxi16o": 10}
+
+    def prepare() -> Prepared:
+        src, dst = _floats(o, i, k), _floats(-(-o // 16) * 16, i, k)
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetConvertFilter, o, n, k, _at(src), formats[source], _at(dst), formats[target])
+
+        return Prepared(bound(i), bound(0), traffic=2 * src.nbytes, keep=(src, dst))
+
+    return Case("layout", f"filter {o}x{i}x{k}", f"{source}->{target}", prepare)
+
+
+def _set_input(pixel: str, layout: str, channels: int, width: int, height: int, gap: int = 0) -> Case:
+    number, size = {"gray8": (1, 1), "bgr24": (3, 3), "rgb24": (16, 3), "bgra32": (4, 4)}[pixel]
+    stride = width * size + gap
+
+    def prepare() -> Prepared:
+        src, dst, limits = _bytes(height, stride), _floats(channels, height, width), _floats(2, 3)
+        p_limits = _at(limits[0]), _at(limits[1])
+
+        def bound(rows: int) -> Callable[[], Any]:
+            form = _FORMATS[layout]
+            picture = _at(src, "uint8_t *"), width, rows, stride, number
+            return _bind(lib.SimdSynetSetInput, *picture, *p_limits, _at(dst), channels, form)
+
+        return Prepared(bound(height), bound(0), traffic=width * height * size + dst.nbytes, keep=(src, dst, limits))
+
+    return Case("set_input", f"{pixel}->{channels} {width}x{height}{' rows apart' if gap else ''}", layout, prepare)
+
+
+def _shuffle(layout: str, c0: int, c1: int, s: int) -> Case:
+    def prepare() -> Prepared:
+        src0, src1, half = _floats(c0, s), _floats(c1, s), (c0 + c1) // 2
+        dst0, dst1 = _floats(half, s), _floats(half, s)
+
+        def bound(n: int) -> Callable[[], Any]:
+            sources = _at(src0), c0, _at(src1), c1, n
+            return _bind(lib.SimdSynetShuffleLayerForward, *sources, _at(dst0), _at(dst1), half, _FORMATS[layout])
+
+        return Prepared(bound(s), bound(0), traffic=4 * dst0.nbytes, keep=(src0, src1, dst0, dst1))
+
+    return Case("shuffle", f"{c0}+{c1}x{s}", layout, prepare)
+
+
+def _lrn(layout: str, c: int, s: int, size: int, beta: float = 0.75, aim_us: float | None = None) -> Case:
+    def prepare() -> Prepared:
+        src, dst, k = _floats(c, s), _floats(c, s), arrays.placed(np.array([1, 1e-4 / size, -beta], np.float32))
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetLrnLayerCrossChannels, _at(src), size // 2, c, n, _at(k), _at(dst), _FORMATS[layout])
+
+        return Prepared(bound(s), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, k))
+
+    return Case("lrn", f"{c}x{s} size {size} beta {beta:g}", layout, prepare, aim_us=aim_us)
+
+
+def _eltwise(operation: str, count: int, size: int, aim_us: float | None = None) -> Case:
+    number = ["product", "sum", "max", "min"].index(operation)
+
+    def prepare() -> Prepared:
+        sources, weight, dst = [_floats(size) for _ in range(count)], _floats(count), _floats(size)
+        pointers = ffi.new("float *[]", [_at(source) for source in sources])
+
+        def bound(n: int) -> Callable[[], Any]:
+            return _bind(lib.SimdSynetEltwiseLayerForward, pointers, _at(weight), count, n, number, _at(dst))
+
+        return Prepared(bound(size), bound(0), traffic=(count + 1) * dst.nbytes, keep=(sources, weight, dst, pointers))
+
+    return Case("eltwise", f"{operation} of {count} {size}", "-", prepare, aim_us=aim_us)
+
+
 def _inner_product(count: int, size: int) -> Case:
     def prepare() -> Prepared:
         src, weight, bias, dst = _floats(size), _floats(count, size), _floats(count), _floats(count)
@@ -410,6 +483,35 @@ def _cases() -> list[Case]:
         _convert("nchw", "nhwc", 64, pixels),
         _convert("nhwc", "nchw", 64, pixels),
         _convert("nchw", "nhwc", 3, 224 * 224),
+        _convert_filter("oiyx", "yxio", 64, 64, 9),
+        _convert_filter("oiyx", "yxio", 512, 512, 9),
+        _convert_filter("yxio", "oiyx", 256, 256, 9),
+        _convert_filter("oiyx", "oyxi16o", 256, 256, 9),
+        _convert_filter("yxio", "oyxi16o", 256, 256, 9),
+        _set_input("bgr24", "nchw", 3, 224, 224),
+        _set_input("rgb24", "nhwc", 3, 224, 224),
+        _set_input("rgb24", "nhwc", 3, 224, 224, 96),
+        _set_input("bgra32", "nchw", 3, 224, 224),
+        _set_input("bgr24", "nchw", 1, 224, 224),
+        _set_input("bgr24", "nhwc", 3, 1920, 1080),
+        _set_input("rgb24", "nchw", 3, 1920, 1080),
+        _shuffle("nchw", 64, 64, pixels),
+        _shuffle("nhwc", 64, 64, pixels),
+        _shuffle("nhwc", 116, 116, 28 * 28),
+        _shuffle("nchw", 464, 464, 49),
+        _shuffle("nhwc", 4, 4, pixels),
+        _eltwise("sum", 2, 64 * pixels, 26),
+        _eltwise("max", 2, 64 * pixels, 26),
+        _eltwise("product", 3, 64 * pixels, 34),
+        _eltwise("sum", 8, 64 * pixels),
+        _eltwise("sum", 2, 49),
+        _lrn("nchw", 64, pixels, 5, aim_us=60),
+        _lrn("nhwc", 64, pixels, 5, aim_us=60),
+        _lrn("nhwc", 64, pixels, 5, 0.6),
+        _lrn("nchw", 96, 55 * 55, 11),
+        _lrn("nchw", 256, 27 * 27, 5),
+        _lrn("nhwc", 3, pixels, 5),
+        _lrn("nchw", 512, 7, 5),
         _inner_product(4096, 4096),
         _inner_product(1000, 1280),
         _winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
