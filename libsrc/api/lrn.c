@@ -7,8 +7,8 @@ void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t chann
 {
     SN_ENTER();
     size_t elements;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID, "format is %d, expected NCHW or NHWC",
-             (int)format);
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
+             "format is %d, expected NCHW or NHWC", (int)format);
     SN_CHECK(sn_product(&elements, channels, spatial), SN_VOID, "channels is %zu and spatial is %zu, too large for an array",
              channels, spatial);
     if (elements == 0)

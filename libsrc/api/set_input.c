@@ -4,7 +4,8 @@
 #include "core/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
-                       const float * lower, const float * upper, float * dst, size_t channels, SimdTensorFormatType dstFormat)
+                       const float * lower, const float * upper, float * dst, size_t channels,
+                       SimdTensorFormatType dstFormat)
 {
     SN_ENTER();
     const size_t pixel = sn_pixel_bytes(srcFormat);

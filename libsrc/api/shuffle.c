@@ -7,8 +7,8 @@ void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float 
 {
     SN_ENTER();
     size_t elements0, elements1;
-    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID, "format is %d, expected NCHW or NHWC",
-             (int)format);
+    SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
+             "format is %d, expected NCHW or NHWC", (int)format);
     SN_CHECK(srcC0 % 2 == 0, SN_VOID, "srcC0 is %zu, expected an even number", srcC0);
     SN_CHECK(srcC1 % 2 == 0, SN_VOID, "srcC1 is %zu, expected an even number", srcC1);
     SN_CHECK(srcC0 / 2 + srcC1 / 2 == dstC, SN_VOID, "dstC is %zu, expected half of srcC0 + srcC1, %zu", dstC,

@@ -1,10 +1,10 @@
 /*
  * Arrays put together element by element: product, weighted sum, maximum, minimum.
  *
- * Up to four arrays are read in one pass, four vectors of each a turn, stores aligned: as fast as a copy. More go by blocks
- * that stay in the first cache: the first four give a block of results, which with the next three gives another, and so on, so
- * that there are never more than five streams of memory at once; only the last of these passes writes dst. That a block is
- * read before dst is written lets dst be any of the arrays.
+ * Up to four arrays are read in one pass, four vectors of each a turn, stores aligned: as fast as a copy. More go by
+ * blocks that stay in the first cache: the first four give a block of results, which with the next three gives another,
+ * and so on, so that there are never more than five streams of memory at once; only the last of these passes writes dst.
+ * That a block is read before dst is written lets dst be any of the arrays.
  *
  * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
  */

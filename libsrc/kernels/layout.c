@@ -1,6 +1,7 @@
 /*
- * Changes of layout: every one of them is a transposition, for NCHW is planes of positions, NHWC and NCHWxc are pixels of lanes.
- * Many channels of NHWC: kernels/transpose.h. Few lanes (the block of NCHWxc, or fewer channels than V32F_N): kernels/lanes.h.
+ * Changes of layout: every one of them is a transposition, for NCHW is planes of positions, NHWC and NCHWxc are pixels of
+ * lanes. Many channels of NHWC: kernels/transpose.h. Few lanes (the block of NCHWxc, or fewer channels than V32F_N):
+ * kernels/lanes.h.
  *
  * A filter is an image whose channels are the outputs and whose positions are k * I + i, but for Oiyx, where they are
  * i * K + k. With one input or one tap that is the same, else see kernels/layout_filter.h.

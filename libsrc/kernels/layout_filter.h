@@ -2,8 +2,8 @@
  * Filters between Oiyx and layouts with the outputs innermost, the outputs being many rows of Oiyx, its input and tap the
  * columns q = i * K + k. Yxio and Oyxixo have a row of outputs for each q, in another order (kernels/transpose.h).
  *
- * Yxio is one transposition. Of Oyxixo, V32F_N outputs at a time: part of a block where that is as wide as a vector, else some
- * blocks, by a buffer of full vectors from which they are cut.
+ * Yxio is one transposition. Of Oyxixo, V32F_N outputs at a time: part of a block where that is as wide as a vector, else
+ * some blocks, by a buffer of full vectors from which they are cut.
  */
 #ifndef SN_KERNELS_LAYOUT_FILTER_H
 #define SN_KERNELS_LAYOUT_FILTER_H
@@ -16,21 +16,23 @@ static struct rows filter_rows(size_t input, size_t kernel, size_t pitch)
     return (struct rows){input * pitch, kernel, pitch};
 }
 
-static void oiyx_to_yxio(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin, size_t end)
+static void oiyx_to_yxio(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin,
+                         size_t end)
 {
     const struct part p = {0, output, begin * kernel, (end - begin) * kernel};
     transpose_part(src, (struct rows){input * kernel, 0, 0}, dst, filter_rows(input, kernel, output), p, false, true);
 }
 
-static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin, size_t end)
+static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin,
+                         size_t end)
 {
     const struct part p = {begin * kernel, (end - begin) * kernel, 0, output};
     transpose_part(src, filter_rows(input, kernel, output), dst, (struct rows){input * kernel, 0, 0}, p, true, false);
 }
 
 /* Up to V32F_N outputs, rows of Oiyx, to full vectors of them; what is missing becomes 0. */
-SN_INLINE void outputs_to_vectors(const float * src, struct rows from, size_t outputs, float * dst, struct rows to, size_t begin,
-                                  size_t end, bool permuted)
+SN_INLINE void outputs_to_vectors(const float * src, struct rows from, size_t outputs, float * dst, struct rows to,
+                                  size_t begin, size_t end, bool permuted)
 {
     for (size_t q = begin; q < end; q += V32F_N) {
         const struct part p = {0, outputs, q, sn_min(end - q, V32F_N)};
@@ -41,8 +43,8 @@ SN_INLINE void outputs_to_vectors(const float * src, struct rows from, size_t ou
     }
 }
 
-SN_INLINE void vectors_to_outputs(const float * src, struct rows from, size_t outputs, float * dst, struct rows to, size_t begin,
-                                  size_t end, bool permuted)
+SN_INLINE void vectors_to_outputs(const float * src, struct rows from, size_t outputs, float * dst, struct rows to,
+                                  size_t begin, size_t end, bool permuted)
 {
     for (size_t q = begin; q < end; q += V32F_N) {
         const struct part p = {q, sn_min(end - q, V32F_N), 0, outputs};
@@ -61,8 +63,8 @@ static void copy_lanes(const float * src, const size_t * from, float * dst, cons
 }
 
 /* V32F_N outputs of Oiyx or the last ones, and the blocks of fewer lanes that they are. */
-static void outputs_to_blocks(const float * src, struct rows plain, size_t outputs, float * dst, struct rows rows, size_t lanes,
-                              size_t block, size_t begin, size_t end)
+static void outputs_to_blocks(const float * src, struct rows plain, size_t outputs, float * dst, struct rows rows,
+                              size_t lanes, size_t block, size_t begin, size_t end)
 {
     float buffer[TRANSPOSE_TILE * V32F_N] SN_ALIGNED;
     size_t from[TRANSPOSE_TILE], to[TRANSPOSE_TILE];
@@ -93,8 +95,8 @@ static void blocks_to_outputs(const float * src, struct rows rows, size_t lanes,
     }
 }
 
-static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes, size_t begin,
-                           size_t end)
+static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes,
+                           size_t begin, size_t end)
 {
     const size_t line = input * kernel, all = sn_ceil_div(output, lanes) * lanes;
     const struct rows plain = {line, 0, 0}, rows = filter_rows(input, kernel, lanes);
@@ -109,8 +111,8 @@ static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const flo
     }
 }
 
-static void blocks_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes, size_t begin,
-                           size_t end)
+static void blocks_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes,
+                           size_t begin, size_t end)
 {
     const size_t line = input * kernel;
     const struct rows plain = {line, 0, 0}, rows = filter_rows(input, kernel, lanes);
@@ -120,7 +122,8 @@ static void blocks_to_oiyx(size_t output, size_t input, size_t kernel, const flo
         if (lanes >= V32F_N)
             vectors_to_outputs(block, rows, outputs, dst + o * line, plain, begin * kernel, end * kernel, true);
         else
-            blocks_to_outputs(block, rows, lanes, lanes * line, outputs, dst + o * line, plain, begin * kernel, end * kernel);
+            blocks_to_outputs(block, rows, lanes, lanes * line, outputs, dst + o * line, plain, begin * kernel,
+                              end * kernel);
     }
 }
 

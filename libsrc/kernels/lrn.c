@@ -1,16 +1,18 @@
 /*
  * Local response normalization: x * (k0 + k1 * sum) ^ k2, where sum is of the squares of 2 * half + 1 channels.
  *
- * Sums add up what belongs to a window and nothing else: a running sum, which adds one square and subtracts another, would lose
- * small values beside large ones. Up to SMALL channels on either side are added pairwise, each time anew; more by doubling: sums of
- * 1, 2, 4 ... neighbours, and one more where the number is odd, log2 of the window in all. Either way the order of the additions
- * is the same for every channel and position, and the error grows with the logarithm of the window.
+ * Sums add up what belongs to a window and nothing else: a running sum, which adds one square and subtracts another,
+ * would lose small values beside large ones. Up to SMALL channels on either side are added pairwise, each time anew; more
+ * by doubling: sums of 1, 2, 4 ... neighbours, and one more where the number is odd, log2 of the window in all. Either
+ * way the order of the additions is the same for every channel and position, and the error grows with the logarithm of
+ * the window.
  *
- * NCHW: strips of positions; the squares of the channels in the window are in a ring of rows that stays in the first cache.
- * NHWC: the squares of some pixels, with `half` zeros between two, are one array, and a sum is of neighbours in it. Pixels of less
- * than a vector are made planes first, and planes of less than a vector pixels (kernels/lanes.h).
+ * NCHW: strips of positions; the squares of the channels in the window are in a ring of rows that stays in the first
+ * cache. NHWC: the squares of some pixels, with `half` zeros between two, are one array, and a sum is of neighbours in
+ * it. Pixels of less than a vector are made planes first, and planes of less than a vector pixels (kernels/lanes.h).
  *
- * Powers that are multiples of 1/4 up to 1 come from square roots; the one most used, -3/4, from 1 / sqrt, times its square root.
+ * Powers that are multiples of 1/4 up to 1 come from square roots; the one most used, -3/4, from 1 / sqrt, times its
+ * square root.
  */
 #include "core/memory.h"
 #include "kernels/install.h"
@@ -23,8 +25,8 @@ enum { SMALL = 4, STRIP = 256, PIXELS = 1536, WIDE = 16 };
 
 /* ---- x * (k0 + k1 * sum) ^ k2 */
 
-/* The exponent times 4, but for OTHER exponents. Loops are compiled for THREE, for OTHER and for the rest, QUARTERS, between which
- * they choose for each vector: with all in one, AVX2 has no registers left (NCHW 86 us instead of 74). */
+/* The exponent times 4, but for OTHER exponents. Loops are compiled for THREE, for OTHER and for the rest, QUARTERS, between
+ * which they choose for each vector: with all in one, AVX2 has no registers left (NCHW 86 us instead of 74). */
 enum { THREE = -3, OTHER = 5, QUARTERS };
 
 struct power {
@@ -93,8 +95,8 @@ SN_INLINE v32f sum_of(v32f * q, int n)
 }
 
 /*
- * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have room
- * for a vector more. From m to 2 * m rows, or to 2 * m + 1, as the binary digits of n say.
+ * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays
+ * have room for a vector more. From m to 2 * m rows, or to 2 * m + 1, as the binary digits of n say.
  */
 static void sums_by_doubling(const float * q, size_t number, size_t n, size_t pitch, float * sum)
 {
@@ -210,7 +212,7 @@ SN_INLINE v32f sum_at(const float * p, int n)
     return sum_of(q, n);
 }
 
-/* `number` pixels; q is where the window of the first value of the first pixel begins, `pitch` from one pixel to the next. */
+/* `number` pixels; q is where the window of the first value of the first one begins, `pitch` from one pixel to the next. */
 struct pixels {
     const float * src;
     size_t channels, number, pitch;
@@ -242,7 +244,8 @@ SN_INLINE void pixels_of_kind(const struct pixels * p, size_t half, int kind)
     }
 }
 
-static void wide_pixels(const float * src, size_t channels, size_t half, size_t number, const float * k, float * dst, float * work)
+static void wide_pixels(const float * src, size_t channels, size_t half, size_t number, const float * k, float * dst,
+                        float * work)
 {
     /* Squares of a pixel begin at a multiple of 16; zeros lie around them, also where the last vector is filled up. */
     const size_t pitch = sn_align(channels + half, 16), before = sn_align(half, 16), step = sn_max(PIXELS / pitch, 1);

@@ -1,8 +1,8 @@
 /*
  * Bytes of pictures to floats, scaled and shifted for each channel: a multiplication, then an addition, on every set.
  *
- * Planes (NCHW, and one channel): the lanes of a vector are pixels, brought there as 32-bit numbers; their colours are bytes of
- * these. The gray of colours is computed in float: its sum of products stays below 2^24, so it is exact.
+ * Planes (NCHW, and one channel): the lanes of a vector are pixels, brought there as 32-bit numbers; their colours are
+ * bytes of these. The gray of colours is computed in float: its sum of products stays below 2^24, so it is exact.
  *
  * Pixels (NHWC): the lanes are colours. A vector of bytes, widened, has one or more pixels; a look-up puts their colours in
  * order. What it writes beyond them is written again by the next one, and cut at the end.

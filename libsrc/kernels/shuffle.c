@@ -1,10 +1,10 @@
 /*
  * Channels parted into even and odd ones.
  *
- * NHWC: as every pixel has an even number of channels, those are the even and odd elements of the whole array. With one source
- * that is all; with two, a pixel of the result is what one of each gives. Pixels wider than half a vector are written one by one,
- * by whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers that stay in the first
- * cache, from which kernels/concat.h puts pixels together.
+ * NHWC: as every pixel has an even number of channels, those are the even and odd elements of the whole array. With one
+ * source that is all; with two, a pixel of the result is what one of each gives. Pixels wider than half a vector are
+ * written one by one, by whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers
+ * that stay in the first cache, from which kernels/concat.h puts pixels together.
  *
  * NCHW: planes are copied, by whole vectors as well. Of planes smaller than half a vector, look-ups bring the even ones of a
  * vector together, and the odd ones.

@@ -1,7 +1,7 @@
 /*
- * Transposition of matrices with many rows and columns: squares of V32F_N, in tiles of 64 x 64 so that lines of both sides are
- * used while they are near. The last square of a side reaches back over the one before instead of being cut; it writes the same
- * values again.
+ * Transposition of matrices with many rows and columns: squares of V32F_N, in tiles of 64 x 64 so that lines of both
+ * sides are used while they are near. The last square of a side reaches back over the one before instead of being cut; it
+ * writes the same values again.
  *
  * The rows of one side may lie in another order than their numbers: a filter's row q = i * K + k of Oiyx is row k * I + i of
  * Yxio. Only addresses change by that, so one transposition serves images and filters.
@@ -56,8 +56,8 @@ SN_INLINE void transpose_square(const float * src, struct rows from, float * dst
 }
 
 /* The part fits into a square; rows of dst get `written` values, zeros after the `height` that there are. */
-SN_INLINE void transpose_rest(const float * src, struct rows from, float * dst, struct rows to, struct part p, size_t written,
-                              bool permuted_from, bool permuted_to)
+SN_INLINE void transpose_rest(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+                              size_t written, bool permuted_from, bool permuted_to)
 {
     v32f r[V32F_N];
     size_t at[V32F_N];

@@ -81,8 +81,8 @@ struct convert_filter {
 static void convert_filter_range(const void * argument, size_t begin, size_t end)
 {
     const struct convert_filter * job = argument;
-    job->kernel_fn(job->output, job->input, job->kernel, job->src, job->srcFormat, job->dst, job->dstFormat, begin * job->step,
-                   sn_min(end * job->step, job->input));
+    job->kernel_fn(job->output, job->input, job->kernel, job->src, job->srcFormat, job->dst, job->dstFormat,
+                   begin * job->step, sn_min(end * job->step, job->input));
 }
 
 void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,

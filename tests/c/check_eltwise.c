@@ -118,7 +118,8 @@ void check_eltwise(void)
     for (size_t size = 1; size <= 300; size += check_quick() ? 9 : 1)
         for (size_t count = 1; count <= MOST; count += size % 3 + 1)
             for (size_t type = 0; type < 4; ++type, ++turn)
-                check_eltwise_at(count, size, type, turn % 2 ? NONE : turn / 2 % count, (enum check_fill)(turn / 3 % CHECK_FILLS));
+                check_eltwise_at(count, size, type, turn % 2 ? NONE : turn / 2 % count,
+                                 (enum check_fill)(turn / 3 % CHECK_FILLS));
     for (size_t type = 0; type < 4; ++type)
         for (size_t count = 1; count <= 9; ++count) {
             check_eltwise_at(count, 1000 + 321 * count, type, NONE, CHECK_RANDOM);

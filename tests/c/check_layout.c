@@ -106,7 +106,8 @@ static const char * const filter_name[] = {"oiyx", "yxio", "oyxi4o", "oyxi8o", "
 static struct filter filter_case(size_t output, size_t input, size_t kernel, size_t from, size_t to)
 {
     const struct filter job = {output, input, kernel, filter_format[from], filter_format[to]};
-    check_case(FILTER, "%s to %s output=%zu input=%zu kernel=%zu", filter_name[from], filter_name[to], output, input, kernel);
+    check_case(FILTER, "%s to %s output=%zu input=%zu kernel=%zu", filter_name[from], filter_name[to], output, input,
+               kernel);
     check_in("src", CHECK_32I, filter_elements(&job, job.srcFormat), CHECK_RANDOM);
     check_out("dst", CHECK_32I, filter_elements(&job, job.dstFormat));
     return job;
@@ -163,7 +164,8 @@ static void bench_filters(void)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (size_t pair = 0; pair < FORMATS * FORMATS; ++pair)
             if (allowed(pair / FORMATS, pair % FORMATS) && pair / FORMATS != pair % FORMATS) {
-                const struct filter job = filter_case(shapes[i][0], shapes[i][1], shapes[i][2], pair / FORMATS, pair % FORMATS);
+                const size_t * s = shapes[i];
+                const struct filter job = filter_case(s[0], s[1], s[2], pair / FORMATS, pair % FORMATS);
                 check_bench(convert_filter, &job, 0,
                             4.0 * (double)(filter_elements(&job, job.srcFormat) + filter_elements(&job, job.dstFormat)));
             }

@@ -113,7 +113,8 @@ static void bench(void)
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (size_t format = 0; format < 2; ++format)
             for (size_t e = 0; e < (i ? 1 : EXPONENTS); ++e) {
-                const struct lrn job = lrn_case(shapes[i][0], shapes[i][1], shapes[i][2], format, 1, 1, exponent[e], CHECK_RANDOM);
+                const size_t * s = shapes[i];
+                const struct lrn job = lrn_case(s[0], s[1], s[2], format, 1, 1, exponent[e], CHECK_RANDOM);
                 check_bench(lrn, &job, 0, 8.0 * (double)(job.channels * job.spatial));
             }
 }

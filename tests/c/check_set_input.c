@@ -102,9 +102,11 @@ void check_set_input(void)
     size_t turn = 0;
     for (size_t width = 1; width <= 200; width += check_quick() ? 7 : 1)
         for (size_t kind = 0; kind < KINDS; ++kind, ++turn)
-            check_set_input_at(width, 1 + (width + kind) % 5, turn % 3 ? turn % 7 : 0, kind, (enum check_fill)(turn % CHECK_FILLS));
+            check_set_input_at(width, 1 + (width + kind) % 5, turn % 3 ? turn % 7 : 0, kind,
+                               (enum check_fill)(turn % CHECK_FILLS));
     for (size_t i = 0, n = check_count(200); i < n; ++i)
-        check_set_input_at(check_random(1, 300), check_random(1, 20), check_random(0, 9), check_random(0, KINDS - 1), CHECK_RANDOM);
+        check_set_input_at(check_random(1, 300), check_random(1, 20), check_random(0, 9), check_random(0, KINDS - 1),
+                           CHECK_RANDOM);
     for (size_t kind = 0; kind < KINDS; ++kind) {
         check_set_input_at(500, 200, kind % 2, kind, CHECK_RANDOM); /* more than one unit of work */
         if (!check_quick())

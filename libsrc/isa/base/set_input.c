@@ -13,7 +13,8 @@ static unsigned gray(const uint8_t * pixel, SimdPixelFormatType format)
 {
     if (format == SimdPixelFormatGray8)
         return pixel[0];
-    return (1868 * colour(pixel, format, 0) + 9617 * colour(pixel, format, 1) + 4899 * colour(pixel, format, 2) + 8192) >> 14;
+    const unsigned blue = colour(pixel, format, 0), green = colour(pixel, format, 1), red = colour(pixel, format, 2);
+    return (1868 * blue + 9617 * green + 4899 * red + 8192) >> 14;
 }
 
 static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t end)
