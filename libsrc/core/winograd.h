@@ -8,6 +8,7 @@
 #define SN_CORE_WINOGRAD_H
 
 #include "core/common.h"
+#include "simdnet.h"
 
 /* SN_WINOGRAD_<block>_<kernel>, with an X for one that is a row. */
 enum sn_winograd {
@@ -37,9 +38,18 @@ static inline size_t sn_winograd_rows(struct sn_winograd_size s) { return s.bloc
 static inline size_t sn_winograd_columns(struct sn_winograd_size s) { return s.blockX + s.kernelX - 1; }
 static inline size_t sn_winograd_planes(struct sn_winograd_size s) { return sn_winograd_rows(s) * sn_winograd_columns(s); }
 
-/* Filters begin .. end - 1 of SimdWinograd*SetFilter. */
-typedef void (*sn_winograd_filter_32f_fn)(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans,
-                                          size_t begin, size_t end);
+/* Filters begin .. end - 1 of `size`, which lie as SimdWinograd*SetFilter has them; number i is written to
+ * dst[t * plane + i - begin]. */
+struct sn_winograd_filter_32f {
+    enum sn_winograd kind;
+    const float * src;
+    size_t size;
+    float * dst;
+    size_t plane;
+    bool trans;
+    size_t begin, end;
+};
+typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * job);
 
 /*
  * The transform of a part of an image. Tile (ty, tx) begins at row ty * blockY - padY and column tx * blockX - padX; what
@@ -67,6 +77,9 @@ typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * jo
 /*
  * The transform of a part of the products to an image of height x width, in the same order: tile p is read from
  * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. What lies outside the image is not written.
+ *
+ * With a bias, for the convolution alone (3x3, trans): one for each channel is added, and the activation follows. `base`, which
+ * has no such convolution, leaves both out.
  */
 struct sn_winograd_output_32f {
     enum sn_winograd kind;
@@ -78,6 +91,11 @@ struct sn_winograd_output_32f {
     size_t pixel;
     bool trans;
     size_t begin, end;
+
+    const float * bias;  /* whole vectors, as the next; or NULL */
+    const float * slope; /* for Prelu */
+    SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
 };
 typedef void (*sn_winograd_output_32f_fn)(const struct sn_winograd_output_32f * job);
 

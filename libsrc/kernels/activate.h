@@ -2,6 +2,8 @@
 #ifndef SN_KERNELS_ACTIVATE_H
 #define SN_KERNELS_ACTIVATE_H
 
+#include <math.h>
+
 #include "kernels/vec_math.h"
 #include "simdnet.h"
 
@@ -19,6 +21,30 @@ SN_INLINE v32f activate_32f(v32f v, SimdConvolutionActivationType type, v32f slo
         return v_mul_32f(v_mul_32f(v_max_32f(zero, v_add_32f(v_min_32f(p0, v), p0)), p1), v);
     default: return v;
     }
+}
+
+/* What becomes of a sum at once: Identity, Relu and RestrictRange are the same two operations with other limits. */
+struct limits {
+    v32f low, high;
+};
+
+SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const float * param)
+{
+    struct limits l = {v_set_32f(-INFINITY), v_set_32f(INFINITY)};
+    if (activation == SimdConvolutionActivationRelu)
+        l.low = v_zero_32f();
+    if (activation == SimdConvolutionActivationRestrictRange)
+        l = (struct limits){v_set_32f(param[0]), v_set_32f(param[1])};
+    return l;
+}
+
+SN_INLINE v32f limit(v32f v, struct limits l) { return v_min_32f(l.high, v_max_32f(l.low, v)); }
+
+/* The other activations are a second pass over a row that has just been written. */
+static inline bool second_pass(SimdConvolutionActivationType activation)
+{
+    return activation == SimdConvolutionActivationPrelu || activation == SimdConvolutionActivationElu ||
+           activation == SimdConvolutionActivationHswish;
 }
 
 #endif

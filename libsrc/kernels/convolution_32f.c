@@ -1,34 +1,8 @@
 /*
  * What convolutions need beside the GEMM tile: the depthwise kernels, and the copies that prepare operands.
  */
-#include <math.h>
-
 #include "kernels/activate.h"
 #include "kernels/install.h"
-
-/* What becomes of a sum at once: Identity, Relu and RestrictRange are the same two operations with other limits. */
-struct limits {
-    v32f low, high;
-};
-
-SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const float * param)
-{
-    struct limits l = {v_set_32f(-INFINITY), v_set_32f(INFINITY)};
-    if (activation == SimdConvolutionActivationRelu)
-        l.low = v_zero_32f();
-    if (activation == SimdConvolutionActivationRestrictRange)
-        l = (struct limits){v_set_32f(param[0]), v_set_32f(param[1])};
-    return l;
-}
-
-SN_INLINE v32f limit(v32f v, struct limits l) { return v_min_32f(l.high, v_max_32f(l.low, v)); }
-
-/* The other activations are a second pass over a row that has just been written. */
-static bool second_pass(SimdConvolutionActivationType activation)
-{
-    return activation == SimdConvolutionActivationPrelu || activation == SimdConvolutionActivationElu ||
-           activation == SimdConvolutionActivationHswish;
-}
 
 SN_INLINE v32f load_some(const float * p, size_t lanes)
 {

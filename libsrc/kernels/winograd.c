@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/winograd.h"
+#include "kernels/activate.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 
@@ -25,6 +26,9 @@ struct tile {
     size_t stepY, stepX; /* between pixels of the image */
     size_t plane;        /* between coefficients */
     size_t top, rows, left, columns;
+    const float * bias;  /* of an output that is finished here */
+    SimdConvolutionActivationType activation;
+    const float * param;
 };
 
 /* What a transform is given: m and r of F(m, r); whether the kernel is a row; careful: some of the tile lies outside, or
@@ -91,9 +95,12 @@ SN_INLINE void input_tile(TRANSFORM_ARGUMENTS)
         input_rows(t, lanes, m, r, row, careful, half, rows - half);
 }
 
-SN_INLINE void output_tile(TRANSFORM_ARGUMENTS)
+/* finish: the bias is added, and the result limited. */
+SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish)
 {
     const int n = m + r - 1, rows = row ? 1 : n, height = row ? 1 : m;
+    const v32f bias = finish ? v_load_32f(t->bias) : v_zero_32f();
+    const struct limits limits = limits_of(t->activation, t->param);
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
     const float * src[WINOGRAD_SIDE];
     SN_UNROLL for (int y = 0; y < rows; ++y) src[y] = t->src + (size_t)(y * n) * t->plane;
@@ -118,12 +125,17 @@ SN_INLINE void output_tile(TRANSFORM_ARGUMENTS)
         winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
         {
+            if (finish)
+                v[x] = limit(v_add_32f(v[x], bias), limits);
             if (!careful || is_inside(t, i, x))
                 store_lanes(dst, v[x], lanes, careful);
             dst += t->stepX;
         }
     }
 }
+
+SN_INLINE void output_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, false); }
+SN_INLINE void finish_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, true); }
 
 /* ---- an instance of a transform works on all channels of a tile; it is a function of its own to have all registers */
 
@@ -132,12 +144,12 @@ typedef void (*transform_fn)(struct tile t, size_t channels);
 #define INSTANCE(transform, name, m, r, row)                                                                                \
     static __attribute__((noinline)) void transform##_##name(struct tile t, size_t channels)                                \
     {                                                                                                                       \
-        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N)                                     \
+        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N)                   \
             transform##_tile(&t, V32F_N, m, r, row, false);                                                                 \
     }                                                                                                                       \
     static __attribute__((noinline)) void transform##_careful_##name(struct tile t, size_t channels)                        \
     {                                                                                                                       \
-        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N)                                     \
+        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N)                   \
             transform##_tile(&t, sn_min(channels - c, V32F_N), m, r, row, true);                                            \
     }
 
@@ -149,11 +161,17 @@ INSTANCES(4_2, 4, 2, false)
 INSTANCES(2_3, 2, 3, false)
 INSTANCES(3_3, 3, 3, false)
 INSTANCES(4_3, 4, 3, false)
+INSTANCE(finish, 2_3, 2, 3, false)
+INSTANCE(finish, 3_3, 3, 3, false)
+INSTANCE(finish, 4_3, 4, 3, false)
 
 /* [careful][kind] */
 #define LIST(name) {name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3}
 static const transform_fn input[2][SN_WINOGRADS] = {LIST(input), LIST(input_careful)};
 static const transform_fn output[2][SN_WINOGRADS] = {LIST(output), LIST(output_careful)};
+static const transform_fn finish[2][SN_WINOGRADS] = {
+    {[SN_WINOGRAD_2_3] = finish_2_3, [SN_WINOGRAD_3_3] = finish_3_3, [SN_WINOGRAD_4_3] = finish_4_3},
+    {[SN_WINOGRAD_2_3] = finish_careful_2_3, [SN_WINOGRAD_3_3] = finish_careful_3_3, [SN_WINOGRAD_4_3] = finish_careful_4_3}};
 
 /* whole: all of the tile lies inside. Then whole vectors of channels go the short way. */
 static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd kind, struct tile t, bool whole,
@@ -166,6 +184,7 @@ static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd
         return;
     t.src += vectors;
     t.dst += vectors;
+    t.bias += vectors;
     list[1][kind](t, channels - vectors);
 }
 
@@ -193,16 +212,33 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
     }
 }
 
+/* The activations that are more than limits, on a tile that has just been written. */
+static void activate_tile(const struct sn_winograd_output_32f * job, const struct tile * t)
+{
+    const v32f p0 = v_set_32f(job->param[0]), p1 = v_set_32f(job->param[1]);
+    for (size_t y = 0; y < t->rows; ++y)
+        for (size_t x = 0; x < t->columns; ++x)
+            for (size_t c = 0; c < job->channels; c += V32F_N) {
+                float * to = t->dst + y * t->stepY + x * t->stepX + c;
+                const size_t lanes = sn_min(job->channels - c, V32F_N);
+                const v32f slope = job->slope ? v_load_32f(job->slope + c) : p0;
+                store_lanes(to, activate_32f(load_lanes(to, lanes, true), job->activation, slope, p0, p1), lanes, true);
+            }
+}
+
 static void output_pixels(const struct sn_winograd_output_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
-    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .src = job->src};
+    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .src = job->src,
+                     .bias = job->bias, .activation = job->activation, .param = job->param};
     for (size_t p = job->begin; p < job->end; ++p, t.src += job->tile) {
         const size_t y = p / job->tilesX * s.blockY, x = p % job->tilesX * s.blockX;
         t.rows = sn_min(s.blockY, job->height - y);
         t.columns = sn_min(s.blockX, job->width - x);
         t.dst = job->dst + y * t.stepY + x * t.stepX;
-        transform(output, job->kind, t, t.rows == s.blockY && t.columns == s.blockX, job->channels);
+        transform(job->bias ? finish : output, job->kind, t, t.rows == s.blockY && t.columns == s.blockX, job->channels);
+        if (second_pass(job->activation))
+            activate_tile(job, &t);
     }
 }
 
@@ -410,32 +446,31 @@ static void spread_taps(const float * src, size_t taps, size_t count, float * pl
     }
 }
 
-SN_INLINE void filter_range(const float * src, size_t size, float * dst, bool trans, size_t begin, size_t end, int m, int r,
-                            bool row)
+SN_INLINE void filter_range(const struct sn_winograd_filter_32f * job, int m, int r, bool row)
 {
     const size_t taps = (size_t)(row ? r : r * r);
     float planes[TAPS * FILTERS] SN_ALIGNED;
-    for (size_t i = begin, count; i < end; i += count) {
-        count = sn_min(end - i, FILTERS);
-        if (!trans)
-            spread_taps(src + i * taps, taps, count, planes);
+    float * dst = job->dst;
+    for (size_t i = job->begin, count; i < job->end; i += count, dst += count) {
+        count = sn_min(job->end - i, FILTERS);
+        if (!job->trans)
+            spread_taps(job->src + i * taps, taps, count, planes);
         for (size_t j = 0; j < count; j += V32F_N)
-            filter_lanes(trans ? src + i + j : planes + j, trans ? size : FILTERS, dst + i + j, size,
+            filter_lanes(job->trans ? job->src + i + j : planes + j, job->trans ? job->size : FILTERS, dst + j, job->plane,
                          sn_min(count - j, V32F_N), m, r, row);
     }
 }
 
-static void winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans, size_t begin,
-                                size_t end)
+static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
-    switch (kind) {
-    case SN_WINOGRAD_4X_3X: filter_range(src, size, dst, trans, begin, end, 4, 3, true); break;
-    case SN_WINOGRAD_4X_5X: filter_range(src, size, dst, trans, begin, end, 4, 5, true); break;
-    case SN_WINOGRAD_2_2: filter_range(src, size, dst, trans, begin, end, 2, 2, false); break;
-    case SN_WINOGRAD_4_2: filter_range(src, size, dst, trans, begin, end, 4, 2, false); break;
-    case SN_WINOGRAD_2_3: filter_range(src, size, dst, trans, begin, end, 2, 3, false); break;
-    case SN_WINOGRAD_3_3: filter_range(src, size, dst, trans, begin, end, 3, 3, false); break;
-    default: filter_range(src, size, dst, trans, begin, end, 4, 3, false);
+    switch (job->kind) {
+    case SN_WINOGRAD_4X_3X: filter_range(job, 4, 3, true); break;
+    case SN_WINOGRAD_4X_5X: filter_range(job, 4, 5, true); break;
+    case SN_WINOGRAD_2_2: filter_range(job, 2, 2, false); break;
+    case SN_WINOGRAD_4_2: filter_range(job, 4, 2, false); break;
+    case SN_WINOGRAD_2_3: filter_range(job, 2, 3, false); break;
+    case SN_WINOGRAD_3_3: filter_range(job, 3, 3, false); break;
+    default: filter_range(job, 4, 3, false);
     }
 }
 

@@ -34,7 +34,8 @@ struct sn_convolution_32f_way {
 
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_nchw,
-    sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+    sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_nhwc,
+    sn_convolution_32f_nchw;
 
 /*
  * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is
@@ -77,6 +78,13 @@ struct sn_convolution_32f {
     size_t length;             /* of a segment */
     size_t step;               /* floats from one row of packed weights to the next */
     size_t block;              /* of depth, that is packed at a time */
+    struct sn_winograd_block {
+        enum sn_winograd kind;
+        size_t tilesY, tilesX; /* of the output */
+        size_t tiles;          /* that are computed together */
+        size_t pixel, input;   /* floats between transformed tiles, and between planes of them */
+        size_t product;        /* and between planes of products */
+    } winograd;
 };
 
 /* The activation as the tile knows it: LeakyRelu is a Prelu. */

@@ -9,11 +9,7 @@
 static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
 
 struct filter {
-    enum sn_winograd kind;
-    const float * src;
-    size_t size;
-    float * dst;
-    bool trans;
+    struct sn_winograd_filter_32f job;
     size_t step;
     sn_winograd_filter_32f_fn kernel;
 };
@@ -21,14 +17,18 @@ struct filter {
 static void filter_range(const void * argument, size_t begin, size_t end)
 {
     const struct filter * f = argument;
-    f->kernel(f->kind, f->src, f->size, f->dst, f->trans, begin * f->step, sn_min(end * f->step, f->size));
+    struct sn_winograd_filter_32f job = f->job;
+    job.begin = begin * f->step;
+    job.end = sn_min(end * f->step, job.size);
+    job.dst += job.begin;
+    f->kernel(&job);
 }
 
 void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans)
 {
-    const size_t step = step_of(sn_winograd_planes(sn_winograd_size(kind)));
-    const struct filter f = {kind, src, size, dst, trans, step, sn_table()->winograd_filter_32f};
-    sn_parallel_for(filter_range, &f, sn_ceil_div(size, step));
+    const struct filter f = {{.kind = kind, .src = src, .size = size, .dst = dst, .plane = size, .trans = trans},
+                             step_of(sn_winograd_planes(sn_winograd_size(kind))), sn_table()->winograd_filter_32f};
+    sn_parallel_for(filter_range, &f, sn_ceil_div(size, f.step));
 }
 
 /* An image is cut into tiles in NHWC, into rows of tiles in NCHW. */

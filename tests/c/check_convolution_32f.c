@@ -1,6 +1,9 @@
 /*
  * Convolution32f. Bound: the rounding of a chain of K multiply-adds and of the activation behind it,
- * ((K + 3) * eps * (sum |a * b| + |bias|)) * slope + 8 * eps * |result|, where `slope` is the steepest of the activation.
+ * ((K + 3) * eps * (sum |a * b| + |bias|)) * slope + 8 * eps * |result|, where `slope` is the steepest of the activation. Where
+ * an instruction set computes F(m,3) by Winograd, as SimdnetContextInfo() tells, the chain's part is what the header promises:
+ * (k + srcC / 2, if values are equal) * 2^-24 * sum over channels of (largest input of the tile) * (sum of |weights|); and a tile
+ * may be spoilt by what is not finite.
  */
 #include <stdlib.h>
 
@@ -143,28 +146,111 @@ static double magnitude(const parameters * p, const float * src, const float * w
     return isfinite(sum) ? sum : INFINITY;
 }
 
+/* The m of F(m,3) on the instruction set in use; 0 for another algorithm. */
+static size_t winograd_block(const struct job * j)
+{
+    size_t block = 0;
+    void * context = SimdSynetConvolution32fInit(j->batch, &j->p, NULL);
+    const char * info = context ? strstr(SimdnetContextInfo(context), "Winograd F(") : NULL;
+    if (info)
+        block = (size_t)(info[strlen("Winograd F(")] - '0');
+    SimdRelease(context);
+    return block;
+}
+
+/* One bit for each algorithm that some instruction set uses. */
+static unsigned algorithms(const struct job * j)
+{
+    unsigned found = 0;
+    for (size_t i = 1; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        found |= 1u << winograd_block(j);
+    }
+    SimdnetSetMaxIsa(NULL);
+    return found;
+}
+
+enum { EQUAL = 1u << 8 }; /* in what algorithms() gives: all values are the same, so all roundings of a chain too */
+
+/* The largest input of each channel in the tile of an output; NAN where one is not finite. */
+static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
+{
+    for (size_t c = 0; c < p->srcC; ++c) {
+        largest[c] = 0;
+        for (size_t i = 0; i < (block + 2) * (block + 2); ++i) {
+            const size_t sy = y / block * block + i / (block + 2) - p->padY, sx = x / block * block + i % (block + 2) - p->padX;
+            if (sy >= p->srcH || sx >= p->srcW)
+                continue;
+            const double v = fabs((double)src[image_at(p->srcF, p->srcC, p->srcH, p->srcW, c, sy, sx)]);
+            largest[c] = isnan(largest[c]) || !isfinite(v) ? NAN : fmax(largest[c], v);
+        }
+    }
+}
+
+static double winograd_error(const parameters * p, const float * weight, size_t o, const double * largest, size_t block, bool equal)
+{
+    static const double k[] = {[2] = 4, [3] = 12, [4] = 32};
+    double sum = 0;
+    for (size_t i = 0; i < p->srcC; ++i) {
+        double taps = 0;
+        for (size_t t = 0; t < 9; ++t)
+            taps += fabs((double)weight[weight_at(p, o, i, t / 3, t % 3)]);
+        sum += taps * largest[i];
+    }
+    return (k[block] + (equal ? (double)p->srcC / 2 : 0)) * 0x1p-24 * sum;
+}
+
+/* What the sum of an output may be wrong by, whichever of the algorithms computes it; `largest` as above for each block. */
+static double sum_error(const parameters * p, const float * weight, size_t o, double size, unsigned used, double * const * largest)
+{
+    const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
+    double error = used & 1 ? depth * size * FLT_EPSILON : 0;
+    for (size_t block = 2; block <= 4; ++block)
+        if (used >> block & 1) {
+            const double other = winograd_error(p, weight, o, largest[block], block, used & EQUAL);
+            if (isnan(other))
+                return NAN;
+            error = fmax(error, other);
+        }
+    return error;
+}
+
+/* The bound of the activation of a sum that is wrong by `error`; size is the sum of the absolute values of the terms. */
+static double activated(const parameters * p, const float * params, size_t o, double size, double error)
+{
+    double slope = 1, result = size;
+    if (p->activation == SimdConvolutionActivationPrelu)
+        slope = fmax(1, fabs(params[o]));
+    else if (p->activation == SimdConvolutionActivationLeakyRelu || p->activation == SimdConvolutionActivationElu)
+        slope = fmax(1, fabs(params[0])), result *= slope;
+    else if (p->activation == SimdConvolutionActivationHswish)
+        slope = 3 * fabs((double)params[0] * params[1]), result *= slope;
+    if (p->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
+        result += 2 * fabs(params[0]);
+    return error * slope + (3 * size * slope + 8 * result) * FLT_EPSILON;
+}
+
 static void fill_bounds(const struct job * j, const float * src, const float * weight, const float * bias,
-                        const float * params, double * bound)
+                        const float * params, unsigned used, double * bound)
 {
     const parameters * p = &j->p;
-    const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
+    double * largest[5];
+    for (size_t block = 0; block < 5; ++block)
+        largest[block] = malloc((p->srcC + 1) * sizeof(double));
     for (size_t b = 0; b < j->batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += p->dstC * p->dstH * p->dstW)
-        for (size_t o = 0; o < p->dstC; ++o)
-            for (size_t y = 0; y < p->dstH; ++y)
-                for (size_t x = 0; x < p->dstW; ++x) {
+        for (size_t y = 0; y < p->dstH; ++y)
+            for (size_t x = 0; x < p->dstW; ++x) {
+                for (size_t block = 2; block < 5; ++block)
+                    if (used >> block & 1)
+                        largest_of_tile(p, src, y, x, block, largest[block]);
+                for (size_t o = 0; o < p->dstC; ++o) {
                     const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]);
-                    double slope = 1, result = size;
-                    if (p->activation == SimdConvolutionActivationPrelu)
-                        slope = fmax(1, fabs(params[o]));
-                    else if (p->activation == SimdConvolutionActivationLeakyRelu || p->activation == SimdConvolutionActivationElu)
-                        slope = fmax(1, fabs(params[0])), result *= slope;
-                    else if (p->activation == SimdConvolutionActivationHswish)
-                        slope = 3 * fabs((double)params[0] * params[1]), result *= slope;
-                    if (p->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
-                        result += 2 * fabs(params[0]);
                     bound[image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] =
-                        ((depth + 3) * size * slope + 8 * result) * FLT_EPSILON;
+                        activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
                 }
+            }
+    for (size_t block = 0; block < 5; ++block)
+        free(largest[block]);
 }
 
 /* ---- cases */
@@ -193,7 +279,7 @@ static void declare(const struct job * j, enum check_fill fill)
     check_open(open);
     set_params(j, params);
     if (!j->bench)
-        fill_bounds(j, src, weight, bias, params, check_bound());
+        fill_bounds(j, src, weight, bias, params, algorithms(j) | (fill == CHECK_EQUAL ? EQUAL : 0), check_bound());
 }
 
 static size_t output(size_t src, size_t pads, size_t kernel, size_t dilation, size_t stride)
@@ -285,6 +371,8 @@ static void cuts(SimdTensorFormatType format)
     run_case((struct job){.p = shape(format, 1010, 3, 3, 2, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 9000, 2, 3, 2, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 512, 4, 5, 17, 1, 1, 0, 1), .batch = 2}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 300, 18, 20, 4, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 16, 70, 90, 17, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 512, 4, 5, 3, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 256, 7, 9, 5, 1, 2, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 256, 7, 9, 4, 1, 2, 1, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
@@ -294,6 +382,20 @@ static void cuts(SimdTensorFormatType format)
     run_case((struct job){.p = shape(format, 4, 3, 3, 5, 1, 5, 4, 1), .batch = 1}, CHECK_RANDOM); /* outputs of pure padding */
     run_case((struct job){.p = shape(format, 4, 3, 3, 4, 2, 5, 4, 4), .batch = 1}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 0, 3, 3, 5, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM); /* the bias alone */
+}
+
+/* 3x3 of stride 1 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
+static void tiles(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(format == SimdTensorFormatNhwc ? 402 : 60); n < count; ++n) {
+        struct job j = {.p = shape(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 1, 1), .batch = 1 + n % 7 / 6,
+                        .own_buffer = n % 2 == 1, .no_bias = n % 5 == 0};
+        j.p.padY = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padX = check_random(j.p.srcW < 3 ? 1 : 0, 3);
+        j.p.padH = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padW = check_random(j.p.srcW < 3 ? 1 : 0, 3);
+        j.p.activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
+        set_output(&j.p);
+        run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
+    }
 }
 
 static void fills(SimdTensorFormatType format)
@@ -310,6 +412,9 @@ static void fills(SimdTensorFormatType format)
 
 static void batches(SimdTensorFormatType format)
 {
+    struct job large = {.p = shape(format, 20, 9, 10, 33, 3, 1, 1, 1), .batch = 3};
+    declare(&large, CHECK_EQUAL);
+    check_run(forward_batch, &large);
     const size_t groups[] = {1, 2, 6};
     for (size_t i = 0; i < 3; ++i) {
         struct job j = {.p = shape(format, 6, 7, 9, 6, 3, 1 + i % 2, 1, groups[i]), .batch = 5};
@@ -438,6 +543,7 @@ void check_convolution_32f(void)
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
+        tiles(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
         if (!check_quick())

@@ -52,21 +52,20 @@ static double element(const double * left, size_t rows, const double * right, si
     return sum;
 }
 
-static void winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans, size_t begin,
-                                size_t end)
+static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
-    const struct sn_winograd_size s = sn_winograd_size(kind);
-    const struct matrices * m = of_kind[kind];
-    for (size_t i = begin; i < end; ++i) {
+    const struct sn_winograd_size s = sn_winograd_size(job->kind);
+    const struct matrices * m = of_kind[job->kind];
+    for (size_t i = job->begin; i < job->end; ++i) {
         double g[8][8] = {{0}};
         for (size_t y = 0; y < s.kernelY; ++y)
             for (size_t x = 0; x < s.kernelX; ++x) {
                 const size_t k = y * s.kernelX + x;
-                g[y][x] = src[trans ? k * size + i : i * s.kernelY * s.kernelX + k];
+                g[y][x] = job->src[job->trans ? k * job->size + i : i * s.kernelY * s.kernelX + k];
             }
         for (size_t y = 0; y < sn_winograd_rows(s); ++y)
             for (size_t x = 0; x < sn_winograd_columns(s); ++x)
-                dst[(y * sn_winograd_columns(s) + x) * size + i] =
+                job->dst[(y * sn_winograd_columns(s) + x) * job->plane + i - job->begin] =
                     (float)element(m->g[y], s.kernelY, m->g[x], s.kernelX, g);
     }
 }

@@ -1,0 +1,221 @@
+/*
+ * NHWC 3x3 of stride 1 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25
+ * multiplications of an output and channel instead of 9, and some additions beside them.
+ *
+ * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels, the
+ * GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with bias and
+ * activation. So no more than a block lies between src and dst, in the second cache. The weights are transformed when they are
+ * set, and stored panel by panel.
+ */
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/convolution_32f.h"
+
+enum {
+    LINE = SN_ALIGN / sizeof(float),
+    WORK = (2 << 20) / sizeof(float) - LINE, /* the largest workspace */
+};
+
+static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
+
+/* Floats from one transformed tile to the next: off the multiples of 1 KB, see the direct way. */
+static size_t pixel_of(size_t channels) { return channels + (channels % 256 ? 0 : LINE); }
+
+/* Floats from one plane to the next: an odd number of cache lines, so that a tile's coefficients are in different sets. */
+static size_t plane_of(size_t floats) { return (sn_ceil_div(floats, LINE) | 1) * LINE; }
+
+/* Floats that a block of so many tiles wants, at most. */
+static size_t block_of(const struct sn_convolution_32f * c, enum sn_winograd kind, size_t tiles)
+{
+    return planes_of(kind) * (tiles * (pixel_of(c->p.srcC) + c->table->gemm_32f.columns) + 4 * LINE);
+}
+
+/*
+ * ---- the choice: the least of what each algorithm should cost, in cycles of 16 multiply-adds. The constants are measured on a
+ * core with 512-bit vectors, and serve all: what counts is their ratios. Nothing but the shape and the width of the vectors
+ * comes in, since the last bits of the result depend on the choice.
+ */
+
+static double direct_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double lanes = (double)c->table->gemm_32f.granule / 16, rows = (double)sn_max(p->dstH, p->dstW);
+    const double outputs = (double)(p->dstH * p->dstW) * (double)sn_ceil_div(p->dstC, c->table->gemm_32f.granule);
+    return 9.3 * lanes * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1);
+}
+
+static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winograd kind)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const size_t granule = c->table->gemm_32f.granule;
+    const double lanes = (double)granule / 16, planes = (double)planes_of(kind);
+    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double in = (double)sn_ceil_div(p->srcC, granule), out = (double)sn_ceil_div(p->dstC, granule);
+    const double products = planes * tiles * out * (double)(p->srcC + 2);
+    const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : 7);
+    const double bytes = 64 * lanes * planes * out * (double)p->srcC; /* of weights; beyond some size from memory */
+    return lanes * (products + transforms) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
+}
+
+/* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels would gain little, and their roundings do not yet cancel. */
+static enum sn_winograd choice(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const bool can = p->srcF == SimdTensorFormatNhwc && p->kernelY == 3 && p->kernelX == 3 && p->strideY == 1 &&
+                     p->strideX == 1 && p->dilationY == 1 && p->dilationX == 1 && p->group == 1 && p->srcC >= 16 && p->srcC <= WORK;
+    enum sn_winograd best = SN_WINOGRADS;
+    double least = 0.95 * direct_cost(c);
+    for (enum sn_winograd kind = SN_WINOGRAD_2_3; can && kind <= SN_WINOGRAD_4_3; ++kind) {
+        const double cost = winograd_cost(c, kind);
+        if (cost < least && block_of(c, kind, c->table->gemm_32f.rows) <= WORK) {
+            least = cost;
+            best = kind;
+        }
+    }
+    return best;
+}
+
+static bool takes_2(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_2_3; }
+static bool takes_3(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_3_3; }
+static bool takes_4(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_4_3; }
+
+/* ---- plan and weights */
+
+/*
+ * Blocks of about equal size, of whole register tiles where that can be. A block's inputs are to stay in half of the second
+ * cache; but where that is no room for two register tiles, weights come from further away anyway, and it is better to have
+ * them fewer times.
+ */
+static void plan_block(struct sn_convolution_32f * c)
+{
+    const size_t rows = c->table->gemm_32f.rows, all = c->winograd.tilesY * c->winograd.tilesX;
+    const size_t one = block_of(c, c->winograd.kind, 1);
+    const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, 2 * rows);
+    const size_t fit = sn_max(sn_min(room, WORK / one), 1);
+    size_t tiles = sn_ceil_div(all, sn_max(sn_ceil_div(all, fit), 1));
+    if (tiles < all && sn_ceil_div(tiles, rows) * rows <= fit)
+        tiles = sn_ceil_div(tiles, rows) * rows;
+    c->winograd.tiles = tiles;
+}
+
+static bool plan(struct sn_convolution_32f * c, enum sn_winograd kind)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    struct sn_winograd_block * w = &c->winograd;
+    w->kind = kind;
+    w->tilesY = sn_ceil_div(p->dstH, s.blockY);
+    w->tilesX = sn_ceil_div(p->dstW, s.blockX);
+    w->pixel = pixel_of(p->srcC);
+    plan_block(c);
+    w->input = plane_of(w->tiles * w->pixel);
+    w->product = plane_of(w->tiles * tile->columns);
+    c->depth = p->srcC;
+    c->segments = 1;
+    c->channels = sn_gemm_width(tile, p->dstC);
+    c->workSize = planes_of(kind) * (w->input + w->product);
+    return sn_product(&c->weightSize, planes_of(kind), c->depth, c->channels);
+}
+
+static bool plan_2(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_2_3); }
+static bool plan_3(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_3_3); }
+static bool plan_4(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_4_3); }
+
+/* [panel of output channels][coefficient][input channel][width of the panel] */
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    struct sn_winograd_filter_32f job = {.kind = c->winograd.kind, .src = weight, .size = p->srcC * p->dstC, .trans = true};
+    *segment = 0;
+    for (size_t first = 0; first < p->dstC; first += tile->columns) {
+        const size_t columns = sn_min(tile->columns, p->dstC - first), width = sn_gemm_width(tile, columns);
+        job.plane = p->srcC * width;
+        for (size_t i = 0; i < p->srcC; ++i) {
+            job.begin = i * p->dstC + first;
+            job.end = job.begin + columns;
+            job.dst = packed + i * width;
+            c->table->winograd_filter_32f(&job);
+        }
+        packed += planes_of(c->winograd.kind) * job.plane;
+    }
+}
+
+static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    for (size_t i = 0; i < c->p.dstC; ++i)
+        spread[i] = values[i];
+}
+
+/* ---- forward */
+
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* Tiles begin .. end - 1 of one image: all output channels. */
+static void compute_block(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
+{
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_winograd_block * w = &c->winograd;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    float * inputs = job->work, * products = inputs + planes_of(w->kind) * w->input;
+    const struct sn_winograd_input_32f in = {.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
+        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
+        .dst = inputs, .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
+    struct sn_winograd_output_32f out = {.kind = w->kind, .src = products, .plane = w->product, .tilesY = w->tilesY,
+        .tilesX = w->tilesX, .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
+        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}};
+    struct sn_gemm_32f gemm = {.height = 1, .width = end - begin, .aStepX = w->pixel, .segment = c->segment, .segments = 1,
+        .length = c->depth, .b = c->weight};
+    c->table->winograd_input_32f(&in);
+    for (size_t first = 0; first < p->dstC; first += tile->columns) {
+        out.channels = sn_min(tile->columns, p->dstC - first);
+        gemm.columns = gemm.cStepX = out.tile = sn_gemm_width(tile, out.channels);
+        for (size_t t = 0; t < planes_of(w->kind); ++t, gemm.b += c->depth * gemm.columns) {
+            gemm.a = inputs + t * w->input;
+            gemm.c = products + t * w->product;
+            tile->run(&gemm);
+        }
+        out.dst = dst + first;
+        out.bias = c->bias + first;
+        out.slope = c->slope ? c->slope + first : NULL;
+        c->table->winograd_output_32f(&out);
+    }
+}
+
+static size_t blocks(const struct sn_convolution_32f * c)
+{
+    return sn_ceil_div(c->winograd.tilesY * c->winograd.tilesX, c->winograd.tiles);
+}
+
+/* Units of work are the blocks of all images. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const size_t each = blocks(c), all = c->winograd.tilesY * c->winograd.tilesX;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t image = i / each, first = i % each * c->winograd.tiles;
+        compute_block(job, job->src + image * c->srcSize, job->dst + image * c->dstSize, first,
+                      sn_min(first + c->winograd.tiles, all));
+    }
+}
+
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(run, &job, c->batch * blocks(c));
+}
+
+const struct sn_convolution_32f_way
+    sn_convolution_32f_winograd_2 = {"Winograd F(2,3) NHWC", true, takes_2, plan_2, pack, spread, forward},
+    sn_convolution_32f_winograd_3 = {"Winograd F(3,3) NHWC", true, takes_3, plan_3, pack, spread, forward},
+    sn_convolution_32f_winograd_4 = {"Winograd F(4,3) NHWC", true, takes_4, plan_4, pack, spread, forward};
