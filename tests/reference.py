@@ -421,6 +421,21 @@ def convolution(
     return out, (inputs * kernel_y * kernel_x + 1) * EPS * magnitude + TINY
 
 
+def winograd_bound(x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int) -> Array:
+    """The bound of a convolution by F(block, 3): the header's, and the addition of the bias."""
+    top, left, bottom, right = pad
+    height, width = x.shape[1] + top + bottom - 2, x.shape[2] + left + right - 2
+    padded = np.pad(np.abs(x.astype(np.float64)), ((0, 0), (top, bottom + block), (left, right + block)))
+    taps = np.abs(weight.astype(np.float64)).sum((2, 3))
+    bound = np.zeros((len(weight), height, width))
+    for y, xx in np.ndindex(-(-height // block), -(-width // block)):
+        at = np.s_[:, y * block : (y + 1) * block, xx * block : (xx + 1) * block]
+        tile = padded[:, y * block : (y + 1) * block + 2, xx * block : (xx + 1) * block + 2]
+        bound[at] = (taps @ tile.max((1, 2)))[:, None, None]
+    terms = 0 if bias is None else np.abs(bias.astype(np.float64))[:, None, None]
+    return {2: 4, 3: 12, 4: 32}[block] * EPS * bound + 2 * EPS * (terms + bound) + TINY
+
+
 # --------------------------------------------------------------------------------------------------- winograd
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -72,20 +73,14 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
     """Compares a batch of images (N, C, H, W) with the reference."""
     stride, dilation, padding, group = geometry
     images = np.stack([reference.from_chw(image, layout) for image in x])
-    y = pysimd.convolution(
-        images,
-        in_layout(weight, layout),
-        bias,
-        stride=stride,
-        dilation=dilation,
-        padding=padding,
-        group=group,
-        activation=activation,
-        params=params,
-        layout=layout,
-    )
+    options = {"stride": stride, "dilation": dilation, "padding": padding, "group": group, "activation": activation}
+    y = pysimd.convolution(images, in_layout(weight, layout), bias, params=params, layout=layout, **options)
+    with pysimd.Convolution32f(images.shape, len(weight), kernel=weight.shape[2:], layout=layout, **options) as context:
+        block = re.search(r"Winograd F\((\d),3\)", context.info)
     for image, result in zip(x, y):
         sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
+        if block:
+            bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]))
         expected = reference.activate(sums, activation, params, 0)
         assert_within(reference.to_chw(result, layout), expected, widened(bound, activation, params, sums))
 
@@ -105,6 +100,33 @@ def test_activations(isa: str, rng: np.random.Generator, layout: str, activation
         for bias in (None, floats(rng, 18)):
             geometry = ((1, 1), (1, 1), (1, 1, 1, 1), group)
             check(x, weight, bias, layout, activation, PARAMS[activation](18), geometry)
+
+
+@pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+    """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
+    for c, o, height, width, padding in [
+        (16, 16, 14, 14, (1, 1, 1, 1)),
+        (64, 33, 6, 6, (1, 1, 1, 1)),
+        (40, 70, 4, 5, (0, 1, 2, 3)),
+        (33, 7, 9, 21, (0, 0, 0, 0)),
+        (128, 16, 7, 7, (1, 1, 1, 1)),
+        (300, 8, 30, 29, (3, 0, 1, 2)),
+    ]:
+        x = rng.standard_normal((2, c, height, width)).astype(np.float32)
+        weight = rng.standard_normal((o, c, 3, 3)).astype(np.float32) / 8
+        check(x, weight, floats(rng, o), layout, activation, PARAMS[activation](o), ((1, 1), (1, 1), padding, 1))
+
+
+def test_algorithm_is_told() -> None:
+    """It follows from the shape."""
+    if pysimd.active_isa() == "base":
+        pytest.skip("base has one algorithm")
+    for shape, dst_c, expected in [((56, 56, 64), 64, "F(4,3)"), ((6, 6, 64), 64, "F(3,3)"), ((4, 4, 128), 64, "F(2,3)")]:
+        assert f"Winograd {expected}" in repr(pysimd.Convolution32f(shape, dst_c, kernel=3, padding=1))
+    assert "direct" in repr(pysimd.Convolution32f((56, 56, 3), 64, kernel=3, padding=1))
+    assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=2))
 
 
 @st.composite
