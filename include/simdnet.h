@@ -540,7 +540,7 @@ void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count,
  *   src, dst   channels * spatial floats        k   3 floats        format   NCHW or NHWC
  *
  * The result is within 1e-6 of itself for -1 <= k[2] <= 1, and open where the sum of finite values is beyond float or where
- * k[0] + k[1] * sum is not at least FLT_MIN. Exponents -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75 and 1 are the fast ones.
+ * k[0] + k[1] * sum is below FLT_MIN. Multiples of 1/4 are fast; last bits may differ between makers of processors.
  */
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format);

@@ -136,9 +136,9 @@ SN_INLINE void planes_by_ring(const struct planes * p, int n, int kind)
     for (int j = 0; j < n; ++j)
         row[j] = ring[j];
     for (size_t j = 0; j + 1 < (size_t)n; ++j) { /* row j + 1 for channel j - half, as channel 0 will find it */
-        const float * x = p->src + (j - half) * p->stride;
+        const float * x = j < half ? NULL : p->src + (j - half) * p->stride;
         for (size_t i = 0; i < size; i += V32F_N)
-            v_store_32f(row[j + 1] + i, j < half || j - half >= p->channels ? v_zero_32f() : square(load(x + i, size - i)));
+            v_store_32f(row[j + 1] + i, x ? square(load(x + i, size - i)) : v_zero_32f());
     }
     for (size_t c = 0; c < p->channels; ++c) {
         const float * x = p->src + c * p->stride, * last = c + half < p->channels ? x + half * p->stride : NULL;
