@@ -140,7 +140,8 @@ static struct chunk chunk_at(const struct sn_pool_axis * axis, size_t output, si
     const ptrdiff_t begin = (ptrdiff_t)((wide)output * axis->stride - axis->pad);
     const ptrdiff_t end = begin + (ptrdiff_t)((outputs - 1) * axis->stride + axis->kernel);
     const size_t column = begin > 0 ? (size_t)begin : 0;
-    return (struct chunk){output, outputs, column, sn_min((size_t)end, axis->src) - column, (size_t)((ptrdiff_t)column - begin)};
+    const size_t columns = sn_min((size_t)end, axis->src) - column;
+    return (struct chunk){output, outputs, column, columns, (size_t)((ptrdiff_t)column - begin)};
 }
 
 /*
@@ -187,10 +188,14 @@ struct known {
 
 /* Read from 64 - n: the mask of the first n bytes of a vector. */
 static const int8_t first_bytes[128] = {
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+};
 
-enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
+/* RING: columns of overlapping windows, a power of two. NARROW: elements of a pixel. */
+enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4 };
 
 #define KIND max_32f
 #define ELEMENT float
@@ -199,7 +204,8 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 #define TYPE 32f
 #define IDENTITY v_set_32f(-FLT_MAX)
 #define ENTER(v) (v)
-#define LEAVE(v, divisor) v_max_32f(v_set_32f(-FLT_MAX), v)
+#define FIRST(v) v_max_32f(v_set_32f(-FLT_MAX), v)
+#define LEAVE(v, divisor) (v)
 #define REDUCE(a, b) v_max_32f(a, b)
 #define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
 #define HAS_DIVISOR 0
@@ -212,13 +218,14 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32 };
 #define TYPE 32f
 #define IDENTITY v_zero_32f()
 #define ENTER(v) (v)
+#define FIRST(v) (v)
 #define LEAVE(v, divisor) v_div_32f(v, divisor)
 #define REDUCE(a, b) v_add_32f(a, b)
 #define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
 #define HAS_DIVISOR 1
 #include "kernels/pooling_kind.h"
 
-/* Negative numbers have their bits below the sign turned, then bfloat16 compares as integers do; the way back is the same. */
+/* Negative numbers have their bits below the sign turned, then bfloat16 compares as integers do; so do they come back. */
 SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15), v_set_16i(0x7FFF))); }
 
 #define KIND max_16b
@@ -228,6 +235,7 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define TYPE 16i
 #define IDENTITY v_set_16i((int16_t)(0xFF80 ^ 0x7FFF))
 #define ENTER(v) ordered(v)
+#define FIRST(v) (v)
 #define LEAVE(v, divisor) ordered(v)
 #define REDUCE(a, b) v_max_16i(a, b)
 #define ACROSS(v) across_max_16b(v)
@@ -241,6 +249,7 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define TYPE 8u
 #define IDENTITY v_set_8u(0)
 #define ENTER(v) (v)
+#define FIRST(v) (v)
 #define LEAVE(v, divisor) (v)
 #define REDUCE(a, b) v_max_8u(a, b)
 #define ACROSS(v) across_max_8u(v)

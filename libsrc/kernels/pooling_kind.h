@@ -5,6 +5,7 @@
  *   ELEMENT TYPE VECTOR LANES  what the arrays hold, and the vocabulary's suffix, vector and its size for it
  *   IDENTITY                   what changes nothing in a reduction
  *   ENTER(v) LEAVE(v, divisor) from an array to a vector that REDUCE takes, and from a reduction to a result
+ *   FIRST(v)                   what a reduction begins with instead of its first vector
  *   REDUCE(a, b)
  *   ACROSS(v)                  the lanes of a vector reduced, in lane 0
  *   HAS_DIVISOR                1 when LEAVE needs the divisor
@@ -54,7 +55,8 @@ struct FN(reach) {
     size_t planes, plane;               /* as many rows at as many places, and the elements between those */
 };
 
-SN_INLINE struct FN(reach) FN(reach_of)(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes, size_t plane)
+SN_INLINE struct FN(reach) FN(reach_of)(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
+                                        size_t plane)
 {
     return (struct FN(reach)){.common = src + t->common.begin,
                               .own = {src + t->own[0].begin, src + t->own[1].begin},
@@ -90,7 +92,7 @@ SN_INLINE void FN(reduce)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach
 {
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v0[i] = FN(load)(r->common + x, i, n, full);
+        v0[i] = FIRST(FN(load)(r->common + x, i, n, full));
     if (k.common != 1)
         FN(fold)(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, n, full, k.common ? k.common - 1 : 0);
     for (size_t i = 1; !k.flat && i < r->planes; ++i)
@@ -109,8 +111,8 @@ SN_INLINE void FN(reduce)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach
 }
 
 /* u vectors of one or two rows at x: results if `direct`, else as they are. */
-SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
-                                bool two, bool direct)
+SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0,
+                                ELEMENT * dst1, bool two, bool direct)
 {
     VECTOR v0[4], v1[4];
     FN(reduce)(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
@@ -124,8 +126,8 @@ SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32
     }
 }
 
-/* n elements of one or two rows into dst0 and dst1: exactly these, as results, if `direct`; else it may be a vector. The last
- * vector overlaps the one before where that is possible. */
+/* n elements of one or two rows into dst0 and dst1: exactly these, as results, if `direct`; else it may be a vector. The
+ * last vector overlaps the one before where that is possible. */
 SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const float * divisor, ELEMENT * dst0, ELEMENT * dst1,
                            bool two, bool direct)
 {
@@ -164,8 +166,8 @@ static __attribute__((noinline)) void FN(collect_results)(const struct FN(reach)
         FN(collect)(r, n, divisor, dst0, NULL, false, true);
 }
 
-static __attribute__((noinline)) void FN(collect_vectors)(const struct FN(reach) * r, size_t n, ELEMENT * dst0, ELEMENT * dst1,
-                                                          bool two)
+static __attribute__((noinline)) void FN(collect_vectors)(const struct FN(reach) * r, size_t n, ELEMENT * dst0,
+                                                          ELEMENT * dst1, bool two)
 {
     static const float no_divisor[2];
     if (two)
@@ -275,6 +277,7 @@ static void FN(pooling)(const struct sn_pooling * given, size_t begin, size_t en
 }
 
 #undef FN
+#undef BY_PLACE
 #undef KIND
 #undef ELEMENT
 #undef VECTOR
@@ -282,6 +285,7 @@ static void FN(pooling)(const struct sn_pooling * given, size_t begin, size_t en
 #undef TYPE
 #undef IDENTITY
 #undef ENTER
+#undef FIRST
 #undef LEAVE
 #undef REDUCE
 #undef ACROSS

@@ -3,7 +3,8 @@
  * pooling_kind.h.
  *
  * Vectors lie across the channels, so windows need no borders: what is outside of the image is left out. Where windows
- * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come.
+ * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come: in
+ * registers for the usual windows, else in a ring.
  */
 
 /* A pixel as wide as the row: no columns at all. */
@@ -39,8 +40,8 @@ static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, 
 /* ---- walks */
 
 /* u vectors of column x, of which -pad .. -1 and those from `columns` on are outside of the image. */
-SN_INLINE void FN(column)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns, size_t inner,
-                          struct known k)
+SN_INLINE void FN(column)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns,
+                          size_t inner, struct known k)
 {
     if ((size_t)x < columns) {
         FN(reduce)(v0, v1, u, r, (size_t)x * inner, 0, true, k);
@@ -49,6 +50,71 @@ SN_INLINE void FN(column)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v0[i] = v1[i] = IDENTITY;
+}
+
+/* u vectors of one row of outputs for the columns of x, which wait in the ring. */
+SN_INLINE void FN(ring_out)(VECTOR (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
+{
+    const v32f d = v_set_32f(divisor);
+    VECTOR v[4];
+    (void)d;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v[i] = x.count ? ring[x.begin % RING][i] : IDENTITY;
+    for (size_t c = x.begin + 1; c < x.begin + x.count; ++c) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = REDUCE(v[i], ring[c % RING][i]);
+    }
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        WORD(store)(dst + i * LANES, LEAVE(v[i], d));
+}
+
+/* One or two rows of outputs for u vectors of channels; windows of RING columns at most. Column x is kept at x % RING. */
+SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
+                             int u, bool two)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    const size_t inner = p->inner, dstRow = axis->dst * inner;
+    const struct known k = {0, 0, two, true};
+    VECTOR ring[2][RING][4];
+    size_t next = 0; /* the first column that is not in it */
+    for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
+        const struct span x = window_of(axis, o);
+        const float part = divisor_of(p, 2, x.count);
+        for (next = sn_max(next, x.begin); next < x.begin + x.count; ++next)
+            FN(reduce)(ring[0][next % RING], ring[1][next % RING], u, r, next * inner, 0, true, k);
+        FN(ring_out)(ring[0], u, x, part * divisor[0], dst);
+        if (two)
+            FN(ring_out)(ring[1], u, x, part * divisor[1], dst + dstRow);
+    }
+}
+
+/* A step of it, in blocks of one, two or four vectors of channels, the last of which overlaps the one before. */
+SN_INLINE void FN(ring_blocks)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, ELEMENT * dst, int u)
+{
+    const size_t inner = p->inner, block = (size_t)u * LANES;
+    for (size_t c = 0; c < inner; c += block) {
+        const size_t at = sn_min(c, inner - block);
+        const struct FN(reach) r = FN(reach_of)(t, src + at, p->axis[2].src * inner, 1, 0);
+        if (t->two)
+            FN(walk_ring)(p, &r, t->divisor, dst + at, u, true);
+        else
+            FN(walk_ring)(p, &r, t->divisor, dst + at, u, false);
+    }
+}
+
+static void FN(ring_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                          ELEMENT * dst)
+{
+    (void)planes;
+    if (p->inner >= 4 * LANES)
+        FN(ring_blocks)(p, t, src, dst, 4);
+    else if (p->inner >= 2 * LANES)
+        FN(ring_blocks)(p, t, src, dst, 2);
+    else
+        FN(ring_blocks)(p, t, src, dst, 1);
 }
 
 /* u vectors of one row of outputs; w are the K columns of the window. */
@@ -97,8 +163,7 @@ SN_INLINE void FN(walk_row)(const struct sn_pooling * p, const struct FN(reach) 
 }
 
 /*
- * A step in blocks of one or two vectors of channels, the last of which overlaps the one before. With clipped rows, which are
- * few, it is not worth the code.
+ * A step in the same blocks. For clipped rows, which are few, this is not worth the code.
  */
 SN_INLINE void FN(walk_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                              ELEMENT * dst, int K, int S)
@@ -119,13 +184,14 @@ SN_INLINE void FN(walk_step)(const struct sn_pooling * p, const struct step * t,
     }
 }
 
-#define WALK(K, S)                                                                                                          \
-    static void SN_JOIN2(FN(walk), _##K##_##S)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src,      \
-                                               struct span planes, ELEMENT * dst)                                           \
-    {                                                                                                                       \
-        FN(walk_step)(p, t, src, planes, dst, K, S);                                                                        \
+#define WALK(K, S)                                                                                                     \
+    static void SN_JOIN2(FN(walk), _##K##_##S)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, \
+                                               struct span planes, ELEMENT * dst)                                      \
+    {                                                                                                                  \
+        FN(walk_step)(p, t, src, planes, dst, K, S);                                                                   \
     }
 
+WALK(2, 1)
 WALK(3, 1)
 WALK(3, 2)
 WALK(5, 1)
@@ -135,16 +201,20 @@ WALK(5, 1)
 typedef void (*FN(step_fn))(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst);
 
-/* What does a step of these windows best. */
+/* What does a step of these windows best. A ring is worth it where most columns are in two windows and more; where loads of
+ * floats are many, in three. */
 static FN(step_fn) FN(pixels_for)(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    if (axis->pad >= axis->kernel || covered(axis).count < axis->dst)
-        return FN(pixels_step);
-    switch (sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9)) {
+    const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
+    const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
+    switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
+    case 21: return SN_JOIN2(FN(walk), _2_1);
     case 31: return SN_JOIN2(FN(walk), _3_1);
     case 32: return SN_JOIN2(FN(walk), _3_2);
     case 51: return SN_JOIN2(FN(walk), _5_1);
-    default: return FN(pixels_step);
     }
+    if (axis->kernel <= RING && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride)
+        return FN(ring_step);
+    return FN(pixels_step);
 }

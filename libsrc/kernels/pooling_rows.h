@@ -2,8 +2,8 @@
  * Narrow pixels: rows are reduced into a buffer in which the border stands as IDENTITY, then along it. Included by
  * pooling_kind.h.
  *
- * Many rows are collected before the first is finished, so that no load meets a store that is still on its way. With stride 1
- * a vector of results is K loads at neighbouring positions; with stride 2 and single elements too, because even and odd
+ * Many rows are collected before the first is finished, so that no load meets a store that is still on its way. With stride
+ * 1 a vector of results is K loads at neighbouring positions; with stride 2 and single elements too, because even and odd
  * positions lie apart. Else all positions are computed and those wanted are copied: a vector of outputs would have to be
  * gathered, which costs more than the positions thrown away.
  */
@@ -13,6 +13,9 @@ struct FN(waiting) {
     ELEMENT * row, * dst;
     float divisor;
 };
+
+/* Outputs of narrow pixels are picked by looking them up. */
+#define BY_PLACE (sizeof(ELEMENT) == sizeof(float) && V32F_N >= 8)
 
 struct FN(rows);
 typedef void (*FN(strip_fn))(const struct FN(rows) * d, const struct step * t, const struct step * end, const ELEMENT * src,
@@ -29,8 +32,8 @@ struct FN(rows) {
     size_t vectors;                       /* of a strip's row that reach into the image */
     size_t least, most;                   /* elements before its row that it asks for: those of the first, of the last row */
     float columns[HAS_DIVISOR ? FN(ROW) + LANES : 1];
+    int32_t place[BY_PLACE ? FN(ROW) + LANES : 1]; /* of each output among the results, if picked */
     ELEMENT buffer[FN(BUFFER)] __attribute__((aligned(64)));
-    ELEMENT results[FN(ROW) + LANES] __attribute__((aligned(64)));
     ELEMENT mask[FN(ROW) + LANES] __attribute__((aligned(64)));
 };
 
@@ -146,6 +149,24 @@ static void FN(pick)(const ELEMENT * t, size_t stride, size_t inner, size_t outp
         memcpy(dst + o * inner, t + o * stride * inner, bytes);
 }
 
+/* The same for n floats, whose places in t are known: a vector of outputs is looked up in as many vectors as it is spread
+ * over. Twice as fast as copies of single pixels. */
+static void FN(pick_floats)(const float * t, const int32_t * place, size_t n, float * dst)
+{
+    for (size_t x = 0; x < n; x += V32F_N) {
+        const size_t now = sn_min(n - x, V32F_N);
+        const float * from = t + place[x];
+        const v32i lane = v_sub_32i(v_load_32i(place + x), v_set_32i(place[x]));
+        v32f v = v_lookup_32f(v_load_32f(from), lane);
+        for (int begin = V32F_N; begin <= place[x + now - 1] - place[x]; begin += V32F_N) {
+            const v32i w = v_cast_32f_32i(v_lookup_32f(v_load_32f(from + begin), lane));
+            v = v_cast_32i_32f(v_select_32i(v_gt_32i(lane, v_set_32i(begin - 1)), w, v_cast_32f_32i(v)));
+        }
+        v_store_tail_32f(dst + x, v, now);
+    }
+}
+
+/* Results to be picked replace the row, over its left border too, and wait until all rows are there. */
 static void FN(finish_rows)(struct FN(rows) * d)
 {
     const struct sn_pool_axis * axis = &d->p->axis[2];
@@ -158,10 +179,16 @@ static void FN(finish_rows)(struct FN(rows) * d)
         struct FN(taps) t = {.p = {w->row + l->origin[0], w->row + l->origin[l->phases - 1]}, .step = inner};
         t.count[0] = sn_ceil_div(axis->kernel, l->phases);
         t.count[1] = axis->kernel - t.count[0];
-        FN(reduce_columns)(&t, n, d->columns, w->divisor, picked ? d->results : w->dst);
-        if (picked)
-            FN(pick)(d->results, axis->stride, inner, outputs, w->dst);
+        FN(reduce_columns)(&t, n, d->columns, w->divisor, picked ? w->row + l->origin[0] : w->dst);
     }
+    for (size_t i = 0; picked && i < d->waiting; ++i) {
+        const ELEMENT * results = d->wait[i].row + l->origin[0];
+        if (BY_PLACE && inner <= NARROW)
+            FN(pick_floats)((const void *)results, d->place, outputs * inner, (void *)d->wait[i].dst);
+        else
+            FN(pick)(results, axis->stride, inner, outputs, d->wait[i].dst);
+    }
+    d->begun = picked ? 0 : d->begun;
     d->waiting = 0;
 }
 
@@ -186,6 +213,14 @@ static void FN(divide_columns)(struct FN(rows) * d)
 #endif
 }
 
+static void FN(find_places)(struct FN(rows) * d)
+{
+    const size_t inner = d->p->inner, pixels = BY_PLACE && inner <= NARROW ? d->chunk.outputs : 0;
+    for (size_t o = 0; o < pixels; ++o)
+        for (size_t i = 0; i < inner; ++i)
+            d->place[o * inner + i] = (int32_t)(o * d->p->axis[2].stride * inner + i);
+}
+
 static void FN(begin_strips)(struct FN(rows) * d);
 
 static void FN(begin_chunk)(struct FN(rows) * d, size_t output, size_t outputs)
@@ -195,6 +230,7 @@ static void FN(begin_chunk)(struct FN(rows) * d, size_t output, size_t outputs)
     d->rows = sn_min(FN(BUFFER) / d->layout.pitch, MAX_ROWS);
     d->waiting = d->begun = 0;
     FN(divide_columns)(d);
+    FN(find_places)(d);
     FN(begin_strips)(d);
 }
 

@@ -3,8 +3,9 @@
  * Included by pooling_kind.h.
  *
  * Vector j holds positions j * LANES and following of a row that is reduced already. Output vector i is made of vectors
- * S * i and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer of
- * pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is 1.5 to 2 times faster.
+ * S * i and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer
+ * of pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is 1.5 to 2 times faster. (Windows
+ * of 5 as 2 + 2 + 1 save a slide more, but only rows of many vectors gain by it.)
  *
  * Vectors are loaded whole, so at both ends of a row what lies before and behind it is read and put out by a mask. The first
  * and the last rows of the array, for which that would be outside of it, are left to the buffer.
@@ -33,8 +34,8 @@ SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) *
 }
 
 /* Vector j for S = 1, to e[.][at]; for S = 2 the even lanes of vectors j and j + 1 and, to o[.][at], the odd ones. */
-SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN(reach) * r, const struct FN(strip) * s, size_t j,
-                         int S, struct known k, bool edge)
+SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN(reach) * r, const struct FN(strip) * s,
+                         size_t j, int S, struct known k, bool edge)
 {
     VECTOR v[2][2];
     if (!edge) {
@@ -70,6 +71,20 @@ SN_INLINE VECTOR FN(reduce_slides)(const VECTOR * e, const VECTOR * o, int K, in
     return v;
 }
 
+/* The n results at x of one row, then its vectors move on. */
+SN_INLINE void FN(put)(const struct FN(strip) * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n,
+                       int K, int S)
+{
+    const VECTOR v = LEAVE(FN(reduce_slides)(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
+    (void)s;
+    (void)divisor;
+    if (n == LANES)
+        WORD(store)(dst + x, v);
+    else
+        WORD(store_tail)(dst + x, v, n);
+    e[0] = e[1], o[0] = o[1];
+}
+
 /* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
 SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip) * s, const float * divisor, ELEMENT * dst0,
                               ELEMENT * dst1, int K, int S, struct known k)
@@ -77,23 +92,19 @@ SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip)
     VECTOR e[2][2], o[2][2];
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
-    (void)d0;
-    (void)d1;
     FN(fetch)(e, o, 0, r, s, 0, S, k, true);
     for (; k.common && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
         FN(fetch)(e, o, 1, r, s, j, S, k, false);
-        WORD(store)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(d0, v_load_32f(s->columns + x))));
+        FN(put)(s, e[0], o[0], d0, dst0, x, LANES, K, S);
         if (k.two)
-            WORD(store)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(d1, v_load_32f(s->columns + x))));
-        e[0][0] = e[0][1], e[1][0] = e[1][1], o[0][0] = o[0][1], o[1][0] = o[1][1];
+            FN(put)(s, e[1], o[1], d1, dst1, x, LANES, K, S);
     }
     for (; x < s->outputs; j += (size_t)S, x += LANES) {
         const size_t n = sn_min(s->outputs - x, LANES);
         FN(fetch)(e, o, 1, r, s, j, S, k, true);
-        WORD(store_tail)(dst0 + x, LEAVE(FN(reduce_slides)(e[0], o[0], K, S), v_mul_32f(d0, v_load_32f(s->columns + x))), n);
+        FN(put)(s, e[0], o[0], d0, dst0, x, n, K, S);
         if (k.two)
-            WORD(store_tail)(dst1 + x, LEAVE(FN(reduce_slides)(e[1], o[1], K, S), v_mul_32f(d1, v_load_32f(s->columns + x))), n);
-        e[0][0] = e[0][1], e[1][0] = e[1][1], o[0][0] = o[0][1], o[1][0] = o[1][1];
+            FN(put)(s, e[1], o[1], d1, dst1, x, n, K, S);
     }
 }
 
@@ -108,18 +119,19 @@ SN_INLINE void FN(strip)(const struct FN(rows) * d, const struct step * t, const
     for (; t < end; ++t) {
         const struct FN(reach) r = FN(reach_of)(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
-        if (t->two == k.two && r.rows == (size_t)common && (!k.two || (r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S)))
+        const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
+        if (t->two == k.two && r.rows == (size_t)common && (own || !k.two))
             FN(strip_step)(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
         else /* one row goes as two that are the same */
             FN(strip_step)(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
     }
 }
 
-#define STRIP(K, S)                                                                                                         \
-    static void SN_JOIN2(FN(strip), _##K##_##S)(const struct FN(rows) * d, const struct step * t, const struct step * end,   \
-                                                const ELEMENT * src, ELEMENT * dst)                                         \
-    {                                                                                                                       \
-        FN(strip)(d, t, end, src, dst, K, S);                                                                               \
+#define STRIP(K, S)                                                                                                        \
+    static void SN_JOIN2(FN(strip), _##K##_##S)(const struct FN(rows) * d, const struct step * t, const struct step * end, \
+                                                const ELEMENT * src, ELEMENT * dst)                                        \
+    {                                                                                                                      \
+        FN(strip)(d, t, end, src, dst, K, S);                                                                              \
     }
 
 STRIP(1, 2)
@@ -161,7 +173,8 @@ static void FN(begin_strips)(struct FN(rows) * d)
     memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
 }
 
-/* The steps *strip .. *rest - 1 of those that end at `end` may load whole vectors, for a plane `at` elements into the array. */
+/* The steps *strip .. *rest - 1 of those that end at `end` may load whole vectors, for a plane `at` elements into the
+ * array. */
 static void FN(find_strips)(const struct FN(rows) * d, size_t at, const struct step * end, const struct step ** strip,
                             const struct step ** rest)
 {
