@@ -42,16 +42,17 @@ static const float vx_powers_16[16] = {
     0x1.6A09E6p0f, 0x1.7A1148p0f, 0x1.8ACE54p0f, 0x1.9C4918p0f, 0x1.AE89FAp0f, 0x1.C199BEp0f, 0x1.D5818Ep0f, 0x1.EA4AFAp0f,
 };
 
-/* exp(r) - 1 for |r| <= ln 2 / 2. */
-SN_INLINE v32f vx_expm1_by_polynomial(v32f r)
+/* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2. */
+SN_INLINE v32f vx_expm1_polynomial(v32f r)
 {
     v32f p = v_set_32f(0x1.6D7206p-10f);
     p = v_fma_32f(p, r, v_set_32f(0x1.122668p-7f));
     p = v_fma_32f(p, r, v_set_32f(0x1.5554C8p-5f));
     p = v_fma_32f(p, r, v_set_32f(0x1.5554B2p-3f));
-    p = v_fma_32f(p, r, v_set_32f(0.5f));
-    return v_fma_32f(v_mul_32f(r, r), p, r);
+    return v_fma_32f(p, r, v_set_32f(0.5f));
 }
+
+SN_INLINE v32f vx_expm1_by_polynomial(v32f r) { return v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), r); }
 
 SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r)
 {
@@ -79,6 +80,16 @@ SN_INLINE v32f vx_less_ln_2(v32f x, v32f n, bool small_n)
     if (V_FMA && small_n)
         return v_fnma_32f(n, v_set_32f(VX_LN_2), x);
     return v_fnma_32f(n, v_set_32f(VX_LN_2_LOW), v_fnma_32f(n, v_set_32f(VX_LN_2_HIGH), x));
+}
+
+/* exp(x - n * ln 2) - 1. Without a fused multiply-add the lower part of n * ln 2 is added last, as one rounding less. */
+SN_INLINE v32f vx_expm1_less_ln_2(v32f x, v32f n, bool small_n)
+{
+    if (V_FMA)
+        return vx_expm1_by_polynomial(vx_less_ln_2(x, n, small_n));
+    const v32f high = v_fnma_32f(n, v_set_32f(VX_LN_2_HIGH), x), low = v_mul_32f(n, v_set_32f(-VX_LN_2_LOW));
+    const v32f r = v_add_32f(high, low);
+    return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), low));
 }
 
 SN_INLINE v32f vx_exp_within(v32f x)
@@ -133,15 +144,14 @@ static const float vx_logs_16[16] = {
     0x1.62E43p-1f,
 };
 
-/* log(1 + r) + high, with r of the table's size. */
-SN_INLINE v32f vx_log1p_near_table(v32f r, v32f high)
+/* (log(1 + r) - r) / r^2, with r of the table's size. */
+SN_INLINE v32f vx_log1p_near_table(v32f r)
 {
     const bool wide = V32F_N == 16;
     v32f p = wide ? v_set_32f(0x1.826F1Ap-3f) : v_fma_32f(r, v_set_32f(-0x1.285FA6p-3f), v_set_32f(0x1.99C7AAp-3f));
     p = v_fma_32f(p, r, v_set_32f(wide ? -0x1.00139Cp-2f : -0x1.002062p-2f));
     p = v_fma_32f(p, r, v_set_32f(wide ? 0x1.555836p-2f : 0x1.5555AAp-2f));
-    p = v_fma_32f(p, r, v_set_32f(wide ? -0x1p-1f : -0x1.FFFFF6p-2f));
-    return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), p, r));
+    return v_fma_32f(p, r, v_set_32f(wide ? -0x1p-1f : -0x1.FFFFF6p-2f));
 }
 
 /* What the table has for the interval of m. */
@@ -152,8 +162,8 @@ SN_INLINE void vx_log_lookup(v32f m, v32f * t, v32f * log_t)
     *log_t = v_lookup_32f(v_load_32f(V32F_N == 16 ? vx_logs_16 : vx_logs_8), index);
 }
 
-/* log(1 + r) for -1/4 <= r <= 1/2. With an exponent, not NULL, exponent * ln 2 is added. */
-SN_INLINE v32f vx_log1p_by_polynomial(v32f r, const v32f * exponent)
+/* log(1 + r) - r + low for -1/4 <= r <= 1/2. */
+SN_INLINE v32f vx_log1p_by_polynomial(v32f r, v32f low)
 {
     const v32f square = v_mul_32f(r, r);
     v32f p = v_set_32f(-0x1.71E334p-5f);
@@ -164,36 +174,23 @@ SN_INLINE v32f vx_log1p_by_polynomial(v32f r, const v32f * exponent)
     p = v_fma_32f(p, r, v_set_32f(0x1.99699Ep-3f));
     p = v_fma_32f(p, r, v_set_32f(-0x1.00004Ap-2f));
     p = v_fma_32f(p, r, v_set_32f(0x1.5555A4p-2f));
-    p = v_mul_32f(p, v_mul_32f(square, r));
-    if (exponent)
-        p = v_fma_32f(*exponent, v_set_32f(VX_LN_2_LOW), p);
-    const v32f log_m = v_add_32f(r, v_fma_32f(square, v_set_32f(-0.5f), p));
-    return exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2_HIGH), log_m) : log_m;
+    return v_fma_32f(square, v_set_32f(-0.5f), v_fma_32f(p, v_mul_32f(square, r), low));
 }
 
 /* log(m), with an exponent, not NULL, exponent * ln 2 + log(m). */
 SN_INLINE v32f vx_log_of_parts(v32f m, const v32f * exponent)
 {
-    if (V32F_N < 8)
-        return vx_log1p_by_polynomial(v_sub_32f(m, v_set_32f(1)), exponent);
+    if (V32F_N < 8) {
+        const v32f r = v_sub_32f(m, v_set_32f(1));
+        const v32f low = exponent ? v_mul_32f(*exponent, v_set_32f(VX_LN_2_LOW)) : v_zero_32f();
+        const v32f log_m = v_add_32f(r, vx_log1p_by_polynomial(r, low));
+        return exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2_HIGH), log_m) : log_m;
+    }
     v32f t, log_t;
     vx_log_lookup(m, &t, &log_t);
     const v32f high = exponent ? v_fma_32f(*exponent, v_set_32f(VX_LN_2), log_t) : log_t;
-    return vx_log1p_near_table(v_fma_32f(m, t, v_set_32f(-1)), high);
-}
-
-/* log(1 + x) for 0 <= x <= 1. */
-SN_INLINE v32f vx_log1p_of_0_to_1(v32f x)
-{
-    if (V32F_N < 8) {
-        const v32m high = v_lt_32f(v_set_32f(0.5f), x);
-        const v32f exponent = v_select_32f(high, v_set_32f(1), v_zero_32f());
-        const v32f half = v_mul_32f(v_sub_32f(x, v_set_32f(1)), v_set_32f(0.5f));
-        return vx_log1p_by_polynomial(v_select_32f(high, half, x), &exponent);
-    }
-    v32f t, log_t;
-    vx_log_lookup(v_min_32f(v_set_32f(0x1.FFFFFEp0f), v_add_32f(x, v_set_32f(1))), &t, &log_t);
-    return vx_log1p_near_table(v_fma_32f(x, t, v_sub_32f(t, v_set_32f(1))), log_t);
+    const v32f r = v_fma_32f(m, t, v_set_32f(-1));
+    return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_log1p_near_table(r), r));
 }
 
 /* x = 2^exponent * m, with m where vx_log_of_parts wants it. */
@@ -268,7 +265,7 @@ SN_INLINE v32f v_expm1_32f(v32f x)
     const v32f near = v_min_32f(v_set_32f(89), v_max_32f(v_set_32f(-20), x));
     v32f sum;
     const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, -1);
-    const v32f q = vx_expm1_by_polynomial(vx_less_ln_2(near, n, false));
+    const v32f q = vx_expm1_less_ln_2(near, n, false);
     const v32f half = v_fma_32f(power, q, v_sub_32f(power, v_set_32f(0.5f)));
     return v_select_32f(v_lt_32f(v_abs_32f(x), v_set_32f(0x1p-25f)), x, v_add_32f(half, half));
 }
@@ -279,7 +276,7 @@ SN_INLINE v32f v_elu_32f(v32f x, v32f alpha)
     const v32f near = v_max_32f(v_set_32f(-20), x);
     v32f sum;
     const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
-    const v32f q = vx_expm1_by_polynomial(vx_less_ln_2(near, n, true));
+    const v32f q = vx_expm1_less_ln_2(near, n, true);
     const v32f below = v_fma_32f(power, q, v_sub_32f(power, v_set_32f(1)));
     return v_select_32f(v_lt_32f(x, v_zero_32f()), v_mul_32f(alpha, below), x);
 }
@@ -349,7 +346,7 @@ SN_INLINE v32f vx_tanh_by_exp(v32f size)
     const v32f one = v_set_32f(1), x = v_mul_32f(v_min_32f(v_set_32f(10), size), v_set_32f(-2));
     v32f sum;
     const v32f n = vx_round(x, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
-    const v32f e = v_fma_32f(power, vx_expm1_by_polynomial(vx_less_ln_2(x, n, true)), power);
+    const v32f e = v_fma_32f(power, vx_expm1_less_ln_2(x, n, true), power);
     const v32f far = v_sub_32f(one, v_div_32f(v_add_32f(e, e), v_add_32f(one, e)));
     return v_select_32f(v_lt_32f(size, v_set_32f(0.625f)), vx_tanh_near_zero(size), far);
 }
@@ -400,17 +397,31 @@ SN_INLINE v32f v_sigmoid_32f(v32f x)
 }
 
 /*
- * log(1 + exp(x)), within 2 units: max(x, 0) + log(1 + exp(-|x|)). Denormal results too, NaN for NaN. The rounding of the
- * powers of the table would be too much here: 2.4 units.
+ * log(1 + exp(x)), within 1.5 units, so that it is within 2 (2.1 without a fused multiply-add) divided by any number;
+ * denormal results too, NaN for NaN.
+ *
+ * It is max(x, 0) + log(1 + e), e = exp(-|x|) = s + s * q, s a power of 2. With t near 1 / (1 + e), by table or 1 or 1/2,
+ * log(1 + e) = log(1 + r) - log(t), r = t * (1 + e) - 1 = ((t - 1) + t * s) + t * s * q, where the last sum is left open
+ * until the end: e, rounded, would cost half a unit, and a whole one where the result has the greater mantissa.
  */
 SN_INLINE v32f v_softplus_32f(v32f x)
 {
     const v32f minus = v_cast_32i_32f(v_or_32i(v_cast_32f_32i(x), v_set_32i(INT32_MIN)));
-    const v32f near = v_max_32f(v_set_32f(-104.5f), minus);
-    v32f sum;
-    const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum);
-    const v32f exp_x = vx_exp_by_polynomial(n, vx_less_ln_2(near, n, false));
-    return v_add_32f(v_max_32f(v_zero_32f(), x), vx_log1p_of_0_to_1(exp_x));
+    const v32f near = v_max_32f(v_set_32f(-104.5f), minus), one = v_set_32f(1);
+    v32f sum, t, log_t;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), s = v_scale_32f(one, n);
+    const v32f q = vx_expm1_less_ln_2(near, n, false);
+    if (V32F_N >= 8)
+        vx_log_lookup(v_min_32f(v_set_32f(0x1.FFFFFEp0f), v_add_32f(v_fma_32f(s, q, s), one)), &t, &log_t);
+    else {
+        const v32m high = v_lt_32f(v_set_32f(0.5f), v_fma_32f(s, q, s));
+        t = v_select_32f(high, v_set_32f(0.5f), one);
+        log_t = v_select_32f(high, v_set_32f(VX_LN_2), v_zero_32f());
+    }
+    const v32f ts = v_mul_32f(t, s), head = v_add_32f(ts, v_sub_32f(t, one)), r = v_fma_32f(ts, q, head);
+    const v32f rest = V32F_N >= 8 ? v_fma_32f(ts, q, v_mul_32f(v_mul_32f(r, r), vx_log1p_near_table(r)))
+                                  : vx_log1p_by_polynomial(r, v_mul_32f(ts, q));
+    return v_add_32f(v_max_32f(v_zero_32f(), x), v_add_32f(log_t, v_add_32f(head, rest)));
 }
 
 #endif

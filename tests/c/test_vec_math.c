@@ -47,7 +47,7 @@ static const struct function
     {"elu", elu_32f, elu, 0x1p-27f, 30, 2},
     {"tanh", v_tanh_32f, tanh, 0x1p-14f, 10, 2},
     {"sigmoid", v_sigmoid_32f, sigmoid, 0x1p-26f, 110, 2},
-    {"softplus", v_softplus_32f, softplus, 0x1p-26f, 110, 2},
+    {"softplus", v_softplus_32f, softplus, 0x1p-26f, 110, 1.5},
     {"pow(x, -0.75)", pow_075_32f, pow_075, 0x1p-149f, INFINITY, 3},
     {"pow(x, 1)", pow_1_32f, pow_1, 0x1p-149f, INFINITY, 3},
     {"pow(x, 10)", pow_10_32f, pow_10, 0x1p-15f, 0x1p13f, 12},
