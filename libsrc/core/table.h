@@ -60,8 +60,8 @@ typedef void (*sn_add_16b_fn)(const uint8_t * a, const uint8_t * b, uint8_t * ds
 /* ---- channelwise */
 
 /*
- * What a channel-wise layer does to a value x; p, q, r are coefficients of its channel, s and t single values, y is a value of
- * a second source. Those marked * are float32 operations as printed, each rounded by itself; the others may fuse.
+ * What a channel-wise layer does to a value x; p, q, r are coefficients of its channel, s and t single values, y is a value
+ * of a second source. Those marked * are float32 operations as printed, each rounded by itself; the others may fuse.
  */
 enum sn_channelwise_op {
     SN_ADD_BIAS,   /* * x + p                                                                        */
@@ -94,20 +94,26 @@ struct sn_channelwise {
 typedef void (*sn_channelwise_fn)(const struct sn_channelwise * layer);
 
 /*
- * Rows of `size` values: value i of row j has the coefficients p[k][j * termStep + i % period]. src, and src1, are dense; row
- * j of dst begins at j * dstStep. size is a multiple of period, neither is 0. In dense rows dst may be src or src1. With
- * `stream` dst may be written past the caches.
+ * Rows of `size` values, one behind the other: value i of row j has the coefficients p[k][j * period + i % period]. size is
+ * a multiple of period, neither is 0. dst may be src or src1. With `stream` dst may be written past the caches.
  */
 struct sn_channelwise_rows {
     const float * src, * src1;
     const float * p[3];
     float s, t;
     float * dst;
-    size_t rows, size, period, dstStep, termStep;
+    size_t rows, size, period;
     bool stream;
 };
 
 typedef void (*sn_channelwise_rows_fn)(const struct sn_channelwise_rows * rows);
+
+/*
+ * FUSED_4 or FUSED_9 on `number` pixels of two sources, `period` values in each: pixel q of dst is the results of pixel q
+ * of the first, then those of pixel q of the second; `copy` of FUSED_9, if not NULL, gets their values. One period may be 0.
+ * The source of FUSED_4 is twice the same. rows, size, dst and stream of the halves are not used.
+ */
+typedef void (*sn_channelwise_joined_fn)(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy);
 
 /* Pixel q of dst is the aSize values of pixel q of a, then the bSize values of pixel q of b. */
 typedef void (*sn_concat_32f_fn)(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst);
@@ -264,6 +270,7 @@ struct sn_table {
     /* channelwise */
     sn_channelwise_fn channelwise;
     sn_channelwise_rows_fn channelwise_rows[SN_CHANNELWISE_OPS]; /* these have no base, which runs whole layers */
+    sn_channelwise_joined_fn channelwise_joined[2]; /* FUSED_4, FUSED_9 */
     sn_concat_32f_fn concat_32f;
 
     /* softmax */

@@ -122,7 +122,8 @@ static size_t misaligned(const float * p, size_t size)
 /* ---- as many coefficients as values */
 
 /* A group at i, its coefficients at place `at` of the tables. */
-SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t at, size_t i, bool stream)
+SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t at, size_t i,
+                     bool stream)
 {
     v32f x[GROUP];
     SN_UNROLL for (int j = 0; j < GROUP; ++j) {
@@ -203,8 +204,8 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
 /* Vectors after which the places in a short row repeat, four at least: as many as its size, or 6, at the most. */
 enum { PLAN = V32F_N + 2 };
 
-/* Where the coefficients of these vectors begin, counted from those of the row in which the first vector begins, and which of
- * them the lanes want. */
+/* Where the coefficients of these vectors begin, counted from those of the row in which the first vector begins, and which
+ * of them the lanes want. */
 struct plan {
     int32_t lanes[PLAN][V32F_N] SN_ALIGNED;
     size_t at[PLAN];
@@ -328,13 +329,168 @@ SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_
             arrays(op, r, r->p, i, i + period);
 }
 
+/* ---- pixels of two sources put together, see kernels/concat.h */
+
+/* Values of the pixels of a plan: of 6 vectors, or of V32F_N. */
+enum { JOINED_REST = V32F_N * CONCAT_PLAN };
+
+/* The coefficients, single values among them, of vectors that begin anywhere in a narrow pixel. */
+SN_INLINE void joined_terms(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, float list[][2 * V32F_N])
+{
+    const size_t first = half[0].period, pixel = first + half[1].period;
+    for (size_t i = 0, at = 0; i < pixel + V32F_N; ++i) {
+        const struct sn_channelwise_rows * h = &half[at >= first];
+        const float single[] = {h->s, h->t};
+        SN_UNROLL for (int k = 0; k < TERMS; ++k)
+            list[k][i] = k < per_channel(op) ? h->p[k][at >= first ? at - first : at] : single[k - per_channel(op)];
+        at = at + 1 < pixel ? at + 1 : 0;
+    }
+}
+
+/* As concat_plan() for a pixel that has the values of one source twice: one vector of that holds all the values of a vector
+ * of dst. */
+static void twice_plan(size_t size, struct concat_plan * plan)
+{
+    const size_t pixel = 2 * size;
+    int32_t list[2 * V32F_N];
+    for (size_t i = 0, at = 0, row = 0; i < pixel + V32F_N; ++i) {
+        list[i] = (int32_t)(row + (at < size ? at : at - size));
+        at = at + 1 < pixel ? at + 1 : 0;
+        row += at ? 0 : size;
+    }
+    size_t k = 0, at = 0, q = 0;
+    do {
+        const size_t begin = at < size ? 0 : at - size;
+        v_store_32i(plan->lanes[k], v_sub_32i(v_load_32i(list + at), v_set_32i((int32_t)begin)));
+        plan->a[k] = q * size + begin;
+        plan->b[k++] = 0;
+        q += (at + V32F_N) / pixel;
+        at = (at + V32F_N) % pixel;
+    } while (at || k < 4);
+    plan->vectors = k;
+    plan->pixels = q;
+}
+
+/* Vector v of the plan, results to dst, values to `copy` when it is there. FUSED_4 has one source, twice. */
+SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const float * a,
+                             const float * b, float terms[][CONCAT_PLAN][V32F_N], float * dst, float * copy)
+{
+    v32f t[TERMS], x = v_load_32f(a + plan->a[v]);
+    SN_UNROLL for (int k = 0; k < TERMS; ++k) t[k] = v_load_32f(terms[k][v]);
+    if (op == SN_FUSED_4)
+        x = v_lookup_32f(x, v_load_32i(plan->lanes[v]));
+    else
+        x = concat_lanes(plan->lanes[v], x, v_load_32f(b + plan->b[v]));
+    v_store_32f(dst + v * V32F_N, apply(op, x, v_zero_32f(), t));
+    if (copy)
+        v_store_32f(copy + v * V32F_N, x);
+}
+
+/* Pixels of V32F_N values at most, none of them of nothing. */
+SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
+                             float * copy)
+{
+    const size_t aSize = half[0].period, bSize = half[1].period, pixel = aSize + bSize;
+    const float * a = half[0].src, * b = half[1].src;
+    float list[TERMS][2 * V32F_N], terms[TERMS][CONCAT_PLAN][V32F_N] SN_ALIGNED;
+    struct concat_plan plan;
+    if (op == SN_FUSED_4)
+        twice_plan(aSize, &plan);
+    else
+        concat_plan(aSize, bSize, &plan);
+    joined_terms(op, half, list);
+    for (size_t v = 0; v < plan.vectors; ++v)
+        SN_UNROLL for (int k = 0; k < TERMS; ++k) v_store_32f(terms[k][v], v_load_32f(list[k] + v * V32F_N % pixel));
+    /* What the last pixels of a turn read beyond those: less than a vector of each. */
+    const size_t beyond = sn_ceil_div(V32F_N, sn_min(aSize, bSize));
+    for (; number >= plan.pixels + beyond; number -= plan.pixels) {
+        for (size_t v = 0; v < plan.vectors; ++v)
+            joined_vector(op, &plan, v, a, b, terms, dst, copy);
+        a += plan.pixels * aSize;
+        b += plan.pixels * bSize;
+        dst += plan.pixels * pixel;
+        copy += copy ? plan.pixels * pixel : 0;
+    }
+    /* The last pixels are done where there is room behind them. */
+    float room[4][JOINED_REST + V32F_N];
+    while (number) {
+        const size_t n = sn_min(number, plan.pixels);
+        memcpy(room[0], a, n * aSize * sizeof(float));
+        memcpy(room[1], b, n * bSize * sizeof(float));
+        for (size_t v = 0; v * V32F_N < n * pixel; ++v)
+            joined_vector(op, &plan, v, room[0], room[1], terms, room[2], room[3]);
+        memcpy(dst, room[2], n * pixel * sizeof(float));
+        a += n * aSize;
+        b += n * bSize;
+        dst += n * pixel;
+        if (copy) {
+            memcpy(copy, room[3], n * pixel * sizeof(float));
+            copy += n * pixel;
+        }
+        number -= n;
+    }
+}
+
+/* A row of one half; where it may run over its end, the coefficients of its last vector come from `last`. */
+SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size, const float last[][V32F_N], bool over)
+{
+    const size_t whole = over ? size - size % V32F_N : size;
+    arrays(op, r, r->p, 0, whole);
+    if (over && whole < size) {
+        SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_32f(last[k]);
+        v_store_32f(r->dst + whole, value(op, r, whole, r->t));
+    }
+    r->src += size;
+}
+
+SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst)
+{
+    const size_t size[2] = {half[0].period, half[1].period}, pixel = size[0] + size[1];
+    struct run a = run_of(op, &half[0]), b = run_of(op, &half[1]);
+    float last[2][TERMS][V32F_N];
+    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
+        for (size_t h = 0; h < 2; ++h) {
+            const size_t n = size[h] % V32F_N;
+            v_store_32f(last[h][k], v_load_tail_32f(half[h].p[k] + size[h] - n, n));
+        }
+    }
+    /* The last pixels, see concat_wide(); all of them where one half is nothing. */
+    const size_t least = sn_min(size[0], size[1]);
+    const size_t cut = least ? sn_min(number, sn_ceil_div(V32F_N - 1, least)) : number;
+    for (size_t q = 0; q < number; ++q, dst += pixel) {
+        const bool over = q < number - cut;
+        a.dst = dst;
+        b.dst = dst + size[0];
+        if (over) {
+            joined_row(op, &a, size[0], last[0], true);
+            joined_row(op, &b, size[1], last[1], true);
+        } else {
+            joined_row(op, &a, size[0], last[0], false);
+            joined_row(op, &b, size[1], last[1], false);
+        }
+    }
+}
+
+SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
+                      float * copy)
+{
+    const size_t a = half[0].period, b = half[1].period;
+    if (a && b && a + b <= V32F_N) {
+        joined_narrow(op, half, number, dst, copy);
+        return;
+    }
+    joined_wide(op, half, number, dst);
+    if (copy)
+        concat_32f(half[0].src, a, half[1].src, b, number, copy);
+}
+
 /* ---- all of them */
 
 SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows, bool stream)
 {
     const size_t size = rows->size, period = rows->period;
     struct run r = run_of(op, rows);
-    if (rows->dstStep == size && rows->termStep == period && period < size && V32F_N % period == 0) {
+    if (V32F_N % period == 0 && period < size) {
         if (rows->rows == 1 || size >= V32F_N)
             full_rows(op, &r, rows->rows, size, period, stream);
         else
@@ -344,8 +500,8 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
             row(op, &r, size, period, stream);
             r.src += size;
             r.src1 += op == SN_FUSED_8 ? size : 0;
-            r.dst += rows->dstStep;
-            SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r.p[k] += rows->termStep;
+            r.dst += size;
+            SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r.p[k] += period;
         }
     }
     if (stream)
@@ -376,6 +532,17 @@ LAYER(fused_4, SN_FUSED_4)
 LAYER(fused_8, SN_FUSED_8)
 LAYER(fused_9, SN_FUSED_9)
 
+static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+{
+    (void)copy;
+    joined(SN_FUSED_4, half, number, dst, NULL);
+}
+
+static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+{
+    joined(SN_FUSED_9, half, number, dst, copy);
+}
+
 void ISA_FN(install_channelwise)(struct sn_table * table)
 {
     const sn_channelwise_rows_fn layers[SN_CHANNELWISE_OPS] = {
@@ -384,5 +551,7 @@ void ISA_FN(install_channelwise)(struct sn_table * table)
         [SN_FUSED_4] = fused_4,   [SN_FUSED_8] = fused_8, [SN_FUSED_9] = fused_9,
     };
     memcpy(table->channelwise_rows, layers, sizeof(layers));
+    table->channelwise_joined[0] = joined_fused_4;
+    table->channelwise_joined[1] = joined_fused_9;
     table->concat_32f = concat_32f;
 }

@@ -1,7 +1,7 @@
 /*
- * Formats become rows (struct sn_channelwise_rows), and rows pieces. Two layers give more than one result: they are two runs
- * over rows for each piece, so that the second finds the source in the nearest cache. In NHWC their result joins two pixels:
- * wide ones are written where they belong, a row each; narrow ones into memory of their own, and put together from there.
+ * Formats become rows (struct sn_channelwise_rows), and rows pieces. Two layers give more than one result. Where channels
+ * lie apart they are two runs for each piece, so that the second finds the source in the nearest cache; in NHWC, where
+ * results join in each pixel, they have a kernel of their own.
  */
 #include "ops/channelwise.h"
 
@@ -14,7 +14,7 @@ static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const
 {
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
     const bool nhwc = l->format == SimdTensorFormatNhwc;
-    struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, 0, 0, false};
+    struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, false};
     r.rows = nhwc ? 1 : sn_ceil_div(channels, lanes);
     r.period = nhwc ? channels : lanes;
     if (l->spatial == 1) { /* one row, in every format */
@@ -22,8 +22,6 @@ static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const
         r.rows = 1;
     }
     r.size = r.period * l->spatial;
-    r.dstStep = r.size;
-    r.termStep = r.period;
     return r;
 }
 
@@ -49,10 +47,10 @@ static struct sn_channelwise_rows rows_from(const struct sn_channelwise_rows * a
     r.src += row * all->size + at;
     if (r.src1)
         r.src1 += row * all->size + at;
-    r.dst += row * all->dstStep + at;
+    r.dst += row * all->size + at;
     for (size_t k = 0; k < 3; ++k)
         if (r.p[k])
-            r.p[k] += row * all->termStep;
+            r.p[k] += row * all->period;
     return r;
 }
 
@@ -71,7 +69,6 @@ static size_t piece_of(const struct sn_channelwise_rows * all, const struct cut 
     *piece = rows_from(all, row, at);
     piece->rows = 1;
     piece->size = sn_min((end - row * cut->parts) * cut->step, all->size) - at;
-    piece->dstStep = piece->size;
     return end;
 }
 
@@ -171,72 +168,23 @@ static void fused_9_planes(const struct sn_table * table, const struct sn_channe
 
 /* ---- the same where pixels are joined */
 
-enum {
-    WIDE = 64,      /* channels of a joined pixel whose halves are written where they belong */
-    CHUNK = 2048,   /* values of each half of narrow ones that are put together at a time: they stay in the first cache */
-};
-
 struct join {
-    struct sn_channelwise_rows half[2]; /* one row of all pixels each */
-    size_t pixels, step;                /* of the image, and of a unit */
-    float * dst, * copy;                /* the sources put together as they are go to `copy`, or NULL */
-    sn_channelwise_rows_fn kernel;
-    sn_concat_32f_fn concat;
+    struct sn_channelwise_rows half[2];
+    size_t pixels, step; /* of the image, and of a unit */
+    float * dst, * copy; /* as the kernel takes them */
+    sn_channelwise_joined_fn kernel;
 };
-
-/* Writes the pixels of a half into rows that are `dstStep` apart. */
-static void join_wide(const struct join * job, size_t pixel, size_t number)
-{
-    const size_t step = job->half[0].period + job->half[1].period;
-    float * dst = job->dst + pixel * step;
-    for (size_t k = 0; k < 2; ++k) {
-        struct sn_channelwise_rows r = job->half[k];
-        r.src += pixel * r.period;
-        r.dst = dst;
-        r.rows = number;
-        r.size = r.period;
-        r.dstStep = step;
-        r.termStep = 0;
-        if (r.size)
-            job->kernel(&r);
-        dst += r.period;
-    }
-}
-
-static void join_narrow(const struct join * job, size_t pixel, size_t number)
-{
-    float half[2][CHUNK] SN_ALIGNED;
-    const size_t step = job->half[0].period + job->half[1].period;
-    const size_t most = CHUNK / sn_max(job->half[0].period, job->half[1].period);
-    for (size_t i = pixel, n; i < pixel + number; i += n) {
-        n = sn_min(pixel + number - i, most);
-        for (size_t k = 0; k < 2; ++k) {
-            struct sn_channelwise_rows r = job->half[k];
-            r.src += i * r.period;
-            r.dst = half[k];
-            r.rows = 1;
-            r.size = r.dstStep = n * r.period;
-            r.termStep = r.period;
-            if (r.size)
-                job->kernel(&r);
-        }
-        job->concat(half[0], job->half[0].period, half[1], job->half[1].period, n, job->dst + i * step);
-    }
-}
 
 static void join_range(const void * argument, size_t begin, size_t end)
 {
     const struct join * job = argument;
-    const struct sn_channelwise_rows * a = &job->half[0], * b = &job->half[1];
+    const size_t a = job->half[0].period, b = job->half[1].period;
     for (size_t unit = begin; unit < end; ++unit) {
         const size_t pixel = unit * job->step, number = sn_min(pixel + job->step, job->pixels) - pixel;
-        if (a->period + b->period >= WIDE)
-            join_wide(job, pixel, number);
-        else
-            join_narrow(job, pixel, number);
-        if (job->copy)
-            job->concat(a->src + pixel * a->period, a->period, b->src + pixel * b->period, b->period, number,
-                        job->copy + pixel * (a->period + b->period));
+        struct sn_channelwise_rows half[] = {job->half[0], job->half[1]};
+        half[0].src += pixel * a;
+        half[1].src += pixel * b;
+        job->kernel(half, number, job->dst + pixel * (a + b), job->copy ? job->copy + pixel * (a + b) : NULL);
     }
 }
 
@@ -245,8 +193,7 @@ static void join(const struct sn_table * table, const struct sn_channelwise * l,
     job->pixels = l->spatial;
     job->dst = l->dst;
     job->step = sn_items_per_piece(job->half[0].period + job->half[1].period);
-    job->kernel = table->channelwise_rows[l->op];
-    job->concat = table->concat_32f;
+    job->kernel = table->channelwise_joined[l->op == SN_FUSED_9];
     sn_parallel_for(join_range, job, sn_ceil_div(job->pixels, job->step));
 }
 
