@@ -490,7 +490,8 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
 {
     const size_t size = rows->size, period = rows->period;
     struct run r = run_of(op, rows);
-    if (V32F_N % period == 0 && period < size) {
+    const bool divides = period <= V32F_N && (period & (period - 1)) == 0;
+    if (divides && period < size) {
         if (rows->rows == 1 || size >= V32F_N)
             full_rows(op, &r, rows->rows, size, period, stream);
         else

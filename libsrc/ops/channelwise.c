@@ -15,12 +15,10 @@ static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
     const bool nhwc = l->format == SimdTensorFormatNhwc;
     struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, false};
-    r.rows = nhwc ? 1 : sn_ceil_div(channels, lanes);
-    r.period = nhwc ? channels : lanes;
-    if (l->spatial == 1) { /* one row, in every format */
-        r.period *= r.rows;
-        r.rows = 1;
-    }
+    const bool one = nhwc || l->spatial == 1; /* row */
+    const size_t all = sn_align(channels, lanes);
+    r.rows = one ? 1 : all / lanes;
+    r.period = one ? all : lanes;
     r.size = r.period * l->spatial;
     return r;
 }
