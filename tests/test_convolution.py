@@ -123,8 +123,11 @@ def test_algorithm_is_told() -> None:
     """It follows from the shape."""
     if pysimd.active_isa() == "base":
         pytest.skip("base has one algorithm")
-    for shape, dst_c, expected in [((56, 56, 64), 64, "F(4,3)"), ((6, 6, 64), 64, "F(3,3)"), ((4, 4, 128), 64, "F(2,3)")]:
-        assert f"Winograd {expected}" in repr(pysimd.Convolution32f(shape, dst_c, kernel=3, padding=1))
+    for size, channels, expected in [(56, 64, "F(4,3)"), (6, 64, "F(3,3)"), (4, 128, "F(2,3)")]:
+        nhwc = pysimd.Convolution32f((size, size, channels), 64, kernel=3, padding=1)
+        nchw = pysimd.Convolution32f((channels, size, size), 64, kernel=3, padding=1, layout="nchw")
+        assert f"Winograd {expected}" in repr(nhwc)
+        assert "Winograd" in repr(nchw)
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 3), 64, kernel=3, padding=1))
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=2))
 

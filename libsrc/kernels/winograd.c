@@ -3,9 +3,9 @@
  *
  * A transform works on one vector of lanes: the same place of V32F_N tiles. In NHWC the lanes are channels, and a tile is
  * read and written where it lies. In NCHW the lanes are rows of tiles, counted through the channels: image rows that lie a
- * block apart are transposed into pixels of V32F_N lanes, padding included, and coefficients are transposed back. So lanes are
- * full whether channels are few and the image large or the reverse; the tiles of one row as lanes would leave most of them
- * empty in small images.
+ * block apart are transposed into pixels of V32F_N lanes, padding included, and coefficients are transposed back. So lanes
+ * are full whether channels are few and the image large or the reverse; the tiles of one row as lanes would leave most of
+ * them empty in small images.
  *
  * An image's tile is transformed in two halves of its rows: all of 6 x 6 coefficients at once do not fit into registers, and
  * loads are cheaper than the stores that spilling costs.
@@ -171,7 +171,8 @@ static const transform_fn input[2][SN_WINOGRADS] = {LIST(input), LIST(input_care
 static const transform_fn output[2][SN_WINOGRADS] = {LIST(output), LIST(output_careful)};
 static const transform_fn finish[2][SN_WINOGRADS] = {
     {[SN_WINOGRAD_2_3] = finish_2_3, [SN_WINOGRAD_3_3] = finish_3_3, [SN_WINOGRAD_4_3] = finish_4_3},
-    {[SN_WINOGRAD_2_3] = finish_careful_2_3, [SN_WINOGRAD_3_3] = finish_careful_3_3, [SN_WINOGRAD_4_3] = finish_careful_4_3}};
+    {[SN_WINOGRAD_2_3] = finish_careful_2_3, [SN_WINOGRAD_3_3] = finish_careful_3_3,
+     [SN_WINOGRAD_4_3] = finish_careful_4_3}};
 
 /* whole: all of the tile lies inside. Then whole vectors of channels go the short way. */
 static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd kind, struct tile t, bool whole,

@@ -84,6 +84,7 @@ struct sn_convolution_32f {
         size_t tiles;          /* that are computed together */
         size_t pixel, input;   /* floats between transformed tiles, and between planes of them */
         size_t product;        /* and between planes of products */
+        size_t lines;          /* NCHW: floats of the lines that a block needs */
     } winograd;
 };
 

@@ -1,11 +1,14 @@
 /*
- * NHWC 3x3 of stride 1 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25
+ * 3x3 of stride 1 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25
  * multiplications of an output and channel instead of 9, and some additions beside them.
  *
- * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels, the
- * GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with bias and
- * activation. So no more than a block lies between src and dst, in the second cache. The weights are transformed when they are
- * set, and stored panel by panel.
+ * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
+ * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
+ * bias and activation. So no more than a block lies between src and dst, in the second cache. The weights are transformed
+ * when they are set, and stored panel by panel.
+ *
+ * NCHW is converted on the way: blocks are whole rows of tiles, whose lines of the image become NHWC before, and those of
+ * each panel NCHW behind.
  */
 #include "core/cpu.h"
 #include "core/memory.h"
@@ -15,6 +18,7 @@
 enum {
     LINE = SN_ALIGN / sizeof(float),
     WORK = (2 << 20) / sizeof(float) - LINE, /* the largest workspace */
+    TILES = 28,                              /* of a block, even if the second cache has no room for them */
 };
 
 static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
@@ -32,15 +36,20 @@ static size_t block_of(const struct sn_convolution_32f * c, enum sn_winograd kin
 }
 
 /*
- * ---- the choice: the least of what each algorithm should cost, in cycles of 16 multiply-adds. The constants are measured on a
- * core with 512-bit vectors, and serve all: what counts is their ratios. Nothing but the shape and the width of the vectors
- * comes in, since the last bits of the result depend on the choice.
+ * ---- the choice: the least of what each algorithm should cost, in cycles of 16 multiply-adds. The constants are measured
+ * on a core with 512-bit vectors, and serve all: what counts is their ratios. Nothing but the shape and the width of the
+ * vectors comes in, since the last bits of the result depend on the choice.
  */
+
+static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
 
 static double direct_cost(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const double lanes = (double)c->table->gemm_32f.granule / 16, rows = (double)sn_max(p->dstH, p->dstW);
+    if (is_nchw(c)) /* lanes are pixels, and are gathered */
+        return 10.3 * lanes * (double)sn_ceil_div(p->dstH * p->dstW, c->table->gemm_32f.granule) * (double)p->dstC *
+               (double)p->srcC;
     const double outputs = (double)(p->dstH * p->dstW) * (double)sn_ceil_div(p->dstC, c->table->gemm_32f.granule);
     return 9.3 * lanes * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1);
 }
@@ -55,21 +64,25 @@ static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winogra
     const double in = (double)sn_ceil_div(p->srcC, granule), out = (double)sn_ceil_div(p->dstC, granule);
     const double products = planes * tiles * out * (double)(p->srcC + 2);
     const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : 7);
+    const double pixels = (double)(p->dstH * p->dstW), converted = is_nchw(c) ? 5 * pixels * (in + out) : 0;
     const double bytes = 64 * lanes * planes * out * (double)p->srcC; /* of weights; beyond some size from memory */
-    return lanes * (products + transforms) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
+    return lanes * (products + transforms + converted) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
 }
 
-/* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels would gain little, and their roundings do not yet cancel. */
+/* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels gain little, and their roundings do not yet cancel. */
 static enum sn_winograd choice(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const bool can = p->srcF == SimdTensorFormatNhwc && p->kernelY == 3 && p->kernelX == 3 && p->strideY == 1 &&
-                     p->strideX == 1 && p->dilationY == 1 && p->dilationX == 1 && p->group == 1 && p->srcC >= 16 && p->srcC <= WORK;
+    const bool can = p->kernelY == 3 && p->kernelX == 3 && p->strideY == 1 &&
+                     p->strideX == 1 && p->dilationY == 1 && p->dilationX == 1 && p->group == 1 && p->srcC >= 16 &&
+                     p->srcC <= WORK / 64;
     enum sn_winograd best = SN_WINOGRADS;
     double least = 0.95 * direct_cost(c);
     for (enum sn_winograd kind = SN_WINOGRAD_2_3; can && kind <= SN_WINOGRAD_4_3; ++kind) {
         const double cost = winograd_cost(c, kind);
-        if (cost < least && block_of(c, kind, c->table->gemm_32f.rows) <= WORK) {
+        /* Of NCHW a block has a row of tiles at least. */
+        const size_t row = is_nchw(c) ? sn_ceil_div(p->dstW, sn_winograd_size(kind).blockX) : 0;
+        if (cost < least && row <= WORK / 64 && block_of(c, kind, sn_max(row, c->table->gemm_32f.rows)) <= WORK) {
             least = cost;
             best = kind;
         }
@@ -85,16 +98,21 @@ static bool takes_4(const struct sn_convolution_32f * c) { return choice(c) == S
 
 /*
  * Blocks of about equal size, of whole register tiles where that can be. A block's inputs are to stay in half of the second
- * cache; but where that is no room for two register tiles, weights come from further away anyway, and it is better to have
- * them fewer times.
+ * cache; but where that is no room for TILES, weights come from further away anyway, and it is better to have them fewer
+ * times.
  */
 static void plan_block(struct sn_convolution_32f * c)
 {
     const size_t rows = c->table->gemm_32f.rows, all = c->winograd.tilesY * c->winograd.tilesX;
     const size_t one = block_of(c, c->winograd.kind, 1);
-    const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, 2 * rows);
+    const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, TILES);
     const size_t fit = sn_max(sn_min(room, WORK / one), 1);
-    size_t tiles = sn_ceil_div(all, sn_max(sn_ceil_div(all, fit), 1));
+    if (is_nchw(c)) {
+        const size_t lines = sn_max(fit / c->winograd.tilesX, 1), blocks = sn_ceil_div(c->winograd.tilesY, lines);
+        c->winograd.tiles = sn_ceil_div(c->winograd.tilesY, blocks) * c->winograd.tilesX;
+        return;
+    }
+    size_t tiles = sn_ceil_div(all, sn_ceil_div(all, fit));
     if (tiles < all && sn_ceil_div(tiles, rows) * rows <= fit)
         tiles = sn_ceil_div(tiles, rows) * rows;
     c->winograd.tiles = tiles;
@@ -117,6 +135,11 @@ static bool plan(struct sn_convolution_32f * c, enum sn_winograd kind)
     c->segments = 1;
     c->channels = sn_gemm_width(tile, p->dstC);
     c->workSize = planes_of(kind) * (w->input + w->product);
+    if (is_nchw(c)) { /* the block's lines of the image, and of a panel of the result */
+        const size_t rows = w->tiles / w->tilesX * s.blockY;
+        w->lines = sn_align(sn_min(rows + 2, p->srcH) * p->srcW * p->srcC, LINE);
+        c->workSize += w->lines + rows * p->dstW * tile->columns;
+    }
     return sn_product(&c->weightSize, planes_of(kind), c->depth, c->channels);
 }
 
@@ -124,23 +147,51 @@ static bool plan_2(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_2
 static bool plan_3(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_3_3); }
 static bool plan_4(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_4_3); }
 
+/* Columns of a panel from `first` on, NHWC: the filters of an input channel lie together. */
+static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
+                      size_t width, float * packed)
+{
+    for (size_t i = 0; i < c->p.srcC; ++i) {
+        job.begin = i * c->p.dstC + first;
+        job.end = job.begin + columns;
+        job.dst = packed + i * width;
+        c->table->winograd_filter_32f(&job);
+    }
+}
+
+/* NCHW: those of an output channel do, and are transposed. */
+static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
+                      size_t width, float * packed)
+{
+    float some[36 * 64];
+    const size_t plane = job.plane;
+    job.plane = 64;
+    job.dst = some;
+    for (size_t o = 0; o < columns; ++o)
+        for (size_t i = 0, number; i < c->p.srcC; i += number) {
+            number = sn_min(c->p.srcC - i, 64);
+            job.begin = (first + o) * c->p.srcC + i;
+            job.end = job.begin + number;
+            c->table->winograd_filter_32f(&job);
+            for (size_t t = 0; t < planes_of(job.kind); ++t)
+                for (size_t k = 0; k < number; ++k)
+                    packed[t * plane + (i + k) * width + o] = some[t * 64 + k];
+        }
+}
+
 /* [panel of output channels][coefficient][input channel][width of the panel] */
 static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    struct sn_winograd_filter_32f job = {.kind = c->winograd.kind, .src = weight, .size = p->srcC * p->dstC, .trans = true};
+    struct sn_winograd_filter_32f job = {.kind = c->winograd.kind, .src = weight, .size = p->srcC * p->dstC,
+        .trans = !is_nchw(c)};
     *segment = 0;
     for (size_t first = 0; first < p->dstC; first += tile->columns) {
         const size_t columns = sn_min(tile->columns, p->dstC - first), width = sn_gemm_width(tile, columns);
         job.plane = p->srcC * width;
-        for (size_t i = 0; i < p->srcC; ++i) {
-            job.begin = i * p->dstC + first;
-            job.end = job.begin + columns;
-            job.dst = packed + i * width;
-            c->table->winograd_filter_32f(&job);
-        }
-        packed += planes_of(c->winograd.kind) * job.plane;
+        (is_nchw(c) ? pack_oiyx : pack_yxio)(c, job, first, columns, width, packed);
+        packed += planes_of(job.kind) * job.plane;
     }
 }
 
@@ -159,35 +210,98 @@ struct job {
     float * dst;
 };
 
-/* Tiles begin .. end - 1 of one image: all output channels. */
-static void compute_block(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
+/* The transforms of tiles begin .. end - 1 of an NHWC image; dst of the output and its channels are a panel's. */
+static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c, const float * src, size_t begin,
+                                             size_t end)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_winograd_block * w = &c->winograd;
+    return (struct sn_winograd_input_32f){.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
+        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
+        .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
+}
+
+static struct sn_winograd_output_32f output_of(const struct sn_convolution_32f * c, size_t begin, size_t end)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_winograd_block * w = &c->winograd;
+    return (struct sn_winograd_output_32f){.kind = w->kind, .plane = w->product, .tilesY = w->tilesY, .tilesX = w->tilesX,
+        .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
+        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}};
+}
+
+/* One panel of output channels, `first` and those behind it; b are its weights. */
+static void compute_panel(const struct sn_convolution_32f * c, const float * inputs, float * products, const float * b,
+                          size_t first, struct sn_winograd_output_32f * out)
+{
+    const struct sn_winograd_block * w = &c->winograd;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    struct sn_gemm_32f gemm = {.height = 1, .width = out->end - out->begin, .aStepX = w->pixel, .segment = c->segment,
+        .segments = 1, .length = c->depth, .columns = sn_gemm_width(tile, out->channels)};
+    gemm.cStepX = out->tile = gemm.columns;
+    for (size_t t = 0; t < planes_of(w->kind); ++t) {
+        gemm.a = inputs + t * w->input;
+        gemm.b = b + t * c->depth * gemm.columns;
+        gemm.c = products + t * w->product;
+        tile->run(&gemm);
+    }
+    out->src = products;
+    out->bias = c->bias + first;
+    out->slope = c->slope ? c->slope + first : NULL;
+    c->table->winograd_output_32f(out);
+}
+
+static const float * panel(const struct sn_convolution_32f * c, size_t first)
+{
+    return c->weight + planes_of(c->winograd.kind) * c->depth * first;
+}
+
+/* Tiles begin .. end - 1 of an NHWC image. */
+static void compute_tiles(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
+{
+    const struct sn_convolution_32f * c = job->c;
+    const size_t step = c->table->gemm_32f.columns;
+    float * inputs = job->work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
+    struct sn_winograd_input_32f in = input_of(c, src, begin, end);
+    struct sn_winograd_output_32f out = output_of(c, begin, end);
+    in.dst = inputs;
+    c->table->winograd_input_32f(&in);
+    for (size_t first = 0; first < c->p.dstC; first += step) {
+        out.channels = sn_min(step, c->p.dstC - first);
+        out.dst = dst + first;
+        compute_panel(c, inputs, products, panel(c, first), first, &out);
+    }
+}
+
+/* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
+static void compute_rows(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
 {
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const size_t step = c->table->gemm_32f.columns, block = sn_winograd_size(w->kind).blockY;
     float * inputs = job->work, * products = inputs + planes_of(w->kind) * w->input;
-    const struct sn_winograd_input_32f in = {.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
-        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
-        .dst = inputs, .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
-    struct sn_winograd_output_32f out = {.kind = w->kind, .src = products, .plane = w->product, .tilesY = w->tilesY,
-        .tilesX = w->tilesX, .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
-        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}};
-    struct sn_gemm_32f gemm = {.height = 1, .width = end - begin, .aStepX = w->pixel, .segment = c->segment, .segments = 1,
-        .length = c->depth, .b = c->weight};
+    float * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
+    const size_t row = begin / w->tilesX * block, rows = sn_min((end - begin) / w->tilesX * block, p->dstH - row);
+    /* The first line that is needed, and the one behind the last. */
+    const size_t y = sn_min(row > p->padY ? row - p->padY : 0, p->srcH);
+    const size_t below = sn_min(row + rows + 2 > p->padY ? row + rows + 2 - p->padY : 0, p->srcH);
+    c->table->convert_image_32f(p->srcC, p->srcH * p->srcW, src, SimdTensorFormatNchw, lines - y * p->srcW * p->srcC,
+                                SimdTensorFormatNhwc, y * p->srcW, sn_max(below, y) * p->srcW);
+    struct sn_winograd_input_32f in = input_of(c, lines, 0, end - begin);
+    struct sn_winograd_output_32f out = output_of(c, 0, end - begin);
+    in.padY = p->padY > row ? p->padY - row : 0;
+    in.height = sn_max(below, y) - y;
+    in.dst = inputs;
     c->table->winograd_input_32f(&in);
-    for (size_t first = 0; first < p->dstC; first += tile->columns) {
-        out.channels = sn_min(tile->columns, p->dstC - first);
-        gemm.columns = gemm.cStepX = out.tile = sn_gemm_width(tile, out.channels);
-        for (size_t t = 0; t < planes_of(w->kind); ++t, gemm.b += c->depth * gemm.columns) {
-            gemm.a = inputs + t * w->input;
-            gemm.c = products + t * w->product;
-            tile->run(&gemm);
-        }
-        out.dst = dst + first;
-        out.bias = c->bias + first;
-        out.slope = c->slope ? c->slope + first : NULL;
-        c->table->winograd_output_32f(&out);
+    out.height = rows;
+    out.dst = result;
+    for (size_t first = 0; first < p->dstC; first += step) {
+        out.channels = out.pixel = sn_min(step, p->dstC - first);
+        compute_panel(c, inputs, products, panel(c, first), first, &out);
+        c->table->convert_image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
+                                    SimdTensorFormatNhwc, dst + first * p->dstH * p->dstW, SimdTensorFormatNchw,
+                                    row * p->dstW, (row + rows) * p->dstW);
     }
 }
 
@@ -204,8 +318,8 @@ static void run(const void * argument, size_t begin, size_t end)
     const size_t each = blocks(c), all = c->winograd.tilesY * c->winograd.tilesX;
     for (size_t i = begin; i < end; ++i) {
         const size_t image = i / each, first = i % each * c->winograd.tiles;
-        compute_block(job, job->src + image * c->srcSize, job->dst + image * c->dstSize, first,
-                      sn_min(first + c->winograd.tiles, all));
+        (is_nchw(c) ? compute_rows : compute_tiles)(job, job->src + image * c->srcSize, job->dst + image * c->dstSize, first,
+                                                    sn_min(first + c->winograd.tiles, all));
     }
 }
 
@@ -216,6 +330,6 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
 }
 
 const struct sn_convolution_32f_way
-    sn_convolution_32f_winograd_2 = {"Winograd F(2,3) NHWC", true, takes_2, plan_2, pack, spread, forward},
-    sn_convolution_32f_winograd_3 = {"Winograd F(3,3) NHWC", true, takes_3, plan_3, pack, spread, forward},
-    sn_convolution_32f_winograd_4 = {"Winograd F(4,3) NHWC", true, takes_4, plan_4, pack, spread, forward};
+    sn_convolution_32f_winograd_2 = {"Winograd F(2,3)", true, takes_2, plan_2, pack, spread, forward},
+    sn_convolution_32f_winograd_3 = {"Winograd F(3,3)", true, takes_3, plan_3, pack, spread, forward},
+    sn_convolution_32f_winograd_4 = {"Winograd F(4,3)", true, takes_4, plan_4, pack, spread, forward};
