@@ -82,7 +82,9 @@ SN_INLINE void FN(put)(const struct FN(strip) * s, VECTOR * e, VECTOR * o, v32f 
         WORD(store)(dst + x, v);
     else
         WORD(store_tail)(dst + x, v, n);
-    e[0] = e[1], o[0] = o[1];
+    e[0] = e[1];
+    if (S == 2)
+        o[0] = o[1];
 }
 
 /* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
