@@ -214,7 +214,8 @@ static FN(step_fn) FN(pixels_for)(const struct sn_pooling * p)
     case 32: return SN_JOIN2(FN(walk), _3_2);
     case 51: return SN_JOIN2(FN(walk), _5_1);
     }
-    if (axis->kernel <= RING && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride)
+    const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
+    if (shared && axis->kernel <= RING)
         return FN(ring_step);
     return FN(pixels_step);
 }
