@@ -11,6 +11,7 @@
 
 #include "core/numeric.h"
 #include "kernels/vec_math.h"
+#include "machine_has_isa.h"
 #include "ulps.h"
 
 #define ISA SN_STRING(SN_ISA)
@@ -120,20 +121,6 @@ static void check(const struct function * f, uint32_t step)
     const bool good = worst.error <= f->bound;
     printf("%s%s on %s: %.3f units at %a\n", good ? "" : "FAIL ", f->name, ISA, worst.error, (double)worst.at);
     failed += !good;
-}
-
-static bool machine_has_isa(void)
-{
-#if defined(SN_ISA_avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
-#elif defined(SN_ISA_avx2)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#elif defined(SN_ISA_sse41)
-    return __builtin_cpu_supports("sse4.1");
-#else
-    return true;
-#endif
 }
 
 int main(int argc, char ** argv)
