@@ -1,6 +1,6 @@
 /*
- * Pixels of two tensors put together: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values of pixel q
- * of b. All three are dense: `number` pixels, in dst of aSize + bSize values. Exactly these are read and written; dst is
+ * Pixels of two tensors put together: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values of pixel
+ * q of b. All three are dense: `number` pixels, in dst of aSize + bSize values. Exactly these are read and written; dst is
  * neither a nor b, but a may be b.
  *
  * Narrow pixels: the lanes of one vector of dst are at most V32F_N values of a that follow each other, and as many of b. So

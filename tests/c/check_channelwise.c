@@ -1,6 +1,6 @@
 /*
- * Channel-wise layers: AddBias, Scale, Prelu, Fused 0, 1, 2, 3, 4, 8, 9. Those whose float32 operations are all as printed are
- * exact on every level (but for the payload of a NaN), the others are held to a few roundings of their terms.
+ * Channel-wise layers: AddBias, Scale, Prelu, Fused 0, 1, 2, 3, 4, 8, 9. Those whose float32 operations are all as printed
+ * are exact on every level (but for the payload of a NaN), the others are held to a few roundings of their terms.
  */
 #include "check.h"
 
