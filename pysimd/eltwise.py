@@ -20,8 +20,8 @@ _OPERATIONS: dict[Any, EltwiseOperation] = {
 
 def eltwise(
     arrays: Sequence[Array],
-    *,
     operation: str | EltwiseOperation = "sum",
+    *,
     weights: Array | Sequence[float] | None = None,
     out: Array | None = None,
 ) -> Array:
