@@ -110,7 +110,7 @@ static bool plan(struct sn_convolution_32f * c)
     c->step = c->depth + (c->depth % 256 ? 0 : SN_ALIGN / sizeof(float)); /* off the multiples of 1 KB, see the NHWC way */
     c->channels = p->dstC;
     const size_t width = sn_gemm_width(tile, tile->columns), blocks = sn_cpu()->cacheL2 / 4 / sizeof(float) / width;
-    c->block = sn_min(c->depth, blocks);
+    c->block = sn_min(c->depth, sn_max(blocks, 1));
     c->workSize = sn_align(c->workSize, SN_ALIGN / sizeof(float)) + c->block * width + tile->granule;
     return sn_product(&c->weightSize, p->dstC, c->step);
 }
