@@ -38,7 +38,7 @@ POINTWISE(softplus_of_any, 2, 2)
 POINTWISE(softplus_of_1, 2, 2)
 POINTWISE(hyperbolic_tangent, 1, 2)
 
-/* A beta of 1, the usual one, leaves a division out: a quarter of the time. */
+/* A beta of 1, the usual one, leaves a division out: a sixth of the time. */
 static void softplus_32f(const float * src, size_t size, const float * params, float * dst, bool stream)
 {
     (params[0] == 1 ? softplus_of_1_32f : softplus_of_any_32f)(src, size, params, dst, stream);
