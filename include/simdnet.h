@@ -516,9 +516,9 @@ typedef enum {
 } SimdSynetUnaryOperation32fType;
 
 /*
- * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are exact, the others within 2 units in the
- * last place. Special values are those of the C library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf,
- * Sqrt of less than 0 is NaN.
+ * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are exact, the others within 2 units in
+ * the last place; with avx512 the last bit of Rsqrt may differ between makers of processors. Special values are those of the C
+ * library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf, Sqrt of less than 0 is NaN.
  */
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
@@ -559,15 +559,15 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
 
 /*
  * C = alpha * A * B + beta * C of row-major matrices: C[i * ldc + j] = alpha[0] * (sum over k of A[i * lda + k] * B(k, j))
- * + beta[0] * C[i * ldc + j] for i < M and j < N, where B(k, j) is B[k * ldb + j] in NN, and B[j * ldb + k] in NT, whose B is
- * transposed.
+ * + beta[0] * C[i * ldc + j] for i < M and j < N, where B(k, j) is B[k * ldb + j] in NN, and B[j * ldb + k] in NT, whose B
+ * is transposed.
  *
  *   A   M rows of K floats, lda >= K apart           C   M rows of N floats, ldc >= N apart
  *   B   NN: K rows of N floats, ldb >= N apart       NT: N rows of K floats, ldb >= K apart
  *
  * As in BLAS, with beta 0 C is written without being read, and with alpha 0 A and B are not read; with K 0 they may be NULL.
- * What lies between rows is neither read nor written. C must not overlap A or B. alpha is multiplied with B before the sum where
- * that is faster, so that it may overflow there.
+ * What lies between rows is neither read nor written. C must not overlap A or B. alpha is multiplied with B before the sum
+ * where that is faster, so that it may overflow there.
  */
 void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
                    size_t ldb, const float * beta, float * C, size_t ldc);

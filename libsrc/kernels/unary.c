@@ -27,11 +27,11 @@ SN_INLINE v32f negative(v32f x, const v32f * p)
     return v_sub_32f(v_set_32f(-0.0f), x);
 }
 
-/* By division, which runs beside what a store waits for anyway; v_rsqrt_32f is neither as near nor right for 0 and infinity. */
+/* AVX-512 has an estimate for every float; that of other sets takes denormals for 0, and division is near to it in time. */
 SN_INLINE v32f inverse_root(v32f x, const v32f * p)
 {
     (void)p;
-    return v_div_32f(v_set_32f(1), v_sqrt_32f(x));
+    return V32F_N == 16 ? v_rsqrt_32f(x) : v_div_32f(v_set_32f(1), v_sqrt_32f(x));
 }
 
 SN_INLINE v32f root(v32f x, const v32f * p)
