@@ -2,7 +2,7 @@
  * Convolution32f. Bound: the rounding of a chain of K multiply-adds and of the activation behind it,
  * ((K + 3) * eps * (sum |a * b| + |bias|)) * slope + 8 * eps * |result|, where `slope` is the steepest of the activation.
  * Where an instruction set computes F(m,3) by Winograd, as SimdnetContextInfo() tells, the chain's part is what the header
- * promises: (k + srcC / 2, if values are equal) * 2^-24 * sum over channels of (largest input of the tile) * (sum of
+ * promises: (k + 8 * srcC, if values are equal) * 2^-24 * sum over channels of (largest input of the tile) * (sum of
  * |weights|); and a tile may be spoilt by what is not finite.
  */
 #include <stdlib.h>
@@ -199,7 +199,7 @@ static double winograd_error(const parameters * p, const float * weight, size_t 
             taps += fabs((double)weight[weight_at(p, o, i, t / 3, t % 3)]);
         sum += taps * largest[i];
     }
-    return (k[block] + (equal ? (double)p->srcC / 2 : 0)) * 0x1p-24 * sum;
+    return (k[block] + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
 }
 
 /* What the sum of an output may be wrong by, whichever of the algorithms computes it; `largest` as above for each block. */
