@@ -158,10 +158,8 @@ static void few(const struct sn_gemm * g, size_t begin, size_t end)
     switch (g->M) {
     case 1: few_rows(g, begin, end, 1); break;
     case 2: few_rows(g, begin, end, 2); break;
-#if V32F_N == 16
-    case 3: few_rows(g, begin, end, 3); break;
-    default: few_rows(g, begin, end, 4); break;
-#endif
+    case 3: few_rows(g, begin, end, ROWS < 3 ? ROWS : 3); break;
+    default: few_rows(g, begin, end, ROWS); break;
     }
 }
 

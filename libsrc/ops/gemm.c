@@ -20,6 +20,9 @@
 /* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the second cache. */
 enum { STRIPE = 512 };
 
+/* Tiles of a block of rows, at most: beyond some thousand rows another copy of A would only be larger, not faster. */
+enum { TILES = 80 };
+
 struct job {
     const struct sn_gemm * g;
     const struct sn_table * table;
@@ -123,7 +126,7 @@ static void plan(struct job * job)
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
     const size_t cached = sn_max(sn_cpu()->cacheL2 / sizeof(float) * 3 / 4 / STRIPE, 64);
     job->step = sn_max(equal_parts(g->K, g->M < 256 ? cached : sn_max(cached, 1024)), 1);
-    job->rows = equal_parts(g->M, 80 * tile->rows);
+    job->rows = equal_parts(g->M, TILES * tile->rows);
     job->copied = g->N > 4 * tile->columns || g->lda % 512 == 0;
     job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
 }
