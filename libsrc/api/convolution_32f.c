@@ -1,5 +1,5 @@
-#include "api/check.h"
 #include "api/context.h"
+#include "api/convolution.h"
 #include "ops/convolution_32f.h"
 
 #include <stdio.h>
@@ -17,61 +17,12 @@ static void destroy(void * context)
 
 static const struct sn_context_kind kind = {"Convolution32f", destroy};
 
-/* Floats that aligning a caller's buffer may cost. */
-enum { SLACK = SN_ALIGN / sizeof(float) - 1 };
-
-/*
- * The size rule of one axis: output = (src + pads - ((kernel - 1) * dilation + 1)) / stride + 1. No term may exceed what an
- * array can have, so the sums here do not wrap.
- */
-static bool check_axis(const char * function, const char * axis, size_t src, size_t kernel, size_t dilation, size_t stride,
-                       size_t pad_before, size_t pad_after, size_t dst)
-{
-    const size_t limit = PTRDIFF_MAX / 8;
-    SN_CHECK_FOR(function, kernel > 0, false, "kernel%s is 0, expected at least 1", axis);
-    SN_CHECK_FOR(function, dilation > 0, false, "dilation%s is 0, expected at least 1", axis);
-    SN_CHECK_FOR(function, stride > 0, false, "stride%s is 0, expected at least 1", axis);
-    const char * extent = *axis == 'Y' ? "H" : "W";
-    SN_CHECK_FOR(function, src <= limit, false, "src%s is %zu, too large", extent, src);
-    SN_CHECK_FOR(function, pad_before <= limit, false, "pad%s is %zu, too large", axis, pad_before);
-    SN_CHECK_FOR(function, pad_after <= limit, false, "pad%s is %zu, too large", extent, pad_after);
-    size_t reach;
-    const size_t padded = src + pad_before + pad_after;
-    SN_CHECK_FOR(function, sn_product(&reach, kernel - 1, dilation) && reach < padded, false,
-                 "kernel%s is %zu with dilation%s %zu, larger than the padded image of %zu", axis, kernel, axis, dilation,
-                 padded);
-    const size_t expected = (padded - reach - 1) / stride + 1;
-    SN_CHECK_FOR(function, dst == expected, false, "dst%s is %zu, expected %zu", extent, dst, expected);
-    return true;
-}
-
-static bool check_types(const char * function, const SimdConvolutionParameters * p)
-{
-    SN_CHECK_FOR(function, p->srcT == SimdTensorData32f, false, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
-    SN_CHECK_FOR(function, p->dstT == SimdTensorData32f, false, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
-    SN_CHECK_FOR(function, p->srcF == SimdTensorFormatNchw || p->srcF == SimdTensorFormatNhwc, false,
-                 "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
-    SN_CHECK_FOR(function, p->dstF == p->srcF, false, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
-    return true;
-}
-
 static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p)
 {
+    const struct sn_convolution_check c = {function, "", p};
     SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
     SN_CHECK_FOR(function, p, false, "conv is NULL, expected parameters");
-    if (!check_types(function, p))
-        return false;
-    if (!check_axis(function, "Y", p->srcH, p->kernelY, p->dilationY, p->strideY, p->padY, p->padH, p->dstH) ||
-        !check_axis(function, "X", p->srcW, p->kernelX, p->dilationX, p->strideX, p->padX, p->padW, p->dstW))
-        return false;
-    SN_CHECK_FOR(function, p->group > 0, false, "group is 0, expected at least 1");
-    SN_CHECK_FOR(function, p->srcC % p->group == 0, false, "srcC is %zu, expected a multiple of group, which is %zu",
-                 p->srcC, p->group);
-    SN_CHECK_FOR(function, p->dstC % p->group == 0, false, "dstC is %zu, expected a multiple of group, which is %zu",
-                 p->dstC, p->group);
-    SN_CHECK_FOR(function, (unsigned)p->activation <= SimdConvolutionActivationHswish, false,
-                 "activation is %d, expected 0 .. 6 (SimdConvolutionActivationType)", (int)p->activation);
-    return true;
+    return sn_check_convolution_types(&c) && sn_check_convolution_size(&c) && sn_check_convolution_channels(&c);
 }
 
 /* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
@@ -118,8 +69,7 @@ size_t SimdSynetConvolution32fExternalBufferSize(const void * context)
     SN_ENTER();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
-    const size_t size = ((const struct context *)context)->plan.workSize;
-    return size ? size + SLACK : 1;
+    return sn_external_size(((const struct context *)context)->plan.workSize);
 }
 
 size_t SimdSynetConvolution32fInternalBufferSize(const void * context)
@@ -135,10 +85,9 @@ void SimdSynetConvolution32fSetParams(void * context, const float * weight, Simd
     if (!sn_context_check(context, &kind, __func__))
         return;
     struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    if (plan->p.dstC != 0)
-        SN_CHECK_POINTER(weight, SN_VOID);
-    if (sn_activation_params(plan->p.activation, plan->p.dstC) != 0)
-        SN_CHECK(params, SN_VOID, "params is NULL, expected the parameters of activation %d", (int)plan->p.activation);
+    const struct sn_convolution_check check = {__func__, "", &plan->p};
+    if (!sn_check_convolution_arrays(&check, weight, params))
+        return;
     if (!sn_convolution_32f_set(plan, weight, bias, params)) {
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
         return;
@@ -161,13 +110,7 @@ void SimdSynetConvolution32fForward(void * context, const float * src, float * b
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    float * work = NULL;
-    if (plan->workSize) {
-        work = buf ? (float *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(plan->workSize * sizeof(float));
-        if (!work) {
-            sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer of %zu floats", plan->workSize);
-            return;
-        }
-    }
-    sn_convolution_32f_forward(plan, src, work, dst);
+    float * work;
+    if (sn_workspace(__func__, buf, plan->workSize, &work))
+        sn_convolution_32f_forward(plan, src, work, dst);
 }

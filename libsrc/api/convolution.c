@@ -1,0 +1,83 @@
+#include "api/convolution.h"
+
+#include "ops/convolution_32f.h"
+
+#define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
+
+/* Floats that aligning a caller's buffer may cost. */
+enum { SLACK = SN_ALIGN / sizeof(float) - 1 };
+
+bool sn_check_convolution_types(const struct sn_convolution_check * c)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->srcT == SimdTensorData32f, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
+    CHECK(p->dstT == SimdTensorData32f, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
+    CHECK(p->srcF == SimdTensorFormatNchw || p->srcF == SimdTensorFormatNhwc,
+          "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
+    CHECK(p->dstF == p->srcF, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
+    return true;
+}
+
+bool sn_check_convolution_channels(const struct sn_convolution_check * c)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->group > 0, "group is %zu, expected at least 1", p->group);
+    CHECK(p->srcC % p->group == 0, "srcC is %zu, expected a multiple of group, which is %zu", p->srcC, p->group);
+    CHECK(p->dstC % p->group == 0, "dstC is %zu, expected a multiple of group, which is %zu", p->dstC, p->group);
+    CHECK((unsigned)p->activation <= SimdConvolutionActivationHswish,
+          "activation is %d, expected 0 .. 6 (SimdConvolutionActivationType)", (int)p->activation);
+    return true;
+}
+
+bool sn_check_convolution_axis(const struct sn_convolution_check * c, const struct sn_convolution_axis * a)
+{
+    const size_t limit = PTRDIFF_MAX / 8;
+    CHECK(a->kernel > 0, "kernel%s is 0, expected at least 1", a->name);
+    CHECK(a->dilation > 0, "dilation%s is 0, expected at least 1", a->name);
+    CHECK(a->stride > 0, "stride%s is 0, expected at least 1", a->name);
+    CHECK(a->src <= limit, "src%s is %zu, too large", a->extent, a->src);
+    CHECK(a->before <= limit, "pad%s is %zu, too large", a->name, a->before);
+    CHECK(a->after <= limit, "pad%s is %zu, too large", a->extent, a->after);
+    return true;
+}
+
+static bool check_size(const struct sn_convolution_check * c, struct sn_convolution_axis a)
+{
+    if (!sn_check_convolution_axis(c, &a))
+        return false;
+    size_t reach;
+    const size_t padded = a.src + a.before + a.after;
+    CHECK(sn_product(&reach, a.kernel - 1, a.dilation) && reach < padded,
+          "kernel%s is %zu with dilation%s %zu, larger than the padded image of %zu", a.name, a.kernel, a.name, a.dilation,
+          padded);
+    const size_t expected = (padded - reach - 1) / a.stride + 1;
+    CHECK(a.dst == expected, "dst%s is %zu, expected %zu", a.extent, a.dst, expected);
+    return true;
+}
+
+bool sn_check_convolution_size(const struct sn_convolution_check * c)
+{
+    return check_size(c, sn_axis_y(c->p)) && check_size(c, sn_axis_x(c->p));
+}
+
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(weight || p->dstC == 0, "weight is NULL, expected the weights of %zu output channels", p->dstC);
+    CHECK(params || sn_activation_params(p->activation, p->dstC) == 0,
+          "params is NULL, expected the parameters of activation %d", (int)p->activation);
+    return true;
+}
+
+size_t sn_external_size(size_t workspace) { return workspace ? workspace + SLACK : 1; }
+
+bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work)
+{
+    *work = NULL;
+    if (workspace == 0)
+        return true;
+    *work = buf ? (float *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(workspace * sizeof(float));
+    if (!*work)
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu floats", workspace);
+    return *work;
+}

@@ -1,0 +1,59 @@
+/*
+ * What the contexts of convolutions share: the checks of their parameters, and the buffer that Forward works in.
+ */
+#ifndef SN_API_CONVOLUTION_H
+#define SN_API_CONVOLUTION_H
+
+#include "api/check.h"
+
+/* The parameters under check, and how a sentence names them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
+struct sn_convolution_check {
+    const char * function;
+    const char * of;
+    const SimdConvolutionParameters * p;
+};
+
+/* One axis of them. */
+struct sn_convolution_axis {
+    const char * name;   /* "Y" of kernelY */
+    const char * extent; /* "H" of srcH */
+    size_t src, kernel, dilation, stride, before, after, dst;
+};
+
+static inline struct sn_convolution_axis sn_axis_y(const SimdConvolutionParameters * p)
+{
+    return (struct sn_convolution_axis){"Y", "H", p->srcH, p->kernelY, p->dilationY, p->strideY, p->padY, p->padH, p->dstH};
+}
+
+static inline struct sn_convolution_axis sn_axis_x(const SimdConvolutionParameters * p)
+{
+    return (struct sn_convolution_axis){"X", "W", p->srcW, p->kernelX, p->dilationX, p->strideX, p->padX, p->padW, p->dstW};
+}
+
+/* Each check is true, or the last error is set. */
+
+/* Floats, both NCHW or both NHWC. */
+bool sn_check_convolution_types(const struct sn_convolution_check * c);
+
+/* At least one group, which divides the channels, and an activation that exists. */
+bool sn_check_convolution_channels(const struct sn_convolution_check * c);
+
+/* Kernel, dilation and stride of an axis at least 1; what is added up too small to wrap. */
+bool sn_check_convolution_axis(const struct sn_convolution_check * c, const struct sn_convolution_axis * a);
+
+/* That, and dst = (src + pads - ((kernel - 1) * dilation + 1)) / stride + 1, on both axes. */
+bool sn_check_convolution_size(const struct sn_convolution_check * c);
+
+/* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params);
+
+/* The number of floats that ExternalBufferSize tells for a workspace of so many: aligning any array costs some. */
+size_t sn_external_size(size_t workspace);
+
+/*
+ * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL when a workspace of 0
+ * floats is asked for. False without memory, and the last error is set.
+ */
+bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work);
+
+#endif
