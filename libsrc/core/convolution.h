@@ -6,20 +6,31 @@
 #include "simdnet.h"
 
 /*
- * Output rows begin .. end - 1 of a depthwise convolution of one NHWC image. Weights lie as [kernelY][kernelX][width], bias and
- * slope have `width` floats, the number of channels rounded up to whole vectors.
+ * Some rows of a depthwise convolution of NHWC pixels. Output (y, x, c), y < rows, x < dstW, c < channels, is
+ *
+ *     activation(bias[c] + sum over ky, kx of weight[(ky * kernelX + kx) * weightStep + c] * input)
+ *
+ * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that several
+ * rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0 what lies
+ * left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written, of weight, bias and
+ * slope a vector behind them.
  */
 struct sn_depthwise_nhwc_32f {
-    const SimdConvolutionParameters * p;
+    const float * const * line; /* (rows - 1) * lineStep + kernelY of them */
+    size_t lineStep;
+    size_t offset;              /* floats from where a line points to the first channel of its first pixel that are meant */
+    size_t srcW, srcPixel;      /* pixels of a line, and floats between them */
+    size_t kernelY, kernelX, strideX, dilationX, padX;
+    size_t channels;
     const float * weight;
+    size_t weightStep;
     const float * bias;
-    const float * slope; /* for Prelu */
-    size_t width;
+    const float * slope;        /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
-    const float * src;
     float * dst;
-    size_t begin, end;
+    size_t rows, dstW;
+    size_t dstRow, dstPixel;    /* floats between rows and between pixels */
 };
 typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d);
 

@@ -1,7 +1,7 @@
 /*
  * Depthwise convolution: as many groups as channels, one output for each.
  *
- * NHWC: vectors of channels, straight from the image; taps outside it are left out. NCHW: vectors of pixels, one channel after
+ * NHWC: vectors of channels, straight from the image. NCHW: vectors of pixels, one channel after
  * the other, from a copy of its lines with their padding, split in phases (see ops/convolution_32f_nchw.c).
  */
 #include <string.h>
@@ -32,12 +32,19 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNhwc); }
 
+/* Pointers to lines, at most, that one call of the kernel is given. */
+enum { LINES = 1024 };
+
 static bool nhwc_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     c->depth = p->kernelY * p->kernelX;
     c->channels = sn_gemm_width(&c->table->gemm_32f, p->dstC);
-    return sn_product(&c->weightSize, c->depth, c->channels);
+    c->band.strideY = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* else no lines are shared */
+    c->band.rows = sn_max(1, sn_min(p->dstH, LINES / p->kernelY));
+    c->band.lines = (c->band.rows - 1) * c->band.strideY + p->kernelY;
+    return sn_product(&c->workSize, c->band.lines, sizeof(void *) / sizeof(float)) &&
+           sn_product(&c->weightSize, c->depth, c->channels);
 }
 
 static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
@@ -47,21 +54,36 @@ static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight,
         memcpy(packed + k * c->channels, weight + k * c->p.dstC, c->p.dstC * sizeof(float));
 }
 
+/* The lines that output rows row .. row + rows - 1 need; NULL are those outside the image. */
+static void find_lines(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, const float ** line)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    for (size_t y = 0; y < rows; ++y)
+        for (size_t ky = 0; ky < p->kernelY; ++ky) {
+            const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* huge for those above */
+            line[y * c->band.strideY + ky] = at < p->srcH ? src + at * p->srcW * p->srcC : NULL;
+        }
+}
+
 /* Units of work are output rows. */
 static void nhwc_run(const void * argument, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    struct sn_depthwise_nhwc_32f d = {.p = &c->p, .weight = c->weight, .bias = c->bias, .slope = c->slope,
-        .width = c->channels, .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}};
+    const SimdConvolutionParameters * p = &c->p;
+    const float ** line = (const float **)(void *)job->work;
+    struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = c->band.strideY, .srcW = p->srcW, .srcPixel = p->srcC,
+        .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
+        .channels = p->dstC, .weight = c->weight, .weightStep = c->channels, .bias = c->bias, .slope = c->slope,
+        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}, .dstW = p->dstW,
+        .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
     while (begin < end) {
-        const size_t image = begin / c->p.dstH;
-        d.begin = begin % c->p.dstH;
-        d.end = sn_min(c->p.dstH, d.begin + end - begin);
-        d.src = job->src + image * c->srcSize;
-        d.dst = job->dst + image * c->dstSize;
+        const size_t image = begin / p->dstH, row = begin % p->dstH;
+        d.rows = sn_min(sn_min(p->dstH - row, c->band.rows), end - begin);
+        find_lines(c, job->src + image * c->srcSize, row, d.rows, line);
+        d.dst = job->dst + image * c->dstSize + row * d.dstRow;
         c->table->depthwise_nhwc_32f(&d);
-        begin += d.end - d.begin;
+        begin += d.rows;
     }
 }
 

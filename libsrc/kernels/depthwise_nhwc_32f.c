@@ -1,0 +1,218 @@
+/*
+ * Depthwise convolution of NHWC pixels: core/convolution.h says what is computed.
+ *
+ * A block is some rows of some neighbouring pixels: their sums stay in registers while the lines that they need pass by, one
+ * vector of channels after the other. An input is loaded once for all sums of a row of taps, a weight once for all pixels of
+ * a row, so multiply-adds wait for nothing: 0.5 loads for each. Each sum is one chain in the order of ky and kx, wherever its
+ * output lies.
+ */
+#include "kernels/activate.h"
+#include "kernels/install.h"
+
+/* The largest block, and what holds its sums: 8 of them hide the latency of the unit, with 16 registers no more fit. */
+enum { ROWS = V32F_N == 16 ? 4 : 2, COLUMNS = 4, WIDE = 8 };
+
+static const float zeros[V32F_N] SN_ALIGNED;
+
+/* What an instance is: its arguments are constants. taps and stride 0 stand for any, those of the job, in one row. */
+#define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside
+
+/* The first pixel of a tap for the first pixel of the block is pixel `at` of a line: it may lie left of it, as a huge number. */
+#define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const float *const *line, size_t x, float *dst
+
+/* Some lanes of a pixel of a line; from `inside` on it is known that all of them are there. */
+SN_INLINE v32f load_pixel(const struct sn_depthwise_nhwc_32f * d, const float * line, size_t at, size_t lanes, bool inside)
+{
+    const float * from = line + at * d->srcPixel;
+    if (inside)
+        return v_keep_32f(v_load_32f(from));
+    from = at < d->srcW ? from : zeros;
+    return v_keep_32f(lanes == V32F_N ? v_load_32f(from) : v_load_tail_32f(from, lanes));
+}
+
+/* One line of input, of which row i uses tap row ky[i] = line - i * stride, if it has such a row. */
+SN_INLINE void add_line(const struct sn_depthwise_nhwc_32f * d, const float * from, int line, size_t at, size_t c,
+                        size_t lanes, v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+{
+    v32f a[WIDE * 2 + 3];
+    SN_UNROLL for (int kx = 0; kx < taps; ++kx)
+    {
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+        {
+            const int t = kx + j * stride;
+            if (kx < stride || j + 1 == columns) /* else an earlier tap has loaded it */
+                a[t] = load_pixel(d, from, at + (size_t)t, lanes, inside);
+        }
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const int ky = line - i * stride;
+            if (ky < 0 || ky >= taps)
+                continue;
+            const v32f weight = v_keep_32f(v_load_32f(d->weight + (size_t)(ky * taps + kx) * d->weightStep + c));
+            SN_UNROLL for (int j = 0; j < columns; ++j)
+                sum[i][j] = v_fma_32f(a[kx + j * stride], weight, sum[i][j]);
+        }
+    }
+}
+
+/* The same for any kernel, stride and dilation, and one row. */
+SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, const float * from, size_t ky, size_t at, size_t c,
+                            size_t lanes, v32f sum[WIDE], int columns, bool inside)
+{
+    const float * weight = d->weight + ky * d->kernelX * d->weightStep + c;
+    for (size_t kx = 0; kx < d->kernelX; ++kx, at += d->dilationX, weight += d->weightStep) {
+        const v32f b = v_keep_32f(v_load_32f(weight));
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+            sum[j] = v_fma_32f(load_pixel(d, from, at + (size_t)j * d->strideX, lanes, inside), b, sum[j]);
+    }
+}
+
+SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns,
+                           SimdConvolutionActivationType type)
+{
+    const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
+    const v32f slope = type == SimdConvolutionActivationPrelu ? v_load_32f(d->slope + c) : p0;
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
+}
+
+/* One copy of the loops for each activation, chosen once for a block. Elu is too long for it, see elu_block(). */
+SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns)
+{
+    switch (d->activation) {
+    case SimdConvolutionActivationRelu: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationRelu); break;
+    case SimdConvolutionActivationPrelu: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationPrelu); break;
+    case SimdConvolutionActivationRestrictRange:
+        activate_as(sum, d, c, rows, columns, SimdConvolutionActivationRestrictRange);
+        break;
+    case SimdConvolutionActivationHswish: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationHswish); break;
+    default: break;
+    }
+}
+
+/* One vector of channels from c on. */
+SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, size_t lanes, BLOCK_SHAPE)
+{
+    v32f sum[ROWS][WIDE];
+    const v32f bias = v_load_32f(d->bias + c);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
+    const size_t offset = d->offset + c;
+    if (taps) {
+        const size_t at = x * (size_t)stride - d->padX;
+        SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
+            if (line[l])
+                add_line(d, line[l] + offset, l, at, c, lanes, sum, rows, columns, taps, stride, inside);
+    } else {
+        for (size_t ky = 0; ky < d->kernelY; ++ky)
+            if (line[ky])
+                add_any_line(d, line[ky] + offset, ky, x * d->strideX - d->padX, c, lanes, sum[0], columns, inside);
+    }
+    activate(sum, d, c, rows, columns);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < columns; ++j)
+        {
+            float * to = dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c;
+            if (inside || lanes == V32F_N)
+                v_store_32f(to, sum[i][j]);
+            else
+                v_store_tail_32f(to, sum[i][j], lanes);
+        }
+}
+
+/* All channels: whole vectors of pixels that are all inside, and what may be neither. */
+SN_INLINE void block(BLOCK_ARGUMENTS, BLOCK_SHAPE)
+{
+    size_t c = 0;
+    if (inside)
+        for (; c + V32F_N <= d->channels; c += V32F_N)
+            block_lanes(d, line, x, dst, c, V32F_N, rows, columns, taps, stride, true);
+    for (; c < d->channels; c += V32F_N)
+        block_lanes(d, line, x, dst, c, sn_min(d->channels - c, V32F_N), rows, columns, taps, stride, false);
+}
+
+/* Elu, in a second pass over a block that has just been stored: exp wants registers that the sums have. */
+static void elu_block(const struct sn_depthwise_nhwc_32f * d, float * dst, size_t rows, size_t columns)
+{
+    const v32f p0 = v_set_32f(d->param[0]);
+    for (size_t i = 0; i < rows; ++i)
+        for (size_t j = 0; j < columns; ++j) {
+            float * pixel = dst + i * d->dstRow + j * d->dstPixel;
+            for (size_t c = 0; c < d->channels; c += V32F_N) {
+                const size_t n = sn_min(d->channels - c, V32F_N);
+                const v32f v = activate_32f(v_load_tail_32f(pixel + c, n), SimdConvolutionActivationElu, p0, p0, p0);
+                v_store_tail_32f(pixel + c, v, n);
+            }
+        }
+}
+
+/* An instance is two functions of their own, so that the compiler gives each all registers. */
+typedef void (*block_fn)(BLOCK_ARGUMENTS);
+#define BLOCK(name, rows, columns, taps, stride)                                                                            \
+    static __attribute__((noinline)) void name##_edge(BLOCK_ARGUMENTS)                                                      \
+    {                                                                                                                       \
+        block(d, line, x, dst, rows, columns, taps, stride, false);                                                         \
+    }                                                                                                                       \
+    static __attribute__((noinline)) void name##_inside(BLOCK_ARGUMENTS)                                                    \
+    {                                                                                                                       \
+        block(d, line, x, dst, rows, columns, taps, stride, true);                                                          \
+    }
+BLOCK(block_3_1, ROWS, COLUMNS, 3, 1)
+BLOCK(row_3_1, 1, COLUMNS, 3, 1)
+BLOCK(block_3_2, ROWS, COLUMNS, 3, 2)
+BLOCK(row_3_2, 1, COLUMNS, 3, 2)
+BLOCK(block_5_1, ROWS, COLUMNS, 5, 1)
+BLOCK(row_5_1, 1, COLUMNS, 5, 1)
+BLOCK(block_5_2, ROWS, COLUMNS, 5, 2)
+BLOCK(row_5_2, 1, COLUMNS, 5, 2)
+BLOCK(row_any, 1, WIDE, 0, 0)
+BLOCK(pixel_any, 1, 1, 0, 0)
+
+/* Instances by the pixels of a block, and the kernels they are for. */
+static const struct instance {
+    size_t rows, columns, taps, stride;
+    block_fn inside, edge;
+} instances[] = {
+    {ROWS, COLUMNS, 3, 1, block_3_1_inside, block_3_1_edge}, {1, COLUMNS, 3, 1, row_3_1_inside, row_3_1_edge},
+    {ROWS, COLUMNS, 3, 2, block_3_2_inside, block_3_2_edge}, {1, COLUMNS, 3, 2, row_3_2_inside, row_3_2_edge},
+    {ROWS, COLUMNS, 5, 1, block_5_1_inside, block_5_1_edge}, {1, COLUMNS, 5, 1, row_5_1_inside, row_5_1_edge},
+    {ROWS, COLUMNS, 5, 2, block_5_2_inside, block_5_2_edge}, {1, COLUMNS, 5, 2, row_5_2_inside, row_5_2_edge},
+    {1, WIDE, 0, 0, row_any_inside, row_any_edge},           {1, 1, 0, 0, pixel_any_inside, pixel_any_edge}};
+
+/* The first instance that can take `rows` rows, the last takes all. */
+static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * d, size_t rows)
+{
+    for (const struct instance * i = instances;; ++i) {
+        const bool any = i->taps == 0 || (i->taps == d->kernelY && i->taps == d->kernelX && d->dilationX == 1 &&
+                                          i->stride == d->strideX && i->stride == d->lineStep);
+        if (any && i->rows <= rows && i->columns <= d->dstW)
+            return i;
+    }
+}
+
+/* All columns of the rows of an instance. The last block may overlap the one before: it writes the same values again. */
+static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct instance * i, const float * const * line,
+                          float * dst)
+{
+    const size_t reach = (i->columns - 1) * d->strideX + (d->kernelX - 1) * d->dilationX;
+    for (size_t x = 0; x < d->dstW; x += i->columns) {
+        x = sn_min(x, d->dstW - i->columns);
+        const size_t at = x * d->strideX;
+        const bool inside = at >= d->padX && at + reach < d->padX + d->srcW;
+        float * to = dst + x * d->dstPixel;
+        (inside ? i->inside : i->edge)(d, line, x, to);
+        if (d->activation == SimdConvolutionActivationElu)
+            elu_block(d, to, i->rows, i->columns);
+    }
+}
+
+static void depthwise_nhwc_32f(const struct sn_depthwise_nhwc_32f * d)
+{
+    for (size_t y = 0; y < d->rows;) {
+        const struct instance * i = instance_of(d, d->rows - y);
+        row_of_blocks(d, i, d->line + y * d->lineStep, d->dst + y * d->dstRow);
+        y += i->rows;
+    }
+}
+
+void ISA_FN(install_depthwise_nhwc_32f)(struct sn_table * table) { table->depthwise_nhwc_32f = depthwise_nhwc_32f; }
