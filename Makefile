@@ -6,7 +6,8 @@
 #   check      the C tests and the checker, which compares every instruction set of this machine with base
 #   accuracy   measures exp, log and the like over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it takes
 #              every 1000th float and only prints
-#   bench      times the layer cases, as fractions of this machine's limits
+#   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO and
+#              PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   install    library, header and simdnet.pc under $(DESTDIR)$(PREFIX); uninstall removes them
@@ -176,9 +177,36 @@ $(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
 	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
 
-# ---- the benchmarks: BENCH_FLAGS are their options, see make bench BENCH_FLAGS=--help
-bench: all $(VENV)/test.stamp
-	SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python -m pysimd.bench --json build/bench.json $(BENCH_FLAGS)
+# ---- the benchmarks: BENCH_FLAGS are their options, see make bench BENCH_FLAGS=--help. The libraries that they compare with
+# have an environment of their own, so that no test meets them; one that cannot be installed is left out, and the next run
+# tries again.
+PEERS      ?=
+PEERS_VENV := .venv-peers
+PEERS_PIP  := $(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+
+$(PEERS_VENV)/bin/python:
+	$(PYTHON) -m venv $(PEERS_VENV) || { rm -rf $(PEERS_VENV); false; }
+
+$(PEERS_VENV)/pysimd.stamp: pyproject.toml | $(PEERS_VENV)/bin/python
+	$(PEERS_PIP) numpy cffi
+	@touch $@
+
+PEERS_onnxruntime := onnx onnxruntime
+PEERS_openvino    := openvino
+$(PEERS_VENV)/%.stamp: | $(PEERS_VENV)/pysimd.stamp
+	$(PEERS_PIP) $(PEERS_$*) && touch $@ || echo "$*: not installed"
+
+# Without the libraries for graphics cards, which are gigabytes; PyTorch's own index has it so where the usual one has not.
+PEERS_torch := torch==2.13.0+cpu
+$(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
+	$(PEERS_PIP) $(PEERS_torch) || $(PEERS_PIP) --index-url https://download.pytorch.org/whl/cpu $(PEERS_torch); \
+	    if [ $$? = 0 ]; then touch $@; else echo "torch: not installed"; fi
+
+BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
+BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd onnxruntime openvino torch),$(VENV)/test.stamp)
+bench: all $(BENCH_STAMPS)
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=. $(BENCH_PYTHON) -m pysimd.bench $(if $(PEERS),--peers) \
+	    --json build/bench.json $(BENCH_FLAGS)
 
 # ---- installing
 install: all

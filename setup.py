@@ -39,7 +39,7 @@ class WithBinary(Distribution):
 
 setup(
     version=re.search(r'#define SIMDNET_VERSION "(.*)"', HEADER.read_text())[1],
-    packages=["pysimd"] + [f"pysimd.{p.parent.name}" for p in sorted((ROOT / "pysimd").glob("*/__init__.py"))],
+    packages=[".".join(p.parent.relative_to(ROOT).parts) for p in sorted((ROOT / "pysimd").rglob("__init__.py"))],
     package_data={"pysimd": ["py.typed"]},
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython},
     distclass=WithBinary,

@@ -47,7 +47,7 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert tag[2].endswith(platform.machine())
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        assert {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/py.typed", "pysimd/bench/__init__.py"} <= names
+        assert {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/py.typed", "pysimd/bench/peers/torch.py"} <= names
         assert not [n for n in names if n.startswith(("tests", "examples", "libsrc"))]
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()

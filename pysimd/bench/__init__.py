@@ -2,8 +2,10 @@
 
 ``python -m pysimd.bench --help`` tells the options; ``make bench`` runs the whole table.
 
-* ``cases``: the table of layers, one line each.
+* ``cases``: the table of layers, one line each, and how each is called.
+* ``networks``: the layers of published networks; ``layers``: what a layer is.
 * ``limits``: what the machine can do: multiply-adds per second, bytes copied per second.
-* ``runner``: takes the times, of a case and of its limit in turn.
+* ``peers``: other libraries, computing the same layers.
+* ``runner``: takes the times, of a case, of its limit and of peers in turn.
 * ``report``: the table a person reads and the JSON a program reads.
 """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pysimd.bench import report, runner
-from pysimd.bench.cases import CASES
+from pysimd.bench import peers, report, runner
+from pysimd.bench.cases import CASES, Case, of_networks
+from pysimd.bench.networks import NETWORKS
 
 
 def _arguments() -> argparse.Namespace:
@@ -16,6 +17,13 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--all-levels", action="store_true", help="time every level of this machine")
     parser.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
+    parser.add_argument(
+        "--network",
+        action="append",
+        choices=["all", *NETWORKS],
+        help="time the layers of a network, or of all, in place of the short table; may be repeated",
+    )
+    parser.add_argument("--peers", action="store_true", help="time other libraries beside, on the newest level")
     parser.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     return parser.parse_args()
@@ -28,26 +36,28 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     if arguments.all_levels:
         return levels
     # base is for truth, not for speed; the small levels hold no kernel of these functions that their parent has not.
-    return [level for level in levels if level not in ("base", "avx512vnni", "avx512bf16", "neondotprod")] or levels
+    useful = [level for level in levels if level not in ("base", "avx512vnni", "avx512bf16", "neondotprod")] or levels
+    return useful[-1:] if arguments.peers else useful
+
+
+def _cases(arguments: argparse.Namespace) -> list[Case]:
+    names = list(NETWORKS) if "all" in (arguments.network or ()) else arguments.network
+    cases = of_networks(names) if names else CASES
+    return [case for case in cases if arguments.only in f"{case.family} {case.layer} {case.layout}"]
 
 
 def main() -> None:
     """Prints the table as it grows, then writes the JSON."""
     arguments = _arguments()
-    chosen = [case for case in CASES if arguments.only in f"{case.family} {case.layer} {case.layout}"]
-    print(report.header(), flush=True)
+    others, skipped = peers.load() if arguments.peers else ([], {})
+    print(report.header(others, skipped), flush=True)
     results = []
-    for result in runner.run(chosen, _levels(arguments), arguments.rounds):
-        print(report.row(result), flush=True)
+    for result in runner.run(_cases(arguments), _levels(arguments), arguments.rounds, others):
+        print(report.row(result, others), flush=True)
         results.append(result)
-    print(
-        "\nus: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), or of copying as"
-    )
-    print(
-        "many bytes (copy), in the same run. of aim: 1 or more when the row's aim is reached; aims are for the newest level."
-    )
+    print(report.footer(results, others))
     if arguments.json:
-        report.write_json(results, arguments.json)
+        report.write_json(results, arguments.json, others, skipped)
         print(f"written: {arguments.json}")
 
 

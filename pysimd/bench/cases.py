@@ -7,13 +7,26 @@ core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that mov
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
 import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.bench import arrays
+from pysimd.bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    INNER_PRODUCT,
+    MAX,
+    Layer,
+    Values,
+    from_layout,
+    in_layout,
+    values_of,
+)
+from pysimd.bench.networks import layers_of
 
 _AIM_PEAK = 118e9
 _NCHW, _NHWC = 0, 1
@@ -30,6 +43,8 @@ class Prepared:
     traffic: int = 0  # bytes read and written, of a case that moves memory
     info: str = ""
     keep: tuple[Any, ...] = ()  # arrays that the calls point to
+    values: Values | None = None  # what went in, for peers
+    result: Callable[[], np.ndarray] | None = None  # and what came out, as (channels, height, width)
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,8 @@ class Case:
     prepare: Callable[[], Prepared]
     aim_peak: float | None = None
     aim_us: float | None = None
+    subject: Layer | None = None  # what peers build
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
 
     def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
         """The aim on this machine, whose multiply-add peak is given."""
@@ -78,37 +95,28 @@ def _bind(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
     return lambda: function(*arguments)
 
 
-def _pooling_prepare(
-    op: str, kind: str, layout: str, c: int, h: int, w: int, kernel: int, stride: int, pad: int
-) -> Callable[[], Prepared]:
-    def prepare() -> Prepared:
-        make, ctype = _MAKERS[kind]
-        dst_h = (h + 2 * pad - kernel) // stride + 1
-        dst_w = (w + 2 * pad - kernel) // stride + 1
-        src, dst = make(c, h, w), make(c, dst_h, dst_w)
-        p_src, p_dst, form = _at(src, ctype), _at(dst, ctype), _FORMATS[layout]
+def _small_pooling_prepare(kind: str, layer: Layer, layout: str) -> Prepared:
+    """Maxima of bfloat16 or bytes."""
+    make, ctype = _MAKERS[kind]
+    (_, h, w), function = layer.dst, {"16b": lib.SimdSynetPoolingMax16b, "8u": lib.SimdSynetPoolingMax8u}[kind]
+    src, dst = make(*layer.src), make(*layer.dst)
+    window = (layer.kernel, layer.kernel, layer.stride, layer.stride, layer.before, layer.before)
 
-        def bound(dst_rows: int) -> Callable[[], Any]:
-            window = (kernel, kernel, stride, stride, pad, pad)
-            if op == "avg":
-                return _bind(lib.SimdSynetPoolingAverage, p_src, c, h, w, *window, p_dst, dst_rows, dst_w, 1, form)
-            if kind == "32f":
-                shape = (1, kernel, kernel, 1, stride, stride, 0, pad, pad)
-                return _bind(lib.SimdSynetPoolingMax32f, p_src, c, h, w, *shape, p_dst, c, dst_rows, dst_w, form)
-            function = {"16b": lib.SimdSynetPoolingMax16b, "8u": lib.SimdSynetPoolingMax8u}[kind]
-            return _bind(function, p_src, c, h, w, *window, p_dst, dst_rows, dst_w, form)
+    def bound(rows: int) -> Callable[[], Any]:
+        return _bind(function, _at(src, ctype), *layer.src, *window, _at(dst, ctype), rows, w, _FORMATS[layout])
 
-        return Prepared(bound(dst_h), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
-
-    return prepare
+    return Prepared(bound(h), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
 
 
 def _pooling(
     op: str, kind: str, layout: str, shape: str, kernel: int, stride: int, pad: int, aim_us: float | None = None
 ) -> Case:
     c, h, w = (int(n) for n in shape.split("x"))
-    name = f"{op} {kind} {shape} {kernel}x{kernel} s{stride} p{pad}"
-    return Case("pooling", name, layout, _pooling_prepare(op, kind, layout, c, h, w, kernel, stride, pad), aim_us=aim_us)
+    layer = Layer(op, c, h, w, c, kernel, stride, pad, pad)
+    if kind == "32f":
+        return replace(of_layer(layer, layout), aim_us=aim_us)
+    name = str(layer).replace("32f", kind)
+    return Case("pooling", name, layout, lambda: _small_pooling_prepare(kind, layer, layout), aim_us=aim_us)
 
 
 _CHANNELWISE: dict[str, tuple[Callable[..., None], int, int]] = {  # function, sources, arrays of coefficients
@@ -310,18 +318,6 @@ def _eltwise(operation: str, count: int, size: int, aim_us: float | None = None)
     return Case("eltwise", f"{operation} of {count} {size}", "-", prepare, aim_us=aim_us)
 
 
-def _inner_product(count: int, size: int) -> Case:
-    def prepare() -> Prepared:
-        src, weight, bias, dst = _floats(size), _floats(count, size), _floats(count), _floats(count)
-
-        def bound(n: int) -> Callable[[], Any]:
-            return _bind(lib.SimdSynetInnerProductLayerForward, _at(src), _at(weight), _at(bias), n, size, _at(dst))
-
-        return Prepared(bound(count), bound(0), traffic=weight.nbytes, keep=(src, weight, bias, dst))
-
-    return Case("inner_product", f"{count} <- {size}", "-", prepare)
-
-
 def _winograd(layout: str, kind: str, c: int, size: int) -> Case:
     """SetInput of an image with padding 1."""
     block = int(kind[-1])
@@ -340,58 +336,123 @@ def _winograd(layout: str, kind: str, c: int, size: int) -> Case:
     return Case("winograd", f"{kind} input {c}x{size}x{size}", layout, prepare)
 
 
-@dataclass(frozen=True)
-class _Convolution:
-    """Shape of a convolution with the same padding on all sides."""
+def _parameters(layer: Layer, layout: str) -> Any:
+    """The struct that the Init of a convolution takes; with ReLU."""
+    p = ffi.new("SimdConvolutionParameters *")
+    (p.srcC, p.srcH, p.srcW), (p.dstC, p.dstH, p.dstW) = layer.src, layer.dst
+    p.srcT = p.dstT = lib.SimdTensorData32f
+    p.srcF = p.dstF = _FORMATS[layout]
+    p.kernelY = p.kernelX = layer.kernel
+    p.dilationY = p.dilationX = 1
+    p.strideY = p.strideX = layer.stride
+    p.padY = p.padX = layer.before
+    p.padH = p.padW = layer.after
+    p.group, p.activation = layer.group, lib.SimdConvolutionActivationRelu
+    return p
 
-    c: int
-    h: int
-    w: int
-    o: int
-    kernel: int
-    stride: int
-    pad: int
-    group: int
 
-    @property
-    def dst(self) -> tuple[int, int]:
-        """Output height and width."""
-        return tuple((n + 2 * self.pad - self.kernel) // self.stride + 1 for n in (self.h, self.w))  # type: ignore[return-value]
+def _placed_in(image: np.ndarray, layout: str) -> np.ndarray:
+    return arrays.placed(in_layout(image, layout))
 
-    def parameters(self, layout: str) -> Any:
-        """The struct that Init takes."""
-        form = _FORMATS[layout]
-        p = ffi.new("SimdConvolutionParameters *")
-        p.srcC, p.srcH, p.srcW, p.srcT, p.srcF = self.c, self.h, self.w, 0, form
-        p.dstC, (p.dstH, p.dstW), p.dstT, p.dstF = self.o, self.dst, 0, form
-        p.kernelY = p.kernelX = self.kernel
-        p.dilationY = p.dilationX = 1
-        p.strideY = p.strideX = self.stride
-        p.padY = p.padX = p.padH = p.padW = self.pad
-        p.group, p.activation = self.group, 1
-        return p
+
+def _convolution_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, dst = _placed_in(values.src, layout), _placed_in(np.zeros(layer.dst, np.float32), layout)
+    weight = arrays.placed(values.weight.transpose(2, 3, 1, 0) if layout == "nhwc" else values.weight)
+    bias = arrays.placed(values.bias)
+
+    def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
+        context = lib.SimdSynetConvolution32fInit(batch, _parameters(layer, layout), ffi.NULL)
+        context = ffi.gc(context, lib.SimdRelease)
+        lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, _at(bias), ffi.NULL)
+        return context, _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
+
+    (context, call), (_, empty) = bound(1), bound(0)
+    return Prepared(
+        call,
+        empty,
+        flops=2 * layer.multiplications,
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=values,
+        result=lambda: from_layout(dst, layout),
+    )
+
+
+def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, weight, bias = (arrays.placed(array) for array in (values.src, values.weight, values.bias))
+    dst = arrays.placed(np.zeros(layer.dst, np.float32))
+
+    def bound(n: int) -> Callable[[], Any]:
+        return _bind(lib.SimdSynetInnerProductLayerForward, _at(src), _at(weight), _at(bias), n, src.size, _at(dst))
+
+    keep = (src, weight, bias, dst)
+    return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=values, result=lambda: dst)
+
+
+def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
+    """Exclusive of padding where that counts."""
+    values = values_of(layer)
+    src, dst = _placed_in(values.src, layout), _placed_in(np.zeros(layer.dst, np.float32), layout)
+    (_, h, w), form, around = layer.dst, _FORMATS[layout], (layer.before, layer.before)
+    window = (layer.kernel, layer.kernel, layer.stride, layer.stride, *around)
+    p_src, p_dst = _at(src), _at(dst)
+
+    def bound(rows: int) -> Callable[[], Any]:
+        if layer.kind == AVERAGE:
+            return _bind(lib.SimdSynetPoolingAverage, p_src, *layer.src, *window, p_dst, rows, w, 1, form)
+        planes = (1, layer.kernel, layer.kernel, 1, layer.stride, layer.stride, 0, *around)
+        return _bind(lib.SimdSynetPoolingMax32f, p_src, *layer.src, *planes, p_dst, layer.c, rows, w, form)
+
+    return Prepared(
+        bound(h),
+        bound(0),
+        traffic=src.nbytes + dst.nbytes,
+        keep=(src, dst),
+        values=values,
+        result=lambda: from_layout(dst, layout),
+    )
+
+
+#: Family, and what prepares it, of each kind of layer that has a function of ours.
+_LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
+    CONVOLUTION: ("convolution", _convolution_prepare),
+    INNER_PRODUCT: ("inner_product", _inner_product_prepare),
+    MAX: ("pooling", _pooling_32f_prepare),
+    AVERAGE: ("pooling", _pooling_32f_prepare),
+}
+
+
+def of_layer(layer: Layer, layout: str) -> Case:
+    """The case of a layer that peers can build too."""
+    family, prepare = _LAYERS[layer.kind]
+    return Case(family, str(layer), layout, lambda: prepare(layer, layout), subject=layer)
+
+
+def of_networks(names: Sequence[str]) -> list[Case]:
+    """The layers of networks in both layouts, each shape once."""
+    uses: dict[Layer, dict[str, int]] = {}
+    for name in names:
+        for layer, count in layers_of(name).items():
+            uses.setdefault(layer, {})[name] = count
+    return [
+        replace(of_layer(layer, layout), uses=counts)
+        for layer, counts in uses.items()
+        if layer.kind in _LAYERS
+        for layout in (("-",) if layer.kind == INNER_PRODUCT else ("nhwc", "nchw"))
+    ]
 
 
 def _convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
     c, h, w = (int(n) for n in shape.split("x"))
+    pad = kernel // 2
     group = c if o == 0 else 1  # no output channels given: depthwise
-    s = _Convolution(c, h, w, o or c, kernel, stride, kernel // 2, group)
+    return replace(of_layer(Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, group), layout), aim_peak=aim)
 
-    def prepare() -> Prepared:
-        (dst_h, dst_w), taps = s.dst, s.kernel**2 * s.c // s.group
-        src, dst = _floats(s.c, s.h, s.w), _floats(s.o, dst_h, dst_w)
-        weight, bias = _floats(taps, s.o), _floats(s.o)
-        context = ffi.gc(lib.SimdSynetConvolution32fInit(1, s.parameters(layout), ffi.NULL), lib.SimdRelease)
-        lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, _at(bias), ffi.NULL)
-        return Prepared(
-            _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst)),
-            flops=2 * dst.size * taps,
-            info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
-            keep=(src, dst, context),
-        )
 
-    what = "depthwise" if o == 0 else f"-> {o}"
-    return Case("convolution", f"{shape} {what} {kernel}x{kernel} s{stride}", layout, prepare, aim_peak=aim)
+def _inner_product(count: int, size: int) -> Case:
+    return of_layer(Layer(INNER_PRODUCT, size, 1, 1, count), "-")
 
 
 def _gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
@@ -411,11 +472,11 @@ def _gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
 
 def _gemm_tile(m: int, n: int, k: int) -> Case:
     """A 1x1 convolution that fits the nearest caches: the tile by itself."""
-    s = _Convolution(k, 1, m, n, 1, 1, 0, 1)
+    layer = Layer(CONVOLUTION, k, 1, m, n)
 
     def prepare() -> Prepared:
         src, dst, weight = _floats(m, k), _floats(m, n), _floats(k, n)
-        context = ffi.gc(lib.SimdSynetConvolution32fInit(1, s.parameters("nhwc"), ffi.NULL), lib.SimdRelease)
+        context = ffi.gc(lib.SimdSynetConvolution32fInit(1, _parameters(layer, "nhwc"), ffi.NULL), lib.SimdRelease)
         lib.SimdSynetConvolution32fSetParams(context, _at(weight), ffi.NULL, ffi.NULL, ffi.NULL)
         call = _bind(lib.SimdSynetConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
         return Prepared(

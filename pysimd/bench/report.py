@@ -5,19 +5,29 @@ from __future__ import annotations
 import dataclasses
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pysimd._library import ffi, lib
+from pysimd.bench.peers import Peer
 from pysimd.bench.runner import Result
 
 _HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
+_LEGEND = """
+us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), or of copying as
+many bytes (copy), in the same run. of aim: 1 or more when the row's aim is reached; aims are for the newest level."""
+_PEERS_LEGEND = """
+Under a peer's name: its time over ours, above 1 we are faster. In rows that say nhwc a peer has the image as it likes
+best within a network, in rows that say nchw it gets and gives NCHW."""
 
 
-def header() -> str:
+def header(peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None) -> str:
     """The lines above the table."""
-    return f"{machine_line()}\n\n{_HEAD}\n{'-' * len(_HEAD)}"
+    lines = [machine_line(), *(f"beside {peer.NAME} {peer.VERSION}" for peer in peers)]
+    lines += [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
+    head = _HEAD + "".join(f" {peer.NAME:>12}" for peer in peers)
+    return "\n".join([*lines, "", head, "-" * len(head)])
 
 
 def machine_line() -> str:
@@ -34,17 +44,82 @@ def _cpu_name() -> str:
     return names[0] if names else platform.machine()
 
 
-def row(result: Result) -> str:
-    """One line of the table: median and best time, fraction of the limit, and of the aim where there is one."""
+def row(result: Result, peers: Sequence[Peer] = ()) -> str:
+    """One line of the table: median and best time, fraction of the limit, and of the aim where there is one; peers' ratios."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
+    ratios = (result.ratio(peer.NAME) for peer in peers)
     return (
         f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.seconds * 1e6:9.2f} "
         f"{result.best_seconds * 1e6:9.2f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
+        + "".join(f" {ratio:12.2f}" if ratio else f" {'-':>12}" for ratio in ratios)
     )
 
 
-def write_json(results: Iterable[Result], path: Path) -> None:
+def footer(results: Sequence[Result], peers: Sequence[Peer] = ()) -> str:
+    """The lines below the table: what its columns mean; where a peer is ahead; whole networks."""
+    lines = [_LEGEND]
+    if peers:
+        lines += [_PEERS_LEGEND, "", *_behind(results), "", *_failures(results)]
+    return "\n".join([*lines, *_networks(results, peers)])
+
+
+def _behind(results: Iterable[Result]) -> Iterator[str]:
+    """Rows where a peer is ahead, worst first."""
+    rows = []
+    for result in results:
+        if result.peers:
+            name, best = min(result.peers.items(), key=lambda item: item[1].seconds)
+            rows.append((best.seconds / result.seconds, name, best.how, result))
+    behind = sorted((row for row in rows if row[0] < 1), key=lambda row: row[0])
+    yield f"A peer is ahead in {len(behind)} of {len(rows)} rows{':' if behind else '.'}"
+    for ratio, name, how, result in behind:
+        yield (
+            f"{ratio:5.2f}  {result.layer:<36} {result.layout:<5} {result.seconds * 1e6:9.2f} us"
+            f"  {name} ({how}); ours: {result.info or result.family}; in {_uses(result)}"
+        )
+
+
+def _uses(result: Result) -> str:
+    return ", ".join(name if count == 1 else f"{name} {count} times" for name, count in result.uses.items()) or "no network"
+
+
+def _failures(results: Iterable[Result]) -> Iterator[str]:
+    """What a peer could not do, where others could."""
+    for result in results:
+        if result.peers or result.uses:
+            yield from (f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items())
+
+
+def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]:
+    """The layers of each network added up, one line for a layout. A peer that lacks a layer has no sum."""
+    names = dict.fromkeys(name for result in results for name in result.uses)
+    if not names:
+        return
+    yield f"\n{'sum of the layers timed, ms':<28}{'layout':<7}{'level':<9}{'ours':>9}" + "".join(
+        f"{p.NAME:>13}" for p in peers
+    )
+    for name in names:
+        for layout in ("nhwc", "nchw"):
+            for isa in dict.fromkeys(result.isa for result in results):
+                rows = [r for r in results if name in r.uses and r.layout in (layout, "-") and r.isa == isa]
+                yield _sum_line(name, layout, isa, rows, peers)
+
+
+def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: Sequence[Peer]) -> str:
+    line = f"{name:<28}{layout:<7}{isa:<9}{1e3 * sum(r.seconds * r.uses[name] for r in rows):9.2f}"
+    for peer in peers:
+        complete = all(peer.NAME in r.peers for r in rows)
+        total = sum(r.peers[peer.NAME].seconds * r.uses[name] for r in rows) if complete else None
+        line += f"{'-':>13}" if total is None else f"{1e3 * total:13.2f}"
+    return line
+
+
+def write_json(
+    results: Iterable[Result], path: Path, peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None
+) -> None:
     """All figures, with the machine they were taken on."""
     rows: list[dict[str, Any]] = [dict(dataclasses.asdict(r), fraction=r.fraction) for r in results]
+    versions = {peer.NAME: peer.VERSION for peer in peers}
+    everything = {"machine": machine_line(), "peers": versions, "skipped": skipped or {}, "results": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": machine_line(), "results": rows}, indent=1) + "\n")
+    path.write_text(json.dumps(everything, indent=1) + "\n")

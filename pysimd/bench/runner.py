@@ -1,23 +1,34 @@
 """Takes the times.
 
-A case and its limit are timed in turn, many short rounds, so that both see the same clock and the same neighbours; of each
-the median is kept, with the minimum beside it. A case with ``empty`` arguments (a call that does nothing) is also timed
-without work, and that is subtracted: what remains is the function's time, not Python's.
+A case, its limit and the peers are timed in turn, many short rounds, every second one in reverse, so that all see the same
+clock and the same neighbours; of each the median is kept, with the minimum beside it. What has an ``empty`` call (one that
+does nothing) is also timed without work, and that is subtracted: what remains is the function's time, not Python's.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Callable
 
+import numpy as np
+
 from pysimd._library import ffi, lib
-from pysimd.bench import limits
+from pysimd.bench import limits, peers
 from pysimd.bench.cases import Case, Prepared
 
 _ROUND_SECONDS = 0.004
+
+
+@dataclass(frozen=True)
+class PeerTime:
+    """A peer's times for a case, and which of its ways that was."""
+
+    how: str
+    seconds: float
+    best_seconds: float
 
 
 @dataclass(frozen=True)
@@ -34,11 +45,18 @@ class Result:
     limit_seconds: float
     aim_seconds: float | None
     info: str
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
+    peers: Mapping[str, PeerTime] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
 
     @property
     def fraction(self) -> float:
         """How much of the limit is reached: 1 is the machine's own speed."""
         return self.limit_seconds / self.seconds
+
+    def ratio(self, peer: str) -> float | None:
+        """A peer's time over ours: above 1 we are faster."""
+        return self.peers[peer].seconds / self.seconds if peer in self.peers else None
 
 
 def _time_calls(call: Callable[[], Any], count: int) -> float:
@@ -53,6 +71,27 @@ def _calls_per_round(call: Callable[[], Any]) -> int:
     return max(1, min(10_000, round(_ROUND_SECONDS / max(_time_calls(call, 2), 1e-7))))
 
 
+class _Timed:
+    """Something that is timed, and its samples."""
+
+    def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
+        self._call, self._empty = call, empty
+        self._count = _calls_per_round(call)
+        self.samples: list[float] = []
+
+    def sample(self) -> None:
+        overhead = _time_calls(self._empty, self._count) if self._empty else 0.0
+        self.samples.append(max(_time_calls(self._call, self._count) - overhead, 1e-9))
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def least(self) -> float:
+        return min(self.samples)
+
+
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
     if prepared.flops:
         flops = prepared.flops
@@ -60,20 +99,48 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
     return "copy", limits.CopyLimit(prepared.traffic).seconds
 
 
-def run_case(case: Case, isa: str, rounds: int) -> Result:
-    """Times one case on one instruction set."""
+def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
+    """The case as the peer computes it, and it does compute the same."""
+    if case.subject is None or prepared.values is None or prepared.result is None:
+        raise peers.Unsupported("not a layer for peers")
+    way = peers.fastest(peer.build(case.subject, case.layout, prepared.values))
+    ours, theirs = prepared.result(), way.result()
+    error = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(np.abs(ours).max(), 1e-30))
+    if not error <= 1e-3:
+        raise peers.Unsupported(f"computes something else, error {error:.1e}")
+    return way
+
+
+def _build_all(
+    case: Case, prepared: Prepared, others: Sequence[peers.Peer]
+) -> tuple[dict[str, tuple[str, _Timed]], dict[str, str]]:
+    timed: dict[str, tuple[str, _Timed]] = {}
+    absent: dict[str, str] = {}
+    for peer in others:
+        try:
+            way = _built(case, prepared, peer)
+            timed[peer.NAME] = way.how, _Timed(way.call, way.empty)
+        except Exception as error:  # a peer's own failure is told, and is none of ours
+            absent[peer.NAME] = f"{type(error).__name__}: {error}"
+    return timed, absent
+
+
+def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = ()) -> Result:
+    """Times one case on one instruction set, beside peers."""
     if not lib.SimdnetSetMaxIsa(isa.encode()):
         raise ValueError(f"isa is {isa!r}, expected an instruction set of this machine")
     try:
         prepared = case.prepare()
-        count = _calls_per_round(prepared.call)
+        ours = _Timed(prepared.call, prepared.empty)
+        timed, absent = _build_all(case, prepared, others)
         limit, limit_seconds = _limit_of(prepared)
         limit_seconds()
-        times, overheads, bounds, peaks = [], [], [], []
-        for _ in range(rounds):
+        bounds, peaks = [], []
+        turn = [ours, *(entrant for _, entrant in timed.values())]
+        for number in range(rounds):
             bounds.append(limit_seconds())
-            overheads.append(_time_calls(prepared.empty, count) if prepared.empty else 0.0)
-            times.append(max(_time_calls(prepared.call, count) - overheads[-1], 1e-9))
+            for entrant in turn if number % 2 == 0 else reversed(turn):
+                entrant.sample()
             peaks.append(limits.flops_per_second() if case.aim_us else 1.0)
     finally:
         lib.SimdnetSetMaxIsa(ffi.NULL)
@@ -82,12 +149,15 @@ def run_case(case: Case, isa: str, rounds: int) -> Result:
         layer=case.layer,
         layout=case.layout,
         isa=isa,
-        seconds=statistics.median(times),
-        best_seconds=min(times),
+        seconds=ours.median,
+        best_seconds=ours.least,
         limit=limit,
         limit_seconds=statistics.median(bounds),
         aim_seconds=case.aim_seconds(prepared, statistics.median(peaks), statistics.median(bounds)),
         info=prepared.info,
+        uses=case.uses,
+        peers={name: PeerTime(how, entrant.median, entrant.least) for name, (how, entrant) in timed.items()},
+        absent=absent,
     )
 
 
@@ -99,8 +169,8 @@ def isa_levels() -> list[str]:
     return names
 
 
-def run(cases: Iterable[Case], levels: list[str], rounds: int) -> Iterator[Result]:
+def run(cases: Iterable[Case], levels: list[str], rounds: int, others: Sequence[peers.Peer] = ()) -> Iterator[Result]:
     """Times every case on every level, yielding results as they come."""
     for case in cases:
         for isa in levels:
-            yield run_case(case, isa, rounds)
+            yield run_case(case, isa, rounds, others)

@@ -1,0 +1,100 @@
+"""A layer of a network: its shape and its numbers, whoever computes it and in whichever layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, AVERAGE = "convolution", "deconvolution", "inner product", "max", "avg"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """`o` channels from `c` of `h` rows and `w` columns; convolutions, except inner products, end with a ReLU."""
+
+    kind: str
+    c: int
+    h: int
+    w: int
+    o: int
+    kernel: int = 1
+    stride: int = 1
+    before: int = 0  # padding above and on the left
+    after: int = 0  # padding below and on the right
+    group: int = 1
+
+    @property
+    def src(self) -> tuple[int, int, int]:
+        return self.c, self.h, self.w
+
+    @property
+    def dst(self) -> tuple[int, int, int]:
+        if self.kind == INNER_PRODUCT:
+            return self.o, 1, 1
+        return self.o, self._side(self.h), self._side(self.w)
+
+    def _side(self, size: int) -> int:
+        padding = self.before + self.after
+        if self.kind == DECONVOLUTION:
+            return (size - 1) * self.stride + self.kernel - padding
+        return (size + padding - self.kernel) // self.stride + 1
+
+    @property
+    def weight(self) -> tuple[int, ...]:
+        """The shape of the weights, as ONNX and PyTorch have them."""
+        taps = (self.kernel, self.kernel)
+        return {
+            CONVOLUTION: (self.o, self.c // self.group, *taps),
+            DECONVOLUTION: (self.c, self.o // self.group, *taps),
+            INNER_PRODUCT: (self.o, self.c * self.h * self.w),
+        }.get(self.kind, ())
+
+    @property
+    def multiplications(self) -> int:
+        """Of the formula; nothing for pooling."""
+        if not self.weight:
+            return 0
+        _, rows, columns = self.src if self.kind == DECONVOLUTION else self.dst
+        return int(np.prod(self.weight)) * rows * columns
+
+    def __str__(self) -> str:
+        if self.kind == INNER_PRODUCT:
+            return f"{self.o} <- {self.weight[1]}"
+        shape, window = f"{self.c}x{self.h}x{self.w}", f"{self.kernel}x{self.kernel} s{self.stride}"
+        if self.kind in (MAX, AVERAGE):
+            return f"{self.kind} 32f {shape} {window} p{self.before}"
+        if self.group == self.c == self.o:
+            return f"{shape} depthwise {window}"
+        return f"{shape} -> {self.o} {window}"
+
+
+@dataclass(frozen=True)
+class Values:
+    """What goes into a layer: images as (channels, height, width), weights as `Layer.weight` says."""
+
+    src: Array
+    weight: Array
+    bias: Array
+
+
+_random = np.random.default_rng(1)
+
+
+def values_of(layer: Layer) -> Values:
+    """Random ones, between -1 and 1."""
+    src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in (layer.src, layer.weight, (layer.o,)))
+    return Values(src, weight, bias)
+
+
+def in_layout(image: Array, layout: str) -> Array:
+    """(channels, height, width) as "nchw" or "nhwc" has it, a view."""
+    return image.transpose(1, 2, 0) if layout == "nhwc" else image
+
+
+def from_layout(image: Array, layout: str) -> Array:
+    """The other way."""
+    return image.transpose(2, 0, 1) if layout == "nhwc" else image

@@ -1,0 +1,83 @@
+"""Other libraries, computing the same layers beside us. A module each, named as the library:
+
+    NAME                            in the table
+    VERSION                         of what is installed
+    build(layer, layout, values)    yields the ways in which the library can compute the layer, each a `Way`
+
+A library is to be at its best: weights constant and packed beforehand, ReLU in the same pass, one thread, the result written
+where it is wanted if the library can do that, and of several ways the fastest. In a row that says NHWC the image may lie as
+the library likes best within a network (ONNX Runtime: blocks of channels); in one that says NCHW it comes and goes as NCHW.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Callable, Protocol, cast
+
+from pysimd.bench.layers import Array, Layer, Values
+
+#: The modules of this package, in the order of the report.
+NAMES = ("onnxruntime", "openvino", "torch")
+
+
+@dataclass(frozen=True)
+class Way:
+    """A layer built by a library."""
+
+    how: str  # what this way is
+    call: Callable[[], Any]
+    result: Callable[[], Array]  # of the last call, as (channels, height, width)
+    empty: Callable[[], Any]  # the same library called for as good as nothing
+
+
+class Peer(Protocol):
+    """What the modules of this package are."""
+
+    NAME: str
+    VERSION: str
+
+    def build(self, layer: Layer, layout: str, values: Values) -> Iterator[Way]: ...
+
+
+class Unsupported(Exception):
+    """The peer has no such layer."""
+
+
+def load(names: tuple[str, ...] = NAMES) -> tuple[list[Peer], dict[str, str]]:
+    """The peers that are installed here, and why the others are skipped."""
+    found: list[Peer] = []
+    skipped: dict[str, str] = {}
+    for name in names:
+        try:
+            found.append(cast(Peer, importlib.import_module(f"{__name__}.{name}")))
+        except Exception as error:  # whatever keeps a library from loading is a reason to go without it
+            skipped[name] = f"{type(error).__name__}: {error}"
+    return found, skipped
+
+
+def fastest(ways: Iterator[Way]) -> Way:
+    """The fastest of some ways, by a short trial."""
+    best: tuple[float, Way] | None = None
+    for way in ways:
+        seconds = _trial(way.call)
+        if best is None or seconds < best[0]:
+            best = seconds, way
+    if best is None:
+        raise Unsupported("no way to compute this layer")
+    return best[1]
+
+
+def _trial(call: Callable[[], Any]) -> float:
+    """Seconds of the fastest of a few calls, some milliseconds of them."""
+    call()
+    seconds, begin = 1e9, time.perf_counter()
+    while True:
+        start = time.perf_counter()
+        call()
+        end = time.perf_counter()
+        seconds = min(seconds, end - start)
+        if end - begin > 0.01:
+            return seconds

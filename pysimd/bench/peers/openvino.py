@@ -1,0 +1,94 @@
+"""OpenVINO: a model of one layer, in the layout of the row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+import openvino
+from openvino import opset1 as op
+
+from pysimd.bench import arrays
+from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Layer, Values, in_layout
+from pysimd.bench.peers import Way
+
+NAME = "openvino"
+VERSION = str(openvino.__version__).split("-")[0]
+
+_core = openvino.Core()
+_OPTIONS = {
+    "PERFORMANCE_HINT": "LATENCY",
+    "NUM_STREAMS": 1,
+    "INFERENCE_NUM_THREADS": 1,
+    "INFERENCE_PRECISION_HINT": "f32",
+    "ENABLE_CPU_PINNING": False,  # the process has its place
+}
+
+
+def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
+    """One way."""
+    shape = [1, values.src.size] if layer.kind == INNER_PRODUCT else [1, *layer.src]
+    x = op.parameter(shape, np.float32)
+    model = openvino.Model([_node(layer, x, values)], [x])
+    if layer.kind == INNER_PRODUCT:
+        layout = "nchw"  # nothing to lay out
+        src = values.src.reshape(1, -1)
+    else:
+        src = in_layout(values.src, layout)[None]
+    if layout == "nhwc":
+        model = _in_nhwc(model)
+    call, request = _prepared(model, src)
+
+    def result() -> Array:
+        call()
+        array: Array = request.get_output_tensor().data
+        return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(layer.dst)
+
+    yield Way(layout, call, result, _empty)
+
+
+def _prepared(model: Any, src: Array) -> tuple[Callable[[], Any], Any]:
+    request = _core.compile_model(model, "CPU", _OPTIONS).create_infer_request()
+    request.set_input_tensor(openvino.Tensor(arrays.placed(src), shared_memory=True))
+    return lambda: request.infer(share_outputs=True), request
+
+
+def _in_nhwc(model: Any) -> Any:
+    """The same with images as NHWC outside. OpenVINO then computes in it."""
+    outside = openvino.preprocess.PrePostProcessor(model)
+    inside, nhwc = openvino.Layout("NCHW"), openvino.Layout("NHWC")
+    outside.input().model().set_layout(inside)
+    outside.input().tensor().set_layout(nhwc)
+    outside.output().model().set_layout(inside)
+    outside.output().tensor().set_layout(nhwc)
+    return outside.build()
+
+
+def _node(layer: Layer, x: Any, values: Values) -> Any:
+    window = [layer.kernel] * 2
+    strides, ones = [layer.stride] * 2, [1, 1]
+    before, after = [layer.before] * 2, [layer.after] * 2
+    if layer.kind == INNER_PRODUCT:
+        return op.add(op.matmul(x, op.constant(values.weight), False, True), op.constant(values.bias[None]))
+    if layer.kind == CONVOLUTION and layer.group > 1:
+        grouped = values.weight.reshape(layer.group, -1, *values.weight.shape[1:])
+        y = op.group_convolution(x, op.constant(grouped), strides, before, after, ones)
+    elif layer.kind == CONVOLUTION:
+        y = op.convolution(x, op.constant(values.weight), strides, before, after, ones)
+    elif layer.kind == DECONVOLUTION:
+        weight = op.constant(values.weight)
+        y = op.convolution_backprop_data(x, weight, strides, pads_begin=before, pads_end=after, dilations=ones)
+    elif layer.kind == AVERAGE:
+        return op.avg_pool(x, strides, before, after, window, True)
+    else:
+        return op.max_pool(x, strides, before, after, window)
+    return op.relu(op.add(y, op.constant(values.bias.reshape(1, -1, 1, 1))))
+
+
+def _relu_of_one() -> Any:
+    x = op.parameter([1], np.float32)
+    return openvino.Model([op.relu(x)], [x])
+
+
+_empty, _ = _prepared(_relu_of_one(), np.zeros(1, np.float32))
