@@ -376,3 +376,37 @@ def test_refused_out() -> None:
     assert_refused(context.forward, ValueError, "out has shape", np.zeros((4, 4, 4), np.float32), x=x)
     with pytest.raises(ValueError, match="weight has shape"):
         pysimd.convolution(x, np.zeros((2, 2, 4), np.float32))
+
+
+def _random_layer(rng: np.random.Generator) -> dict[str, Any]:
+    """A layer of any size up to large ones, whose kernel need not fit its image."""
+    kernel, dilation = int(rng.choice([1, 2, 3, 3, 3, 5, 7, 11])), int(rng.choice([1, 1, 1, 2, 4, 8]))
+    c, o, h, w = (int(2 ** rng.uniform(0, limit)) for limit in (12, 11, 10, 12))
+    group = int(rng.choice([1, 1, 4, c]))
+    c, o = (c, c) if group == c else (c * group, o * group)
+    layout = str(rng.choice(["nhwc", "nchw"]))
+    return {
+        "src_shape": (h, w, c) if layout == "nhwc" else (c, h, w),
+        "dst_c": o,
+        "kernel": kernel,
+        "dilation": dilation,
+        "stride": int(rng.integers(1, 5)),
+        "padding": dilation * (kernel - 1) - int(rng.integers(0, kernel)) * dilation // 2,
+        "group": group,
+        "layout": layout,
+    }
+
+
+def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        layer = _random_layer(rng)
+        h, w, c = layer["src_shape"] if layer["layout"] == "nhwc" else (*layer["src_shape"][1:], layer["src_shape"][0])
+        span, pad = layer["dilation"] * (layer["kernel"] - 1) + 1, layer["padding"]
+        if min(h, w) + 2 * pad < span:
+            continue
+        # The lines that one output needs, or a row of tiles; padding of the lines and of the pixels comes to less than that.
+        band = max(span, 6) * (w + 2 * pad + 16) * (c + 16)
+        for shape in (layer["src_shape"], (3, *layer["src_shape"])):
+            with pysimd.Convolution32f(**{**layer, "src_shape": shape}) as convolution:
+                assert convolution.external_buffer_size * 4 <= (2 << 20) + 2 * band * 4, (layer, convolution.info)
