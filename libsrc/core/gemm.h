@@ -5,11 +5,12 @@
  *
  *     C(y, x, n) = activation(start(n) + sum over s, k of A(y, x)[segment[s] + k] * B[s * length + k][n])
  *
- * for y < height, x < width, n < columns; start is the bias, or what C holds when the sum goes on from an earlier run. Rows
- * of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1 convolution the same on pixels of an
- * image; a K x K convolution on a padded image one segment per kernel row (its taps are neighbours in memory) or, with
- * dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C is one chain of multiply-adds in the
- * order of s and k, whatever the tile, so results do not depend on how rows are cut or where sums are interrupted.
+ * for y < height, x < width, n < columns; start is the bias, something that lies as C, or both. It is C itself when the sum goes
+ * on from an earlier run. Rows of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1 convolution
+ * the same on pixels of an image; a K x K convolution on a padded image one segment per kernel row (its taps are neighbours in
+ * memory) or, with dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C is one chain of
+ * multiply-adds in the order of s and k, whatever the tile, so results do not depend on how rows are cut or where sums are
+ * interrupted.
  */
 #ifndef SN_CORE_GEMM_H
 #define SN_CORE_GEMM_H
@@ -32,8 +33,8 @@ struct sn_gemm_32f {
     /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
     float * c;
     size_t cStepY, cStepX;
-    bool resume;        /* start from C, not from the bias */
-    const float * beta; /* with resume: C is multiplied by this first; NULL is 1 */
+    const float * from; /* NULL, or what the sums start from beside the bias; lies as C, and may be C */
+    const float * beta; /* from is multiplied by this; NULL is 1 */
 
     /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
     const float * bias;

@@ -25,16 +25,7 @@ typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c
 SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int rows, int vectors)
 {
     (void)a;
-    if (g->resume) {
-        const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
-        const v32f beta = v_set_32f(g->beta ? g->beta[0] : 1);
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-        {
-            SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
-                sum[i][j] = v_mul_32f(beta, v_load_32f(c + (size_t)i * g->cStepX + j * V32F_N));
-            sum[i][vectors - 1] = v_mul_32f(beta, v_load_tail_32f(c + (size_t)i * g->cStepX + (vectors - 1) * V32F_N, tail));
-        }
-    } else if (!g->bias) {
+    if (!g->bias) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_zero_32f();
     } else if (g->byRow) {
@@ -45,6 +36,18 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int
         {
             const v32f bias = v_load_32f(g->bias + j * V32F_N);
             SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = bias;
+        }
+    }
+    if (g->from) {
+        const float * from = g->from + (c - g->c);
+        const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
+        const v32f beta = v_set_32f(g->beta ? g->beta[0] : 1);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const float * line = from + (size_t)i * g->cStepX;
+            SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
+                sum[i][j] = v_fma_32f(beta, v_load_32f(line + j * V32F_N), sum[i][j]);
+            sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + (vectors - 1) * V32F_N, tail), sum[i][vectors - 1]);
         }
     }
 }
@@ -146,7 +149,7 @@ SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors)
 {
     v32f sum[TILE_ROWS][TILE_VECTORS];
     tile_start(sum, g, a, c, row, rows, vectors);
-    if (g->resume)
+    if (g->from == g->c)
         tile_announce(g, c, rows);
     const float * b = g->b;
     for (size_t s = 0; s < g->segments; ++s)

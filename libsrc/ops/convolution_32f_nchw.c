@@ -157,13 +157,14 @@ static void compute_panel(const struct sn_convolution_32f * c, size_t g, struct 
     static const size_t start = 0;
     const SimdConvolutionParameters * p = &c->p;
     struct sn_gemm_32f gemm = {.height = 1, .width = outputs(c), .aStepX = c->step, .segment = &start, .segments = 1,
-        .b = columns->panel, .columns = pixels, .c = dst, .cStepX = p->dstH * p->dstW, .bias = c->bias + g * outputs(c),
+        .b = columns->panel, .columns = pixels, .c = dst, .cStepX = p->dstH * p->dstW,
         .slope = c->slope ? c->slope + g * outputs(c) : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
     size_t k = 0;
     do { /* once also for a sum of nothing */
         gemm.a = c->weight + g * outputs(c) * c->step + k;
         gemm.length = sn_min(c->block, c->depth - k);
-        gemm.resume = k > 0;
+        gemm.from = k > 0 ? dst : NULL;
+        gemm.bias = k > 0 ? NULL : c->bias + g * outputs(c);
         gemm.activation = k + gemm.length == c->depth ? sn_tile_activation(c) : SimdConvolutionActivationIdentity;
         columns->offset = c->segment + k;
         columns->depth = gemm.length;

@@ -62,9 +62,11 @@ static void multiply(const struct job * job, size_t row, size_t rows, size_t col
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
     struct sn_gemm_32f run = {.a = job->copied ? job->a : g->A + row * g->lda + k, .height = 1, .width = rows,
         .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = job->b,
-        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .resume = k > 0 || g->beta != 0, .beta = k > 0 ? NULL : &g->beta};
+        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
+    const bool resume = k > 0 || g->beta != 0;
     for (size_t n = 0; n < columns; n += tile->columns) {
         run.columns = sn_min(tile->columns, columns - n);
+        run.from = resume ? run.c : NULL;
         tile->run(&run);
         run.b += pitch_of_panels(job, depth);
         run.c += tile->columns;

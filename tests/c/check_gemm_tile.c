@@ -74,7 +74,7 @@ static void run_tile(const struct job * j, void * const * a)
         struct sn_gemm_32f gemm = {.a = a[0], .height = j->height, .width = j->width, .aStepY = j->aStepY,
             .aStepX = j->aStepX, .segment = j->segment, .segments = j->segments, .length = j->length,
             .b = panel, .columns = sn_min(tile->columns, j->n - first), .c = (float *)a[4] + first,
-            .cStepY = j->width * j->n, .cStepX = j->n, .resume = j->resume, .byRow = j->byRow,
+            .cStepY = j->width * j->n, .cStepX = j->n, .from = j->resume ? (float *)a[4] + first : NULL, .byRow = j->byRow,
             .activation = j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->activation == SimdConvolutionActivationPrelu)
@@ -119,7 +119,7 @@ static void plain(const struct job * j, const float * a, const float * b, const 
             for (size_t n = 0; n < j->n; ++n) {
                 const size_t at = (y * j->width + x) * j->n + n, way = j->byRow ? x : n;
                 double magnitude;
-                const double start = j->resume ? c[at] : j->no_bias ? 0 : bias[way];
+                const double start = (j->no_bias ? 0 : (double)bias[way]) + (j->resume ? c[at] : 0);
                 const double v = element(j, a + y * j->aStepY + x * j->aStepX, b + n, start, &magnitude);
                 const double error = (double)(depth(j) + 3) * FLT_EPSILON * magnitude;
                 if (bounds && j->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
@@ -193,7 +193,7 @@ static void interrupted(const void * job, void * context, void * const * a)
     first.activation = SimdConvolutionActivationIdentity;
     rest.segments = j->segments - 1;
     memmove(rest.segment, rest.segment + 1, rest.segments * sizeof(size_t));
-    rest.resume = true;
+    rest.resume = rest.no_bias = true;
     call(&first, context, a);
     arrays[0] = a[0], arrays[1] = (float *)a[1] + j->length * j->n, arrays[4] = a[4];
     call(&rest, context, arrays);
