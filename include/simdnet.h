@@ -623,6 +623,54 @@ void SimdSynetConvolution32fSetParams(void * context, const float * weight, Simd
  */
 void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
+/* ----------------------------------------------------------------------------------------- merged convolution */
+
+/*
+ * A context for convolutions one after the other, whose results in between stay in the caches and are never whole images:
+ *
+ *   conv[0]   an expansion: group 1, kernel 1x1 or 3x3, stride 1 .. 3
+ *   conv[1]   depthwise: group = srcC = dstC, kernel 3x3, 5x5 or 7x7, stride 1 .. 3
+ *   conv[2]   a projection: group 1, kernel 1x1, stride 1
+ *
+ * With count 3 all of them; with count 2, an extension, the first two or the last two. Each is what SimdSynetConvolution32fInit
+ * describes, with its bias and its activation, and its source is the result of the one before: srcC, srcH and srcW of conv[i + 1]
+ * are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square, dilations 1, and with count 3 strideY
+ * and strideX are equal. What lies in the padding of a convolution is 0, not the result of the one before at that place.
+ *
+ * add, which count 2 ignores: the image is added to the result of conv[2], before its activation:
+ * dst = activation(src + sum + bias). conv[2] then has the output size that conv[0] has as input.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add);
+
+/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context);
+
+/* The number of floats that the context holds now: packed weights, biases and parameters; 0 before SetParams(). */
+size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context);
+
+/*
+ * Gives the context its weights; may be called again with others, but not while Forward() runs. Arrays of `count`:
+ *
+ *   weight     weight[i]: Yxio, ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o; depthwise: (ky * kernelX + kx) * srcC + c
+ *   internal   NULL, or receives SimdTrue in each: everything is copied and the arrays may be freed at once
+ *   bias       bias[i]: dstC floats, or NULL for zeros; the array itself may be NULL
+ *   params     params[i]: what the activation needs (see SimdConvolutionActivationType), or NULL when it needs nothing; the
+ *              array itself may be NULL when none does
+ */
+void SimdSynetMergedConvolution32fSetParams(void * context, const float * const * weight, SimdBool * internal,
+                                            const float * const * bias, const float * const * params);
+
+/*
+ * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW, of the first source and the
+ * last result. dst must not overlap src, not even with add.
+ *
+ *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
+ *         of the calling thread, which it allocates in the first call of that thread
+ */
+void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst);
+
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
  * The transforms of Winograd's convolution (arXiv:1509.09308) of stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a

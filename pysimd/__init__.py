@@ -39,6 +39,7 @@ from pysimd.infrastructure import (
 from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
+from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
@@ -52,8 +53,10 @@ __all__ = [
     "Compatibility",
     "Context",
     "Convolution32f",
+    "ConvolutionStage",
     "CpuInfoType",
     "EltwiseOperation",
+    "MergedConvolution32f",
     "PixelFormat",
     "StateError",
     "TensorData",

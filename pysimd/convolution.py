@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
-import numpy as np
-
-from pysimd._arrays import FLOAT32, Array, Shape, apart, element_of, floats, output, pointer, vector, vector_or_null
+from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
+from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import (
     NCHW,
     Layout,
@@ -26,27 +24,6 @@ from pysimd._library import ffi, lib
 from pysimd.context import Context
 from pysimd.enums import Activation
 from pysimd.errors import raise_last
-
-Params = Union[float, Sequence[float], Array]
-
-_ACTIVATIONS = {kind.name.lower(): kind for kind in Activation}
-_PARAMS = {
-    Activation.IDENTITY: 0,
-    Activation.RELU: 0,
-    Activation.LEAKY_RELU: 1,
-    Activation.RESTRICT_RANGE: 2,
-    Activation.ELU: 1,
-    Activation.HSWISH: 2,
-}  # PRELU has one per output channel
-
-
-def _activation_of(activation: str | Activation) -> Activation:
-    if isinstance(activation, str):
-        found = _ACTIVATIONS.get(activation)
-        if found is None:
-            raise ValueError(f"activation is {activation!r}, expected one of {', '.join(_ACTIVATIONS)}")
-        return found
-    return Activation(activation)
 
 
 class Convolution32f(Context):
@@ -100,7 +77,7 @@ class Convolution32f(Context):
         dilation_y, dilation_x = pair(dilation, "dilation", 1)
         top, left, bottom, right = sides(padding, "padding")
         group = number(group, "group", 1)
-        self._activation = _activation_of(activation)
+        self._activation = activation_of(activation)
         span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
         dst_h = output_size(src_h, span_y, stride_y, top, bottom, False, "height")
         dst_w = output_size(src_w, span_x, stride_x, left, right, False, "width")
@@ -146,17 +123,6 @@ class Convolution32f(Context):
         """The number of floats that the context holds now."""
         return int(lib.SimdSynetConvolution32fInternalBufferSize(self._open()))
 
-    def _params_array(self, params: Params | None) -> Any:
-        """A C array of what the activation needs. Plain numbers are taken as they come; an array must be float32."""
-        need = _PARAMS.get(self._activation, self._dst_c)
-        if params is None:
-            if need:
-                raise ValueError(f"params is None, expected {need} numbers for {self._activation.name.lower()}")
-            return ffi.NULL
-        if not isinstance(params, np.ndarray):
-            params = np.array(params, np.float32).reshape(-1)
-        return vector(params, "params", need)
-
     def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
         """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -172,7 +138,7 @@ class Convolution32f(Context):
         if weight.shape != self.weight_shape:
             raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
         terms = vector_or_null(bias, "bias", self._dst_c)
-        numbers = self._params_array(params)
+        numbers = params_of(params, self._activation, self._dst_c)
         lib.SimdSynetConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
         if lib.SimdnetLastErrorKind():
             raise_last()
@@ -189,22 +155,13 @@ class Convolution32f(Context):
         if x.shape != self.src_shape:
             raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
         out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
-        scratch = ffi.NULL if buf is None else self._scratch(buf, src, dst)
+        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
         lib.SimdSynetConvolution32fForward(handle, src, scratch, dst)
         if lib.SimdnetLastErrorKind():
             raise_last()
         return out
 
     __call__ = forward
-
-    def _scratch(self, buf: Array, src: Any, dst: Any) -> Any:
-        element_of(buf, "buf", (FLOAT32,))
-        if buf.size < self.external_buffer_size:
-            raise ValueError(f"buf has {buf.size} elements, expected at least {self.external_buffer_size}")
-        scratch = pointer(buf, "buf", FLOAT32, True)
-        apart(scratch, "buf", src, "x")
-        apart(scratch, "buf", dst, "out")
-        return scratch
 
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given

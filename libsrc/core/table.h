@@ -216,9 +216,10 @@ typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
 
 /* ---- convolution */
 
-/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. Only `base` has it. */
+/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies as
+ * dst and is added before the activation. Only `base` has it. */
 typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                                      const float * params, const float * src, float * dst);
+                                      const float * params, const float * src, const float * add, float * dst);
 
 /* The kernels of the algorithms, and what they are given: core/convolution.h. */
 

@@ -48,17 +48,18 @@ static void base_forward(const struct sn_convolution_32f * c, const float * src,
     (void)work;
     const float * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+        c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, NULL,
+                                dst + b * c->dstSize);
 }
 
-static const struct sn_convolution_32f_way base_way = {
+const struct sn_convolution_32f_way sn_convolution_32f_base = {
     "base", false, base_takes, base_plan, base_pack, base_spread, base_forward};
 
 /* ---- the plan */
 
 /* In order of preference; the last but one takes all NHWC, the last everything. */
 static const struct sn_convolution_32f_way * const ways[] = {
-    &base_way, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_winograd_2,
+    &sn_convolution_32f_base, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_winograd_2,
     &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
 
 void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
@@ -79,10 +80,8 @@ bool sn_convolution_32f_plan(struct sn_convolution_32f * c)
         !sn_product(&c->dstSize, p->dstC, p->dstH, p->dstW) || !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
         !sn_product(&weights, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX))
         return false;
-    size_t i = 0;
-    while (!ways[i]->takes(c))
-        ++i;
-    c->way = ways[i];
+    for (size_t i = 0; !c->way; ++i)
+        c->way = ways[i]->takes(c) ? ways[i] : NULL;
     if (!c->way->plan(c))
         return false;
     if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */

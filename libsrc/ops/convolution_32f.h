@@ -32,6 +32,9 @@ struct sn_convolution_32f_way {
     void (*forward)(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
 };
 
+/* The loops of the formula; `base` has no other. */
+extern const struct sn_convolution_32f_way sn_convolution_32f_base;
+
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_nchw,
     sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_nhwc,
@@ -56,7 +59,7 @@ struct sn_convolution_32f {
     SimdConvolutionParameters p;
     size_t batch;
     const struct sn_table * table;
-    const struct sn_convolution_32f_way * way;
+    const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
 
     size_t srcSize, dstSize;   /* floats of one image */
     size_t weightSize;         /* floats of the packed weights */
@@ -113,7 +116,25 @@ void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, si
 /* The number of floats in the `params` of an activation. */
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels);
 
-/* Chooses the algorithm and computes all sizes for p, batch and table, which are set; false: one is too large. */
+/* Some output rows of a direct NHWC convolution: where their input lies (a stride is in the steps), and where they go. */
+struct sn_nhwc_rows {
+    size_t rows;
+    const float * src;
+    size_t srcLine, srcPixel; /* floats between the inputs of neighbouring outputs */
+    float * dst;
+    size_t dstLine, dstPixel;
+    const float * add;        /* NULL, or what is added before the activation; lies as dst */
+};
+
+/* Computes them, all output channels. */
+void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
+
+/* Computes r.rows output rows from `row` on of the image src, by a band in `work` where c->band has one; the source of r is
+ * not used. r.rows is not more than c->band.rows. */
+void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r);
+
+/* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is too
+ * large. */
 bool sn_convolution_32f_plan(struct sn_convolution_32f * c);
 
 /* Takes in weights, bias (may be NULL) and parameters; false without memory, and then the plan is as before. */

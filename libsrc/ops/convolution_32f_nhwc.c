@@ -108,35 +108,48 @@ static void copy_band(const struct sn_convolution_32f * c, const float * src, si
         copy_line(c, src, row * p->strideY + i * step - p->padY, work + i * band->line);
 }
 
-/* All output channels of `rows` output rows; src is the first line of their input, in the image or in a band. */
-static void compute(const struct sn_convolution_32f * c, const float * src, size_t rows, float * dst)
+void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_band * band = &c->band;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    struct sn_gemm_32f gemm = {.height = rows, .width = p->dstW, .aStepY = band->strideY * band->line,
-        .aStepX = band->strideX * band->pixel, .segment = c->segment, .segments = c->segments, .length = c->length,
-        .b = c->weight, .cStepY = p->dstW * p->dstC, .cStepX = p->dstC, .activation = sn_tile_activation(c),
+    const size_t width = c->p.dstW;
+    struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
+        .segment = c->segment, .segments = c->segments, .length = c->length, .b = c->weight, .cStepY = r->dstLine,
+        .cStepX = r->dstPixel, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}};
-    if (gemm.aStepY == gemm.width * gemm.aStepX) { /* pixels of all rows in one line */
-        gemm.width *= rows;
+    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows in one line */
+        gemm.width *= r->rows;
         gemm.height = 1;
-    } else if (gemm.width < tile->rows && gemm.width < rows) { /* columns make higher tiles than rows */
-        gemm = (struct sn_gemm_32f){.height = gemm.width, .width = rows, .aStepY = gemm.aStepX, .aStepX = gemm.aStepY,
-            .segment = gemm.segment, .segments = gemm.segments, .length = gemm.length, .b = gemm.b, .cStepY = gemm.cStepX,
-            .cStepX = gemm.cStepY, .activation = gemm.activation, .param = {gemm.param[0], gemm.param[1]}};
+    } else if (width < tile->rows && width < r->rows) { /* columns make higher tiles than rows */
+        gemm.height = width, gemm.width = r->rows;
+        gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
+        gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
     }
-    const size_t padded = c->channels / p->group;
-    for (size_t g = 0; g < p->group; ++g)
+    const size_t padded = c->channels / c->p.group;
+    for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {
-            gemm.a = src + g * inputs(c);
+            gemm.a = r->src + g * inputs(c);
             gemm.columns = sn_min(tile->columns, outputs(c) - first);
-            gemm.c = dst + g * outputs(c) + first;
+            gemm.c = r->dst + g * outputs(c) + first;
+            gemm.from = r->add ? r->add + g * outputs(c) + first : NULL;
             gemm.bias = c->bias + g * padded + first;
             gemm.slope = c->slope ? c->slope + g * padded + first : NULL;
             tile->run(&gemm);
             gemm.b += c->depth * sn_gemm_width(tile, gemm.columns);
         }
+}
+
+void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    r.srcLine = c->band.strideY * c->band.line;
+    r.srcPixel = c->band.strideX * c->band.pixel;
+    if (c->band.copied) {
+        copy_band(c, src, row, r.rows, work);
+        r.src = work;
+    } else {
+        r.src = src + row * p->strideY * p->srcW * p->srcC;
+    }
+    sn_nhwc_compute(c, &r);
 }
 
 struct job {
@@ -154,15 +167,10 @@ static void run(const void * argument, size_t begin, size_t end)
     const SimdConvolutionParameters * p = &c->p;
     const size_t bands = sn_ceil_div(p->dstH, c->band.rows);
     for (size_t i = begin; i < end; ++i) {
-        const float * src = job->src + i / bands * c->srcSize;
-        const size_t row = i % bands * c->band.rows, rows = sn_min(c->band.rows, p->dstH - row);
-        if (c->band.copied) {
-            copy_band(c, src, row, rows, job->work);
-            src = job->work;
-        } else {
-            src += row * p->strideY * p->srcW * p->srcC;
-        }
-        compute(c, src, rows, job->dst + i / bands * c->dstSize + row * p->dstW * p->dstC);
+        const size_t row = i % bands * c->band.rows;
+        sn_nhwc_band(c, job->src + i / bands * c->srcSize, row, job->work, (struct sn_nhwc_rows){
+            .rows = sn_min(c->band.rows, p->dstH - row), .dst = job->dst + i / bands * c->dstSize + row * p->dstW * p->dstC,
+            .dstLine = p->dstW * p->dstC, .dstPixel = p->dstC});
     }
 }
 

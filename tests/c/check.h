@@ -84,6 +84,7 @@ typedef void * (*check_open_fn)(const void * job, void * const * a);
     X(inner_product)                                                                                                        \
     X(layout)                                                                                                               \
     X(lrn)                                                                                                                  \
+    X(merged_convolution_32f)                                                                                               \
     X(pooling)                                                                                                              \
     X(set_input)                                                                                                            \
     X(shuffle)                                                                                                              \

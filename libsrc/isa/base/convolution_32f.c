@@ -51,13 +51,14 @@ static double sum_of_window(const SimdConvolutionParameters * p, const float * w
 }
 
 static void convolution_32f(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                            const float * params, const float * src, float * dst)
+                            const float * params, const float * src, const float * add, float * dst)
 {
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const double v = sum_of_window(p, weight, src, o, y, x) + (bias ? bias[o] : 0);
-                dst[at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] = (float)activate(v, p->activation, params, o);
+                const size_t to = at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
+                const double v = sum_of_window(p, weight, src, o, y, x) + (bias ? bias[o] : 0) + (add ? add[to] : 0);
+                dst[to] = (float)activate(v, p->activation, params, o);
             }
 }
 

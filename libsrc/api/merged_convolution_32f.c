@@ -1,0 +1,203 @@
+#include "api/context.h"
+#include "api/convolution.h"
+#include "ops/merged_convolution_32f.h"
+
+#include <stdio.h>
+
+struct context {
+    struct sn_context head;
+    struct sn_merged_convolution_32f plan;
+};
+
+static void destroy(void * context)
+{
+    struct context * c = context;
+    for (int i = c->plan.first; i <= (int)c->plan.last; ++i)
+        sn_free(c->plan.stage[i].held);
+}
+
+static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
+
+/* ---- what a stage may be */
+
+#define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
+
+static bool check_common(const struct sn_convolution_check * c, bool same_strides)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->srcF == SimdTensorFormatNhwc, "srcF is %d, expected SimdTensorFormatNhwc", (int)p->srcF);
+    CHECK(p->kernelX == p->kernelY, "kernelX is %zu, expected %zu as kernelY", p->kernelX, p->kernelY);
+    CHECK(p->dilationY == 1, "dilationY is %zu, expected 1", p->dilationY);
+    CHECK(p->dilationX == 1, "dilationX is %zu, expected 1", p->dilationX);
+    CHECK(p->strideY <= 3, "strideY is %zu, expected 1, 2 or 3", p->strideY);
+    CHECK(p->strideX <= 3, "strideX is %zu, expected 1, 2 or 3", p->strideX);
+    CHECK(p->strideX == p->strideY || !same_strides, "strideX is %zu, expected %zu as strideY", p->strideX, p->strideY);
+    return true;
+}
+
+static bool check_stage(const struct sn_convolution_check * c, enum sn_merged_stage stage)
+{
+    const SimdConvolutionParameters * p = c->p;
+    const size_t k = p->kernelY;
+    switch (stage) {
+    case SN_EXPANSION:
+        CHECK(k == 1 || k == 3, "kernelY is %zu, expected 1 or 3", k);
+        CHECK(p->group == 1, "group is %zu, expected 1", p->group);
+        break;
+    case SN_DEPTHWISE:
+        CHECK(k == 3 || k == 5 || k == 7, "kernelY is %zu, expected 3, 5 or 7 for a depthwise convolution", k);
+        CHECK(p->group == p->srcC, "group is %zu, expected %zu as srcC for a depthwise convolution", p->group, p->srcC);
+        CHECK(p->dstC == p->srcC, "dstC is %zu, expected %zu as srcC for a depthwise convolution", p->dstC, p->srcC);
+        break;
+    default:
+        CHECK(k == 1, "kernelY is %zu, expected 1", k);
+        CHECK(p->strideY == 1 && p->strideX == 1, "strideY, strideX are %zu, %zu, expected 1", p->strideY, p->strideX);
+        CHECK(p->group == 1, "group is %zu, expected 1", p->group);
+    }
+    return true;
+}
+
+/* The image that p takes is the one that the stage before gives, and both are named. */
+static bool check_chain(const struct sn_convolution_check * c, size_t i, const SimdConvolutionParameters * before)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->srcC == before->dstC, "srcC is %zu, expected %zu as conv[%zu].dstC", p->srcC, before->dstC, i - 1);
+    CHECK(p->srcH == before->dstH, "srcH is %zu, expected %zu as conv[%zu].dstH", p->srcH, before->dstH, i - 1);
+    CHECK(p->srcW == before->dstW, "srcW is %zu, expected %zu as conv[%zu].dstW", p->srcW, before->dstW, i - 1);
+    return true;
+}
+
+/* The source can be added to what the last of three gives. */
+static bool check_add(const char * function, const SimdConvolutionParameters * p)
+{
+    const SimdConvolutionParameters * last = p + 2;
+    SN_CHECK_FOR(function, last->dstC == p->srcC, false, "conv[2].dstC is %zu, expected %zu as conv[0].srcC for add",
+                 last->dstC, p->srcC);
+    SN_CHECK_FOR(function, last->dstH == p->srcH, false, "conv[2].dstH is %zu, expected %zu as conv[0].srcH for add",
+                 last->dstH, p->srcH);
+    SN_CHECK_FOR(function, last->dstW == p->srcW, false, "conv[2].dstW is %zu, expected %zu as conv[0].srcW for add",
+                 last->dstW, p->srcW);
+    return true;
+}
+
+/* Of two stages the second tells by its kernel whether it is the depthwise one. */
+static enum sn_merged_stage first_stage(const SimdConvolutionParameters * p, size_t count)
+{
+    return count == 2 && p[1].kernelY == 1 ? SN_DEPTHWISE : SN_EXPANSION;
+}
+
+static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
+
+static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p, size_t count, bool add)
+{
+    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
+    SN_CHECK_FOR(function, p, false, "conv is NULL, expected an array of parameters");
+    SN_CHECK_FOR(function, count == 3 || count == 2, false, "count is %zu, expected 3 or 2", count);
+    for (size_t i = 0; i < count; ++i) {
+        const struct sn_convolution_check c = {function, names[i], &p[i]};
+        if (!sn_check_convolution_types(&c) || !sn_check_convolution_size(&c) || !sn_check_convolution_channels(&c) ||
+            !check_common(&c, count == 3) || !check_stage(&c, first_stage(p, count) + (enum sn_merged_stage)i) ||
+            (i > 0 && !check_chain(&c, i, &p[i - 1])))
+            return false;
+    }
+    return count == 2 || !add || check_add(function, p);
+}
+
+/* ---- the public functions */
+
+static void describe(struct context * c)
+{
+    const struct sn_merged_convolution_32f * plan = &c->plan;
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
+    static const char * const stages[] = {"expansion", "depthwise", "projection"};
+    char how[64] = "one after the other";
+    if (tile->run)
+        snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile->rows, tile->columns);
+    snprintf(c->head.info, sizeof(c->head.info), "%s to %s %s, %s", stages[plan->first], stages[plan->last], how,
+             c->head.table->isa);
+}
+
+void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
+{
+    SN_ENTER();
+    if (!check_parameters(__func__, batch, conv, count, add != SimdFalse))
+        return NULL;
+    struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
+    if (!c)
+        return NULL;
+    struct sn_merged_convolution_32f * plan = &c->plan;
+    plan->table = c->head.table;
+    plan->batch = batch;
+    plan->first = first_stage(conv, count);
+    plan->last = plan->first + (enum sn_merged_stage)(count - 1);
+    plan->add = add != SimdFalse && count == 3;
+    for (size_t i = 0; i < count; ++i)
+        plan->stage[plan->first + i].p = conv[i];
+    if (!sn_merged_convolution_32f_plan(plan)) {
+        sn_context_free(c);
+        SN_CHECK(false, NULL, "conv of batch %zu describes an array that is too large", batch);
+    }
+    describe(c);
+    return c;
+}
+
+size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
+{
+    SN_ENTER();
+    if (!sn_context_check(context, &kind, __func__))
+        return 0;
+    return sn_external_size(((const struct context *)context)->plan.workSize);
+}
+
+size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
+{
+    SN_ENTER();
+    if (!sn_context_check(context, &kind, __func__))
+        return 0;
+    const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
+    size_t size = 0;
+    for (int i = plan->first; i <= (int)plan->last; ++i)
+        size += plan->stage[i].heldSize;
+    return size;
+}
+
+void SimdSynetMergedConvolution32fSetParams(void * context, const float * const * weight, SimdBool * internal,
+                                            const float * const * bias, const float * const * params)
+{
+    SN_ENTER();
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
+    SN_CHECK(weight, SN_VOID, "weight is NULL, expected an array of arrays");
+    const size_t count = (size_t)plan->last - plan->first + 1;
+    for (size_t i = 0; i < count; ++i) {
+        const struct sn_convolution_check c = {__func__, names[i], &plan->stage[plan->first + i].p};
+        if (!sn_check_convolution_arrays(&c, weight[i], params ? params[i] : NULL))
+            return;
+    }
+    if (!sn_merged_convolution_32f_set(plan, weight, bias, params)) {
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
+        return;
+    }
+    for (size_t i = 0; internal && i < count; ++i)
+        internal[i] = SimdTrue;
+}
+
+void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst)
+{
+    SN_ENTER();
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
+    if (!plan->stage[plan->last].held) {
+        sn_error_set(SN_ERROR_STATE, __func__, "SetParams has not been called, Forward needs weights");
+        return;
+    }
+    if (plan->dstSize == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    float * work;
+    if (sn_workspace(__func__, buf, plan->workSize, &work))
+        sn_merged_convolution_32f_forward(plan, src, work, dst);
+}

@@ -1,0 +1,272 @@
+/*
+ * Merged convolution: a few output rows at a time through all stages, so that what lies between them stays in the caches.
+ *
+ * A step expands the lines that its rows need and no earlier step has made, into a ring of lines that have their padding as zeros
+ * beside them; lets the depthwise kernel run over the ring; and multiplies its result, while it is near, with the weights of the
+ * projection. So each line is expanded once, and no intermediate image exists. Without an expansion the depthwise kernel reads
+ * the image itself; without a projection it writes the result.
+ *
+ * Neither results nor the order of any sum depend on how many rows a step has.
+ */
+#include "ops/merged_convolution_32f.h"
+
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+
+/* ---- `base`: whole images, one stage after the other */
+
+static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm_32f.run; }
+
+static bool plan_base(struct sn_merged_convolution_32f * m)
+{
+    m->workSize = 0;
+    for (int i = m->first; i < (int)m->last; ++i)
+        m->workSize += m->stage[i].dstSize;
+    return true;
+}
+
+static void forward_base(const struct sn_merged_convolution_32f * m, const float * src, float * work, float * dst)
+{
+    for (size_t b = 0; b < m->batch; ++b, src += m->srcSize, dst += m->dstSize) {
+        const float * from = src;
+        float * to = work;
+        for (int i = m->first; i <= (int)m->last; ++i) {
+            const struct sn_convolution_32f * c = &m->stage[i];
+            to = i == (int)m->last ? dst : to;
+            m->table->convolution_32f(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, from,
+                                      m->add && i == (int)m->last ? src : NULL, to);
+            from = to;
+            to += c->dstSize;
+        }
+    }
+}
+
+/* ---- the plan */
+
+/* Rows of a step, and lines that they need with the largest kernel and stride. */
+enum { MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
+
+/* Floats between pixels of `channels`, such that the pixels that a kernel reads together do not all fall into a few sets of the
+ * first cache. */
+static size_t spaced(size_t channels) { return channels % 512 == 0 ? channels + SN_ALIGN / sizeof(float) : channels; }
+
+static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
+{
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    return sn_used(rows, p->strideY, p->kernelY, 1);
+}
+
+/* Floats that a step of so many rows works on. */
+static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
+{
+    const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->line : 0;
+    const size_t buffer = m->last == SN_PROJECTION ? rows * m->stage[SN_PROJECTION].p.dstW * m->bufferPixel : 0;
+    return ring + buffer;
+}
+
+/*
+ * As many rows as leave room in the second cache: with many weights, which a step fetches from beyond it, half of it; with few,
+ * which are to stay there, a quarter.
+ */
+static void plan_rows(struct sn_merged_convolution_32f * m)
+{
+    const size_t all = m->stage[m->last].p.dstH, cache = sn_cpu()->cacheL2 / sizeof(float);
+    const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
+    const size_t budget = weights > cache / 2 ? cache / 2 : cache / 4;
+    m->rows = 1;
+    while (m->rows < sn_min(all, MOST_ROWS) && step_size(m, m->rows + 1) <= budget)
+        ++m->rows;
+    m->rows = sn_ceil_div(all, sn_ceil_div(all, m->rows)); /* steps of about equal height */
+}
+
+/* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
+static bool plan_work(struct sn_merged_convolution_32f * m)
+{
+    struct sn_convolution_32f * expansion = &m->stage[SN_EXPANSION];
+    const size_t unit = SN_ALIGN / sizeof(float);
+    size_t ring = 0, buffer = 0, band = 0;
+    if (m->first == SN_EXPANSION) {
+        m->lines = lines_of(m, m->rows);
+        expansion->band.rows = sn_min(expansion->band.rows, m->lines);
+        expansion->band.lines =
+            sn_used(expansion->band.rows, expansion->band.strideY, expansion->p.kernelY, expansion->p.dilationY);
+        if (!sn_product(&ring, m->lines, m->line) ||
+            !sn_product(&band, expansion->band.copied, expansion->band.lines, expansion->band.line))
+            return false;
+    }
+    if (m->last == SN_PROJECTION && !sn_product(&buffer, m->rows, m->stage[SN_PROJECTION].p.dstW, m->bufferPixel))
+        return false;
+    m->buffer = sn_align(ring, unit);
+    m->band = sn_align(m->buffer + buffer, unit);
+    m->workSize = m->band + band;
+    return sn_product(&band, m->workSize, 1);
+}
+
+bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
+{
+    static const struct sn_convolution_32f_way * const ways[] = {&sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc,
+                                                                 &sn_convolution_32f_nhwc};
+    for (int i = m->first; i <= (int)m->last; ++i) {
+        struct sn_convolution_32f * c = &m->stage[i];
+        c->batch = m->batch;
+        c->table = m->table;
+        c->way = is_base(m) ? &sn_convolution_32f_base : ways[i];
+        if (!sn_convolution_32f_plan(c))
+            return false;
+    }
+    m->srcSize = m->stage[m->first].srcSize;
+    m->dstSize = m->stage[m->last].dstSize;
+    if (is_base(m))
+        return plan_base(m);
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    m->pixel = m->first == SN_EXPANSION ? spaced(p->srcC) : p->srcC;
+    m->bufferPixel = spaced(p->dstC);
+    const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
+    if (!sn_product(&m->line, m->first == SN_EXPANSION ? columns : p->srcW, m->pixel))
+        return false;
+    plan_rows(m);
+    return plan_work(m);
+}
+
+bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const float * const * weight,
+                                   const float * const * bias, const float * const * params)
+{
+    for (size_t i = m->first, n = 0; i <= (size_t)m->last; ++i, ++n)
+        if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL))
+            return false;
+    return true;
+}
+
+/* ---- the steps */
+
+struct job {
+    const struct sn_merged_convolution_32f * m;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* Expands lines `line` .. end - 1 of the image into their places in the ring, as many at a time as lie there side by side. */
+static void expand(const struct job * job, const float * src, size_t line, size_t end)
+{
+    const struct sn_merged_convolution_32f * m = job->m;
+    const struct sn_convolution_32f * c = &m->stage[SN_EXPANSION];
+    const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
+    while (line < end) {
+        const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), c->band.rows);
+        sn_nhwc_band(c, src, line, job->work + m->band, (struct sn_nhwc_rows){.rows = rows,
+            .dst = job->work + place * m->line + left, .dstLine = m->line, .dstPixel = m->pixel});
+        line += rows;
+    }
+}
+
+/* Rows row .. row + rows - 1 of the depthwise stage to dst, from the ring or, without an expansion, from the image. */
+static void depthwise(const struct job * job, const float * src, size_t row, size_t rows, float * dst, size_t dstRow,
+                      size_t dstPixel)
+{
+    const struct sn_merged_convolution_32f * m = job->m;
+    const struct sn_convolution_32f * c = &m->stage[SN_DEPTHWISE];
+    const SimdConvolutionParameters * p = &c->p;
+    const bool ring = m->first == SN_EXPANSION;
+    const float * line[MOST_LINES];
+    const size_t lines = lines_of(m, rows);
+    for (size_t i = 0; i < lines; ++i) {
+        const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
+        line[i] = y >= p->srcH ? NULL : ring ? job->work + y % m->lines * m->line : src + y * m->line;
+    }
+    const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
+        .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = m->pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
+        .weightStep = c->channels, .bias = c->bias, .slope = c->slope, .activation = sn_tile_activation(c),
+        .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
+        .dstPixel = dstPixel};
+    m->table->depthwise_nhwc_32f(&d);
+}
+
+/* The expansion, where there is one, of the lines that these rows of the depthwise stage need and that are not `ready`, which
+ * are those before the result. */
+static size_t prepare(const struct job * job, const float * src, size_t row, size_t rows, size_t ready)
+{
+    const struct sn_merged_convolution_32f * m = job->m;
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    if (m->first != SN_EXPANSION)
+        return ready;
+    const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
+    const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
+    const size_t end = reach > p->padY ? sn_min(reach - p->padY, p->srcH) : 0;
+    expand(job, src, sn_max(begin, ready), end);
+    return sn_max(ready, end);
+}
+
+/* Rows row .. row + rows - 1 of the projection, by the buffer, which has them with the padding of the projection. */
+static size_t project(const struct job * job, const float * src, size_t row, size_t rows, size_t ready, float * dst)
+{
+    const struct sn_merged_convolution_32f * m = job->m;
+    const struct sn_convolution_32f * c = &m->stage[SN_PROJECTION];
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
+    const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
+    const size_t line = p->dstW * m->bufferPixel;
+    float * buffer = job->work + m->buffer;
+    if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
+        memset(buffer, 0, rows * line * sizeof(float));
+    if (begin < end) {
+        ready = prepare(job, src, begin, end - begin, ready);
+        depthwise(job, src, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
+                  m->bufferPixel);
+    }
+    const size_t dstLine = p->dstW * p->dstC;
+    sn_nhwc_compute(c, &(struct sn_nhwc_rows){.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
+        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL});
+    return ready;
+}
+
+/* The same without a projection. */
+static size_t finish(const struct job * job, const float * src, size_t row, size_t rows, size_t ready, float * dst)
+{
+    const SimdConvolutionParameters * p = &job->m->stage[SN_DEPTHWISE].p;
+    const size_t line = p->dstW * p->dstC;
+    ready = prepare(job, src, row, rows, ready);
+    depthwise(job, src, row, rows, dst + row * line, line, p->dstC);
+    return ready;
+}
+
+/* The padding of the lines of the ring; what the expansion writes lies between. */
+static void clear_padding(const struct sn_merged_convolution_32f * m, float * line)
+{
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t left = p->padX * m->pixel, right = left + p->srcW * m->pixel;
+    for (size_t i = 0; i < m->lines; ++i, line += m->line) {
+        memset(line, 0, left * sizeof(float));
+        memset(line + right, 0, (m->line - right) * sizeof(float));
+    }
+}
+
+/* Units of work are the steps of all images. A range begins with no lines, so the first it needs may be expanded by two. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_merged_convolution_32f * m = job->m;
+    const size_t all = m->stage[m->last].p.dstH, steps = sn_ceil_div(all, m->rows);
+    clear_padding(m, job->work);
+    for (size_t i = begin, ready = 0; i < end; ++i) {
+        const size_t image = i / steps, row = i % steps * m->rows;
+        ready = row == 0 ? 0 : ready;
+        ready = (m->last == SN_PROJECTION ? project : finish)(job, job->src + image * m->srcSize, row,
+                                                              sn_min(m->rows, all - row), ready,
+                                                              job->dst + image * m->dstSize);
+    }
+}
+
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const float * src, float * work, float * dst)
+{
+    if (is_base(m)) {
+        forward_base(m, src, work, dst);
+        return;
+    }
+    const struct job job = {m, src, work, dst};
+    sn_parallel_for(run, &job, m->batch * sn_ceil_div(m->stage[m->last].p.dstH, m->rows));
+}

@@ -1,0 +1,158 @@
+"""Convolutions of float32 images one after the other, without images in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
+from pysimd._convolution import Params, activation_of, buffer_of, params_of
+from pysimd._geometry import NHWC, Padding, Pair, images_of, number, output_size, pair, shape_of, shape_of_images, sides
+from pysimd._library import ffi, lib
+from pysimd.context import Context
+from pysimd.enums import Activation
+from pysimd.errors import raise_last
+
+
+@dataclass(frozen=True)
+class ConvolutionStage:
+    """One of the convolutions of a :class:`MergedConvolution32f`.
+
+    kernel, stride, padding, activation : as in :class:`Convolution32f`.
+    dst_c : output channels; None for a depthwise convolution, which has as many as its input.
+    """
+
+    kernel: Pair
+    dst_c: int | None = None
+    stride: Pair = 1
+    padding: Padding = 0
+    activation: str | Activation = "identity"
+
+
+class MergedConvolution32f(Context):
+    """Two or three convolutions of NHWC images in one go: what lies between them stays in the caches.
+
+    src_shape : (H, W, C), or a batch of them, which has its size fixed here.
+    stages : three :class:`ConvolutionStage`, an expansion (kernel 1 or 3), a depthwise convolution (kernel 3, 5 or 7; dst_c
+        None) and a projection (kernel 1, stride 1); or the first two, or the last two of these. Strides are 1, 2 or 3.
+    add : adds the image to the result of three stages, before the last activation; their shapes must be equal. Of two
+        stages it changes nothing.
+
+    Attributes: src_shape, dst_shape, weight_shapes (one for each stage).
+
+    An inverted residual block of MobileNetV2::
+
+        stage = pysimd.ConvolutionStage
+        expand, depthwise, project = stage(1, 144, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 24)
+        with pysimd.MergedConvolution32f((56, 56, 24), [expand, depthwise, project], add=True) as block:
+            block.set_params([weight0, weight1, weight2], [bias0, bias1, bias2])
+            y = block(x)
+
+    Raises ValueError for stages that cannot be. Formula: SimdSynetMergedConvolution32fInit.
+    """
+
+    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, add: bool = False) -> None:
+        self.src_shape: Shape = shape_of(src_shape, "src_shape")
+        self._stages = tuple(stages)
+        lead, c, h, w = images_of(self.src_shape, NHWC, "src_shape")
+        convs = ffi.new("SimdConvolutionParameters[]", max(len(self._stages), 1))
+        self.weight_shapes: tuple[Shape, ...] = ()
+        self._activations: tuple[Activation, ...] = ()
+        for i, stage in enumerate(self._stages):
+            weight, (c, h, w) = _describe(convs[i], stage, f"stages[{i}]", c, h, w)
+            self.weight_shapes += (weight,)
+            self._activations += (activation_of(stage.activation),)
+        self.dst_shape = shape_of_images(lead, c, h, w, NHWC)
+        self._given: tuple[Any, ...] | None = None
+        super().__init__(
+            lib.SimdSynetMergedConvolution32fInit(
+                lead[0] if lead else 1, convs, len(self._stages), lib.SimdTrue if add else lib.SimdFalse
+            ),
+            {"src_shape": self.src_shape, "stages": self._stages, "add": add},
+        )
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of floats of the `buf` that :meth:`forward` can be given."""
+        return int(lib.SimdSynetMergedConvolution32fExternalBufferSize(self._open()))
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of floats that the context holds now."""
+        return int(lib.SimdSynetMergedConvolution32fInternalBufferSize(self._open()))
+
+    def set_params(
+        self,
+        weight: Sequence[Array],
+        bias: Sequence[Array | None] | None = None,
+        params: Sequence[Params | None] | None = None,
+    ) -> None:
+        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : for each stage, float32 of ``weight_shapes[i]``: (kernel_y, kernel_x, C, dst_c), depthwise (kernel_y,
+            kernel_x, 1, C).
+        bias : for each stage (dst_c,) float32, or None for zeros; None for zeros in all.
+        params : for each stage what its activation needs, as in :meth:`Convolution32f.set_params`; None for nothing in all.
+
+        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        """
+        handle, count = self._open(), len(self._stages)
+        lists: list[Sequence[Any]] = [weight, bias or [None] * count, params or [None] * count]
+        for values, name in zip(lists, ("weight", "bias", "params")):
+            if len(values) != count:
+                raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
+        arrays: tuple[list[Any], ...] = ([], [], [])
+        for i, (values, term, numbers) in enumerate(zip(*lists)):
+            shape, activation = self.weight_shapes[i], self._activations[i]
+            arrays[0].append(floats(values, f"weight[{i}]"))
+            if values.shape != shape:
+                raise ValueError(f"weight[{i}] has shape {values.shape}, expected {shape}")
+            arrays[1].append(vector_or_null(term, f"bias[{i}]", shape[-1]))
+            arrays[2].append(params_of(numbers, activation, shape[-1], f"params[{i}]"))
+        weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
+        lib.SimdSynetMergedConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        self._given = weight, bias, params
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Convolves `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
+
+        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        src = floats(x, "x")
+        if x.shape != self.src_shape:
+            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
+        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
+        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
+        lib.SimdSynetMergedConvolution32fForward(handle, src, scratch, dst)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        return out
+
+    __call__ = forward
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        return self._given
+
+
+def _describe(conv: Any, stage: ConvolutionStage, name: str, c: int, h: int, w: int) -> tuple[Shape, tuple[int, int, int]]:
+    """Fills the parameters of a stage behind an image; returns the shape of its weights, and the image that it gives."""
+    if not isinstance(stage, ConvolutionStage):
+        raise TypeError(f"{name} is a {type(stage).__name__}, expected a ConvolutionStage")
+    depthwise = stage.dst_c is None
+    dst_c = c if depthwise else number(stage.dst_c, f"{name}.dst_c", 0)
+    kernel, stride = pair(stage.kernel, f"{name}.kernel", 1), pair(stage.stride, f"{name}.stride", 1)
+    top, left, bottom, right = sides(stage.padding, f"{name}.padding")
+    dst_h = output_size(h, kernel[0], stride[0], top, bottom, False, "height")
+    dst_w = output_size(w, kernel[1], stride[1], left, right, False, "width")
+    conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = c, h, w, lib.SimdTensorData32f, NHWC
+    conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, lib.SimdTensorData32f, NHWC
+    (conv.kernelY, conv.kernelX), (conv.strideY, conv.strideX) = kernel, stride
+    conv.dilationY = conv.dilationX = 1
+    conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
+    conv.group, conv.activation = c if depthwise else 1, activation_of(stage.activation)
+    return (*kernel, 1 if depthwise else c, dst_c), (dst_c, dst_h, dst_w)

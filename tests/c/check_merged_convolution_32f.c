@@ -1,0 +1,589 @@
+/*
+ * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it makes of
+ * the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
+ */
+#include <stdlib.h>
+
+#include "check.h"
+
+#define INIT "SimdSynetMergedConvolution32fInit"
+#define FORWARD "SimdSynetMergedConvolution32fForward"
+#define SET_PARAMS "SimdSynetMergedConvolution32fSetParams"
+
+typedef SimdConvolutionParameters parameters;
+
+struct job {
+    parameters p[3];
+    size_t count, batch;
+    bool add;
+    bool own_buffer; /* give Forward a buffer */
+    bool no_bias, no_set, wrong_context, null_conv, null_weights, null_weight;
+    bool bench;
+};
+
+enum { SRC, WEIGHT, BIAS, PARAMS, DST };
+
+static size_t params_of(const parameters * p)
+{
+    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
+    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
+}
+
+static size_t weight_of(const parameters * p) { return p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX; }
+static size_t bias_of(const parameters * p) { return p->dstC; }
+static size_t src_size(const struct job * j) { return j->batch * j->p[0].srcC * j->p[0].srcH * j->p[0].srcW; }
+static size_t dst_of(const parameters * p) { return p->dstC * p->dstH * p->dstW; }
+static size_t dst_size(const struct job * j) { return j->batch * dst_of(&j->p[j->count - 1]); }
+
+/* The sum over the stages; arrays of all of them lie behind each other. */
+static size_t all_of(const struct job * j, size_t (*of)(const parameters * p))
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < j->count; ++i)
+        sum += of(&j->p[i]);
+    return sum;
+}
+
+/* ---- a context and its use */
+
+/* Pointers to copies of the stages' arrays, which are spoilt once SetParams has returned: the library may not keep them. */
+struct copies {
+    float * all;
+    const float * at[3];
+};
+
+static struct copies copy(const struct job * j, const void * values, size_t (*of)(const parameters * p))
+{
+    const size_t count = all_of(j, of);
+    struct copies c = {.all = malloc(count * sizeof(float) + 1)};
+    if (count)
+        memcpy(c.all, values, count * sizeof(float));
+    const float * at = c.all;
+    for (size_t i = 0; i < j->count; at += of(&j->p[i++]))
+        c.at[i] = of == params_of && params_of(&j->p[i]) == 0 ? NULL : at;
+    return c;
+}
+
+static void spoil(const struct job * j, struct copies c, size_t (*of)(const parameters * p))
+{
+    memset(c.all, 0xFF, all_of(j, of) * sizeof(float));
+    free(c.all);
+}
+
+static void * init(const void * job, void * const * a)
+{
+    const struct job * j = job;
+    (void)a;
+    return SimdSynetMergedConvolution32fInit(j->batch, j->null_conv ? NULL : j->p, j->count, j->add ? SimdTrue : SimdFalse);
+}
+
+static void * open(const void * job, void * const * a)
+{
+    const struct job * j = job;
+    void * context = init(job, a);
+    if (!context || j->no_set)
+        return context;
+    struct copies weight = copy(j, a[WEIGHT], weight_of), bias = copy(j, a[BIAS], bias_of), params = copy(j, a[PARAMS], params_of);
+    SimdBool internal[3] = {SimdFalse, SimdFalse, SimdFalse};
+    const bool none = all_of(j, params_of) == 0 && j->batch % 2; /* then the array of arrays may be NULL too */
+    SimdSynetMergedConvolution32fSetParams(context, weight.at, internal, j->no_bias ? NULL : bias.at, none ? NULL : params.at);
+    for (size_t i = 0; i < j->count; ++i)
+        if (internal[i] != SimdTrue)
+            check_that(false, SET_PARAMS, "internal[%zu] is not SimdTrue", i);
+    if (SimdSynetMergedConvolution32fInternalBufferSize(context) < all_of(j, weight_of))
+        check_that(false, "SimdSynetMergedConvolution32fInternalBufferSize", "is less than the weights");
+    spoil(j, weight, weight_of);
+    spoil(j, bias, bias_of);
+    spoil(j, params, params_of);
+    return context;
+}
+
+/* With weights, although the case has no arrays. */
+static void * open_empty(const void * job, void * const * a)
+{
+    (void)a;
+    float zeros[200] = {0};
+    void * const arrays[] = {NULL, zeros, zeros, zeros, NULL};
+    return open(job, arrays);
+}
+
+static void forward(const void * job, void * context, void * const * a)
+{
+    const struct job * j = job;
+    float * buf = NULL;
+    if (j->own_buffer) {
+        const size_t size = SimdSynetMergedConvolution32fExternalBufferSize(context);
+        if (size == 0)
+            check_that(false, "SimdSynetMergedConvolution32fExternalBufferSize", "is 0");
+        buf = check_buffer(size);
+    }
+    SimdSynetMergedConvolution32fForward(context, a[SRC], buf, a[DST]);
+}
+
+/* Forward, once more without or with a buffer of its own: the bits must not change. */
+static void forward_twice(const void * job, void * context, void * const * a)
+{
+    const struct job * j = job;
+    const size_t bytes = dst_size(j) * sizeof(float);
+    forward(job, context, a);
+    struct job other = *j;
+    other.own_buffer = !j->own_buffer;
+    float * dst = malloc(bytes + 1);
+    void * arrays[] = {a[SRC], a[WEIGHT], a[BIAS], a[PARAMS], dst};
+    forward(&other, context, arrays);
+    if (memcmp(a[DST], dst, bytes) != 0)
+        check_that(false, FORWARD, "with and without buf results differ: %s", SimdnetContextInfo(context));
+    free(dst);
+}
+
+/* All images are the same, so all results must be. */
+static void forward_batch(const void * job, void * context, void * const * a)
+{
+    const struct job * j = job;
+    forward(job, context, a);
+    const size_t size = dst_size(j) / j->batch;
+    const float * dst = a[DST];
+    for (size_t b = 1; b < j->batch; ++b)
+        if (memcmp(dst, dst + b * size, size * sizeof(float)) != 0)
+            check_that(false, FORWARD, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
+}
+
+/* ---- bounds */
+
+/* Values of an image, and what those of an instruction set may be wrong by. */
+struct image {
+    double * value, * error;
+};
+
+/* The parameters of an activation, and what it makes of v, which is wrong by *error. `size` is the sum of absolute terms. */
+static double activated(const parameters * p, const float * params, size_t o, double v, double size, double * error)
+{
+    const double p0 = params_of(p) ? params[0] : 0, p1 = params_of(p) == 2 ? params[1] : 0;
+    double slope = 1, own = 0;
+    switch (p->activation) {
+    case SimdConvolutionActivationRelu: v = 0 > v ? 0 : v; break;
+    case SimdConvolutionActivationRestrictRange: v = p0 > v ? p0 : v, v = p1 < v ? p1 : v; break;
+    case SimdConvolutionActivationLeakyRelu: slope = fmax(1, fabs(p0)), v = v < 0 ? p0 * v : v; break;
+    case SimdConvolutionActivationPrelu: slope = fmax(1, fabs(params[o])), v = v < 0 ? params[o] * v : v; break;
+    case SimdConvolutionActivationElu: /* its terms are exp(v) and 1 */
+        slope = fmax(1, fabs(p0)), own = 2 * fabs(p0), v = v < 0 ? p0 * expm1(v) : v;
+        break;
+    case SimdConvolutionActivationHswish:
+        slope = 3 * fabs(p0 * p1), own = size * slope, v = (v + p0 < 0 ? 0 : v < p0 ? v + p0 : 2 * p0) * p1 * v;
+        break;
+    default: break;
+    }
+    *error = isfinite(*error) ? *error * slope + (3 * size * slope + 8 * (fabs(v) + own)) * FLT_EPSILON
+             : isfinite(v)    ? 0
+                              : INFINITY;
+    return v;
+}
+
+/* One output of a stage from an image of its source. */
+static void element(const parameters * p, const float * weight, struct image src, size_t o, size_t y, size_t x, double * sum,
+                    double * size, double * error)
+{
+    const size_t n = p->srcC / p->group, first = p->group == 1 ? 0 : o;
+    for (size_t ky = 0; ky < p->kernelY; ++ky)
+        for (size_t kx = 0; kx < p->kernelX; ++kx) {
+            const size_t sy = y * p->strideY + ky - p->padY, sx = x * p->strideX + kx - p->padX;
+            if (sy >= p->srcH || sx >= p->srcW)
+                continue;
+            const float * w = weight + (ky * p->kernelX + kx) * n * p->dstC + o;
+            const size_t at = (sy * p->srcW + sx) * p->srcC + first;
+            for (size_t i = 0; i < n; ++i) {
+                const double term = w[i * p->dstC] * src.value[at + i], wrong = fabs(w[i * p->dstC]) * src.error[at + i];
+                *sum += term;
+                *size += fabs(term) + wrong;
+                *error += wrong;
+            }
+        }
+}
+
+/* dst = stage of src; add is NULL or the image that is added before the activation. */
+static void propagate(const parameters * p, const float * weight, const float * bias, const float * params, struct image src,
+                      const double * add, struct image dst)
+{
+    const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX + 1);
+    for (size_t i = 0; i < dst_of(p); ++i) {
+        const size_t o = i % p->dstC, y = i / p->dstC / p->dstW, x = i / p->dstC % p->dstW;
+        const double start = (double)(bias ? bias[o] : 0) + (add ? add[i] : 0);
+        double sum = start, size = fabs((double)(bias ? bias[o] : 0)) + fabs(add ? add[i] : 0), error = 0;
+        element(p, weight, src, o, y, x, &sum, &size, &error);
+        dst.error[i] = isfinite(sum) ? error + depth * (size * FLT_EPSILON + 0x1p-149) : INFINITY;
+        dst.value[i] = activated(p, params, o, sum, size, &dst.error[i]);
+    }
+}
+
+static struct image image(size_t size)
+{
+    return (struct image){calloc(size + 1, sizeof(double)), calloc(size + 1, sizeof(double))};
+}
+
+static void drop(struct image i)
+{
+    free(i.value);
+    free(i.error);
+}
+
+static void fill_bounds(const struct job * j, const float * src, const float * weight, const float * bias,
+                        const float * params, double * bound)
+{
+    const size_t size = src_size(j) / j->batch;
+    for (size_t b = 0; b < j->batch; ++b, src += size, bound += dst_size(j) / j->batch) {
+        struct image source = image(size), from = source;
+        const float * w = weight, * c = bias, * a = params;
+        for (size_t i = 0; i < size; ++i)
+            source.value[i] = src[i];
+        for (size_t i = 0; i < j->count; ++i) {
+            const parameters * p = &j->p[i];
+            const struct image to = image(dst_of(p));
+            const bool add = j->add && j->count == 3 && i == 2;
+            propagate(p, w, j->no_bias ? NULL : c, a, from, add ? source.value : NULL, to);
+            w += weight_of(p), c += p->dstC, a += params_of(p);
+            if (i > 0)
+                drop(from);
+            from = to;
+        }
+        memcpy(bound, from.error, dst_size(j) / j->batch * sizeof(double));
+        drop(from);
+        drop(source);
+    }
+}
+
+/* ---- cases */
+
+static void set_params(const struct job * j, float * params)
+{
+    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
+    for (size_t i = 0; i < j->count; params += params_of(&j->p[i++]))
+        if (j->p[i].activation != SimdConvolutionActivationPrelu)
+            memcpy(params, values[j->p[i].activation], params_of(&j->p[i]) * sizeof(float));
+}
+
+static void declare(const struct job * j, enum check_fill fill)
+{
+    char text[256];
+    int length = snprintf(text, sizeof(text), "%zux%zux%zux%zu", j->batch, j->p[0].srcC, j->p[0].srcH, j->p[0].srcW);
+    for (size_t i = 0; i < j->count; ++i) {
+        const parameters * p = &j->p[i];
+        length += snprintf(text + length, sizeof(text) - (size_t)length, " -> %zux%zux%zu k%zu s%zux%zu p%zu,%zu,%zu,%zu%s act%d",
+                           p->dstC, p->dstH, p->dstW, p->kernelY, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW,
+                           p->group > 1 ? " g" : "", (int)p->activation);
+    }
+    check_case(FORWARD, "%s%s%s%s %s", text, j->add ? " add" : "", j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "",
+               check_fill_name(fill));
+    const float * src = check_in("src", CHECK_32F, src_size(j), fill);
+    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
+    const float * weight = check_in("weight", CHECK_32F, all_of(j, weight_of), wild ? CHECK_RANDOM : fill);
+    float * bias = check_in("bias", CHECK_32F, all_of(j, bias_of), CHECK_RANDOM);
+    float * params = check_in("params", CHECK_32F, all_of(j, params_of), CHECK_RANDOM);
+    check_out("dst", CHECK_32F, dst_size(j));
+    check_open(open);
+    set_params(j, params);
+    if (!j->bench)
+        fill_bounds(j, src, weight, bias, params, check_bound());
+}
+
+/* A stage of `c` channels behind an image of C x H x W; pads are those of all sides, group 0 stands for depthwise. */
+static parameters stage(size_t srcC, size_t h, size_t w, size_t c, size_t kernel, size_t stride, size_t pad, size_t group)
+{
+    const SimdTensorFormatType f = SimdTensorFormatNhwc;
+    parameters p = {.srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData32f, .srcF = f, .dstC = c,
+                    .dstT = SimdTensorData32f, .dstF = f, .kernelY = kernel, .kernelX = kernel, .dilationY = 1, .dilationX = 1,
+                    .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad,
+                    .group = group ? group : srcC};
+    p.dstH = (h + 2 * pad - kernel) / stride + 1;
+    p.dstW = (w + 2 * pad - kernel) / stride + 1;
+    return p;
+}
+
+static parameters behind(const parameters * p, size_t c, size_t kernel, size_t stride, size_t pad, size_t group)
+{
+    return stage(p->dstC, p->dstH, p->dstW, c, kernel, stride, pad, group);
+}
+
+/* The usual block: padding that keeps the size, but for the stride of the depthwise stage. */
+static struct job block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride, size_t o)
+{
+    struct job j = {.count = 3, .batch = 1};
+    j.p[0] = stage(c, h, w, expanded, kernel0, 1, kernel0 / 2, 1);
+    j.p[1] = behind(&j.p[0], expanded, kernel1, stride, kernel1 / 2, 0);
+    j.p[2] = behind(&j.p[1], o, 1, 1, 0, 1);
+    j.p[0].activation = j.p[1].activation = SimdConvolutionActivationRelu;
+    j.add = stride == 1 && c == o;
+    return j;
+}
+
+/* The first or the last two of its stages. */
+static struct job without(struct job j, bool first)
+{
+    if (first)
+        j.p[0] = j.p[1], j.p[1] = j.p[2];
+    j.count = 2;
+    return j;
+}
+
+/* 1 .. limit, small ones more often. */
+static size_t few(size_t limit) { return check_random(1, check_random(1, limit)); }
+
+/* Random pads; the image, padded, is at least as large as the kernel. */
+static void random_axis(size_t size, size_t kernel, size_t stride, size_t * before, size_t * after, size_t * dst)
+{
+    *before = check_random(0, few(kernel)), *after = check_random(0, few(kernel));
+    if (size + *before + *after < kernel)
+        *after = kernel - size - *before;
+    *dst = (size + *before + *after - kernel) / stride + 1;
+}
+
+static parameters random_stage(size_t srcC, size_t h, size_t w, size_t c, size_t kernel, size_t stride, size_t group)
+{
+    parameters p = stage(srcC, kernel, kernel, c, kernel, stride, 0, group);
+    p.srcH = h, p.srcW = w;
+    random_axis(h, kernel, stride, &p.padY, &p.padH, &p.dstH);
+    random_axis(w, kernel, stride, &p.padX, &p.padW, &p.dstW);
+    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+    return p;
+}
+
+static struct job random_shape(void)
+{
+    const size_t kernels[] = {1, 1, 1, 3}, kind = check_random(0, 9), h = few(13), w = few(check_random(0, 3) ? 13 : 36);
+    const size_t k0 = kernels[check_random(0, 3)], k1 = 2 * few(3) + 1, o = few(36);
+    size_t c = few(20), expanded = few(check_random(0, 1) ? 12 : 50);
+    if (h * w * expanded * c * k0 * k0 > 60000) /* keeps base's time short */
+        c = few(4), expanded = few(20);
+    struct job j = {.count = 3};
+    if (kind < 3) { /* so that the source can be added */
+        j = block(c, h, w, expanded, k0, k1, 1, c);
+        for (size_t i = 0; i < 3; ++i)
+            j.p[i].activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+        j.add = kind < 2;
+    } else {
+        const size_t s0 = few(3);
+        j.p[0] = random_stage(c, h, w, expanded, k0, s0, 1);
+        j.p[1] = random_stage(expanded, j.p[0].dstH, j.p[0].dstW, expanded, k1, few(3), 0);
+        j.p[2] = random_stage(expanded, j.p[1].dstH, j.p[1].dstW, o, 1, 1, 1);
+        if (kind > 5) {
+            j = without(j, kind > 7);
+            j.add = check_random(0, 1); /* is ignored */
+        }
+    }
+    j.batch = few(2), j.own_buffer = check_random(0, 1), j.no_bias = check_random(0, 3) == 0;
+    return j;
+}
+
+static void run_case(struct job j, enum check_fill fill)
+{
+    declare(&j, fill);
+    check_run(j.batch == 1 ? forward_twice : forward, &j);
+}
+
+/* Every tail of channels, every width. */
+static void tails(void)
+{
+    for (size_t n = 1; n <= 34; ++n) {
+        run_case(block(3, 4, 5, n, 1, 3, 1, 3), CHECK_RANDOM);
+        run_case(block(2, 5, n, 5, 1, 3, 1 + n % 2, 36 - n), CHECK_RANDOM);
+        run_case(without(block(3, 5, n, 6, 3, 3 + n % 3 * 2, 1 + n % 3, 3), false), CHECK_RANDOM);
+        run_case(without(block(3, 4, 5, n, 1, 3, 1 + n % 2, 36 - n), true), CHECK_RANDOM);
+        run_case(without(block(3, 7, n, 5, 1, 5, 1 + n % 2, n), true), CHECK_RANDOM);
+    }
+}
+
+/* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, sums of nothing. */
+static void cuts(void)
+{
+    struct job j = block(9, 60, 70, 40, 1, 3, 1, 9);
+    j.own_buffer = true;
+    run_case(j, CHECK_RANDOM);
+    run_case(block(8, 50, 51, 70, 3, 5, 2, 8), CHECK_RANDOM);
+    run_case(block(2, 90, 80, 33, 1, 7, 3, 2), CHECK_RANDOM);
+    run_case(block(3, 7, 8, 512, 1, 3, 1, 3), CHECK_RANDOM);
+    run_case(block(512, 3, 4, 17, 1, 3, 1, 512), CHECK_RANDOM);
+    run_case(without(block(3, 5, 6, 1024, 1, 3, 2, 3), true), CHECK_RANDOM);
+    run_case(without(block(2, 100, 3, 200, 1, 3, 1, 2), true), CHECK_RANDOM);
+    run_case(without(block(5, 200, 1, 33, 3, 3, 1, 2), false), CHECK_RANDOM);
+    j = without(block(5, 9, 9, 20, 1, 3, 2, 7), true);
+    j.p[0].strideX = 3, j.p[0].dstW = 3;
+    j.p[1] = behind(&j.p[0], 7, 1, 1, 0, 1);
+    run_case(j, CHECK_RANDOM);
+    j = block(4, 6, 5, 12, 1, 3, 1, 7);
+    j.p[1] = behind(&j.p[0], 12, 3, 2, 9, 0);
+    j.p[2] = behind(&j.p[1], 7, 1, 1, 4, 1);
+    run_case(j, CHECK_RANDOM);
+    run_case(block(0, 5, 6, 12, 1, 3, 1, 7), CHECK_RANDOM);
+}
+
+static void fills(void)
+{
+    for (int fill = 0; fill < CHECK_FILLS; ++fill)
+        for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+            struct job j = block(5, 6, 7, 19, 1, 3, 1, 5);
+            for (size_t i = 0; i < 3; ++i)
+                j.p[i].activation = (SimdConvolutionActivationType)((act + (int)i) % 7);
+            run_case(j, (enum check_fill)fill);
+            run_case(without(j, act % 2), (enum check_fill)fill);
+        }
+}
+
+static void batches(void)
+{
+    struct job j[] = {block(6, 7, 9, 20, 1, 3, 1, 6), block(3, 12, 9, 20, 3, 5, 2, 7)};
+    for (size_t i = 0; i < 6; ++i) {
+        struct job one = i < 2 ? j[i] : without(j[i % 2], i > 3);
+        one.batch = 3;
+        declare(&one, CHECK_EQUAL);
+        check_run(forward_batch, &one);
+    }
+}
+
+/* ---- bad arguments */
+
+static void set_null(const void * job, void * context, void * const * a)
+{
+    const struct job * j = job;
+    const float * weight[3] = {a[WEIGHT], j->null_weight ? NULL : a[WEIGHT], a[WEIGHT]};
+    SimdSynetMergedConvolution32fSetParams(j->wrong_context ? NULL : context, j->null_weights ? NULL : weight, NULL, NULL, NULL);
+}
+
+static void forward_null(const void * job, void * context, void * const * a)
+{
+    const struct job * j = job;
+    SimdSynetMergedConvolution32fForward(j->wrong_context ? NULL : context, a[SRC], NULL, a[DST]);
+}
+
+static void refuse_init(struct job j, const char * argument)
+{
+    const struct job good = block(4, 6, 6, 9, 1, 3, 1, 4);
+    declare(&good, CHECK_RANDOM);
+    check_case(INIT, "bad %s", argument);
+    check_out("dst", CHECK_32F, 4);
+    check_open(init);
+    check_refused(CHECK_VALUE, argument, NULL, &j);
+}
+
+/* A good shape with one thing changed: p are the parameters of the three stages. */
+#define REFUSE(argument, ...)                                                                                               \
+    do {                                                                                                                    \
+        struct job j = block(4, 6, 6, 9, 3, 3, 1, 4);                                                                       \
+        parameters * p = j.p;                                                                                               \
+        (void)p;                                                                                                            \
+        __VA_ARGS__;                                                                                                        \
+        refuse_init(j, argument);                                                                                           \
+    } while (0)
+
+static void refusals(void)
+{
+    const size_t huge = SIZE_MAX / 2;
+    REFUSE("batch", j.batch = 0);
+    REFUSE("conv is NULL", j.null_conv = true);
+    REFUSE("count", j.count = 1);
+    REFUSE("count", j.count = 4);
+    REFUSE("conv[1].srcT", p[1].srcT = SimdTensorData8u);
+    REFUSE("conv[2].dstT", p[2].dstT = SimdTensorData16b);
+    REFUSE("conv[0].srcF", p[0].srcF = p[0].dstF = SimdTensorFormatNchw);
+    REFUSE("conv[1].srcF", p[1].srcF = p[1].dstF = SimdTensorFormatNchw8c);
+    REFUSE("conv[2].dstF", p[2].dstF = SimdTensorFormatNchw);
+    REFUSE("conv[0].kernelY", p[0] = stage(4, 6, 6, 9, 5, 1, 2, 1));
+    REFUSE("conv[0].kernelY", p[0].kernelY = 0);
+    REFUSE("conv[0].kernelX", p[0].kernelX = 1, p[0].padX = p[0].padW = 0);
+    REFUSE("conv[1].kernelY", p[1] = stage(9, 6, 6, 9, 1, 1, 0, 9));
+    REFUSE("conv[1].kernelY", p[1] = stage(9, 6, 6, 9, 9, 1, 4, 9));
+    REFUSE("conv[2].kernelY", p[2] = stage(9, 6, 6, 4, 3, 1, 1, 1));
+    REFUSE("conv[0].dilationY", p[0].dilationY = 2, p[0].padY = p[0].padH = 2);
+    REFUSE("conv[1].dilationX", p[1].dilationX = 2, p[1].padX = p[1].padW = 2);
+    REFUSE("conv[0].strideY", p[0] = stage(4, 6, 6, 9, 1, 4, 0, 1));
+    REFUSE("conv[1].strideX", p[1].strideX = 2, p[1].dstW = 3);
+    REFUSE("conv[1].strideY", p[1].strideY = 0);
+    REFUSE("conv[2].strideY", p[2] = stage(9, 6, 6, 4, 1, 2, 0, 1));
+    REFUSE("conv[0].group", p[0] = stage(4, 6, 6, 8, 1, 1, 0, 2));
+    REFUSE("conv[0].group", p[0].group = 0);
+    REFUSE("conv[1].group", p[1].group = 3);
+    REFUSE("conv[1].dstC", p[1] = stage(9, 6, 6, 18, 3, 1, 1, 9));
+    REFUSE("conv[2].group", p[2] = stage(9, 6, 6, 9, 1, 1, 0, 9));
+    REFUSE("conv[1].srcC", p[1] = stage(8, 6, 6, 8, 3, 1, 1, 8));
+    REFUSE("conv[1].srcH", p[1] = stage(9, 7, 6, 9, 3, 1, 1, 9));
+    REFUSE("conv[2].srcW", p[2] = stage(9, 6, 5, 4, 1, 1, 0, 1));
+    REFUSE("conv[0].dstH", p[0].dstH = 5);
+    REFUSE("conv[2].dstW", p[2].dstW = 7);
+    REFUSE("conv[1].padY", p[1].padY = SIZE_MAX);
+    REFUSE("conv[0].srcH", p[0].srcH = huge);
+    REFUSE("conv[1].activation", p[1].activation = (SimdConvolutionActivationType)7);
+    REFUSE("conv[2].dstC", p[2].dstC = 5);
+    REFUSE("conv[2].dstH", p[2] = stage(9, 6, 6, 4, 1, 1, 1, 1));
+    REFUSE("conv[2].dstW", p[2].padW = 1, p[2].dstW = 7);
+    REFUSE("conv of batch", j.batch = SIZE_MAX / 16);
+    REFUSE("conv[0].group", j = without(j, true), p[0].group = 3);
+    REFUSE("conv[1].strideY", j = without(j, true), p[1] = stage(9, 6, 6, 4, 1, 2, 0, 1));
+    REFUSE("conv[1].group", j = without(j, false), p[1].group = 3);
+    REFUSE("conv[0].strideX", j = without(j, false), p[0].strideX = 4, p[0].dstW = 2);
+    REFUSE("conv[1].srcC", j = without(j, true), p[1].srcC = 8);
+}
+
+static void refusals_of_calls(void)
+{
+    struct job j = block(4, 6, 6, 9, 1, 3, 1, 4);
+    j.p[2].activation = SimdConvolutionActivationPrelu;
+    declare(&j, CHECK_RANDOM);
+    j.wrong_context = true;
+    check_refused(CHECK_VALUE, "context", forward_null, &j);
+    j.wrong_context = false;
+    j.no_set = true;
+    check_refused(CHECK_STATE, "SetParams", forward_null, &j);
+    check_case(SET_PARAMS, "bad arguments");
+    check_in("src", CHECK_32F, src_size(&j), CHECK_RANDOM);
+    check_in("weight", CHECK_32F, all_of(&j, weight_of), CHECK_RANDOM);
+    check_open(init);
+    check_refused(CHECK_VALUE, "conv[2].params", set_null, &j);
+    j.null_weight = true;
+    check_refused(CHECK_VALUE, "conv[1].weight", set_null, &j);
+    j.null_weights = true;
+    check_refused(CHECK_VALUE, "weight", set_null, &j);
+    j.wrong_context = true;
+    check_refused(CHECK_VALUE, "context", set_null, &j);
+}
+
+/* ---- benchmarks: blocks of MobileNetV2 */
+
+static void bench_case(struct job j)
+{
+    double flops = 0;
+    for (size_t i = 0; i < j.count; ++i)
+        flops += 2.0 * (double)weight_of(&j.p[i]) * (double)(j.p[i].dstH * j.p[i].dstW);
+    j.bench = true;
+    declare(&j, CHECK_RANDOM);
+    check_bench(forward, &j, flops, 0);
+}
+
+static void bench(void)
+{
+    bench_case(without(block(1, 112, 112, 32, 1, 3, 1, 16), true));
+    bench_case(block(16, 112, 112, 96, 1, 3, 2, 24));
+    bench_case(block(24, 56, 56, 144, 1, 3, 1, 24));
+    bench_case(block(32, 28, 28, 192, 1, 3, 1, 32));
+    bench_case(block(64, 14, 14, 384, 1, 3, 1, 64));
+    bench_case(block(96, 14, 14, 576, 1, 3, 1, 96));
+    bench_case(block(96, 14, 14, 576, 1, 3, 2, 160));
+    bench_case(block(160, 7, 7, 960, 1, 3, 1, 160));
+    bench_case(without(block(1, 56, 56, 128, 1, 3, 1, 128), true));
+    bench_case(without(block(1, 14, 14, 512, 1, 3, 1, 512), true));
+}
+
+void check_merged_convolution_32f(void)
+{
+    tails();
+    fills();
+    batches();
+    if (!check_quick())
+        cuts();
+    for (size_t n = 0; n < check_count(3000); ++n)
+        run_case(random_shape(), check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
+    struct job empty = block(4, 6, 6, 9, 1, 3, 1, 0);
+    check_case(FORWARD, "no output channels");
+    check_open(open_empty);
+    check_empty(forward_null, &empty);
+    refusals();
+    refusals_of_calls();
+    bench();
+}
