@@ -47,7 +47,7 @@ def _cpu_name() -> str:
 def row(result: Result, peers: Sequence[Peer] = ()) -> str:
     """One line of the table: median and best time, fraction of the limit, and of the aim where there is one; peers' ratios."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
-    ratios = (result.ratio(peer.NAME) for peer in peers)
+    ratios = (result.peers[peer.NAME].ratio if peer.NAME in result.peers else None for peer in peers)
     return (
         f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.seconds * 1e6:9.2f} "
         f"{result.best_seconds * 1e6:9.2f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
@@ -68,8 +68,8 @@ def _behind(results: Iterable[Result]) -> Iterator[str]:
     rows = []
     for result in results:
         if result.peers:
-            name, best = min(result.peers.items(), key=lambda item: item[1].seconds)
-            rows.append((best.seconds / result.seconds, name, best.how, result))
+            name, best = min(result.peers.items(), key=lambda item: item[1].ratio)
+            rows.append((best.ratio, name, best.how, result))
     behind = sorted((row for row in rows if row[0] < 1), key=lambda row: row[0])
     yield f"A peer is ahead in {len(behind)} of {len(rows)} rows{':' if behind else '.'}"
     for ratio, name, how, result in behind:

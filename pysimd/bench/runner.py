@@ -24,11 +24,15 @@ _ROUND_SECONDS = 0.004
 
 @dataclass(frozen=True)
 class PeerTime:
-    """A peer's times for a case, and which of its ways that was."""
+    """A peer's times for a case, and which of its ways that was.
+
+    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both.
+    """
 
     how: str
     seconds: float
     best_seconds: float
+    ratio: float
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,6 @@ class Result:
         """How much of the limit is reached: 1 is the machine's own speed."""
         return self.limit_seconds / self.seconds
 
-    def ratio(self, peer: str) -> float | None:
-        """A peer's time over ours: above 1 we are faster."""
-        return self.peers[peer].seconds / self.seconds if peer in self.peers else None
-
 
 def _time_calls(call: Callable[[], Any], count: int) -> float:
     start = time.perf_counter()
@@ -78,10 +78,11 @@ class _Timed:
         self._call, self._empty = call, empty
         self._count = _calls_per_round(call)
         self.samples: list[float] = []
+        self.overheads: list[float] = []
 
     def sample(self) -> None:
-        overhead = _time_calls(self._empty, self._count) if self._empty else 0.0
-        self.samples.append(max(_time_calls(self._call, self._count) - overhead, 1e-9))
+        self.overheads.append(_time_calls(self._empty, self._count) if self._empty else 0.0)
+        self.samples.append(max(_time_calls(self._call, self._count) - self.overheads[-1], 1e-9))
 
     @property
     def median(self) -> float:
@@ -90,6 +91,11 @@ class _Timed:
     @property
     def least(self) -> float:
         return min(self.samples)
+
+    @property
+    def drowned(self) -> bool:
+        """Whether calling takes so much longer than computing that the difference tells nothing."""
+        return self.median < statistics.median(self.overheads) / 4
 
 
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
@@ -111,18 +117,30 @@ def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
     return way
 
 
-def _build_all(
-    case: Case, prepared: Prepared, others: Sequence[peers.Peer]
-) -> tuple[dict[str, tuple[str, _Timed]], dict[str, str]]:
-    timed: dict[str, tuple[str, _Timed]] = {}
-    absent: dict[str, str] = {}
-    for peer in others:
-        try:
-            way = _built(case, prepared, peer)
-            timed[peer.NAME] = way.how, _Timed(way.call, way.empty)
-        except Exception as error:  # a peer's own failure is told, and is none of ours
-            absent[peer.NAME] = f"{type(error).__name__}: {error}"
-    return timed, absent
+class _Peers:
+    """What peers build of a case, and their times."""
+
+    def __init__(self, case: Case, prepared: Prepared, others: Sequence[peers.Peer]) -> None:
+        self.timed: dict[str, _Timed] = {}
+        self.absent: dict[str, str] = {}  # why a peer has no time
+        self._how: dict[str, str] = {}
+        for peer in others:
+            try:
+                way = _built(case, prepared, peer)
+                self.timed[peer.NAME], self._how[peer.NAME] = _Timed(way.call, way.empty), way.how
+            except Exception as error:  # a peer's own failure is told, and is none of ours
+                self.absent[peer.NAME] = f"{type(error).__name__}: {error}"
+
+    def times(self, ours: _Timed) -> dict[str, PeerTime]:
+        """After the last sample."""
+        found = {}
+        for name, timed in self.timed.items():
+            if timed.drowned:
+                self.absent[name] = "too little work to be told from the call"
+                continue
+            ratio = statistics.median(theirs / mine for theirs, mine in zip(timed.samples, ours.samples))
+            found[name] = PeerTime(self._how[name], timed.median, timed.least, ratio)
+        return found
 
 
 def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = ()) -> Result:
@@ -132,11 +150,11 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
     try:
         prepared = case.prepare()
         ours = _Timed(prepared.call, prepared.empty)
-        timed, absent = _build_all(case, prepared, others)
+        beside = _Peers(case, prepared, others)
         limit, limit_seconds = _limit_of(prepared)
         limit_seconds()
         bounds, peaks = [], []
-        turn = [ours, *(entrant for _, entrant in timed.values())]
+        turn = [ours, *beside.timed.values()]
         for number in range(rounds):
             bounds.append(limit_seconds())
             for entrant in turn if number % 2 == 0 else reversed(turn):
@@ -156,8 +174,8 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
         aim_seconds=case.aim_seconds(prepared, statistics.median(peaks), statistics.median(bounds)),
         info=prepared.info,
         uses=case.uses,
-        peers={name: PeerTime(how, entrant.median, entrant.least) for name, (how, entrant) in timed.items()},
-        absent=absent,
+        peers=beside.times(ours),
+        absent=beside.absent,
     )
 
 
