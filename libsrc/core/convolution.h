@@ -56,7 +56,7 @@ typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d)
 /*
  * A panel of B for the tile from the planes of an image: row k has, for each piece in turn, `count` floats from
  * src + offset[k] + from on. With `exact` no others are read; without, up to a vector behind each piece. Rows are `width`
- * floats, a multiple of the tile's granule; up to a vector behind the last one is written.
+ * floats; up to a vector behind the last one is written.
  */
 struct sn_columns_32f {
     const float * src;

@@ -76,8 +76,8 @@ struct sn_gemm_few_32f {
 
 /*
  * Panels of B from a matrix, multiplied by alpha: panel n / wide at panel + n / wide * pitch has alpha * B(k, n) in column
- * n % wide of its row k, for k < depth and n < columns. Rows are `wide` floats, a multiple of the granule of the tile; those of
- * the last panel are as narrow as sn_gemm_width() lets them be, with zeros beyond `columns`.
+ * n % wide of its row k, for k < depth and n < columns. Rows are `wide` floats, whole vectors; those of a last panel with
+ * fewer columns are `narrow`, with zeros beyond `columns`, and up to a vector behind the last of them is written.
  * B(k, n) is b[k * step + n], or, transposed, b[n * step + k].
  */
 struct sn_gemm_panels_32f {
@@ -86,7 +86,7 @@ struct sn_gemm_panels_32f {
     size_t depth, columns;
     float alpha;
     float * panel;
-    size_t wide, pitch;
+    size_t wide, narrow, pitch;
 };
 typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
 

@@ -19,11 +19,11 @@ SN_INLINE void copy(const float * b, size_t full, size_t rest, v32f alpha, float
         v_store_32f(to + full, v_mul_32f(alpha, v_load_tail_32f(b + full, rest)));
 }
 
-/* The last panel, of fewer columns. */
+/* The last panel, of fewer columns. What a row writes behind its end, the next one overwrites. */
 static void narrow_panel(const struct sn_gemm_panels_32f * p, const float * b, size_t columns, float * panel)
 {
     const v32f alpha = v_set_32f(p->alpha);
-    const size_t rest = columns % V32F_N, full = columns - rest, width = sn_ceil_div(columns, V32F_N) * V32F_N;
+    const size_t rest = columns % V32F_N, full = columns - rest, width = p->narrow;
     for (size_t k = 0; k < p->depth; ++k) {
         size_t n = 0;
         for (; n < full; n += V32F_N)
@@ -53,8 +53,11 @@ static void panels(const struct sn_gemm_panels_32f * p)
         narrow_panel(p, p->b + count * p->wide, rest, p->panel + count * p->pitch);
 }
 
-/* `columns` rows of B, `depth` values of each, both at most V32F_N and of a whole square constants. */
-SN_INLINE void square(const float * b, size_t step, size_t columns, size_t depth, v32f alpha, float * panel, size_t width)
+/*
+ * `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and constants of a whole square.
+ */
+SN_INLINE void square(const float * b, size_t step, size_t columns, size_t depth, v32f alpha, float * panel, size_t width,
+                      size_t room)
 {
     v32f r[V32F_N];
     SN_UNROLL for (size_t n = 0; n < V32F_N; ++n)
@@ -67,14 +70,16 @@ SN_INLINE void square(const float * b, size_t step, size_t columns, size_t depth
     }
     v_transpose_32f(r);
     SN_UNROLL for (size_t k = 0; k < V32F_N; ++k)
-        if (k < depth)
+        if (k < depth && room == V32F_N)
             v_store_32f(panel + k * width, r[k]);
+        else if (k < depth)
+            v_store_tail_32f(panel + k * width, r[k], room);
 }
 
 static __attribute__((noinline)) void part_of_square(const float * b, size_t step, size_t columns, size_t depth, v32f alpha,
-                                                     float * panel, size_t width)
+                                                     float * panel, size_t width, size_t room)
 {
-    square(b, step, columns, depth, alpha, panel, width);
+    square(b, step, columns, depth, alpha, panel, width, room);
 }
 
 static void panels_transposed(const struct sn_gemm_panels_32f * p)
@@ -82,15 +87,16 @@ static void panels_transposed(const struct sn_gemm_panels_32f * p)
     const v32f alpha = v_set_32f(p->alpha);
     for (size_t n = 0; n < p->columns; n += V32F_N) {
         const size_t first = n / p->wide * p->wide; /* column of this panel */
-        const size_t width = sn_min(p->wide, sn_ceil_div(p->columns - first, V32F_N) * V32F_N);
+        const size_t width = p->columns - first < p->wide ? p->narrow : p->wide;
         const size_t columns = sn_min(p->columns - n, V32F_N);
+        const size_t room = sn_min(width - (n - first), V32F_N); /* in a row */
         float * panel = p->panel + n / p->wide * p->pitch + (n - first);
         for (size_t k = 0; k < p->depth; k += V32F_N) {
             const float * b = p->b + n * p->step + k;
             if (columns == V32F_N && p->depth - k >= V32F_N)
-                square(b, p->step, V32F_N, V32F_N, alpha, panel + k * width, width);
+                square(b, p->step, V32F_N, V32F_N, alpha, panel + k * width, width, V32F_N);
             else
-                part_of_square(b, p->step, columns, sn_min(p->depth - k, V32F_N), alpha, panel + k * width, width);
+                part_of_square(b, p->step, columns, sn_min(p->depth - k, V32F_N), alpha, panel + k * width, width, room);
         }
     }
 }

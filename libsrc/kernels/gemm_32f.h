@@ -3,6 +3,9 @@
  * loads `vectors` vectors of B and one element of each row of A, which it broadcasts. isa/<isa>/gemm_32f.c instantiates the
  * shapes that suit its registers.
  *
+ * The last `halves` of these vectors (none or one) are halves, where half the lanes take half the time: an instruction set
+ * for which that is so defines TILE_HALVES and the words half_..._32f for the lower half of a v32f before it includes this.
+ *
  * What keeps it at the speed of the multiply-add units (gcc 12, clang 14; tests/test_disassembly.py watches it):
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
  *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which an address can express: with one
@@ -22,7 +25,26 @@ typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c
 
 #define TILE_ARGUMENTS const struct sn_gemm_32f *g, const float *a, float *c, size_t row
 
-SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int rows, int vectors)
+#ifndef TILE_HALVES
+#define half_load_32f v_load_32f
+#define half_store_32f v_store_32f
+#define half_fma_32f(a, b, c) v_fma_32f(v_set_32f(*(a)), b, c)
+#endif
+
+/* Of vector j: whether it is a half, and its first column. All are constants. */
+#define IS_HALF(j) ((j) >= vectors - halves)
+#define AT(j) ((j) * V32F_N - (IS_HALF(j) ? ((j) - (vectors - halves)) * (V32F_N / 2) : 0))
+
+SN_INLINE v32f tile_load(const float * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
+SN_INLINE void tile_put(float * p, v32f v, bool half)
+{
+    if (half)
+        half_store_32f(p, v);
+    else
+        v_store_32f(p, v);
+}
+
+SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int rows, int vectors, int halves)
 {
     (void)a;
     if (!g->bias) {
@@ -34,88 +56,90 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int
     } else {
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
-            const v32f bias = v_load_32f(g->bias + j * V32F_N);
+            const v32f bias = tile_load(g->bias + AT(j), IS_HALF(j));
             SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = bias;
         }
     }
     if (g->from) {
         const float * from = g->from + (c - g->c);
-        const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
+        const size_t tail = g->columns - (size_t)AT(vectors - 1);
         const v32f beta = v_set_32f(g->beta ? g->beta[0] : 1);
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const float * line = from + (size_t)i * g->cStepX;
             SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
-                sum[i][j] = v_fma_32f(beta, v_load_32f(line + j * V32F_N), sum[i][j]);
-            sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + (vectors - 1) * V32F_N, tail), sum[i][vectors - 1]);
+                sum[i][j] = v_fma_32f(beta, tile_load(line + AT(j), IS_HALF(j)), sum[i][j]);
+            sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + AT(vectors - 1), tail), sum[i][vectors - 1]);
         }
     }
 }
 
-#ifndef TILE_MULTIPLY
 /* One segment. */
 SN_INLINE const float * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length,
-                                      const float * b, int rows, int vectors)
+                                      const float * b, int rows, int vectors, int halves)
 {
     const float * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
         v32f x[TILE_VECTORS];
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32f(b + j * V32F_N);
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + AT(j), IS_HALF(j));
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
-            const v32f y = v_set_32f(p[i / 3][(size_t)(i % 3) * step]);
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
+            const float * y = p[i / 3] + (size_t)(i % 3) * step;
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+                sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
         }
         SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
-        b += vectors * V32F_N;
+        b += AT(vectors);
     }
     return b;
 }
-#endif
 
 SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
-                                int vectors, SimdConvolutionActivationType type)
+                                int vectors, int halves, SimdConvolutionActivationType type)
 {
     const v32f p0 = v_set_32f(g->param[0]), p1 = v_set_32f(g->param[1]);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
             v32f slope = p0;
-            if (type == SimdConvolutionActivationPrelu)
-                slope = g->byRow ? v_set_32f(g->slope[row + (size_t)i]) : v_load_32f(g->slope + j * V32F_N);
+            if (type == SimdConvolutionActivationPrelu && g->byRow)
+                slope = v_set_32f(g->slope[row + (size_t)i]);
+            else if (type == SimdConvolutionActivationPrelu)
+                slope = tile_load(g->slope + AT(j), IS_HALF(j));
             sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
         }
 }
 
 /* One copy of the loops for each activation, chosen once for a tile. Elu is too long for it, see tile_elu(). */
 SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
-                             int vectors)
+                             int vectors, int halves)
 {
+#define AS(type) tile_activate_as(sum, g, row, rows, vectors, halves, SimdConvolutionActivation##type)
     switch (g->activation) {
-    case SimdConvolutionActivationRelu: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationRelu); break;
-    case SimdConvolutionActivationPrelu: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationPrelu); break;
-    case SimdConvolutionActivationRestrictRange:
-        tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationRestrictRange);
-        break;
-    case SimdConvolutionActivationHswish: tile_activate_as(sum, g, row, rows, vectors, SimdConvolutionActivationHswish); break;
+    case SimdConvolutionActivationRelu: AS(Relu); break;
+    case SimdConvolutionActivationPrelu: AS(Prelu); break;
+    case SimdConvolutionActivationRestrictRange: AS(RestrictRange); break;
+    case SimdConvolutionActivationHswish: AS(Hswish); break;
     default: break;
     }
+#undef AS
 }
 
-SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, float * c, int rows, int vectors)
+SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, float * c, int rows, int vectors,
+                          int halves)
 {
-    const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N;
-    if (tail == V32F_N) {
+    const size_t tail = g->columns - (size_t)AT(vectors - 1);
+    if (tail == (halves ? V32F_N / 2 : V32F_N)) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j)
-                v_store_32f(c + (size_t)i * g->cStepX + j * V32F_N, sum[i][j]);
+                tile_put(c + (size_t)i * g->cStepX + AT(j), sum[i][j], IS_HALF(j));
     } else {
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
-                v_store_32f(c + (size_t)i * g->cStepX + j * V32F_N, sum[i][j]);
-            v_store_tail_32f(c + (size_t)i * g->cStepX + (vectors - 1) * V32F_N, sum[i][vectors - 1], tail);
+                tile_put(c + (size_t)i * g->cStepX + AT(j), sum[i][j], IS_HALF(j));
+            v_store_tail_32f(c + (size_t)i * g->cStepX + AT(vectors - 1), sum[i][vectors - 1], tail);
         }
     }
 }
@@ -145,25 +169,30 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * c, int 
     }
 }
 
-SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors)
+SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors, int halves)
 {
     v32f sum[TILE_ROWS][TILE_VECTORS];
-    tile_start(sum, g, a, c, row, rows, vectors);
+    tile_start(sum, g, a, c, row, rows, vectors, halves);
     if (g->from == g->c)
         tile_announce(g, c, rows);
     const float * b = g->b;
     for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, halves);
     if (g->activation != SimdConvolutionActivationIdentity)
-        tile_activate(sum, g, row, rows, vectors);
-    tile_store(sum, g, c, rows, vectors);
+        tile_activate(sum, g, row, rows, vectors, halves);
+    tile_store(sum, g, c, rows, vectors, halves);
     if (g->activation == SimdConvolutionActivationElu)
         tile_elu(g, c, (size_t)rows);
 }
 
 /* An instance, as a function of its own so that the compiler gives it all registers. */
 #define TILE(rows, vectors)                                                                                                 \
-    static __attribute__((noinline)) void tile_##rows##x##vectors(TILE_ARGUMENTS) { tile(g, a, c, row, rows, vectors); }
+    static __attribute__((noinline)) void tile_##rows##x##vectors(TILE_ARGUMENTS) { tile(g, a, c, row, rows, vectors, 0); }
+#define TILE_HALF(rows, vectors)                                                                                            \
+    static __attribute__((noinline)) void tile_##rows##x##vectors##_half(TILE_ARGUMENTS)                                    \
+    {                                                                                                                       \
+        tile(g, a, c, row, rows, vectors, 1);                                                                               \
+    }
 
 /* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)

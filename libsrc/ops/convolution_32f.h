@@ -97,6 +97,9 @@ static inline SimdConvolutionActivationType sn_tile_activation(const struct sn_c
     return c->slope ? SimdConvolutionActivationPrelu : c->p.activation;
 }
 
+/* The floats of a vector. */
+static inline size_t sn_lanes(const struct sn_convolution_32f * c) { return c->table->alignment / sizeof(float); }
+
 /* The columns (lines) of a padded image that the outputs use. */
 static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_t dilation)
 {

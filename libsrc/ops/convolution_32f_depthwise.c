@@ -39,7 +39,7 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     c->depth = p->kernelY * p->kernelX;
-    c->channels = sn_gemm_width(&c->table->gemm_32f, p->dstC);
+    c->channels = sn_align(p->dstC, sn_lanes(c));
     c->band.strideY = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* else no lines are shared */
     c->band.rows = sn_max(1, sn_min(p->dstH, LINES / p->kernelY));
     c->band.lines = (c->band.rows - 1) * c->band.strideY + p->kernelY;

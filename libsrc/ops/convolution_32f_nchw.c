@@ -28,7 +28,7 @@ bool sn_split_plan(struct sn_convolution_32f * c, size_t planes)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct sn_band * band = &c->band;
-    const size_t reach = (p->kernelX - 1) * p->dilationX, lanes = c->table->gemm_32f.granule;
+    const size_t reach = (p->kernelX - 1) * p->dilationX, lanes = sn_lanes(c);
     band->copied = true;
     band->strideY = p->kernelY == 1 ? 1 : p->strideY;
     band->strideX = 1;
@@ -111,7 +111,7 @@ static bool plan(struct sn_convolution_32f * c)
     c->channels = p->dstC;
     const size_t width = sn_gemm_width(tile, tile->columns), blocks = sn_cpu()->cacheL2 / 4 / sizeof(float) / width;
     c->block = sn_min(c->depth, sn_max(blocks, 1));
-    c->workSize = sn_align(c->workSize, SN_ALIGN / sizeof(float)) + c->block * width + tile->granule;
+    c->workSize = sn_align(c->workSize, SN_ALIGN / sizeof(float)) + c->block * width + sn_lanes(c);
     return sn_product(&c->weightSize, p->dstC, c->step);
 }
 
@@ -191,7 +191,7 @@ static void compute_band(const struct job * job, size_t g, const float * src, si
     struct sn_piece pieces[COLUMNS];
     struct sn_columns_32f columns = {.src = src, .piece = pieces, .exact = !c->band.copied, .panel = job->work};
     if (c->band.copied) {
-        float * band = job->work + c->block * sn_gemm_width(tile, tile->columns) + tile->granule;
+        float * band = job->work + c->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c);
         for (size_t i = 0; i < inputs(c); ++i)
             sn_split_copy(c, src + i * p->srcH * p->srcW, row, rows, band + i * c->band.plane);
         columns.src = band;

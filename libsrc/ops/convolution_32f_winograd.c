@@ -46,27 +46,27 @@ static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == S
 static double direct_cost(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const double lanes = (double)c->table->gemm_32f.granule / 16, rows = (double)sn_max(p->dstH, p->dstW);
-    if (is_nchw(c)) /* lanes are pixels, and are gathered */
-        return 10.3 * lanes * (double)sn_ceil_div(p->dstH * p->dstW, c->table->gemm_32f.granule) * (double)p->dstC *
-               (double)p->srcC;
-    const double outputs = (double)(p->dstH * p->dstW) * (double)sn_ceil_div(p->dstC, c->table->gemm_32f.granule);
-    return 9.3 * lanes * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1);
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const double rows = (double)sn_max(p->dstH, p->dstW), pixels = (double)(p->dstH * p->dstW);
+    if (is_nchw(c)) /* columns are pixels, and are gathered */
+        return 10.3 / 16 * (double)sn_gemm_width(tile, p->dstH * p->dstW) * (double)p->dstC * (double)p->srcC;
+    const double outputs = pixels * (double)sn_gemm_width(tile, p->dstC) / 16;
+    return 9.3 * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1);
 }
 
 static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winograd kind)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_size s = sn_winograd_size(kind);
-    const size_t granule = c->table->gemm_32f.granule;
-    const double lanes = (double)granule / 16, planes = (double)planes_of(kind);
+    const double lanes = (double)sn_lanes(c) / 16, planes = (double)planes_of(kind);
     const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
-    const double in = (double)sn_ceil_div(p->srcC, granule), out = (double)sn_ceil_div(p->dstC, granule);
-    const double products = planes * tiles * out * (double)(p->srcC + 2);
+    const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
+    const double width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstC);
+    const double products = planes * tiles * width / 16 * (double)(p->srcC + 2);
     const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : 7);
     const double pixels = (double)(p->dstH * p->dstW), converted = is_nchw(c) ? 5 * pixels * (in + out) : 0;
-    const double bytes = 64 * lanes * planes * out * (double)p->srcC; /* of weights; beyond some size from memory */
-    return lanes * (products + transforms + converted) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
+    const double bytes = 4 * planes * width * (double)p->srcC; /* of weights; beyond some size from memory */
+    return products + lanes * (transforms + converted) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
 }
 
 /* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels gain little, and their roundings do not yet cancel. */
@@ -133,14 +133,14 @@ static bool plan(struct sn_convolution_32f * c, enum sn_winograd kind)
     w->product = plane_of(w->tiles * tile->columns);
     c->depth = p->srcC;
     c->segments = 1;
-    c->channels = sn_gemm_width(tile, p->dstC);
+    c->channels = sn_align(p->dstC, sn_lanes(c));
     c->workSize = planes_of(kind) * (w->input + w->product);
     if (is_nchw(c)) { /* the block's lines of the image, and of a panel of the result */
         const size_t rows = w->tiles / w->tilesX * s.blockY;
         w->lines = sn_align(sn_min(rows + 2, p->srcH) * p->srcW * p->srcC, LINE);
         c->workSize += w->lines + rows * p->dstW * tile->columns;
     }
-    return sn_product(&c->weightSize, planes_of(kind), c->depth, c->channels);
+    return sn_product(&c->weightSize, planes_of(kind), c->depth, sn_gemm_width(tile, p->dstC));
 }
 
 static bool plan_2(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_2_3); }

@@ -48,9 +48,10 @@ static size_t pitch_of_panels(const struct job * job, size_t depth)
 static void pack_b(const struct job * job, size_t column, size_t columns, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
     const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
         .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = job->b,
-        .wide = job->table->gemm_32f.columns, .pitch = pitch_of_panels(job, depth)};
+        .wide = tile->columns, .narrow = sn_gemm_width(tile, columns % tile->columns), .pitch = pitch_of_panels(job, depth)};
     job->table->gemm_panels_32f[g->transposed](&p);
 }
 

@@ -214,7 +214,7 @@ static void bench(void)
 {
     const size_t depths[] = {64, 256, 576, 1024, 2048};
     for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); ++i)
-        for (size_t n = 32; n >= 16; n -= 16) {
+        for (size_t n = 32; n > 0; n -= 8) {
             const size_t k = depths[i];
             const struct job j = {.height = 1, .width = 42, .n = n, .segments = 1, .length = k, .aStepX = k + 16,
                                   .no_bias = true, .bench = true};
