@@ -37,7 +37,7 @@ extern const struct sn_convolution_32f_way sn_convolution_32f_base;
 
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_nchw,
-    sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_nhwc,
+    sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc,
     sn_convolution_32f_nchw;
 
 /*
@@ -81,6 +81,7 @@ struct sn_convolution_32f {
     size_t length;             /* of a segment */
     size_t step;               /* floats from one row of packed weights to the next */
     size_t block;              /* of depth, that is packed at a time */
+    size_t converted;          /* floats of the lines that a band is converted from */
     struct sn_winograd_block {
         enum sn_winograd kind;
         size_t tilesY, tilesX; /* of the output */
@@ -127,13 +128,17 @@ struct sn_nhwc_rows {
     float * dst;
     size_t dstLine, dstPixel;
     const float * add;        /* NULL, or what is added before the activation; lies as dst */
+    size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
 };
 
-/* Computes them, all output channels. */
+/* Computes them. */
 void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
 
-/* Computes r.rows output rows from `row` on of the image src, by a band in `work` where c->band has one; the source of r is
- * not used. r.rows is not more than c->band.rows. */
+/* Sets the source of r, for r->rows output rows from `row` on of the image src, by a band in `work` where c->band has one.
+ * r->rows is not more than c->band.rows. */
+void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows * r);
+
+/* Both: sets the source and computes. */
 void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r);
 
 /* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is too

@@ -50,6 +50,23 @@ static bool plan(struct sn_convolution_32f * c)
            sn_product(&c->workSize, band->copied, band->lines, band->line);
 }
 
+/* A panel: the taps of an input channel of `columns` output channels, side by side. */
+static void pack_yxio(const struct sn_convolution_32f * c, const float * weight, size_t columns, size_t width, float * packed)
+{
+    for (size_t k = 0; k < c->depth; ++k)
+        memcpy(packed + k * width, weight + k * c->p.dstC, columns * sizeof(float));
+}
+
+/* The same of weights for NCHW, see ops/convolution_32f_converted.c. */
+static void pack_oiyx(const struct sn_convolution_32f * c, const float * weight, size_t columns, size_t width, float * packed)
+{
+    const size_t taps = c->p.kernelY * c->p.kernelX;
+    for (size_t o = 0; o < columns; ++o)
+        for (size_t i = 0; i < inputs(c); ++i)
+            for (size_t t = 0; t < taps; ++t)
+                packed[(t * inputs(c) + i) * width + o] = *weight++;
+}
+
 static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
@@ -60,8 +77,10 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
-            for (size_t k = 0; k < c->depth; ++k)
-                memcpy(packed + k * width, weight + k * p->dstC + g * outputs(c) + first, columns * sizeof(float));
+            if (p->srcF == SimdTensorFormatNhwc)
+                pack_yxio(c, weight + g * outputs(c) + first, columns, width, packed);
+            else
+                pack_oiyx(c, weight + (g * outputs(c) + first) * c->depth, columns, width, packed);
             packed += c->depth * width;
         }
 }
@@ -113,7 +132,7 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const size_t width = c->p.dstW;
     struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = c->length, .b = c->weight, .cStepY = r->dstLine,
+        .segment = c->segment, .segments = c->segments, .length = c->length, .cStepY = r->dstLine,
         .cStepX = r->dstPixel, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}};
     if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows in one line */
@@ -124,31 +143,37 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
         gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
     }
-    const size_t padded = c->channels / c->p.group;
+    const size_t padded = c->channels / c->p.group, end = r->outputs ? r->first + r->outputs : outputs(c);
     for (size_t g = 0; g < c->p.group; ++g)
-        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+        for (size_t first = r->first; first < end; first += tile->columns) {
+            const size_t at = g * outputs(c) + first - r->first, packed = g * padded + first;
             gemm.a = r->src + g * inputs(c);
-            gemm.columns = sn_min(tile->columns, outputs(c) - first);
-            gemm.c = r->dst + g * outputs(c) + first;
-            gemm.from = r->add ? r->add + g * outputs(c) + first : NULL;
-            gemm.bias = c->bias + g * padded + first;
-            gemm.slope = c->slope ? c->slope + g * padded + first : NULL;
+            gemm.b = c->weight + c->depth * packed;
+            gemm.columns = sn_min(tile->columns, end - first);
+            gemm.c = r->dst + at;
+            gemm.from = r->add ? r->add + at : NULL;
+            gemm.bias = c->bias + packed;
+            gemm.slope = c->slope ? c->slope + packed : NULL;
             tile->run(&gemm);
-            gemm.b += c->depth * sn_gemm_width(tile, gemm.columns);
         }
+}
+
+void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows * r)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    r->srcLine = c->band.strideY * c->band.line;
+    r->srcPixel = c->band.strideX * c->band.pixel;
+    if (c->band.copied) {
+        copy_band(c, src, row, r->rows, work);
+        r->src = work;
+    } else {
+        r->src = src + row * p->strideY * p->srcW * p->srcC;
+    }
 }
 
 void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    r.srcLine = c->band.strideY * c->band.line;
-    r.srcPixel = c->band.strideX * c->band.pixel;
-    if (c->band.copied) {
-        copy_band(c, src, row, r.rows, work);
-        r.src = work;
-    } else {
-        r.src = src + row * p->strideY * p->srcW * p->srcC;
-    }
+    sn_nhwc_source(c, src, row, work, &r);
     sn_nhwc_compute(c, &r);
 }
 
