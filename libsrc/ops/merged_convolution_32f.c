@@ -47,7 +47,7 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const float
 /* ---- the plan */
 
 /* Rows of a step, and lines that they need with the largest kernel and stride. */
-enum { MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
+enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
 
 /* Floats between pixels of `channels`, such that the pixels that a kernel reads together do not all fall into a few sets of the
  * first cache. */
@@ -68,18 +68,20 @@ static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
 }
 
 /*
- * As many rows as leave room in the second cache: with many weights, which a step fetches from beyond it, half of it; with few,
- * which are to stay there, a quarter.
+ * Rows come by fours, which is what the depthwise kernel computes together, as long as half of the second cache holds what a
+ * step works on. With few weights, four: more are no faster. With many, which each step fetches from beyond that cache, as many
+ * as it holds.
  */
 static void plan_rows(struct sn_merged_convolution_32f * m)
 {
-    const size_t all = m->stage[m->last].p.dstH, cache = sn_cpu()->cacheL2 / sizeof(float);
+    const size_t all = m->stage[m->last].p.dstH, budget = sn_cpu()->cacheL2 / 2 / sizeof(float);
     const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
-    const size_t budget = weights > cache / 2 ? cache / 2 : cache / 4;
-    m->rows = 1;
-    while (m->rows < sn_min(all, MOST_ROWS) && step_size(m, m->rows + 1) <= budget)
-        ++m->rows;
-    m->rows = sn_ceil_div(all, sn_ceil_div(all, m->rows)); /* steps of about equal height */
+    const size_t most = weights > budget ? MOST_ROWS : FEW_ROWS;
+    m->rows = sn_min(all, FEW_ROWS);
+    while (m->rows > 1 && step_size(m, m->rows) > budget)
+        --m->rows;
+    while (m->rows < sn_min(all, most) && step_size(m, sn_min(all, m->rows + FEW_ROWS)) <= budget)
+        m->rows = sn_min(all, m->rows + FEW_ROWS);
 }
 
 /* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
