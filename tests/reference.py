@@ -334,6 +334,15 @@ def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
     raise AssertionError(activation)
 
 
+def activated(bound: Array, activation: str, params: Array | None, sums: Array) -> Any:
+    """The bound after the activation: its largest slope times the bound of the sum, and its own few roundings."""
+    p = np.zeros(1) if params is None else np.abs(params.astype(np.float64))
+    slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
+    if activation == "hswish":
+        slope = 3 * p[1] * (p[0] + np.abs(sums))
+    return bound * slope + 8 * EPS * (np.abs(sums) * slope + p.max())
+
+
 def softmax(x: Array, axis: int) -> tuple[Array, Array]:
     """Softmax and its bound: 2 ULP of exp, the rounding of v - max, n additions, a division."""
     x = x.astype(np.float64)
@@ -419,6 +428,22 @@ def convolution(
         out += bias.astype(np.float64)[:, None, None]
         magnitude += np.abs(bias.astype(np.float64))[:, None, None]
     return out, (inputs * kernel_y * kernel_x + 1) * EPS * magnitude + TINY
+
+
+def merged_convolution(x: Array, stages: list[tuple[Any, ...]], add: bool) -> tuple[Array, Array]:
+    """What stages make of one image (C, H, W), and the bound: each stage adds its own rounding to what its weights and its
+    activation make of the error that it is given. A stage: weight (O, I, ky, kx), bias, stride, pad, group, activation and
+    its params.
+    """
+    value, error = x.astype(np.float64), np.zeros(x.shape)
+    for i, (weight, bias, stride, pad, group, activation, params) in enumerate(stages):
+        sums, bound = convolution(value, weight, bias, stride, (1, 1), pad, group)
+        carried, _ = convolution(error, np.abs(weight), None, stride, (1, 1), pad, group)
+        if add and i == 2:
+            sums, bound = sums + x, bound + 2 * EPS * np.abs(x)
+        value = activate(sums, activation, params, 0)
+        error = activated(bound + 1.01 * carried, activation, params, sums)
+    return value, error
 
 
 def winograd_bound(x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int) -> Array:

@@ -11,6 +11,17 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+#: Parameters of the activations of convolutions, for n output channels.
+PARAMS: dict[str, Any] = {
+    "identity": lambda n: None,
+    "relu": lambda n: None,
+    "leaky_relu": lambda n: np.array([0.1], np.float32),
+    "restrict_range": lambda n: np.array([-1, 2], np.float32),
+    "prelu": lambda n: np.linspace(-1, 1, n, dtype=np.float32),
+    "elu": lambda n: np.array([1.5], np.float32),
+    "hswish": lambda n: np.array([3, 1 / 6], np.float32),
+}
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -15,21 +15,11 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Array, assert_refused, assert_within, floats
+from support import PARAMS, Array, assert_refused, assert_within, floats
 
 import pysimd
 
 LAYOUTS = ["nchw", "nhwc"]
-
-PARAMS: dict[str, Any] = {
-    "identity": lambda n: None,
-    "relu": lambda n: None,
-    "leaky_relu": lambda n: np.array([0.1], np.float32),
-    "restrict_range": lambda n: np.array([-1, 2], np.float32),
-    "prelu": lambda n: np.linspace(-1, 1, n, dtype=np.float32),
-    "elu": lambda n: np.array([1.5], np.float32),
-    "hswish": lambda n: np.array([3, 1 / 6], np.float32),
-}
 
 # input channels, output channels, group, height, width, kernel, stride, dilation, padding
 CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
@@ -59,16 +49,6 @@ def in_layout(weight: Array, layout: str) -> Array:
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
 
 
-def widened(bound: Array, activation: str, params: Array | None, sums: Array) -> Any:
-    """The bound after the activation: its largest slope times the bound of the sum, and its own few roundings."""
-    p = np.zeros(1) if params is None else np.abs(params.astype(np.float64))
-    slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
-    if activation == "hswish":
-        slope = 3 * p[1] * (p[0] + np.abs(sums))
-    own = 8 * reference.EPS * (np.abs(sums) * slope + p.max())
-    return bound * slope + own
-
-
 def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
     """Compares a batch of images (N, C, H, W) with the reference."""
     stride, dilation, padding, group = geometry
@@ -82,7 +62,7 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
         if block:
             bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]))
         expected = reference.activate(sums, activation, params, 0)
-        assert_within(reference.to_chw(result, layout), expected, widened(bound, activation, params, sums))
+        assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -451,6 +451,44 @@ def _convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, 
     return replace(of_layer(Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, group), layout), aim_peak=aim)
 
 
+def _merged_prepare(layers: list[Layer], add: bool) -> Prepared:
+    """Layers one after the other, each with ReLU but for a projection behind an expansion."""
+    first, last, random = layers[0], layers[-1], [values_of(layer) for layer in layers]
+    src, dst = _placed_in(random[0].src, "nhwc"), _placed_in(np.zeros(last.dst, np.float32), "nhwc")
+    weights = [arrays.placed(values.weight.transpose(2, 3, 1, 0)) for values in random]
+    biases = [arrays.placed(values.bias) for values in random]
+    convs = ffi.new("SimdConvolutionParameters[]", [_parameters(layer, "nhwc")[0] for layer in layers])
+    if len(layers) == 3:
+        convs[2].activation = lib.SimdConvolutionActivationIdentity
+
+    def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
+        context = ffi.gc(lib.SimdSynetMergedConvolution32fInit(batch, convs, len(layers), add), lib.SimdRelease)
+        given = (ffi.new("float *[]", [_at(array) for array in each]) for each in (weights, biases))
+        lib.SimdSynetMergedConvolution32fSetParams(context, next(given), ffi.NULL, next(given), ffi.NULL)
+        return context, _bind(lib.SimdSynetMergedConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
+
+    (context, call), (_, empty) = bound(1), bound(0)
+    return Prepared(
+        call,
+        empty,
+        flops=2 * sum(layer.multiplications for layer in layers),
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst, first),
+    )
+
+
+def _merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = None) -> Case:
+    """An inverted residual block, or with `wide` 0 a depthwise-separable one, of kernel 3x3."""
+    c, h, w = (int(n) for n in shape.split("x"))
+    depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, 3, stride, 1, 1, wide or c)
+    layers = [depthwise, Layer(CONVOLUTION, *depthwise.dst, o)]
+    if wide:
+        layers.insert(0, Layer(CONVOLUTION, c, h, w, wide))
+    add = wide > 0 and (c, h, w) == layers[-1].dst
+    name = f"{shape}{f' -> {wide} 1x1,' if wide else ''} 3x3 s{stride}, -> {o}{' add' if add else ''}"
+    return Case("merged", name, "nhwc", lambda: _merged_prepare(layers, add), aim_peak=aim)
+
+
 def _inner_product(count: int, size: int) -> Case:
     return of_layer(Layer(INNER_PRODUCT, size, 1, 1, count), "-")
 
@@ -606,6 +644,29 @@ def _cases() -> list[Case]:
         _convolution("nhwc", "120x28x28", 0, 5, aim=0.80),
         _convolution("nhwc", "16x112x112", 96, 1, aim=0.92),
         _convolution("nhwc", "32x208x208", 64, 3, 2, aim=0.94),
+        _merged("16x112x112", 96, 2, 24, aim=0.92),
+        _merged("24x56x56", 144, 1, 24, aim=0.90),
+        _merged("160x7x7", 960, 1, 160, aim=0.96),
+        # the other blocks of MobileNetV2
+        _merged("32x112x112", 0, 1, 16),
+        _merged("24x56x56", 144, 2, 32),
+        _merged("32x28x28", 192, 1, 32),
+        _merged("32x28x28", 192, 2, 64),
+        _merged("64x14x14", 384, 1, 64),
+        _merged("64x14x14", 384, 1, 96),
+        _merged("96x14x14", 576, 1, 96),
+        _merged("96x14x14", 576, 2, 160),
+        _merged("160x7x7", 960, 1, 320),
+        # those of MobileNetV1
+        _merged("32x112x112", 0, 1, 64),
+        _merged("64x112x112", 0, 2, 128),
+        _merged("128x56x56", 0, 1, 128),
+        _merged("128x56x56", 0, 2, 256),
+        _merged("256x28x28", 0, 1, 256),
+        _merged("256x28x28", 0, 2, 512),
+        _merged("512x14x14", 0, 1, 512),
+        _merged("512x14x14", 0, 2, 1024),
+        _merged("1024x7x7", 0, 1, 1024),
     ]
 
 

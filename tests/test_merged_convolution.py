@@ -1,0 +1,263 @@
+"""Merged convolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from support import PARAMS, Array, assert_refused, assert_within, floats
+
+import pysimd
+
+Stage = pysimd.ConvolutionStage
+
+
+def block(wide: int, o: int, *, kernel: int = 3, stride: int = 1, expand: int = 1, activation: str = "relu") -> list[Stage]:
+    """The stages of an inverted residual block."""
+    return [
+        Stage(expand, wide, padding=expand // 2, activation=activation),
+        Stage(kernel, stride=stride, padding=kernel // 2, activation=activation),
+        Stage(1, o, activation=activation),
+    ]
+
+
+def sides(padding: Any) -> Any:
+    return padding if isinstance(padding, tuple) else (padding,) * 4
+
+
+def check(
+    rng: np.random.Generator, shape: tuple[int, int, int], stages: list[Stage], add: bool = False, batch: int = 1
+) -> None:
+    """Compares a batch of random images with the reference, image by image."""
+    x = floats(rng, batch, *shape)
+    with pysimd.MergedConvolution32f(x.shape, stages, add=add) as context:
+        weights = [floats(rng, *w) / 4 for w in context.weight_shapes]
+        biases = [floats(rng, w[-1]) if i != 1 else None for i, w in enumerate(context.weight_shapes)]
+        params = [PARAMS[str(s.activation)](w[-1]) for s, w in zip(stages, context.weight_shapes)]
+        context.set_params(weights, biases, params)
+        y = context(x)
+        assert y.shape == context.dst_shape
+    described = [
+        (w.transpose(3, 2, 0, 1), b, (s.stride,) * 2, sides(s.padding), w.shape[3] if s.dst_c is None else 1, s.activation, p)
+        for s, w, b, p in zip(stages, weights, biases, params)
+    ]
+    for image, result in zip(x, y):
+        expected, bound = reference.merged_convolution(image.transpose(2, 0, 1), described, add)
+        assert_within(result.transpose(2, 0, 1), expected, bound)
+
+
+@pytest.mark.parametrize("activation", PARAMS)
+def test_blocks(isa: str, rng: np.random.Generator, activation: str) -> None:
+    check(rng, (9, 11, 5), block(17, 5, activation=activation), add=True, batch=2)
+    check(rng, (8, 7, 6), block(20, 9, kernel=5, stride=2, expand=3, activation=activation))
+    check(rng, (6, 5, 3), block(33, 3, kernel=7, activation=activation)[:2])
+    check(rng, (10, 9, 19), block(0, 24, stride=3, activation=activation)[1:])
+
+
+def test_geometries(isa: str, rng: np.random.Generator) -> None:
+    check(rng, (30, 40, 8), block(48, 8), add=True)  # some steps
+    check(rng, (21, 20, 3), [Stage(3, 16, stride=2, padding=1), Stage(3, stride=2, padding=(0, 1, 2, 1)), Stage(1, 40)])
+    check(rng, (4, 4, 3), block(512, 3), add=True)
+    check(rng, (1, 1, 1), block(1, 1), add=True)
+    check(rng, (2, 3, 2), [Stage(1, 4), Stage(7, padding=9), Stage(1, 5, padding=2)])  # windows wholly in the padding
+    check(rng, (50, 1, 4), block(70, 4)[:2])
+    check(rng, (1, 50, 4), block(0, 7)[1:])
+
+
+@st.composite
+def geometries(draw: Any) -> Any:
+    size, kernels = st.integers(1, 12), [draw(st.sampled_from([1, 3])), draw(st.sampled_from([3, 5, 7])), 1]
+    strides = [draw(st.integers(1, 3)), draw(st.integers(1, 3)), 1]
+    channels = [draw(st.integers(1, 40)), None, draw(st.integers(1, 40))]
+    stages = [
+        Stage(k, c, s, draw(st.integers(k // 2, k)), draw(st.sampled_from(sorted(PARAMS))))
+        for k, c, s in zip(kernels, channels, strides)
+    ]
+    return (draw(size), draw(size), draw(st.integers(1, 20))), stages, draw(st.sampled_from([(0, 3), (0, 3), (0, 2), (1, 3)]))
+
+
+@given(case=geometries())
+def test_any_geometry(isa: str, case: Any) -> None:
+    shape, stages, (first, last) = case
+    check(np.random.default_rng(3), shape, stages[first:last])
+
+
+def test_source_is_added_before_the_activation(isa: str) -> None:
+    stages = [Stage(1, 4), Stage(3, padding=1), Stage(1, 2, activation="relu")]
+    x = np.stack([np.full((3, 3), 5, np.float32), np.full((3, 3), -5, np.float32)], axis=2)
+    with pysimd.MergedConvolution32f(x.shape, stages, add=True) as context:
+        context.set_params([np.zeros(shape, np.float32) for shape in context.weight_shapes])
+        assert np.array_equal(context(x), np.maximum(x, 0))
+
+
+# ------------------------------------------------------------------------------------------------------ context
+
+
+def weights_of(context: pysimd.MergedConvolution32f) -> Any:
+    return context._given
+
+
+def example(rng: np.random.Generator) -> tuple[pysimd.MergedConvolution32f, Array, Array]:
+    """A context with weights, its input and what it gives."""
+    stages = [Stage(1, 24, activation="prelu"), Stage(3, padding=1, activation="hswish"), Stage(1, 6)]
+    context = pysimd.MergedConvolution32f((2, 9, 10, 6), stages, add=True)
+    weights = [floats(rng, *shape) for shape in context.weight_shapes]
+    context.set_params(weights, [floats(rng, 24), None, floats(rng, 6)], [floats(rng, 24), (3, 1 / 6), None])
+    x = floats(rng, 2, 9, 10, 6)
+    return context, x, context(x)
+
+
+def test_shapes_and_sizes(rng: np.random.Generator) -> None:
+    context, _, y = example(rng)
+    assert context.weight_shapes == ((1, 1, 6, 24), (3, 3, 1, 24), (1, 1, 24, 6))
+    assert context.src_shape == context.dst_shape == y.shape == (2, 9, 10, 6)
+    assert context.external_buffer_size >= 1
+    assert context.internal_buffer_size >= sum(int(np.prod(shape)) for shape in context.weight_shapes)
+    assert pysimd.active_isa() in context.info
+    assert repr(context).startswith("<pysimd.MergedConvolution32f expansion to projection")
+    two = pysimd.MergedConvolution32f((9, 10, 6), block(0, 5, stride=2)[1:])
+    assert (two.dst_shape, two.weight_shapes) == ((5, 5, 5), ((3, 3, 1, 6), (1, 1, 6, 5)))
+    assert "depthwise to projection" in two.info
+
+
+def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    size = context.external_buffer_size
+    for begin in (0, 1, 3):
+        assert np.array_equal(context(x, buf=np.empty(size + begin, np.float32)[begin:]), y)
+    one = pysimd.MergedConvolution32f(x.shape[1:], context._stages, add=True)
+    one.set_params(*weights_of(context))
+    assert np.array_equal(one(x[1]), y[1])
+    results: list[Array] = []
+    threads = [threading.Thread(target=lambda: results.extend(context(x) for _ in range(20))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 80
+    assert all(np.array_equal(result, y) for result in results)
+
+
+def test_equals_its_stages_one_by_one(isa: str, rng: np.random.Generator) -> None:
+    """Within rounding, of course; the padding of a stage is 0, not what the stage before makes of padding."""
+    x, stages = floats(rng, 7, 8, 5), block(19, 7, activation="identity")
+    with pysimd.MergedConvolution32f(x.shape, stages) as context:
+        weights = [floats(rng, *shape) for shape in context.weight_shapes]
+        biases = [floats(rng, shape[-1]) for shape in context.weight_shapes]
+        context.set_params(weights, biases)
+        y = context(x)
+    for stage, weight, bias in zip(stages, weights, biases):
+        x = pysimd.convolution(x, weight, bias, padding=stage.padding, group=19 if stage.dst_c is None else 1)
+    np.testing.assert_allclose(y, x, rtol=1e-4, atol=1e-4 * float(np.abs(x).max()))
+
+
+def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
+    if isa == "base":
+        pytest.skip("base keeps whole images between its stages")
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        c, wide, o, h, w = (int(2 ** rng.uniform(0, limit)) for limit in (10, 11, 10, 10, 11))
+        kernel, stride, expand = int(rng.choice([3, 5, 7])), int(rng.integers(1, 4)), int(rng.choice([1, 1, 3]))
+        first, last = [(0, 3), (0, 2), (1, 3)][int(rng.integers(3))]
+        stages = block(wide, o, kernel=kernel, stride=stride, expand=expand)[first:last]
+        band = (w + kernel + 16) * ((kernel + 1) * (wide + 16) + 4 * (c + 16))
+        with pysimd.MergedConvolution32f((3, h, w, c), stages) as context:
+            assert context.external_buffer_size * 4 <= (2 << 20) + band * 4, context.info
+
+
+def test_set_params_again(rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    weights, biases, params = weights_of(context)
+    context.set_params([w * 2 for w in weights], biases, params)
+    assert not np.array_equal(context(x), y)
+    context.set_params(weights, biases, params)
+    assert np.array_equal(context(x), y)
+    weights[0][:] = 0  # the context has its own copy
+    assert np.array_equal(context(x), y)
+
+
+def test_pickle_and_close(rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    assert np.array_equal(pickle.loads(pickle.dumps(context))(x), y)
+    context.close()
+    with pytest.raises(pysimd.StateError, match="MergedConvolution32f is closed"):
+        context(x)
+
+
+def test_forward_before_set_params() -> None:
+    context = pysimd.MergedConvolution32f((5, 5, 3), block(8, 3))
+    out = np.full((5, 5, 3), 7, np.float32)
+    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((5, 5, 3), np.float32))
+
+
+# ------------------------------------------------------------------------------------------------------ refused
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
+        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
+        ({"stages": []}, ValueError, "count is 0, expected 3 or 2"),
+        ({"stages": block(8, 4)[:1]}, ValueError, "count is 1, expected 3 or 2"),
+        ({"stages": [*block(8, 4), Stage(1, 4)]}, ValueError, "count is 4, expected 3 or 2"),
+        ({"stages": [Stage(1, 8), (3, 3)]}, TypeError, r"stages\[1\] is a tuple, expected a ConvolutionStage"),
+        ({"stages": [Stage(1, -8), *block(8, 4)[1:]]}, ValueError, r"stages\[0\].dst_c is -8"),
+        ({"stages": block(8, 4, expand=5)}, ValueError, r"conv\[0\].kernelY is 5, expected 1 or 3"),
+        ({"stages": block(8, 4, stride=4)}, ValueError, r"conv\[1\].strideY is 4, expected 1, 2 or 3"),
+        (
+            {"stages": [Stage(1, 8), Stage(3, 8, padding=1), Stage(1, 4)]},
+            ValueError,
+            r"conv\[1\].group is 1, expected 8 as srcC",
+        ),
+        ({"stages": [Stage(1, 8), Stage((3, 5)), Stage(1, 4)]}, ValueError, r"conv\[1\].kernelX is 5, expected 3 as kernelY"),
+        ({"stages": [Stage(1), Stage(3), Stage(1, 4)]}, ValueError, r"conv\[0\].group is 4, expected 1"),
+        ({"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]}, ValueError, r"conv\[2\].kernelY is 3, expected 1"),
+        ({"stages": block(8, 4, kernel=9)}, ValueError, r"conv\[1\].kernelY is 9, expected 3, 5 or 7"),
+        ({"stages": block(8, 4, activation="gelu")}, ValueError, "activation is 'gelu'"),
+        ({"stages": block(8, 6), "add": True}, ValueError, r"conv\[2\].dstC is 6, expected 4 as conv\[0\].srcC for add"),
+        ({"stages": block(8, 4, stride=2), "add": True}, ValueError, r"conv\[2\].dstH is 3, expected 5 as conv\[0\].srcH"),
+    ],
+)
+def test_refused_stages(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        pysimd.MergedConvolution32f(**{"src_shape": (5, 5, 4), "stages": block(8, 4), **change})
+
+
+WEIGHTS = [np.zeros(shape, np.float32) for shape in ((1, 1, 4, 8), (3, 3, 1, 8), (1, 1, 8, 4))]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"weight": WEIGHTS[:2]}, ValueError, "weight has 2 elements, expected 3, one for each stage"),
+        ({"weight": [WEIGHTS[0], WEIGHTS[0], WEIGHTS[2]]}, ValueError, r"weight\[1\] has shape"),
+        ({"weight": [*WEIGHTS[:2], WEIGHTS[2].astype(np.float64)]}, TypeError, r"weight\[2\] has dtype float64"),
+        ({"bias": [None, np.zeros(4, np.float32), None]}, ValueError, r"bias\[1\] has shape"),
+        ({"params": [None, None, None]}, ValueError, r"params\[1\] is None, expected 8 numbers for prelu"),
+        ({"params": [None, (1.0, 2.0), None]}, ValueError, r"params\[1\] has shape"),
+    ],
+)
+def test_refused_weights(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    stages = [Stage(1, 8), Stage(3, padding=1, activation="prelu"), Stage(1, 4)]
+    context = pysimd.MergedConvolution32f((5, 5, 4), stages)
+    slopes = [None, np.zeros(8, np.float32), None]
+    with pytest.raises(error, match=sentence):
+        context.set_params(**{"weight": WEIGHTS, "params": slopes, **change})
+    with pytest.raises(pysimd.StateError):
+        context(np.zeros((5, 5, 4), np.float32))
+
+
+def test_refused_forward() -> None:
+    context = pysimd.MergedConvolution32f((5, 5, 4), block(8, 4))
+    context.set_params(WEIGHTS)
+    x, out = np.zeros((5, 5, 4), np.float32), np.full((5, 5, 4), 7, np.float32)
+    assert_refused(context.forward, ValueError, "x has shape", out, x=x[None])
+    assert_refused(context.forward, ValueError, "buf has 0 elements", out, x=x, buf=np.zeros(0, np.float32))
+    assert_refused(context.forward, ValueError, "out overlaps x", x, x=x)
