@@ -8,12 +8,13 @@
 /*
  * Some rows of a depthwise convolution of NHWC pixels. Output (y, x, c), y < rows, x < dstW, c < channels, is
  *
- *     activation(bias[c] + sum over ky, kx of weight[(ky * kernelX + kx) * weightStep + c] * input)
+ *     activation(bias[c] + sum over ky, kx of weight(ky, kx, c) * input)
  *
  * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that several
  * rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0 what lies
- * left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written, of weight, bias and
- * slope a vector behind them.
+ * left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written. Weights are packed: for
+ * each vector of channels (table->alignment bytes) all taps, one after the other; in the last one there may be anything behind
+ * the last channel. bias and slope also have whole vectors.
  */
 struct sn_depthwise_nhwc_32f {
     const float * const * line; /* (rows - 1) * lineStep + kernelY of them */
@@ -23,7 +24,6 @@ struct sn_depthwise_nhwc_32f {
     size_t kernelY, kernelX, strideX, dilationX, padX;
     size_t channels;
     const float * weight;
-    size_t weightStep;
     const float * bias;
     const float * slope;        /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */

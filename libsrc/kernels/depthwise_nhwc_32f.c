@@ -14,56 +14,76 @@ enum { ROWS = V32F_N == 16 ? 4 : 2, COLUMNS = 4, WIDE = 8 };
 
 static const float zeros[V32F_N] SN_ALIGNED;
 
-/* What an instance is: its arguments are constants. taps and stride 0 stand for any, those of the job, in one row. */
-#define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside
-
-/* The first pixel of a tap for the first pixel of the block is pixel `at` of a line: it may lie left of it, as a huge number. */
 #define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const float *const *line, size_t x, float *dst
 
-/* Some lanes of a pixel of a line; from `inside` on it is known that all of them are there. */
-SN_INLINE v32f load_pixel(const struct sn_depthwise_nhwc_32f * d, const float * line, size_t at, size_t lanes, bool inside)
+/*
+ * What an instance is: its arguments are constants. taps and stride 0 stand for any, those of the job, in one row. `inside`:
+ * all inputs are pixels of their lines. `whole`: all lanes are channels.
+ */
+#define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside, bool whole
+
+/* Pixels of a line that a block with constant taps can have; those for its tap 0 are the first. */
+enum { PIXELS = (COLUMNS - 1) * 2 + 5 };
+
+/* The inputs of a block in a line. */
+struct inputs {
+    size_t at;     /* the first of them is this pixel; huge when it lies left of the line */
+    size_t width;  /* of the line */
+    size_t step;   /* floats between pixels */
+    size_t lanes;
+};
+
+/* Pixel t of the inputs: `from` is pixel 0, and far is t / 3 * 3. */
+SN_INLINE v32f load_pixel(const struct inputs * in, const float * from, size_t t, bool inside, bool whole)
 {
-    const float * from = line + at * d->srcPixel;
-    if (inside)
-        return v_keep_32f(v_load_32f(from));
-    from = at < d->srcW ? from : zeros;
-    return v_keep_32f(lanes == V32F_N ? v_load_32f(from) : v_load_tail_32f(from, lanes));
+    if (!inside)
+        from = in->at + t < in->width ? from : zeros;
+    return v_keep_32f(whole ? v_load_32f(from) : v_load_tail_32f(from, in->lanes));
 }
 
-/* One line of input, of which row i uses tap row ky[i] = line - i * stride, if it has such a row. */
-SN_INLINE void add_line(const struct sn_depthwise_nhwc_32f * d, const float * from, int line, size_t at, size_t c,
-                        size_t lanes, v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+/*
+ * One line of input, of which row i uses tap row line - i * stride, if it has such a row. One pointer for three pixels, which
+ * addresses can express: with one for all there are as many additions as multiply-adds.
+ */
+SN_INLINE void add_line(const struct inputs * in, const float * from, int line, const float * weight,
+                        v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
-    v32f a[WIDE * 2 + 3];
+    v32f a[PIXELS];
+    const float * p[(PIXELS + 2) / 3];
+    SN_UNROLL for (int t = 0; t < (columns - 1) * stride + taps; t += 3) p[t / 3] = from + (size_t)t * in->step;
     SN_UNROLL for (int kx = 0; kx < taps; ++kx)
     {
         SN_UNROLL for (int j = 0; j < columns; ++j)
         {
             const int t = kx + j * stride;
             if (kx < stride || j + 1 == columns) /* else an earlier tap has loaded it */
-                a[t] = load_pixel(d, from, at + (size_t)t, lanes, inside);
+                a[t] = load_pixel(in, p[t / 3] + (size_t)(t % 3) * in->step, (size_t)t, inside, whole);
         }
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const int ky = line - i * stride;
             if (ky < 0 || ky >= taps)
                 continue;
-            const v32f weight = v_keep_32f(v_load_32f(d->weight + (size_t)(ky * taps + kx) * d->weightStep + c));
-            SN_UNROLL for (int j = 0; j < columns; ++j)
-                sum[i][j] = v_fma_32f(a[kx + j * stride], weight, sum[i][j]);
+            const v32f b = v_keep_32f(v_load_32f(weight + (ky * taps + kx) * V32F_N));
+            SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = v_fma_32f(a[kx + j * stride], b, sum[i][j]);
         }
     }
 }
 
 /* The same for any kernel, stride and dilation, and one row. */
-SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, const float * from, size_t ky, size_t at, size_t c,
-                            size_t lanes, v32f sum[WIDE], int columns, bool inside)
+SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, struct inputs in, const float * from,
+                            const float * weight, v32f sum[WIDE], int columns, bool inside, bool whole)
 {
-    const float * weight = d->weight + ky * d->kernelX * d->weightStep + c;
-    for (size_t kx = 0; kx < d->kernelX; ++kx, at += d->dilationX, weight += d->weightStep) {
+    const size_t step = d->strideX * in.step;
+    for (size_t kx = 0; kx < d->kernelX; ++kx, weight += V32F_N) {
         const v32f b = v_keep_32f(v_load_32f(weight));
         SN_UNROLL for (int j = 0; j < columns; ++j)
-            sum[j] = v_fma_32f(load_pixel(d, from, at + (size_t)j * d->strideX, lanes, inside), b, sum[j]);
+        {
+            const v32f a = load_pixel(&in, from + (size_t)j * step, (size_t)j * d->strideX, inside, whole);
+            sum[j] = v_fma_32f(a, b, sum[j]);
+        }
+        in.at += d->dilationX;
+        from += d->dilationX * in.step;
     }
 }
 
@@ -91,44 +111,45 @@ SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f
 }
 
 /* One vector of channels from c on. */
-SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, size_t lanes, BLOCK_SHAPE)
+SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
 {
     v32f sum[ROWS][WIDE];
     const v32f bias = v_load_32f(d->bias + c);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
-    const size_t offset = d->offset + c;
+    const struct inputs in = {x * (taps ? (size_t)stride : d->strideX) - d->padX, d->srcW, d->srcPixel, d->channels - c};
+    const size_t first = d->offset + in.at * in.step + c;
     if (taps) {
-        const size_t at = x * (size_t)stride - d->padX;
+        const float * weight = d->weight + c * (size_t)(taps * taps);
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (line[l])
-                add_line(d, line[l] + offset, l, at, c, lanes, sum, rows, columns, taps, stride, inside);
+                add_line(&in, line[l] + first, l, weight, sum, rows, columns, taps, stride, inside, whole);
     } else {
-        for (size_t ky = 0; ky < d->kernelY; ++ky)
+        const float * weight = d->weight + c * d->kernelY * d->kernelX;
+        for (size_t ky = 0; ky < d->kernelY; ++ky, weight += d->kernelX * V32F_N)
             if (line[ky])
-                add_any_line(d, line[ky] + offset, ky, x * d->strideX - d->padX, c, lanes, sum[0], columns, inside);
+                add_any_line(d, in, line[ky] + first, weight, sum[0], columns, inside, whole);
     }
     activate(sum, d, c, rows, columns);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < columns; ++j)
         {
             float * to = dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c;
-            if (inside || lanes == V32F_N)
+            if (whole)
                 v_store_32f(to, sum[i][j]);
             else
-                v_store_tail_32f(to, sum[i][j], lanes);
+                v_store_tail_32f(to, sum[i][j], in.lanes);
         }
 }
 
-/* All channels: whole vectors of pixels that are all inside, and what may be neither. */
-SN_INLINE void block(BLOCK_ARGUMENTS, BLOCK_SHAPE)
+/* All channels. */
+SN_INLINE void block(BLOCK_ARGUMENTS, int rows, int columns, int taps, int stride, bool inside)
 {
     size_t c = 0;
-    if (inside)
-        for (; c + V32F_N <= d->channels; c += V32F_N)
-            block_lanes(d, line, x, dst, c, V32F_N, rows, columns, taps, stride, true);
-    for (; c < d->channels; c += V32F_N)
-        block_lanes(d, line, x, dst, c, sn_min(d->channels - c, V32F_N), rows, columns, taps, stride, false);
+    for (; c + V32F_N <= d->channels; c += V32F_N)
+        block_lanes(d, line, x, dst, c, rows, columns, taps, stride, inside, true);
+    if (c < d->channels)
+        block_lanes(d, line, x, dst, c, rows, columns, taps, stride, inside, false);
 }
 
 /* Elu, in a second pass over a block that has just been stored: exp wants registers that the sums have. */

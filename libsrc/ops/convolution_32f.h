@@ -114,6 +114,10 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
 /* Copies what output rows row .. row + rows - 1 need of one plane of the image. */
 void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to);
 
+/* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them. Of the last vector the rest is left. */
+void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
+                            float * packed);
+
 /* Chooses band->rows so that about `budget` floats of lines suffice, and lines with it. band->line and strideY are set. */
 void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget);
 

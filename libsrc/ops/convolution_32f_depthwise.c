@@ -47,11 +47,18 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
            sn_product(&c->weightSize, c->depth, c->channels);
 }
 
+void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight, float * packed)
+{
+    const size_t lanes = table->alignment / sizeof(float);
+    for (size_t c = 0; c < channels; c += lanes)
+        for (size_t k = 0; k < taps; ++k, packed += lanes)
+            memcpy(packed, weight + k * channels + c, sn_min(channels - c, lanes) * sizeof(float));
+}
+
 static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
     (void)segment;
-    for (size_t k = 0; k < c->depth; ++k)
-        memcpy(packed + k * c->channels, weight + k * c->p.dstC, c->p.dstC * sizeof(float));
+    sn_depthwise_nhwc_pack(c->table, c->depth, c->p.dstC, weight, packed);
 }
 
 /* The lines that output rows row .. row + rows - 1 need; NULL are those outside the image. */
@@ -74,7 +81,7 @@ static void nhwc_run(const void * argument, size_t begin, size_t end)
     const float ** line = (const float **)(void *)job->work;
     struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = c->band.strideY, .srcW = p->srcW, .srcPixel = p->srcC,
         .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
-        .channels = p->dstC, .weight = c->weight, .weightStep = c->channels, .bias = c->bias, .slope = c->slope,
+        .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
         .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}, .dstW = p->dstW,
         .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
     while (begin < end) {

@@ -182,7 +182,7 @@ static void depthwise(const struct job * job, const float * src, size_t row, siz
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
         .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = m->pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
-        .weightStep = c->channels, .bias = c->bias, .slope = c->slope, .activation = sn_tile_activation(c),
+        .bias = c->bias, .slope = c->slope, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
         .dstPixel = dstPixel};
     m->table->depthwise_nhwc_32f(&d);
