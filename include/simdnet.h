@@ -623,6 +623,53 @@ void SimdSynetConvolution32fSetParams(void * context, const float * weight, Simd
  */
 void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
+/* ---------------------------------------------------------------------------------------------- deconvolution */
+
+/*
+ * A context for the transposed convolution: each input is multiplied with the kernel, which lands on the output strideY lines
+ * and strideX columns further on for each input further on,
+ *
+ *   dst(o, sy * strideY + ky * dilationY - padY, sx * strideX + kx * dilationX - padX) +=
+ *       src(i, sy, sx) * weight(i, o, ky, kx)       for all i of the group of o; what lies outside dst is dropped,
+ *
+ * then bias[o] is added and the activation applied. Padding is what is cut off the output, whose size must be the one that
+ * follows: dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW alike. Types, formats
+ * and the other parameters are those of SimdSynetConvolution32fInit, but NHWC has a group of 1.
+ *
+ * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Of stride 1 it is a
+ * convolution, and what SimdSynetConvolution32fInit says of Winograd's algorithm holds.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm);
+
+/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context);
+
+/* The number of floats that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context);
+
+/*
+ * Gives the context its weights; may be called again with others, but not while Forward() runs. In both layouts the input
+ * channel is outermost:
+ *
+ *   weight     NCHW: ((i * (dstC / group) + o) * kernelY + ky) * kernelX + kx, i of all srcC, o inside the group
+ *              NHWC: ((i * kernelY + ky) * kernelX + kx) * dstC + o
+ *   internal   NULL, or receives SimdTrue: everything is copied and the arrays may be freed at once
+ *   bias       dstC floats, or NULL for zeros
+ *   params     what the activation needs (see SimdConvolutionActivationType); NULL when it needs nothing
+ */
+void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
+                                        const float * params);
+
+/*
+ * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap src.
+ *
+ *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
+ *         of the calling thread, which it allocates in the first call of that thread
+ */
+void SimdSynetDeconvolution32fForward(void * context, const float * src, float * buf, float * dst);
+
 /* ----------------------------------------------------------------------------------------- merged convolution */
 
 /*

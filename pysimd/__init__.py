@@ -11,6 +11,7 @@ from pysimd.add import Add16b, add, add_8i
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
+from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
     Activation,
@@ -55,6 +56,7 @@ __all__ = [
     "Convolution32f",
     "ConvolutionStage",
     "CpuInfoType",
+    "Deconvolution32f",
     "EltwiseOperation",
     "MergedConvolution32f",
     "PixelFormat",
@@ -73,6 +75,7 @@ __all__ = [
     "convert_image",
     "convolution",
     "cpu_info",
+    "deconvolution",
     "eltwise",
     "elu",
     "exp",

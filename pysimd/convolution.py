@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
-from pysimd._convolution import Params, activation_of, buffer_of, params_of
-from pysimd._geometry import (
-    NCHW,
-    Layout,
-    Padding,
-    Pair,
-    images_of,
-    layout_of,
-    number,
-    output_size,
-    pair,
-    shape_of,
-    shape_of_images,
-    sides,
-)
-from pysimd._library import ffi, lib
-from pysimd.context import Context
+from pysimd._arrays import Array, Shape, floats
+from pysimd._convolution import Params
+from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
+from pysimd._library import lib
+from pysimd._single_convolution import Functions, SingleConvolution
 from pysimd.enums import Activation
-from pysimd.errors import raise_last
 
 
-class Convolution32f(Context):
+class Convolution32f(SingleConvolution):
     """A convolution with bias and activation, for one shape of input.
 
     src_shape : (H, W, C) or, with ``layout="nchw"``, (C, H, W); or a batch of them, which has its size fixed here.
@@ -44,7 +28,8 @@ class Convolution32f(Context):
         elu              alpha      v if v >= 0 else alpha * (exp(v) - 1)
         hswish           p, q       max(min(v, p) + p, 0) * q * v
 
-    Attributes: src_shape, dst_shape, weight_shape.
+    Attributes: src_shape, dst_shape, and weight_shape: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y, kernel_x,
+    C / group, dst_c) for "nhwc".
 
     Make it, give it weights, call it any number of times, also from many threads at once::
 
@@ -55,116 +40,21 @@ class Convolution32f(Context):
     Raises ValueError for a geometry that cannot be. Formula: SimdSynetConvolution32fInit.
     """
 
-    def __init__(
-        self,
-        src_shape: Shape,
-        dst_c: int,
-        *,
-        kernel: Pair,
-        stride: Pair = 1,
-        padding: Padding = 0,
-        dilation: Pair = 1,
-        group: int = 1,
-        activation: str | Activation = "identity",
-        layout: Layout = "nhwc",
-    ) -> None:
-        form = layout_of(layout)
-        self.src_shape: Shape = shape_of(src_shape, "src_shape")
-        lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
-        dst_c = number(dst_c, "dst_c", 0)
-        kernel_y, kernel_x = pair(kernel, "kernel", 1)
-        stride_y, stride_x = pair(stride, "stride", 1)
-        dilation_y, dilation_x = pair(dilation, "dilation", 1)
-        top, left, bottom, right = sides(padding, "padding")
-        group = number(group, "group", 1)
-        self._activation = activation_of(activation)
-        span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
-        dst_h = output_size(src_h, span_y, stride_y, top, bottom, False, "height")
-        dst_w = output_size(src_w, span_x, stride_x, left, right, False, "width")
-        self.dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
-        if src_c % group or dst_c % group:
-            raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
-        taps = (kernel_y, kernel_x)
-        self.weight_shape = (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
-        self._dst_c = dst_c
-        self._given: tuple[Array, Array | None, Params | None] | None = None
+    _functions = Functions(
+        lib.SimdSynetConvolution32fInit,
+        lib.SimdSynetConvolution32fExternalBufferSize,
+        lib.SimdSynetConvolution32fInternalBufferSize,
+        lib.SimdSynetConvolution32fSetParams,
+        lib.SimdSynetConvolution32fForward,
+    )
 
-        data = lib.SimdTensorData32f
-        conv = ffi.new("SimdConvolutionParameters *")
-        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, data, form
-        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, data, form
-        conv.kernelY, conv.kernelX = kernel_y, kernel_x
-        conv.dilationY, conv.dilationX = dilation_y, dilation_x
-        conv.strideY, conv.strideX = stride_y, stride_x
-        conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
-        conv.group, conv.activation = group, self._activation
-        super().__init__(
-            lib.SimdSynetConvolution32fInit(lead[0] if lead else 1, conv, ffi.NULL),
-            {
-                "src_shape": self.src_shape,
-                "dst_c": dst_c,
-                "kernel": taps,
-                "stride": (stride_y, stride_x),
-                "padding": (top, left, bottom, right),
-                "dilation": (dilation_y, dilation_x),
-                "group": group,
-                "activation": self._activation.name.lower(),
-                "layout": "nchw" if form == NCHW else "nhwc",
-            },
-        )
+    @staticmethod
+    def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
+        return output_size(size, span, stride, before, after, False, name)
 
-    @property
-    def external_buffer_size(self) -> int:
-        """The number of floats of the `buf` that :meth:`forward` can be given."""
-        return int(lib.SimdSynetConvolution32fExternalBufferSize(self._open()))
-
-    @property
-    def internal_buffer_size(self) -> int:
-        """The number of floats that the context holds now."""
-        return int(lib.SimdSynetConvolution32fInternalBufferSize(self._open()))
-
-    def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
-        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
-
-        weight : float32 of ``weight_shape``: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y, kernel_x,
-            C / group, dst_c) for "nhwc".
-        bias : (dst_c,) float32, or None for zeros.
-        params : what the activation needs: a number, some numbers, or a float32 array.
-
-        The context copies what it needs. References to the arrays are kept, for pickle alone.
-        """
-        handle = self._open()
-        weights = floats(weight, "weight")
-        if weight.shape != self.weight_shape:
-            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
-        terms = vector_or_null(bias, "bias", self._dst_c)
-        numbers = params_of(params, self._activation, self._dst_c)
-        lib.SimdSynetConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
-        self._given = weight, bias, params
-
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Convolves `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
-
-        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
-            memory of the calling thread. The result does not depend on it.
-        """
-        handle = self._open()
-        src = floats(x, "x")
-        if x.shape != self.src_shape:
-            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
-        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
-        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
-        lib.SimdSynetConvolution32fForward(handle, src, scratch, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
-        return out
-
-    __call__ = forward
-
-    def _weights(self) -> tuple[Any, ...] | None:
-        return self._given
+    @staticmethod
+    def _weight_shape(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+        return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
 
 def convolution(

@@ -461,6 +461,40 @@ def winograd_bound(x: Array, weight: Array, bias: Array | None, pad: tuple[int, 
     return {2: 4, 3: 12, 4: 32}[block] * EPS * bound + 2 * EPS * (terms + bound) + TINY
 
 
+def deconvolution(
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: tuple[int, int],
+    dilation: tuple[int, int],
+    pad: tuple[int, int, int, int],
+    group: int,
+) -> tuple[Array, Array]:
+    """The sums of one image (C, H, W) with weights (C, O / group, ky, kx), before the activation, and their bound.
+
+    Each input lays the kernel, multiplied by it, on the output; what is padding is then cut off.
+    """
+    x, weight = x.astype(np.float64), weight.astype(np.float64)
+    inputs, per, kernel_y, kernel_x = weight.shape
+    size = [stride[i] * (x.shape[1 + i] - 1) + dilation[i] * (weight.shape[2 + i] - 1) + 1 for i in (0, 1)]
+    out, magnitude, terms = (np.zeros((per * group, *size)) for _ in range(3))
+    of_group = inputs // group
+    for g, ky, kx in np.ndindex(group, kernel_y, kernel_x):
+        image, w = x[g * of_group : (g + 1) * of_group], weight[g * of_group : (g + 1) * of_group, :, ky, kx]
+        y, xx = ky * dilation[0], kx * dilation[1]
+        bottom, right = y + stride[0] * (x.shape[1] - 1) + 1, xx + stride[1] * (x.shape[2] - 1) + 1
+        at = np.s_[g * per : (g + 1) * per, y : bottom : stride[0], xx : right : stride[1]]
+        out[at] += np.tensordot(w.T, image, 1)
+        magnitude[at] += np.tensordot(np.abs(w.T), np.abs(image), 1)
+        terms[at] += of_group
+    top, left, bottom, right = pad
+    out, magnitude, terms = (a[:, top : size[0] - bottom, left : size[1] - right] for a in (out, magnitude, terms))
+    if bias is not None:
+        out = out + bias.astype(np.float64)[:, None, None]
+        magnitude = magnitude + np.abs(bias.astype(np.float64))[:, None, None]
+    return out, (terms + 1) * EPS * magnitude + TINY
+
+
 # --------------------------------------------------------------------------------------------------- winograd
 
 

@@ -468,6 +468,68 @@ def test_convolution_init_refuses(change: dict[str, Any], word: str) -> None:
     assert word in sentence.split(": ", 1)[1]
 
 
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        *[({name: 0}, name) for name in ("kernelY", "kernelX", "dilationY", "dilationX", "strideY", "strideX", "group")],
+        ({"group": 3}, "srcC"),
+        ({"group": 4}, "dstC"),
+        ({"group": 2, "srcF": NHWC, "dstF": NHWC}, "group"),
+        ({"dstH": 5}, "dstH is 5, expected 6"),
+        ({"dstW": 0}, "dstW is 0, expected 6"),
+        ({"padY": 4, "padH": 2, "dstH": 0}, "padY and padH are 4 and 2"),
+        ({"padW": 6, "dstW": 0}, "padX and padW are 0 and 6"),
+        ({"padH": 2**64 - 1}, "padH"),
+        ({"dilationX": 2**63, "kernelX": 3}, "kernelX"),
+        ({"strideX": 2**63}, "strideX"),
+        ({"srcH": 2**62}, "srcH"),
+        ({"srcT": 3}, "srcT"),
+        ({"dstT": 7}, "dstT"),
+        ({"srcF": 2, "dstF": 2}, "srcF"),
+        ({"dstF": NHWC}, "dstF"),
+        ({"activation": 7}, "activation"),
+        ({"srcC": BIG, "dstC": BIG}, "conv"),
+    ],
+)
+def test_deconvolution_init_refuses(change: dict[str, Any], word: str) -> None:
+    values = {"dstH": 6, "dstW": 6, "srcF": 0, "dstF": 0, **change}
+    assert lib.SimdSynetDeconvolution32fInit(1, parameters(**values), NULL) == NULL
+    sentence = ffi.string(lib.SimdnetLastError()).decode()
+    assert sentence.startswith("SimdSynetDeconvolution32fInit: ")
+    assert word in sentence.split(": ", 1)[1]
+
+
+def test_deconvolution_refuses_other_contexts_and_null() -> None:
+    assert lib.SimdSynetDeconvolution32fInit(0, parameters(dstH=6, dstW=6), NULL) == NULL
+    assert lib.SimdSynetDeconvolution32fInit(1, NULL, NULL) == NULL
+    other = ffi.gc(lib.SimdSynetConvolution32fInit(1, parameters(), NULL), lib.SimdRelease)
+    floats = address(np.zeros(400, np.float32))
+
+    def last() -> str:
+        assert lib.SimdnetLastErrorKind() == 1
+        return str(ffi.string(lib.SimdnetLastError()).decode())
+
+    for context in (NULL, other):
+        lib.SimdSynetDeconvolution32fForward(context, floats, NULL, floats + 100)
+        assert "context" in last()
+        lib.SimdSynetDeconvolution32fSetParams(context, floats, NULL, NULL, NULL)
+        assert "context" in last()
+        assert lib.SimdSynetDeconvolution32fExternalBufferSize(context) == 0
+        assert "context" in last()
+        assert lib.SimdSynetDeconvolution32fInternalBufferSize(context) == 0
+        assert "context" in last()
+    conv = ffi.gc(lib.SimdSynetDeconvolution32fInit(1, parameters(dstH=6, dstW=6), NULL), lib.SimdRelease)
+    lib.SimdSynetDeconvolution32fSetParams(conv, NULL, NULL, NULL, NULL)
+    assert "weight is NULL" in last()
+    lib.SimdSynetDeconvolution32fForward(conv, floats, NULL, floats + 100)
+    assert lib.SimdnetLastErrorKind() == 3
+    internal = ffi.new("SimdBool *", lib.SimdFalse)
+    lib.SimdSynetDeconvolution32fSetParams(conv, floats, internal, NULL, NULL)
+    assert internal[0] == lib.SimdTrue
+    lib.SimdSynetDeconvolution32fForward(conv, NULL, NULL, floats)
+    assert "src is NULL" in last()
+
+
 def test_contexts_refuse_null_and_each_other() -> None:
     assert lib.SimdSynetConvolution32fInit(1, NULL, NULL) == NULL
     assert lib.SimdSynetConvolution32fInit(0, parameters(), NULL) == NULL

@@ -1,6 +1,6 @@
 #include "api/convolution.h"
 
-#include "ops/convolution_32f.h"
+#include <stdio.h>
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
 
@@ -80,4 +80,88 @@ bool sn_workspace(const char * function, float * buf, size_t workspace, float **
     if (!*work)
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu floats", workspace);
     return *work;
+}
+
+/* ---- a convolution or a deconvolution */
+
+struct context {
+    struct sn_context head;
+    struct sn_convolution_32f plan;
+};
+
+void sn_convolution_destroy(void * context) { sn_convolution_32f_free(&((struct context *)context)->plan); }
+
+static void describe(struct context * c)
+{
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
+    char shape[64] = "";
+    if (c->plan.way->tiled)
+        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
+    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", c->plan.flipped ? "as a convolution, " : "",
+             c->plan.way->name, shape, c->head.table->isa);
+}
+
+void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
+                           const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_32f * c))
+{
+    struct context * c = sn_context_new(kind, sizeof(*c), function);
+    if (!c)
+        return NULL;
+    c->plan.p = *p;
+    c->plan.batch = batch;
+    c->plan.table = c->head.table;
+    if (!plan(&c->plan)) {
+        sn_context_free(c);
+        SN_CHECK_FOR(function, false, NULL, "conv of batch %zu describes an array that is too large", batch);
+    }
+    describe(c);
+    return c;
+}
+
+size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context)
+{
+    if (!sn_context_check(context, kind, function))
+        return 0;
+    return sn_external_size(((const struct context *)context)->plan.workSize);
+}
+
+size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context)
+{
+    return sn_context_check(context, kind, function) ? ((const struct context *)context)->plan.heldSize : 0;
+}
+
+void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const float * weight,
+                        SimdBool * internal, const float * bias, const float * params)
+{
+    if (!sn_context_check(context, kind, function))
+        return;
+    struct sn_convolution_32f * plan = &((struct context *)context)->plan;
+    const struct sn_convolution_check check = {function, "", &plan->p};
+    if (!sn_check_convolution_arrays(&check, weight, params))
+        return;
+    if (!sn_convolution_32f_set(plan, weight, bias, params)) {
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for the weights");
+        return;
+    }
+    if (internal)
+        *internal = SimdTrue;
+}
+
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
+                            float * buf, float * dst)
+{
+    if (!sn_context_check(context, kind, function))
+        return;
+    const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
+    if (!plan->held) {
+        sn_error_set(SN_ERROR_STATE, function, "SetParams has not been called, Forward needs weights");
+        return;
+    }
+    if (plan->dstSize == 0)
+        return;
+    SN_CHECK_FOR(function, src, SN_VOID, "src is NULL, expected an array");
+    SN_CHECK_FOR(function, dst, SN_VOID, "dst is NULL, expected an array");
+    float * work;
+    if (sn_workspace(function, buf, plan->workSize, &work))
+        sn_convolution_32f_forward(plan, src, work, dst);
 }

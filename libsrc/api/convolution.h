@@ -1,10 +1,13 @@
 /*
- * What the contexts of convolutions share: the checks of their parameters, and the buffer that Forward works in.
+ * What the contexts of convolutions share: the checks of their parameters, and the buffer that Forward works in; those of a
+ * single convolution or deconvolution share all but the check of sizes and the choice of an algorithm.
  */
 #ifndef SN_API_CONVOLUTION_H
 #define SN_API_CONVOLUTION_H
 
 #include "api/check.h"
+#include "api/context.h"
+#include "ops/convolution_32f.h"
 
 /* The parameters under check, and how a sentence names them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
 struct sn_convolution_check {
@@ -55,5 +58,17 @@ size_t sn_external_size(size_t workspace);
  * floats is asked for. False without memory, and the last error is set.
  */
 bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work);
+
+/* ---- a convolution or a deconvolution: the public functions, for contexts of a kind */
+
+void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
+                           const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_32f * c));
+void sn_convolution_destroy(void * context); /* for the kind */
+size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
+size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
+void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const float * weight,
+                        SimdBool * internal, const float * bias, const float * params);
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
+                            float * buf, float * dst);
 
 #endif

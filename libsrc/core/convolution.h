@@ -71,6 +71,19 @@ struct sn_columns_32f {
 typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
 
 /*
+ * Rows of values that come in turn from 2 or 4 phases: dst[row * dstStep + i] is src[row * srcStep + i % phases * phaseStep +
+ * i / phases] for i < size. Up to a vector of floats behind those of a phase is read.
+ */
+struct sn_interleave_32f {
+    const float * src;
+    size_t phases, phaseStep, srcStep;
+    float * dst;
+    size_t dstStep;
+    size_t rows, size;
+};
+typedef void (*sn_interleave_32f_fn)(const struct sn_interleave_32f * job);
+
+/*
  * Copies lines with their padding: each gets `before` zeros, then src[i * stride] for i < inside, then zeros up to `size`
  * floats. Exactly those are read and written.
  */

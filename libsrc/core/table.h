@@ -221,6 +221,10 @@ typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
 typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
                                       const float * params, const float * src, const float * add, float * dst);
 
+/* The same of a deconvolution. */
+typedef void (*sn_deconvolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
+                                        const float * params, const float * src, float * dst);
+
 /* The kernels of the algorithms, and what they are given: core/convolution.h. */
 
 /* ---- pooling */
@@ -306,10 +310,12 @@ struct sn_table {
 
     /* convolution */
     sn_convolution_32f_fn convolution_32f;
+    sn_deconvolution_32f_fn deconvolution_32f;
     sn_depthwise_nhwc_32f_fn depthwise_nhwc_32f; /* this one and the next belong to the tile: `base` has none */
     sn_depthwise_nchw_32f_fn depthwise_nchw_32f;
     sn_columns_32f_fn columns_32f;
     sn_lines_32f_fn lines_32f;
+    sn_interleave_32f_fn interleave_32f;
 
     /* winograd, see core/winograd.h */
     sn_winograd_filter_32f_fn winograd_filter_32f;

@@ -15,6 +15,7 @@
     X(add_8i)                                                                                                               \
     X(channelwise)                                                                                                          \
     X(convolution_32f)                                                                                                      \
+    X(deconvolution_32f)                                                                                                    \
     X(depthwise_nchw_32f)                                                                                                   \
     X(depthwise_nhwc_32f)                                                                                                   \
     X(eltwise)                                                                                                              \

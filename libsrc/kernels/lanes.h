@@ -146,8 +146,8 @@ SN_INLINE int lanes_for(size_t lanes)
 }
 
 /* `planes` of `size` positions, `stride` apart, to pixels that lie `pitch` apart; the lanes beyond the planes become 0. */
-static void planes_to_lanes(const float * src, size_t stride, size_t planes, size_t size, float * dst, size_t pitch,
-                            size_t lanes)
+static __attribute__((unused)) void planes_to_lanes(const float * src, size_t stride, size_t planes, size_t size,
+                                                    float * dst, size_t pitch, size_t lanes)
 {
     switch (lanes_for(lanes)) {
     case 2: to_lanes_by(src, stride, planes, size, dst, pitch, 2); break;
@@ -158,8 +158,8 @@ static void planes_to_lanes(const float * src, size_t stride, size_t planes, siz
 }
 
 /* The way back, for the first `planes` lanes of the pixels. */
-static void lanes_to_planes(const float * src, size_t pitch, size_t size, float * dst, size_t stride, size_t planes,
-                            size_t lanes)
+static __attribute__((unused)) void lanes_to_planes(const float * src, size_t pitch, size_t size, float * dst,
+                                                    size_t stride, size_t planes, size_t lanes)
 {
     switch (lanes_for(lanes)) {
     case 2: to_planes_by(src, pitch, size, dst, stride, planes, 2); break;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ops/deconvolution_32f.h"
 
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels)
 {
@@ -115,13 +116,19 @@ static bool allocate(struct sn_convolution_32f * c)
 
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params)
 {
-    if (!c->held && !allocate(c))
+    float * turned = NULL;
+    if (c->flipped && c->weightSize && !(turned = sn_deconvolution_32f_flip(c, weight)))
         return false;
+    if (!c->held && !allocate(c)) {
+        sn_free(turned);
+        return false;
+    }
     memset(c->held, 0, c->heldSize * sizeof(float));
     if (c->p.dstC == 0) /* of any number of groups */
         return true;
     if (c->weightSize)
-        c->way->pack(c, weight, (float *)c->weight, (size_t *)c->segment);
+        c->way->pack(c, turned ? turned : weight, (float *)c->weight, (size_t *)c->segment);
+    sn_free(turned);
     if (bias)
         c->way->spread(c, bias, (float *)c->bias);
     float * slope = (float *)c->slope;
@@ -139,4 +146,11 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
 void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
     c->way->forward(c, src, work, dst);
+}
+
+void sn_convolution_32f_free(struct sn_convolution_32f * c)
+{
+    sn_free(c->held);
+    sn_free(c->y.phase);
+    sn_free(c->x.phase);
 }

@@ -55,11 +55,24 @@ struct sn_band {
     size_t plane;              /* NCHW: floats between channels */
 };
 
+/* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
+struct sn_phases {
+    struct sn_phase * phase;
+    size_t number;
+    size_t stride;             /* from one output of a phase to the next */
+    size_t count;              /* outputs of the first phase, of which no other has more */
+    size_t tapStep, lineStep;  /* between the taps of a phase, and between the lines of input that they find */
+    size_t taps;               /* of the phase that has most of them */
+    size_t reach;              /* lines that all phases together want for one output of each, less one */
+    ptrdiff_t low;             /* the first of them for output 0, in the image */
+};
+
 struct sn_convolution_32f {
     SimdConvolutionParameters p;
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
+    bool flipped;              /* a deconvolution computed as a convolution: weights come as the former has them */
 
     size_t srcSize, dstSize;   /* floats of one image */
     size_t weightSize;         /* floats of the packed weights */
@@ -90,6 +103,8 @@ struct sn_convolution_32f {
         size_t product;        /* and between planes of products */
         size_t lines;          /* NCHW: floats of the lines that a block needs */
     } winograd;
+    struct sn_phases y, x;     /* of a deconvolution */
+    size_t outputs;            /* of a deconvolution in NCHW: channels that are computed together */
 };
 
 /* The activation as the tile knows it: LeakyRelu is a Prelu. */
@@ -153,5 +168,8 @@ bool sn_convolution_32f_plan(struct sn_convolution_32f * c);
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params);
 
 void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+
+/* Frees what the plan owns. */
+void sn_convolution_32f_free(struct sn_convolution_32f * c);
 
 #endif

@@ -18,6 +18,7 @@ from pysimd.bench import arrays
 from pysimd.bench.layers import (
     AVERAGE,
     CONVOLUTION,
+    DECONVOLUTION,
     INNER_PRODUCT,
     MAX,
     Layer,
@@ -379,6 +380,23 @@ def _convolution_prepare(layer: Layer, layout: str) -> Prepared:
     )
 
 
+def _deconvolution_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, dst = _placed_in(values.src, layout), _placed_in(np.zeros(layer.dst, np.float32), layout)
+    weight = arrays.placed(values.weight.transpose(0, 2, 3, 1) if layout == "nhwc" else values.weight)
+    bias = arrays.placed(values.bias)
+    context = ffi.gc(lib.SimdSynetDeconvolution32fInit(1, _parameters(layer, layout), ffi.NULL), lib.SimdRelease)
+    lib.SimdSynetDeconvolution32fSetParams(context, _at(weight), ffi.NULL, _at(bias), ffi.NULL)
+    return Prepared(
+        _bind(lib.SimdSynetDeconvolution32fForward, context, _at(src), ffi.NULL, _at(dst)),
+        flops=2 * layer.multiplications,
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=values,
+        result=lambda: from_layout(dst, layout),
+    )
+
+
 def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
     values = values_of(layer)
     src, weight, bias = (arrays.placed(array) for array in (values.src, values.weight, values.bias))
@@ -418,6 +436,7 @@ def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
 #: Family, and what prepares it, of each kind of layer that has a function of ours.
 _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
     CONVOLUTION: ("convolution", _convolution_prepare),
+    DECONVOLUTION: ("deconvolution", _deconvolution_prepare),
     INNER_PRODUCT: ("inner_product", _inner_product_prepare),
     MAX: ("pooling", _pooling_32f_prepare),
     AVERAGE: ("pooling", _pooling_32f_prepare),
@@ -487,6 +506,13 @@ def _merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = N
     add = wide > 0 and (c, h, w) == layers[-1].dst
     name = f"{shape}{f' -> {wide} 1x1,' if wide else ''} 3x3 s{stride}, -> {o}{' add' if add else ''}"
     return Case("merged", name, "nhwc", lambda: _merged_prepare(layers, add), aim_peak=aim)
+
+
+def _deconvolution(
+    layout: str, shape: str, o: int, kernel: int, stride: int, pad: int = 0, *, group: int = 1, aim: float | None = None
+) -> Case:
+    c, h, w = (int(n) for n in shape.split("x"))
+    return replace(of_layer(Layer(DECONVOLUTION, c, h, w, o, kernel, stride, pad, pad, group), layout), aim_peak=aim)
 
 
 def _inner_product(count: int, size: int) -> Case:
@@ -667,6 +693,21 @@ def _cases() -> list[Case]:
         _merged("512x14x14", 0, 1, 512),
         _merged("512x14x14", 0, 2, 1024),
         _merged("1024x7x7", 0, 1, 1024),
+        _deconvolution("nhwc", "128x28x28", 64, 2, 2, aim=0.97),
+        _deconvolution("nhwc", "21x34x34", 21, 4, 2, 1, aim=0.80),
+        _deconvolution("nchw", "64x28x28", 32, 3, 1, 1, aim=1.8),
+        *[
+            _deconvolution(layout, f"{2 * c}x{size}x{size}", c, 2, 2)
+            for c, size in ((128, 14), (64, 28), (32, 56), (16, 112))
+            for layout in ("nhwc", "nchw")
+            if (layout, c) != ("nhwc", 64)
+        ],
+        *[_deconvolution(layout, "128x16x16", 64, 4, 2, 1) for layout in ("nhwc", "nchw")],
+        *[_deconvolution(layout, "64x32x32", 32, 3, 2, 1) for layout in ("nhwc", "nchw")],
+        _deconvolution("nhwc", "64x32x32", 32, 5, 2, 2),
+        _deconvolution("nhwc", "100x1x1", 512, 4, 1),
+        _deconvolution("nchw", "21x34x34", 21, 4, 2, 1),
+        _deconvolution("nchw", "64x56x56", 64, 4, 2, 1, group=64),
     ]
 
 

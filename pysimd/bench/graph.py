@@ -291,7 +291,7 @@ def _context(node: Node, src_shape: Sequence[int]) -> Any:
     kind, params = ACTIVATIONS[node.activation]
     made: Any
     if node.kind == "deconv":
-        made = pysimd.Deconvolution32f(  # type: ignore[attr-defined]
+        made = pysimd.Deconvolution32f(
             tuple(src_shape), node.shape[0], kernel=node.kernel, stride=node.stride, padding=node.pad, activation=kind
         )
         weight = node.weight.transpose(0, 2, 3, 1)

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "check.h"
+#include "check_convolution.h"
 
 #define INIT "SimdSynetConvolution32fInit"
 #define FORWARD "SimdSynetConvolution32fForward"
@@ -25,7 +25,7 @@ struct job {
 
 enum { SRC, WEIGHT, BIAS, PARAMS, DST };
 
-static size_t params_of(const parameters * p)
+size_t check_activation_params(const parameters * p)
 {
     const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
     return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
@@ -37,8 +37,7 @@ static size_t weight_size(const parameters * p) { return p->dstC * (p->srcC / p-
 
 /* ---- a context and its use */
 
-/* A copy that is freed once SetParams has returned: the library may not keep the pointer. */
-static float * copy(const void * values, size_t count)
+float * check_copy(const void * values, size_t count)
 {
     float * own = malloc(count * sizeof(float) + 1);
     if (count)
@@ -59,8 +58,8 @@ static void * open(const void * job, void * const * a)
     void * context = init(job, a);
     if (!context || j->no_set)
         return context;
-    float * weight = copy(a[WEIGHT], weight_size(&j->p)), * bias = copy(a[BIAS], j->p.dstC);
-    float * params = copy(a[PARAMS], params_of(&j->p));
+    float * weight = check_copy(a[WEIGHT], weight_size(&j->p)), * bias = check_copy(a[BIAS], j->p.dstC);
+    float * params = check_copy(a[PARAMS], check_activation_params(&j->p));
     SimdBool internal = SimdFalse;
     SimdSynetConvolution32fSetParams(context, weight, &internal, j->no_bias ? NULL : bias, params);
     if (internal != SimdTrue && j->p.dstC != 0)
@@ -147,10 +146,10 @@ static double magnitude(const parameters * p, const float * src, const float * w
 }
 
 /* The m of F(m,3) on the instruction set in use; 0 for another algorithm. */
-static size_t winograd_block(const struct job * j)
+static size_t winograd_block(check_open_fn make, const void * job)
 {
     size_t block = 0;
-    void * context = SimdSynetConvolution32fInit(j->batch, &j->p, NULL);
+    void * context = make(job, NULL);
     const char * info = context ? strstr(SimdnetContextInfo(context), "Winograd F(") : NULL;
     if (info)
         block = (size_t)(info[strlen("Winograd F(")] - '0');
@@ -158,19 +157,16 @@ static size_t winograd_block(const struct job * j)
     return block;
 }
 
-/* One bit for each algorithm that some instruction set uses. */
-static unsigned algorithms(const struct job * j)
+unsigned check_convolution_algorithms(check_open_fn make, const void * job)
 {
     unsigned found = 0;
     for (size_t i = 1; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
-        found |= 1u << winograd_block(j);
+        found |= 1u << winograd_block(make, job);
     }
     SimdnetSetMaxIsa(NULL);
     return found;
 }
-
-enum { EQUAL = 1u << 8 }; /* in what algorithms() gives: all values are the same, so all roundings of a chain too */
 
 /* The largest input of each channel in the tile of an output; NAN where one is not finite. */
 static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
@@ -210,7 +206,7 @@ static double sum_error(const parameters * p, const float * weight, size_t o, do
     double error = used & 1 ? depth * size * FLT_EPSILON : 0;
     for (size_t block = 2; block <= 4; ++block)
         if (used >> block & 1) {
-            const double other = winograd_error(p, weight, o, largest[block], block, used & EQUAL);
+            const double other = winograd_error(p, weight, o, largest[block], block, used & CHECK_EQUAL_VALUES);
             if (isnan(other))
                 return NAN;
             error = fmax(error, other);
@@ -218,8 +214,7 @@ static double sum_error(const parameters * p, const float * weight, size_t o, do
     return error;
 }
 
-/* The bound of the activation of a sum that is wrong by `error`; size is the sum of the absolute values of the terms. */
-static double activated(const parameters * p, const float * params, size_t o, double size, double error)
+double check_activated(const parameters * p, const float * params, size_t o, double size, double error)
 {
     double slope = 1, result = size;
     if (p->activation == SimdConvolutionActivationPrelu)
@@ -233,14 +228,13 @@ static double activated(const parameters * p, const float * params, size_t o, do
     return error * slope + (3 * size * slope + 8 * result) * FLT_EPSILON;
 }
 
-static void fill_bounds(const struct job * j, const float * src, const float * weight, const float * bias,
-                        const float * params, unsigned used, double * bound)
+void check_convolution_bounds(const parameters * p, size_t batch, const float * src, const float * weight,
+                              const float * bias, const float * params, unsigned used, double * bound)
 {
-    const parameters * p = &j->p;
     double * largest[5];
     for (size_t block = 0; block < 5; ++block)
         largest[block] = malloc((p->srcC + 1) * sizeof(double));
-    for (size_t b = 0; b < j->batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += p->dstC * p->dstH * p->dstW)
+    for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += p->dstC * p->dstH * p->dstW)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
                 for (size_t block = 2; block < 5; ++block)
@@ -249,7 +243,7 @@ static void fill_bounds(const struct job * j, const float * src, const float * w
                 for (size_t o = 0; o < p->dstC; ++o) {
                     const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]);
                     bound[image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] =
-                        activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
+                        check_activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
                 }
             }
     for (size_t block = 0; block < 5; ++block)
@@ -258,11 +252,11 @@ static void fill_bounds(const struct job * j, const float * src, const float * w
 
 /* ---- cases */
 
-static void set_params(const struct job * j, float * params)
+void check_activation_values(const parameters * p, float * params)
 {
     const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
-    if (j->p.activation != SimdConvolutionActivationPrelu)
-        memcpy(params, values[j->p.activation], params_of(&j->p) * sizeof(float));
+    if (p->activation != SimdConvolutionActivationPrelu)
+        memcpy(params, values[p->activation], check_activation_params(p) * sizeof(float));
 }
 
 static void declare(const struct job * j, enum check_fill fill)
@@ -277,12 +271,14 @@ static void declare(const struct job * j, enum check_fill fill)
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
     const float * weight = check_in("weight", CHECK_32F, weight_size(p), wild ? CHECK_RANDOM : fill);
     float * bias = check_in("bias", CHECK_32F, p->dstC, CHECK_RANDOM);
-    float * params = check_in("params", CHECK_32F, params_of(p), CHECK_RANDOM);
+    float * params = check_in("params", CHECK_32F, check_activation_params(p), CHECK_RANDOM);
     check_out("dst", CHECK_32F, dst_size(j));
     check_open(open);
-    set_params(j, params);
+    check_activation_values(p, params);
     if (!j->bench)
-        fill_bounds(j, src, weight, bias, params, algorithms(j) | (fill == CHECK_EQUAL ? EQUAL : 0), check_bound());
+        check_convolution_bounds(p, j->batch, src, weight, bias, params,
+                                 check_convolution_algorithms(init, j) | (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
+                                 check_bound());
 }
 
 static size_t output(size_t src, size_t pads, size_t kernel, size_t dilation, size_t stride)

@@ -91,6 +91,42 @@ static void convolution(SimdTensorFormatType format)
     SimdRelease(c);
 }
 
+/* Of stride 1 (a convolution) and of stride 2. */
+static void deconvolution(SimdTensorFormatType format, size_t stride)
+{
+    static float src[C * S * S], dst[C * 4 * S * S], weight[C * C * 9];
+    SimdConvolutionParameters p = shape(format);
+    p.strideY = p.strideX = stride;
+    p.dstH = p.dstW = stride * (S - 1) + 1;
+    const size_t size = C * p.dstH * p.dstW;
+    for (int i = 0; i < C * S * S; ++i)
+        src[i] = 1;
+    for (int i = 0; i < C * C * 9; ++i)
+        weight[i] = 1;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = -7;
+    no_memory = true;
+    TEST(SimdSynetDeconvolution32fInit(1, &p, NULL) == NULL);
+    TEST_REFUSED(2, "SimdSynetDeconvolution32fInit: ");
+    no_memory = false;
+    void * c = SimdSynetDeconvolution32fInit(1, &p, NULL);
+    no_memory = true;
+    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
+    TEST_REFUSED(2, "SimdSynetDeconvolution32fSetParams: ");
+    no_memory = false;
+    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
+    TEST_REFUSED(3, "SetParams");
+    TEST(all_are(dst, (int)size, -7));
+    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
+    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
+    TEST_NO_ERROR();
+    TEST(dst[0] == (stride == 1 ? 4 * C : C));
+    allocations = 0;
+    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
+    TEST(allocations == 0);
+    SimdRelease(c);
+}
+
 /* Functions without a context need no memory at all. */
 static void plain_functions(void)
 {
@@ -130,6 +166,10 @@ static void * on_every_level(void * unused)
         plain_functions();
         convolution(SimdTensorFormatNhwc);
         convolution(SimdTensorFormatNchw);
+        for (size_t stride = 1; stride <= 2; ++stride) {
+            deconvolution(SimdTensorFormatNhwc, stride);
+            deconvolution(SimdTensorFormatNchw, stride);
+        }
     }
     infrastructure();
     return unused;

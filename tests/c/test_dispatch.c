@@ -161,7 +161,8 @@ static void no_slot_empty(void)
         size_t begin, size;
     } tiles[] = {
         PART(gemm_32f),   PART(gemm_panels_32f), PART(gemm_few_32f),     PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
-        PART(columns_32f), PART(lines_32f),       PART(channelwise_rows),   PART(channelwise_joined), PART(concat_32f),
+        PART(columns_32f), PART(lines_32f),       PART(interleave_32f),    PART(channelwise_rows),   PART(channelwise_joined),
+        PART(concat_32f),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)

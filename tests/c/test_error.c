@@ -102,6 +102,28 @@ static void extreme_sizes(void)
         TEST_NO_ERROR();
         SimdRelease(context);
     }
+
+    /* So it is with a deconvolution, where it is a single input that may have any stride. */
+    p.padX = 0;
+    for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNhwc; ++format) {
+        p.srcF = p.dstF = (SimdTensorFormatType)format;
+        p.srcC = p.dstC = p.group = 1;
+        p.strideY = p.strideX = huge / 16;
+        void * context = SimdSynetDeconvolution32fInit(1, &p, NULL);
+        x[1] = 2, x[2] = 3, x[3] = 5;
+        SimdSynetDeconvolution32fSetParams(context, x + 1, NULL, x + 2, NULL);
+        SimdSynetDeconvolution32fForward(context, x + 3, NULL, x);
+        TEST_NO_ERROR();
+        TEST(x[0] == 13);
+        SimdRelease(context);
+        p.srcC = p.dstC = 0;
+        p.group = format == SimdTensorFormatNchw ? huge : 1;
+        context = SimdSynetDeconvolution32fInit(1, &p, NULL);
+        SimdSynetDeconvolution32fSetParams(context, NULL, NULL, x, NULL);
+        SimdSynetDeconvolution32fForward(context, NULL, NULL, NULL);
+        TEST_NO_ERROR();
+        SimdRelease(context);
+    }
 }
 
 static pthread_barrier_t barrier;

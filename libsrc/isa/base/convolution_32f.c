@@ -1,31 +1,7 @@
+#include "isa/base/activate.h"
 #include "isa/base/base.h"
 
-#include <math.h>
-
-/* Comparisons are turned so that a NaN comes through. */
-static double maximum(double a, double b) { return a > b ? a : b; }
-static double minimum(double a, double b) { return a < b ? a : b; }
-
-static double activate(double v, SimdConvolutionActivationType type, const float * p, size_t channel)
-{
-    switch (type) {
-    case SimdConvolutionActivationIdentity: return v;
-    case SimdConvolutionActivationRelu: return maximum(0, v);
-    case SimdConvolutionActivationLeakyRelu: return maximum(0, v) + p[0] * minimum(0, v);
-    case SimdConvolutionActivationRestrictRange: return minimum(p[1], maximum(p[0], v));
-    case SimdConvolutionActivationPrelu: return maximum(0, v) + p[channel] * minimum(0, v);
-    case SimdConvolutionActivationElu: return v < 0 ? p[0] * expm1(v) : v;
-    case SimdConvolutionActivationHswish: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
-    }
-    return v;
-}
-
-/* Offsets in one image, and of a weight, as the layouts of include/simdnet.h have them. */
-static size_t at(SimdTensorFormatType format, size_t C, size_t H, size_t W, size_t c, size_t y, size_t x)
-{
-    return format == SimdTensorFormatNhwc ? (y * W + x) * C + c : (c * H + y) * W + x;
-}
-
+/* The offset of a weight, as include/simdnet.h has it. */
 static size_t weight_at(const SimdConvolutionParameters * p, size_t o, size_t i, size_t ky, size_t kx)
 {
     const size_t inputs = p->srcC / p->group;

@@ -1,0 +1,75 @@
+#include "api/convolution.h"
+#include "ops/deconvolution_32f.h"
+
+static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy};
+
+#define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
+
+/* dst = stride * (src - 1) + dilation * (kernel - 1) + 1 - pads, at least 1. */
+static bool check_axis(const struct sn_convolution_check * c, struct sn_convolution_axis a)
+{
+    if (!sn_check_convolution_axis(c, &a))
+        return false;
+    size_t span, taps;
+    CHECK(sn_product(&taps, a.kernel - 1, a.dilation), "kernel%s is %zu with dilation%s %zu, too large", a.name, a.kernel,
+          a.name, a.dilation);
+    CHECK(sn_product(&span, a.src ? a.src - 1 : 1, a.stride), "stride%s is %zu for src%s %zu, too large", a.name, a.stride,
+          a.extent, a.src);
+    /* Without padding; of no inputs it may be less than 1. */
+    const ptrdiff_t whole = (ptrdiff_t)taps + 1 + (a.src ? (ptrdiff_t)span : -(ptrdiff_t)span);
+    const ptrdiff_t pads = (ptrdiff_t)(a.before + a.after);
+    CHECK(whole > pads, "pad%s and pad%s are %zu and %zu, too large for an output of %td without them", a.name, a.extent,
+          a.before, a.after, whole);
+    CHECK(a.dst == (size_t)(whole - pads), "dst%s is %zu, expected %td", a.extent, a.dst, whole - pads);
+    return true;
+}
+
+static bool check_group(const struct sn_convolution_check * c)
+{
+    CHECK(c->p->srcF == SimdTensorFormatNchw || c->p->group == 1, "group is %zu, expected 1 for SimdTensorFormatNhwc",
+          c->p->group);
+    return true;
+}
+
+static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p)
+{
+    const struct sn_convolution_check c = {function, "", p};
+    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
+    SN_CHECK_FOR(function, p, false, "conv is NULL, expected parameters");
+    return sn_check_convolution_types(&c) && check_axis(&c, sn_axis_y(p)) && check_axis(&c, sn_axis_x(p)) &&
+           sn_check_convolution_channels(&c) && check_group(&c);
+}
+
+void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
+{
+    SN_ENTER();
+    (void)gemm;
+    if (!check_parameters(__func__, batch, conv))
+        return NULL;
+    return sn_convolution_init(&kind, __func__, batch, conv, sn_deconvolution_32f_plan);
+}
+
+size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context)
+{
+    SN_ENTER();
+    return sn_convolution_external(&kind, __func__, context);
+}
+
+size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context)
+{
+    SN_ENTER();
+    return sn_convolution_internal(&kind, __func__, context);
+}
+
+void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
+                                        const float * params)
+{
+    SN_ENTER();
+    sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
+}
+
+void SimdSynetDeconvolution32fForward(void * context, const float * src, float * buf, float * dst)
+{
+    SN_ENTER();
+    sn_convolution_forward(&kind, __func__, context, src, buf, dst);
+}

@@ -1,0 +1,35 @@
+/* What deconvolutions need beside the kernels of convolutions: rows of the result from the phases that were computed apart. */
+#include "kernels/install.h"
+#include "kernels/lanes.h"
+
+/* n phases; n is a constant. */
+SN_INLINE void interleave_by(const struct sn_interleave_32f * job, size_t n)
+{
+    for (size_t row = 0; row < job->rows; ++row) {
+        const float * src = job->src + row * job->srcStep;
+        float * dst = job->dst + row * job->dstStep;
+        for (size_t i = 0; i < job->size; i += n * V32F_N, src += V32F_N, dst += n * V32F_N) {
+            const size_t room = job->size - i;
+            v32f r[V32F_N];
+            SN_UNROLL for (size_t f = 0; f < n; ++f) r[f] = v_load_32f(src + f * job->phaseStep);
+            zip_32f(r, (int)n);
+            SN_UNROLL for (size_t f = 0; f < n; ++f)
+            {
+                if ((f + 1) * V32F_N <= room)
+                    v_store_32f(dst + f * V32F_N, r[f]);
+                else if (f * V32F_N < room)
+                    v_store_tail_32f(dst + f * V32F_N, r[f], room - f * V32F_N);
+            }
+        }
+    }
+}
+
+static void interleave_32f(const struct sn_interleave_32f * job)
+{
+    if (job->phases == 2)
+        interleave_by(job, 2);
+    else
+        interleave_by(job, 4);
+}
+
+void ISA_FN(install_deconvolution_32f)(struct sn_table * table) { table->interleave_32f = interleave_32f; }

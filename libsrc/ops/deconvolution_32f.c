@@ -1,0 +1,219 @@
+#include "ops/deconvolution_32f.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- phases */
+
+static size_t divisor(size_t a, size_t b)
+{
+    while (b) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The taps of each phase. from is what the last of them finds for output 0, in the image: perhaps less than 0, and wrapped. */
+static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
+{
+    for (size_t f = 0; f < a->number; ++f)
+        a->phase[f] = (struct sn_phase){.count = sn_ceil_div(dst - f, a->stride)};
+    for (size_t k = 0; k < sn_min(kernel, a->tapStep); ++k) {
+        const size_t f = (k * dilation % a->stride + a->stride - pad % a->stride) % a->stride;
+        if (f >= a->number)
+            continue;
+        struct sn_phase * phase = &a->phase[f];
+        phase->taps = sn_ceil_div(kernel - k, a->tapStep);
+        phase->first = k;
+        const ptrdiff_t end = (ptrdiff_t)(f + pad), tap = (ptrdiff_t)(sn_phase_tap(a, phase, 0) * dilation);
+        phase->from = (size_t)((end - tap) / (ptrdiff_t)a->stride); /* without a remainder */
+        a->taps = sn_max(a->taps, phase->taps);
+    }
+}
+
+static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t pad, size_t dst)
+{
+    size_t size;
+    a->number = sn_min(stride, dst);
+    a->stride = stride;
+    a->count = sn_ceil_div(dst, stride);
+    a->tapStep = stride / divisor(stride, dilation);
+    a->lineStep = dilation / divisor(stride, dilation);
+    if (!sn_product(&size, a->number, sizeof(struct sn_phase)))
+        return false;
+    a->phase = sn_allocate(size, SN_ALIGN);
+    if (!a->phase)
+        return false;
+    find_taps(a, kernel, dilation, pad, dst);
+    ptrdiff_t low = PTRDIFF_MAX, high = 0;
+    for (size_t f = 0; f < a->number; ++f)
+        if (a->phase[f].taps) {
+            const ptrdiff_t from = (ptrdiff_t)a->phase[f].from;
+            const ptrdiff_t to = from + (ptrdiff_t)((a->phase[f].taps - 1) * a->lineStep);
+            high = low == PTRDIFF_MAX || to > high ? to : high;
+            low = from < low ? from : low;
+        }
+    a->low = a->taps ? low : 0;
+    a->reach = a->taps ? (size_t)(high - low) : 0;
+    for (size_t f = 0; f < a->number; ++f)
+        a->phase[f].from -= a->phase[f].taps ? (size_t)low : 0;
+    return true;
+}
+
+size_t sn_phases_alike(const struct sn_phases * a, size_t f)
+{
+    const struct sn_phase * first = &a->phase[f];
+    size_t n = 1;
+    for (; f + n < a->number; ++n) {
+        const struct sn_phase * next = first + n;
+        if (next->taps != first->taps || next->from != first->from || next->count != first->count)
+            break;
+    }
+    return n;
+}
+
+struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent)
+{
+    struct sn_span span = {low < 0 ? sn_min((size_t)-low, count) : 0, low < 0 ? 0 : (size_t)low, 0};
+    if (span.begin < extent)
+        span.inside = sn_min(extent - span.begin, count - span.before);
+    return span;
+}
+
+/* ---- bands */
+
+void sn_deconvolution_32f_rows(struct sn_convolution_32f * c, size_t row, size_t fixed, size_t budget)
+{
+    const size_t fit = budget > fixed ? (budget - fixed) / sn_max(row, 1) : 0;
+    const size_t rows = sn_min(sn_max(fit, 1), c->y.count);
+    c->band.rows = sn_ceil_div(c->y.count, sn_ceil_div(c->y.count, rows));
+    c->band.lines = c->band.rows + c->y.reach;
+}
+
+bool sn_deconvolution_32f_segments(struct sn_convolution_32f * c, size_t planes)
+{
+    c->segments = 0;
+    return c->x.taps == 0 || sn_product(&c->segments, c->y.taps, 2 * c->x.taps - 1, planes);
+}
+
+void sn_deconvolution_32f_offsets(const struct sn_convolution_32f * c, size_t planes, size_t * segment)
+{
+    for (size_t taps = c->x.taps; taps && taps + 1 >= c->x.taps; --taps)
+        for (size_t y = 0; y < c->y.taps; ++y)
+            for (size_t x = 0; x < taps; ++x)
+                for (size_t i = 0; i < planes; ++i)
+                    *segment++ = y * c->y.lineStep * c->band.line + x * c->x.lineStep * c->band.pixel + i * c->band.plane;
+}
+
+/* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
+
+static bool base_takes(const struct sn_convolution_32f * c) { return !c->table->gemm_32f.run; }
+
+static bool base_plan(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    c->channels = p->dstC;
+    return sn_product(&c->weightSize, p->srcC, p->dstC / p->group, p->kernelY, p->kernelX);
+}
+
+static void base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    (void)segment;
+    memcpy(packed, weight, c->weightSize * sizeof(float));
+}
+
+static void base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    memcpy(spread, values, c->channels * sizeof(float));
+}
+
+static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    (void)work;
+    const float * params = c->slope ? c->slope : c->param;
+    for (size_t b = 0; b < c->batch; ++b)
+        c->table->deconvolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+}
+
+static const struct sn_convolution_32f_way base_way = {
+    "base", false, base_takes, base_plan, base_pack, base_spread, base_forward};
+
+/* ---- stride 1: a convolution */
+
+/* The convolution with the flipped kernel; it cannot leave out more than all that the kernel adds at a side. */
+static bool is_convolution(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
+    return !base_takes(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
+           p->padW <= x;
+}
+
+static void make_convolution(struct sn_convolution_32f * c)
+{
+    SimdConvolutionParameters * p = &c->p;
+    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
+    p->padY = y - p->padY;
+    p->padH = y - p->padH;
+    p->padX = x - p->padX;
+    p->padW = x - p->padW;
+    c->flipped = true;
+}
+
+float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const float * weight)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, taps = p->kernelY * p->kernelX;
+    float * turned = sn_allocate(p->srcC * outputs * taps * sizeof(float), SN_ALIGN);
+    if (!turned)
+        return NULL;
+    if (p->srcF == SimdTensorFormatNhwc) { /* to the last tap first, then input channels */
+        for (size_t i = 0; i < inputs; ++i)
+            for (size_t k = 0; k < taps; ++k, weight += outputs)
+                memcpy(turned + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
+        return turned;
+    }
+    for (size_t i = 0; i < p->srcC; ++i)
+        for (size_t o = 0; o < outputs; ++o, weight += taps) {
+            float * to = turned + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
+            for (size_t k = 0; k < taps; ++k)
+                to[taps - 1 - k] = weight[k];
+        }
+    return turned;
+}
+
+/* ---- the plan */
+
+static const struct sn_convolution_32f_way * const ways[] = {
+    &base_way, &sn_deconvolution_32f_depthwise, &sn_deconvolution_32f_nhwc, &sn_deconvolution_32f_nchw};
+
+/*
+ * Takes out what has no effect: the dilation of a single tap, and the stride of a single input, which becomes so large that
+ * every output is a phase: it has one tap at most then, and no zeros to multiply.
+ */
+static void simplify(SimdConvolutionParameters * p)
+{
+    p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
+    p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
+    p->strideY = p->srcH == 1 ? (p->kernelY - 1) * p->dilationY + 1 : p->strideY;
+    p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
+}
+
+bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
+{
+    SimdConvolutionParameters * p = &c->p;
+    simplify(p);
+    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
+    if (is_convolution(c))
+        make_convolution(c);
+    else
+        for (size_t i = 0; !c->way; ++i)
+            c->way = ways[i]->takes(c) ? ways[i] : NULL;
+    return (!c->way || c->way == &base_way ||
+            (plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH) &&
+             plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW))) &&
+           sn_convolution_32f_plan(c);
+}

@@ -1,0 +1,122 @@
+/*
+ * NCHW with one input channel in each group: every phase is a small depthwise convolution of stride 1, for each output channel.
+ * Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are computed one
+ * after the other, then interleaved into rows of the result.
+ */
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/deconvolution_32f.h"
+
+static bool takes(const struct sn_convolution_32f * c)
+{
+    return c->p.srcF == SimdTensorFormatNchw && c->p.srcC > 0 && c->p.srcC == c->p.group;
+}
+
+static bool plan(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    c->channels = p->dstC;
+    c->segments = c->x.taps;
+    c->depth = p->kernelY * p->kernelX;
+    size_t row, products;
+    if (!sn_product(&row, c->x.number, c->x.count) || !sn_planes_plan(c, true, 1, row, sn_cpu()->cacheL1 / 2 / sizeof(float)))
+        return false;
+    return sn_product(&products, c->band.rows, row) && sn_product(&c->workSize, c->workSize + products, 1) &&
+           sn_product(&c->weightSize, c->depth, p->dstC);
+}
+
+/* The taps of an output channel, phase after phase. */
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    for (size_t x = 0; x < c->segments; ++x)
+        segment[x] = x * c->x.lineStep;
+    for (size_t o = 0; o < c->p.dstC; ++o, weight += c->depth, packed += c->depth) {
+        float * to = packed;
+        for (size_t fy = 0; fy < c->y.number; ++fy)
+            for (size_t fx = 0; fx < c->x.number; ++fx)
+                for (size_t ky = 0; ky < c->y.phase[fy].taps; ++ky)
+                    for (size_t kx = 0; kx < c->x.phase[fx].taps; ++kx)
+                        *to++ = weight[sn_phase_tap(&c->y, &c->y.phase[fy], ky) * c->p.kernelX +
+                                       sn_phase_tap(&c->x, &c->x.phase[fx], kx)];
+    }
+}
+
+static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    memcpy(spread, values, c->channels * sizeof(float));
+}
+
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
+static void compute_phase(const struct sn_convolution_32f * c, size_t channel, const float * src, const struct sn_phase * y,
+                          size_t rows, const float * weight, float * products, float * dst)
+{
+    const size_t columns = c->x.count;
+    struct sn_depthwise_nchw_32f d = {.srcStep = c->band.line, .tapStep = c->y.lineStep * c->band.line, .tap = c->segment,
+        .kernelY = y->taps, .weight = weight, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0,
+        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}, .rows = rows, .columns = columns};
+    for (size_t f = 0; f < c->x.number; ++f) {
+        const struct sn_phase * x = &c->x.phase[f];
+        d.src = src + y->from * c->band.line + x->from;
+        d.kernelX = x->taps;
+        d.dst = products + f * rows * columns;
+        c->table->depthwise_nchw_32f(&d);
+        d.weight += y->taps * x->taps;
+    }
+    const struct sn_interleave_32f job = {.src = products, .phases = c->x.number, .phaseStep = rows * columns,
+        .srcStep = columns, .dst = dst, .dstStep = c->y.stride * c->p.dstW, .rows = rows, .size = c->p.dstW};
+    sn_planes_interleave(c, &job);
+}
+
+/* All output channels of group g in a band: src and dst are its first planes. */
+static void compute_band(const struct job * job, size_t g, const float * src, size_t row, float * dst)
+{
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t outputs = p->dstC / p->group;
+    float * products = job->work, * band = products + c->band.rows * c->x.number * c->x.count;
+    sn_planes_copy(c, src, row, band);
+    for (size_t o = 0; o < outputs; ++o, dst += p->dstH * p->dstW) {
+        const float * weight = c->weight + (g * outputs + o) * c->depth;
+        for (size_t f = 0; f < c->y.number; ++f) {
+            const struct sn_phase * y = &c->y.phase[f];
+            const size_t rows = sn_phase_rows(c, y, row);
+            if (rows)
+                compute_phase(c, g * outputs + o, band, y, rows, weight, products, dst + (row * c->y.stride + f) * p->dstW);
+            for (size_t x = 0; x < c->x.number; ++x)
+                weight += y->taps * c->x.phase[x].taps;
+        }
+    }
+}
+
+/* Units of work are the bands of all groups of all images. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t bands = sn_ceil_div(c->y.count, c->band.rows), plane = p->dstC / p->group * p->dstH * p->dstW;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t group = i / bands; /* of all images */
+        compute_band(job, group % p->group, job->src + group * p->srcH * p->srcW, i % bands * c->band.rows,
+                     job->dst + group * plane);
+    }
+}
+
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(run, &job, c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows));
+}
+
+const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {
+    "depthwise phases NCHW", false, takes, plan, pack, spread, forward};

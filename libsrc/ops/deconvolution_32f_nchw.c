@@ -1,0 +1,327 @@
+/*
+ * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are outputs of a phase, counted through
+ * its rows (see ops/convolution_32f_nchw.c). What neighbouring outputs need from a tap are neighbours in the image, for each
+ * phase is a convolution of stride 1. Products are computed beside each other for all phases of some pixels, then interleaved
+ * into rows of the result.
+ *
+ * A panel of B serves neighbouring phases that have the same inputs. So that the phases' pixels are those of the same place,
+ * all have as many columns as the first one: the last column of another may lie beyond the result, and is not written.
+ */
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/deconvolution_32f.h"
+
+enum {
+    COLUMNS = 64, /* of a panel, at most: the room for its pieces */
+    LINE = SN_ALIGN / sizeof(float)
+};
+
+static size_t inputs(const struct sn_convolution_32f * c) { return c->p.srcC / c->p.group; }
+static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
+
+/* ---- the band: lines of some planes, with what outputs reach beyond the image */
+
+static bool inside(const struct sn_phases * a, size_t extent)
+{
+    return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
+}
+
+bool sn_planes_plan(struct sn_convolution_32f * c, bool copied, size_t planes, size_t more, size_t budget)
+{
+    struct sn_band * band = &c->band;
+    const bool used = c->y.taps && c->x.taps;
+    band->copied = copied || (used && (!inside(&c->y, c->p.srcH) || !inside(&c->x, c->p.srcW)));
+    band->columns = band->line = band->copied ? c->x.count + c->x.reach : c->p.srcW;
+    band->pixel = 1;
+    size_t row, fixed;
+    if (!sn_product(&row, band->line, planes) || !sn_product(&row, row + more, 1) ||
+        !sn_product(&fixed, band->line, planes, c->y.reach))
+        return false;
+    sn_deconvolution_32f_rows(c, row, fixed, budget);
+    band->plane = band->copied ? band->lines * band->line : c->p.srcH * c->p.srcW;
+    /* Kernels read up to a vector behind a copied line. */
+    return sn_product(&c->workSize, band->lines, band->line, planes) &&
+           sn_product(&c->workSize, band->copied, c->workSize + sn_lanes(c));
+}
+
+void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size_t row, float * to)
+{
+    const size_t line = c->band.line;
+    const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
+    const struct sn_span x = sn_span_of(c->x.low, line, c->p.srcW);
+    memset(to, 0, y.before * line * sizeof(float));
+    to += y.before * line;
+    if (y.inside) {
+        const struct sn_lines_32f lines = {.src = x.inside ? src + y.begin * c->p.srcW + x.begin : src, .srcStep = c->p.srcW,
+            .stride = 1, .dst = to, .dstStep = line, .lines = y.inside, .before = x.before, .inside = x.inside, .size = line};
+        c->table->lines_32f(&lines);
+    }
+    memset(to + y.inside * line, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+}
+
+void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job)
+{
+    const size_t phases = job->phases, whole = job->size / phases, rest = job->size % phases;
+    if (phases == 2 || phases == 4) {
+        c->table->interleave_32f(job);
+        return;
+    }
+    for (size_t i = 0; i < job->rows; ++i) { /* a row is an image of so many channels */
+        const float * src = job->src + i * job->srcStep;
+        float * dst = job->dst + i * job->dstStep;
+        c->table->convert_image_32f(phases, job->phaseStep, src, SimdTensorFormatNchw, dst, SimdTensorFormatNhwc, 0, whole);
+        if (rest)
+            c->table->convert_image_32f(rest, job->phaseStep, src + whole, SimdTensorFormatNchw, dst + whole * phases,
+                                        SimdTensorFormatNhwc, 0, 1);
+    }
+}
+
+/* ---- plan and weights */
+
+static bool takes(const struct sn_convolution_32f * c)
+{
+    (void)c;
+    return true;
+}
+
+static size_t depth_of(const struct sn_convolution_32f * c, const struct sn_phase * y, const struct sn_phase * x)
+{
+    return y->taps * x->taps * inputs(c);
+}
+
+/* Floats from the weights of an output channel to the next: off the multiples of 1 KB, see the convolution. */
+static size_t step_of(size_t depth) { return depth + (depth % 256 ? 0 : LINE); }
+
+/* The workspace: a panel of B, products of all phases of some channels, and the band. */
+static size_t panel_size(const struct sn_convolution_32f * c)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    return sn_align(c->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
+}
+
+static size_t products_size(const struct sn_convolution_32f * c)
+{
+    return c->x.number * c->outputs * c->table->gemm_32f.columns + LINE; /* to interleave them, a vector more is read */
+}
+
+static bool plan(struct sn_convolution_32f * c)
+{
+    const size_t wide = c->table->gemm_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
+    if (!sn_planes_plan(c, false, inputs(c), 0, 2 * part) || !sn_deconvolution_32f_segments(c, inputs(c)) ||
+        !sn_product(&c->depth, c->y.taps, c->x.taps, inputs(c)))
+        return false;
+    c->channels = c->p.dstC;
+    c->block = sn_min(c->depth, sn_max(part / wide, 1));
+    c->outputs = sn_min(outputs(c), sn_max(part / wide / c->x.number, 1));
+    size_t products;
+    if (!sn_product(&products, c->x.number, c->outputs, wide) ||
+        !sn_product(&c->workSize, c->workSize + panel_size(c) + products_size(c), 1))
+        return false;
+    c->weightSize = 0;
+    for (size_t fy = 0; fy < c->y.number; ++fy)
+        for (size_t fx = 0, size; fx < c->x.number; ++fx) {
+            size = step_of(depth_of(c, &c->y.phase[fy], &c->x.phase[fx]));
+            if (!sn_product(&size, size, c->p.dstC) || !sn_product(&c->weightSize, c->weightSize + size, 1))
+                return false;
+        }
+    return true;
+}
+
+/* The weights of output channel o of a group for one phase; `weight` is what the group has for input channel 0. */
+static void pack_output(const struct sn_convolution_32f * c, const float * weight, size_t o, const struct sn_phase * y,
+                        const struct sn_phase * x, float * packed)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    for (size_t ky = 0; ky < y->taps; ++ky)
+        for (size_t kx = 0; kx < x->taps; ++kx)
+            for (size_t i = 0; i < inputs(c); ++i)
+                *packed++ = weight[((i * outputs(c) + o) * p->kernelY + sn_phase_tap(&c->y, y, ky)) * p->kernelX +
+                                   sn_phase_tap(&c->x, x, kx)];
+}
+
+/* [group][phase y][phase x][output channel][line][column][input channel] */
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    sn_deconvolution_32f_offsets(c, inputs(c), segment);
+    for (size_t g = 0; g < p->group; ++g, weight += inputs(c) * outputs(c) * p->kernelY * p->kernelX)
+        for (size_t fy = 0; fy < c->y.number; ++fy)
+            for (size_t fx = 0; fx < c->x.number; ++fx) {
+                const struct sn_phase * y = &c->y.phase[fy], * x = &c->x.phase[fx];
+                const size_t step = step_of(depth_of(c, y, x));
+                for (size_t o = 0; o < outputs(c); ++o, packed += step)
+                    pack_output(c, weight, o, y, x, packed);
+            }
+}
+
+static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    memcpy(spread, values, c->channels * sizeof(float));
+}
+
+/* ---- forward */
+
+/* Some pixels of all phases in x, and some output channels. */
+struct panel {
+    const struct sn_convolution_32f * c;
+    const struct sn_phase * y;
+    struct sn_columns_32f columns; /* src: the band, of the group */
+    struct sn_piece piece[COLUMNS];
+    size_t pixels;
+    size_t channel, channels; /* the first one, among those of all groups */
+    float * product;          /* [phase x][channel][pixel] */
+};
+
+/* Phases f .. f + alike - 1, which have the same inputs; their weights for the panel's channels begin at `weight`. */
+static void compute_phases(const struct panel * q, size_t f, size_t alike, const float * weight)
+{
+    static const size_t start = 0;
+    const struct sn_convolution_32f * c = q->c;
+    const struct sn_phase * x = &c->x.phase[f];
+    const size_t depth = depth_of(c, q->y, x), step = step_of(depth), wide = c->table->gemm_32f.columns;
+    struct sn_columns_32f columns = q->columns;
+    struct sn_gemm_32f gemm = {.height = 1, .width = q->channels, .aStepX = step, .segment = &start, .segments = 1,
+        .b = columns.panel, .columns = q->pixels, .cStepX = wide,
+        .slope = c->slope ? c->slope + q->channel : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
+    columns.src += q->y->from * c->band.line + x->from;
+    size_t k = 0;
+    do { /* once also for a sum of nothing */
+        gemm.length = columns.depth = sn_min(c->block, depth - k);
+        gemm.bias = k > 0 ? NULL : c->bias + q->channel;
+        gemm.activation = k + gemm.length == depth ? sn_tile_activation(c) : SimdConvolutionActivationIdentity;
+        columns.offset = sn_phase_offsets(c, x, inputs(c)) + k;
+        c->table->columns_32f(&columns);
+        for (size_t i = 0; i < alike; ++i) {
+            gemm.a = weight + i * outputs(c) * step + k;
+            gemm.c = q->product + (f + i) * q->channels * wide;
+            gemm.from = k > 0 ? gemm.c : NULL;
+            c->table->gemm_32f.run(&gemm);
+        }
+        k += gemm.length;
+    } while (k < depth);
+}
+
+/* The panel's products, of channels o and behind of the group; dst: the group's first plane, at the first row of the phase. */
+static void scatter(const struct panel * q, size_t first, float * dst)
+{
+    const struct sn_convolution_32f * c = q->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t wide = c->table->gemm_32f.columns, columns = c->x.count;
+    struct sn_interleave_32f job = {.phases = c->x.number, .phaseStep = q->channels * wide, .srcStep = wide,
+        .dstStep = p->dstH * p->dstW, .rows = q->channels};
+    for (size_t done = 0, n; done < q->pixels; done += n) {
+        const size_t y = (first + done) / columns, x = (first + done) % columns * c->x.number;
+        n = sn_min(columns - x / c->x.number, q->pixels - done);
+        job.src = q->product + done;
+        job.dst = dst + y * c->y.stride * p->dstW + x;
+        job.size = sn_min(n * c->x.number, p->dstW - x);
+        sn_planes_interleave(c, &job);
+    }
+}
+
+/* All phases in x and all output channels of group g, at the panel's pixels. */
+static void compute_panel(struct panel * q, size_t g, const float * weight, size_t first, float * dst)
+{
+    const struct sn_convolution_32f * c = q->c;
+    for (size_t o = 0; o < outputs(c); o += c->outputs) {
+        q->channel = g * outputs(c) + o;
+        q->channels = sn_min(c->outputs, outputs(c) - o);
+        const float * w = weight;
+        for (size_t f = 0, alike; f < c->x.number; f += alike) {
+            const size_t step = step_of(depth_of(c, q->y, &c->x.phase[f]));
+            alike = sn_phases_alike(&c->x, f);
+            compute_phases(q, f, alike, w + o * step);
+            w += alike * outputs(c) * step;
+        }
+        scatter(q, first, dst + o * c->p.dstH * c->p.dstW);
+    }
+}
+
+/* The pieces of a band's lines that outputs first .. first + count - 1 of a phase begin in. */
+static size_t cut(const struct sn_convolution_32f * c, size_t first, size_t count, struct sn_piece * piece)
+{
+    const size_t columns = c->x.count;
+    if (c->band.line == columns) { /* rows follow each other without a gap */
+        piece[0] = (struct sn_piece){first, count};
+        return 1;
+    }
+    size_t pieces = 0;
+    for (size_t y = first / columns, x = first % columns; count; ++y, x = 0) {
+        const size_t n = sn_min(columns - x, count);
+        piece[pieces++] = (struct sn_piece){y * c->band.line + x, n};
+        count -= n;
+    }
+    return pieces;
+}
+
+/* `rows` outputs of the phase, in all phases x. */
+static void compute_phase(struct panel * q, size_t g, size_t rows, const float * weight, float * dst)
+{
+    const struct sn_gemm_32f_tile * tile = &q->c->table->gemm_32f;
+    const size_t all = rows * q->c->x.count;
+    q->columns.piece = q->piece;
+    for (size_t first = 0; first < all; first += tile->columns) {
+        q->pixels = sn_min(tile->columns, all - first);
+        q->columns.pieces = cut(q->c, first, q->pixels, q->piece);
+        q->columns.width = sn_gemm_width(tile, q->pixels);
+        compute_panel(q, g, weight, first, dst);
+    }
+}
+
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* Outputs `row` and behind of all phases, of group g; src and dst are its first planes. */
+static void compute_band(const struct job * job, size_t g, const float * src, size_t row, float * dst)
+{
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    struct panel q = {.c = c, .product = job->work + panel_size(c),
+        .columns = {.src = src, .panel = job->work, .exact = !c->band.copied}};
+    if (c->band.copied) {
+        float * band = q.product + products_size(c);
+        for (size_t i = 0; i < inputs(c); ++i)
+            sn_planes_copy(c, src + i * p->srcH * p->srcW, row, band + i * c->band.plane);
+        q.columns.src = band;
+    } else if (c->y.taps && c->x.taps) {
+        q.columns.src += (size_t)(c->y.low + (ptrdiff_t)row) * c->band.line + (size_t)c->x.low;
+    }
+    const float * weight = c->weight + g * (c->weightSize / p->group);
+    for (size_t f = 0; f < c->y.number; ++f) {
+        q.y = &c->y.phase[f];
+        const size_t rows = sn_phase_rows(c, q.y, row);
+        if (rows)
+            compute_phase(&q, g, rows, weight, dst + (row * c->y.stride + f) * p->dstW);
+        for (size_t x = 0; x < c->x.number; ++x)
+            weight += outputs(c) * step_of(depth_of(c, q.y, &c->x.phase[x]));
+    }
+}
+
+/* Units of work are the bands of all groups of all images. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t bands = sn_ceil_div(c->y.count, c->band.rows), units = bands * p->group;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t image = i / units, g = i % units / bands;
+        compute_band(job, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, i % bands * c->band.rows,
+                     job->dst + image * c->dstSize + g * outputs(c) * p->dstH * p->dstW);
+    }
+}
+
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(run, &job, c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows));
+}
+
+const struct sn_convolution_32f_way sn_deconvolution_32f_nchw = {"phases NCHW", true, takes, plan, pack, spread, forward};

@@ -1,0 +1,249 @@
+/*
+ * NHWC, by the GEMM tile: rows of A are neighbouring outputs of a phase, whose inputs are neighbouring pixels; columns are
+ * output channels. The tile writes a phase where it belongs, every stride-th pixel of every stride-th row.
+ *
+ * Phases side by side that have the same inputs are one product with the columns of all of them. Where kernel and stride are
+ * equal that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
+ *
+ * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie a
+ * multiple of 2 KB apart (see the convolution).
+ */
+#include <string.h>
+
+#include "core/cpu.h"
+#include "core/memory.h"
+#include "core/threads.h"
+#include "ops/deconvolution_32f.h"
+
+static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNhwc; }
+
+/* The floats in a row of all panels of so many columns. */
+static size_t width_of(const struct sn_convolution_32f * c, size_t columns)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    return columns / tile->columns * tile->columns + sn_gemm_width(tile, columns % tile->columns);
+}
+
+/* ---- plan and weights */
+
+static bool inside(const struct sn_phases * a, size_t extent)
+{
+    return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
+}
+
+static bool plan_band(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    struct sn_band * band = &c->band;
+    const bool used = c->y.taps && c->x.taps;
+    const bool clash = p->srcC % 512 == 0 && p->dstW * p->dstH > 1;
+    band->copied = used && (clash || !inside(&c->y, p->srcH) || !inside(&c->x, p->srcW));
+    band->columns = band->copied ? c->x.count + c->x.reach : p->srcW;
+    band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
+    size_t line, row;
+    if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&row, c->y.stride, p->dstW, p->dstC) ||
+        !sn_product(&line, band->line + row, 1))
+        return false;
+    sn_deconvolution_32f_rows(c, line, c->y.reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    return sn_product(&c->workSize, band->copied, band->lines, band->line);
+}
+
+static bool plan(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    if (!plan_band(c))
+        return false;
+    const bool joined = c->x.lineStep == 1 && c->band.pixel == p->srcC;
+    c->length = joined ? 0 : p->srcC; /* 0: that of all taps of a line */
+    if (joined)
+        c->segments = c->y.taps;
+    else if (!sn_deconvolution_32f_segments(c, 1))
+        return false;
+    c->channels = c->step = 0; /* step: floats for one tap in y of all phases in x */
+    for (size_t f = 0, n, columns, size; f < c->x.number; f += n) {
+        n = sn_phases_alike(&c->x, f);
+        if (!sn_product(&columns, n, p->dstC) || !sn_product(&columns, width_of(c, columns), 1) ||
+            !sn_product(&size, c->x.phase[f].taps, p->srcC, columns) || !sn_product(&c->step, c->step + size, 1) ||
+            !sn_product(&c->channels, c->channels + columns, 1))
+            return false;
+    }
+    size_t taps = 0;
+    for (size_t f = 0; f < c->y.number; ++f)
+        taps += c->y.phase[f].taps;
+    return sn_product(&c->weightSize, taps, c->step);
+}
+
+/* A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. */
+static void pack_row(const struct sn_convolution_32f * c, const float * weight, size_t f, size_t turn, size_t first,
+                     size_t count, float * row)
+{
+    const size_t outputs = c->p.dstC;
+    for (size_t n; count; first += n, count -= n, row += n) {
+        const size_t kx = sn_phase_tap(&c->x, &c->x.phase[f + first / outputs], turn);
+        n = sn_min(count, outputs - first % outputs);
+        memcpy(row, weight + kx * outputs + first % outputs, n * sizeof(float));
+    }
+}
+
+/* The panels of the phases from fx on in x, `alike` of them, and fy in y. */
+static float * pack_phases(const struct sn_convolution_32f * c, const float * weight, size_t fy, size_t fx, size_t alike,
+                           float * packed)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_phase * y = &c->y.phase[fy], * x = &c->x.phase[fx];
+    for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
+        const size_t columns = sn_min(tile->columns, alike * p->dstC - first), width = sn_gemm_width(tile, columns);
+        for (size_t ky = 0; ky < y->taps; ++ky)
+            for (size_t kx = 0; kx < x->taps; ++kx)
+                for (size_t i = 0; i < p->srcC; ++i, packed += width)
+                    pack_row(c, weight + (i * p->kernelY + sn_phase_tap(&c->y, y, ky)) * p->kernelX * p->dstC, fx, kx, first,
+                             columns, packed);
+    }
+    return packed;
+}
+
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    if (c->length)
+        sn_deconvolution_32f_offsets(c, 1, segment);
+    else
+        for (size_t s = 0; s < c->segments; ++s)
+            segment[s] = s * c->y.lineStep * c->band.line;
+    for (size_t fy = 0; fy < c->y.number; ++fy)
+        for (size_t fx = 0, alike; fx < c->x.number; fx += alike) {
+            alike = sn_phases_alike(&c->x, fx);
+            packed = pack_phases(c, weight, fy, fx, alike, packed);
+        }
+}
+
+static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+{
+    const size_t outputs = c->p.dstC;
+    for (size_t f = 0, alike; f < c->x.number; f += alike) {
+        alike = sn_phases_alike(&c->x, f);
+        for (size_t i = 0; i < alike; ++i)
+            memcpy(spread + i * outputs, values, outputs * sizeof(float));
+        spread += width_of(c, alike * outputs);
+    }
+}
+
+/* ---- forward */
+
+static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
+{
+    const size_t C = c->p.srcC, pixel = c->band.pixel, line = c->band.line;
+    const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
+    const struct sn_span x = sn_span_of(c->x.low, c->band.columns, c->p.srcW);
+    const size_t behind = (c->band.columns - x.before - x.inside) * pixel;
+    if (y.inside && x.inside)
+        src += (y.begin * c->p.srcW + x.begin) * C;
+    memset(work, 0, y.before * line * sizeof(float));
+    work += y.before * line;
+    for (size_t i = 0; i < y.inside; ++i, src += c->p.srcW * C) {
+        memset(work, 0, x.before * pixel * sizeof(float));
+        work += x.before * pixel;
+        if (pixel == C)
+            memcpy(work, src, x.inside * C * sizeof(float));
+        else
+            for (size_t n = 0; n < x.inside; ++n)
+                memcpy(work + n * pixel, src + n * C, C * sizeof(float));
+        work += x.inside * pixel;
+        memset(work, 0, behind * sizeof(float));
+        work += behind;
+    }
+    memset(work, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+}
+
+/* The rows of a product may be any pixels: in one line, if they follow each other, or down the columns, if these are longer. */
+static void arrange(struct sn_gemm_32f * g, size_t rows)
+{
+    if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
+        g->width *= g->height;
+        g->height = 1;
+    } else if (g->width < rows && g->width < g->height) {
+        const struct sn_gemm_32f was = *g;
+        g->height = was.width, g->aStepY = was.aStepX, g->cStepY = was.cStepX;
+        g->width = was.height, g->aStepX = was.aStepY, g->cStepX = was.cStepY;
+    }
+}
+
+/* `rows` outputs of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
+static void compute_phase(const struct sn_convolution_32f * c, const float * src, const struct sn_phase * y, size_t rows,
+                          const float * b, float * dst)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const float * bias = c->bias, * slope = c->slope;
+    for (size_t f = 0, alike; f < c->x.number; f += alike) {
+        const struct sn_phase * x = &c->x.phase[f];
+        alike = sn_phases_alike(&c->x, f);
+        struct sn_gemm_32f gemm = {.a = src + y->from * c->band.line + x->from * c->band.pixel, .height = rows,
+            .width = x->count, .aStepY = c->band.line, .aStepX = c->band.pixel, .segments = y->taps,
+            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = c->y.stride * p->dstW * p->dstC,
+            .cStepX = c->x.stride * p->dstC, .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}};
+        if (c->length) {
+            gemm.segments *= x->taps;
+            gemm.segment = sn_phase_offsets(c, x, 1);
+            gemm.length = c->length;
+        }
+        arrange(&gemm, tile->rows);
+        for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
+            gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
+            gemm.b = b;
+            gemm.c = dst + f * p->dstC + first;
+            gemm.bias = bias + first;
+            gemm.slope = slope ? slope + first : NULL;
+            tile->run(&gemm);
+            b += y->taps * x->taps * p->srcC * sn_gemm_width(tile, gemm.columns);
+        }
+        bias += width_of(c, alike * p->dstC);
+        slope = slope ? slope + width_of(c, alike * p->dstC) : NULL;
+    }
+}
+
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * work;
+    float * dst;
+};
+
+/* Outputs `row` and behind of all phases, of one image. */
+static void compute_band(const struct job * job, const float * src, size_t row, float * dst)
+{
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    if (c->band.copied) {
+        copy_band(c, src, row, job->work);
+        src = job->work;
+    } else if (c->y.taps && c->x.taps) {
+        src += (size_t)(c->y.low + (ptrdiff_t)row) * c->band.line + (size_t)c->x.low * c->band.pixel;
+    }
+    const float * b = c->weight;
+    for (size_t f = 0; f < c->y.number; ++f) {
+        const struct sn_phase * y = &c->y.phase[f];
+        const size_t rows = sn_phase_rows(c, y, row);
+        if (rows)
+            compute_phase(c, src, y, rows, b, dst + (row * c->y.stride + f) * p->dstW * p->dstC);
+        b += y->taps * c->step;
+    }
+}
+
+/* Units of work are the bands of all images. */
+static void run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const size_t bands = sn_ceil_div(c->y.count, c->band.rows);
+    for (size_t i = begin; i < end; ++i)
+        compute_band(job, job->src + i / bands * c->srcSize, i % bands * c->band.rows, job->dst + i / bands * c->dstSize);
+}
+
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->y.count, c->band.rows));
+}
+
+const struct sn_convolution_32f_way sn_deconvolution_32f_nhwc = {"phases NHWC", true, takes, plan, pack, spread, forward};

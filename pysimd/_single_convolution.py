@@ -1,0 +1,161 @@
+"""What the classes of a single convolution and of a deconvolution share: all but the rule of their sizes."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, ClassVar, NamedTuple
+
+from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
+from pysimd._convolution import Params, activation_of, buffer_of, params_of
+from pysimd._geometry import (
+    NCHW,
+    Layout,
+    Padding,
+    Pair,
+    images_of,
+    layout_of,
+    number,
+    pair,
+    shape_of,
+    shape_of_images,
+    sides,
+)
+from pysimd._library import ffi, lib
+from pysimd.context import Context
+from pysimd.enums import Activation
+from pysimd.errors import raise_last
+
+
+class Functions(NamedTuple):
+    """The C functions of a family."""
+
+    init: Callable[..., Any]
+    external: Callable[..., Any]
+    internal: Callable[..., Any]
+    set_params: Callable[..., Any]
+    forward: Callable[..., Any]
+
+
+class SingleConvolution(Context):
+    """A convolution or a deconvolution; see there."""
+
+    _functions: ClassVar[Functions]
+
+    @staticmethod
+    def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
+        """The output size of an axis; span is that of the kernel with its dilation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _weight_shape(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+        """The shape of the weights; ValueError for a group that cannot be."""
+        raise NotImplementedError
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: str | Activation = "identity",
+        layout: Layout = "nhwc",
+    ) -> None:
+        form = layout_of(layout)
+        self.src_shape: Shape = shape_of(src_shape, "src_shape")
+        lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
+        dst_c = number(dst_c, "dst_c", 0)
+        kernel_y, kernel_x = pair(kernel, "kernel", 1)
+        stride_y, stride_x = pair(stride, "stride", 1)
+        dilation_y, dilation_x = pair(dilation, "dilation", 1)
+        top, left, bottom, right = sides(padding, "padding")
+        group = number(group, "group", 1)
+        self._activation = activation_of(activation)
+        span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
+        dst_h = self._size(src_h, span_y, stride_y, top, bottom, "height")
+        dst_w = self._size(src_w, span_x, stride_x, left, right, "width")
+        self.dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
+        if src_c % group or dst_c % group:
+            raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
+        taps = (kernel_y, kernel_x)
+        self.weight_shape = self._weight_shape(form, src_c, dst_c, taps, group)
+        self._dst_c = dst_c
+        self._given: tuple[Array, Array | None, Params | None] | None = None
+
+        data = lib.SimdTensorData32f
+        conv = ffi.new("SimdConvolutionParameters *")
+        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, data, form
+        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, data, form
+        conv.kernelY, conv.kernelX = kernel_y, kernel_x
+        conv.dilationY, conv.dilationX = dilation_y, dilation_x
+        conv.strideY, conv.strideX = stride_y, stride_x
+        conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
+        conv.group, conv.activation = group, self._activation
+        super().__init__(
+            self._functions.init(lead[0] if lead else 1, conv, ffi.NULL),
+            {
+                "src_shape": self.src_shape,
+                "dst_c": dst_c,
+                "kernel": taps,
+                "stride": (stride_y, stride_x),
+                "padding": (top, left, bottom, right),
+                "dilation": (dilation_y, dilation_x),
+                "group": group,
+                "activation": self._activation.name.lower(),
+                "layout": "nchw" if form == NCHW else "nhwc",
+            },
+        )
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of floats of the `buf` that :meth:`forward` can be given."""
+        return int(self._functions.external(self._open()))
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of floats that the context holds now."""
+        return int(self._functions.internal(self._open()))
+
+    def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
+        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 of ``weight_shape``.
+        bias : (dst_c,) float32, or None for zeros.
+        params : what the activation needs: a number, some numbers, or a float32 array.
+
+        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        """
+        handle = self._open()
+        weights = floats(weight, "weight")
+        if weight.shape != self.weight_shape:
+            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
+        terms = vector_or_null(bias, "bias", self._dst_c)
+        numbers = params_of(params, self._activation, self._dst_c)
+        self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        self._given = weight, bias, params
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Computes the output for `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
+
+        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        src = floats(x, "x")
+        if x.shape != self.src_shape:
+            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
+        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
+        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
+        self._functions.forward(handle, src, scratch, dst)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        return out
+
+    __call__ = forward
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        return self._given

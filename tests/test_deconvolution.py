@@ -1,0 +1,224 @@
+"""Deconvolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from support import PARAMS, Array, assert_refused, assert_within, floats
+
+import pysimd
+
+LAYOUTS = ["nchw", "nhwc"]
+
+# input channels, output channels, group, height, width, kernel, stride, dilation, padding
+CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
+    (1, 1, 1, 1, 1, (1, 1), (1, 1), (1, 1), (0, 0, 0, 0)),
+    (16, 32, 1, 7, 9, (2, 2), (2, 2), (1, 1), (0, 0, 0, 0)),  # without overlap
+    (17, 33, 1, 5, 6, (2, 2), (2, 2), (1, 1), (0, 0, 0, 0)),
+    (21, 21, 1, 6, 5, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),
+    (5, 7, 1, 6, 8, (3, 3), (2, 2), (1, 1), (1, 1, 0, 0)),
+    (4, 6, 1, 5, 7, (5, 5), (2, 2), (1, 1), (2, 2, 2, 2)),
+    (3, 5, 1, 4, 5, (3, 2), (2, 3), (1, 2), (0, 1, 2, 1)),
+    (8, 16, 1, 9, 8, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # a convolution
+    (6, 4, 2, 5, 6, (3, 3), (1, 1), (2, 2), (2, 2, 2, 2)),
+    (12, 18, 3, 6, 6, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),
+    (10, 10, 10, 9, 11, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),  # depthwise
+    (7, 14, 7, 4, 21, (3, 3), (2, 2), (1, 1), (1, 1, 1, 1)),  # depthwise with a multiplier
+    (5, 5, 5, 6, 6, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+    (3, 4, 1, 5, 5, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),  # outputs that are the bias alone
+    (3, 4, 1, 5, 4, (2, 3), (4, 2), (2, 4), (0, 0, 0, 0)),  # and with a dilation that meets the stride
+    (3, 4, 1, 6, 7, (3, 3), (1, 1), (1, 1), (4, 3, 3, 5)),  # cut further than the kernel reaches
+    (3, 4, 1, 6, 7, (3, 3), (2, 2), (1, 1), (6, 7, 5, 4)),
+    (30, 40, 1, 1, 1, (4, 4), (1, 1), (1, 1), (0, 0, 0, 0)),  # one input
+    (30, 40, 1, 1, 6, (4, 4), (3, 2), (1, 1), (1, 1, 0, 0)),
+    (260, 6, 1, 3, 3, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),  # a deep sum
+]
+
+
+def in_layout(weight: Array, layout: str) -> Array:
+    """Weights (C, O / group, ky, kx) as the layout wants them."""
+    return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(0, 2, 3, 1))
+
+
+def flipped(weight: Array) -> Array:
+    """The weights (O, C, ky, kx) of the convolution that one of stride 1 and one group is."""
+    return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
+
+
+def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
+    """Compares a batch of images (N, C, H, W) with the reference."""
+    stride, dilation, padding, group = geometry
+    images = np.stack([reference.from_chw(image, layout) for image in x])
+    options = {"stride": stride, "dilation": dilation, "padding": padding, "group": group, "activation": activation}
+    y = pysimd.deconvolution(images, in_layout(weight, layout), bias, params=params, layout=layout, **options)
+    outputs = weight.shape[1] * group
+    with pysimd.Deconvolution32f(images.shape, outputs, kernel=weight.shape[2:], layout=layout, **options) as context:
+        block = re.search(r"Winograd F\((\d),3\)", context.info)
+    for image, result in zip(x, y):
+        sums, bound = reference.deconvolution(image, weight, bias, stride, dilation, padding, group)
+        if block:
+            around = tuple(2 - side for side in padding)
+            bound = reference.winograd_bound(image, flipped(weight), bias, around, int(block[1]))
+        expected = reference.activate(sums, activation, params, 0)
+        assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+    for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
+        if layout == "nhwc" and group > 1:
+            continue
+        x, weight = floats(rng, 2, src_c, height, width), floats(rng, src_c, dst_c // group, *kernel)
+        check(x, weight, floats(rng, dst_c), layout, "identity", None, (*geometry, group))
+
+
+@pytest.mark.parametrize("activation", PARAMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_activations(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+    for kernel, stride, group in [(2, 2, 1), (4, 2, 1), (3, 1, 1), (4, 2, 6)]:
+        if layout == "nhwc" and group > 1:
+            continue
+        x, weight = floats(rng, 1, 6, 5, 7), floats(rng, 6, 18 // group, kernel, kernel) / 4
+        for bias in (None, floats(rng, 18)):
+            geometry = ((stride, stride), (1, 1), (0, 1, 0, 1), group)
+            check(x, weight, bias, layout, activation, PARAMS[activation](18), geometry)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_winograd(isa: str, rng: np.random.Generator, layout: str) -> None:
+    """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
+    for c, o, height, width, padding in [
+        (16, 16, 14, 14, (1, 1, 1, 1)),
+        (64, 33, 6, 6, (1, 1, 1, 1)),
+        (40, 70, 4, 5, (0, 1, 2, 0)),
+        (64, 7, 9, 21, (2, 2, 2, 2)),
+    ]:
+        x = rng.standard_normal((2, c, height, width)).astype(np.float32)
+        weight = rng.standard_normal((c, o, 3, 3)).astype(np.float32) / 8
+        check(x, weight, floats(rng, o), layout, "relu", None, ((1, 1), (1, 1), padding, 1))
+
+
+def test_algorithm_is_told() -> None:
+    """It follows from the shape."""
+    if pysimd.active_isa() == "base":
+        pytest.skip("base has one algorithm")
+    one = pysimd.Deconvolution32f((56, 56, 64), 64, kernel=3, padding=1)
+    assert "as a convolution, Winograd F(4,3)" in repr(one)
+    assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=2, stride=2))
+    assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=3, padding=3))  # cut further than it reaches
+    assert "depthwise" in repr(pysimd.Deconvolution32f((8, 28, 28), 8, kernel=4, stride=2, group=8, layout="nchw"))
+
+
+@st.composite
+def geometries(draw: Any) -> Any:
+    small = st.integers(1, 4)
+    kernel, stride, dilation = (draw(st.tuples(small, small)) for _ in range(3))
+    height, width = draw(st.integers(1, 8)), draw(st.integers(1, 20))
+    whole = [stride[i] * (size - 1) + dilation[i] * (kernel[i] - 1) + 1 for i, size in enumerate((height, width))]
+    top, left = (draw(st.integers(0, min(size - 1, 5))) for size in whole)
+    bottom, right = draw(st.integers(0, min(whole[0] - 1 - top, 5))), draw(st.integers(0, min(whole[1] - 1 - left, 5)))
+    group = draw(st.sampled_from([1, 1, 2, 5]))
+    return (
+        group * draw(st.integers(1, 9)),
+        group * draw(st.integers(1, 18)),
+        group,
+        height,
+        width,
+        kernel,
+        stride,
+        dilation,
+        (top, left, bottom, right),
+    )
+
+
+@given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
+def test_any_geometry(isa: str, case: Any, layout: str, activation: str) -> None:
+    src_c, dst_c, group, height, width, kernel, *geometry = case
+    layout = layout if group == 1 else "nchw"
+    rng = np.random.default_rng(3)
+    x, weight = floats(rng, 1, src_c, height, width), floats(rng, src_c, dst_c // group, *kernel)
+    check(x, weight, floats(rng, dst_c), layout, activation, PARAMS[activation](dst_c), (*geometry, group))
+
+
+# ------------------------------------------------------------------------------------------------------ context
+
+
+def example(rng: np.random.Generator) -> tuple[pysimd.Deconvolution32f, Array, Array]:
+    """A context with weights, its input and what it gives."""
+    context = pysimd.Deconvolution32f((2, 5, 6, 8), 12, kernel=4, stride=2, padding=1, activation="prelu")
+    context.set_params(floats(rng, *context.weight_shape), floats(rng, 12), floats(rng, 12))
+    x = floats(rng, 2, 5, 6, 8)
+    return context, x, context(x)
+
+
+def test_life(isa: str, rng: np.random.Generator) -> None:
+    context, x, y = example(rng)
+    assert (context.dst_shape, context.weight_shape) == ((2, 10, 12, 12), (8, 4, 4, 12))
+    nchw = pysimd.Deconvolution32f((8, 9, 10), 12, kernel=(3, 2), group=4, layout="nchw")
+    assert (nchw.dst_shape, nchw.weight_shape) == ((12, 11, 11), (8, 3, 3, 2))
+    assert repr(context).startswith("<pysimd.Deconvolution32f ")
+    assert context.internal_buffer_size >= 8 * 4 * 4 * 12
+    assert np.array_equal(context(x, buf=np.empty(context.external_buffer_size, np.float32)), y)
+    assert np.array_equal(context(x, out=np.empty_like(y)), y)
+    assert np.array_equal(pickle.loads(pickle.dumps(context))(x), y)
+    weight, bias, params = context._given or (y, y, y)
+    one = pysimd.deconvolution(x[1], weight, bias, stride=2, padding=1, activation="prelu", params=params)
+    assert np.array_equal(one, y[1])
+    context.close()
+    with pytest.raises(pysimd.StateError, match="Deconvolution32f is closed"):
+        context(x)
+
+
+def test_forward_before_set_params() -> None:
+    context = pysimd.Deconvolution32f((3, 3, 3), 4, kernel=2)
+    out = np.full((4, 4, 4), 7, np.float32)
+    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((3, 3, 3), np.float32))
+
+
+# ------------------------------------------------------------------------------------------------------ refused
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
+        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
+        ({"dst_c": -1}, ValueError, "dst_c is -1"),
+        ({"kernel": 0}, ValueError, "kernel is 0"),
+        ({"stride": 0}, ValueError, "stride is 0"),
+        ({"dilation": 0}, ValueError, "dilation is 0"),
+        ({"padding": -1}, ValueError, "padding is -1"),
+        ({"padding": 3}, ValueError, r"padding is 3 \+ 3, expected less than the whole height of 6"),
+        ({"padding": (0, 2, 0, 4)}, ValueError, r"padding is 2 \+ 4, expected less than the whole width of 6"),
+        ({"stride": 2**62}, ValueError, "stride and kernel are too large for the height"),
+        ({"stride": 2**60}, ValueError, "SimdSynetDeconvolution32fInit"),
+        ({"group": 2}, ValueError, "group is 2, expected 1 for 'nhwc'"),
+        ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
+        ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
+        ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
+    ],
+)
+def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        pysimd.Deconvolution32f(**{"src_shape": (5, 5, 4), "dst_c": 6, "kernel": 2, **change})
+
+
+def test_refused_arrays() -> None:
+    context = pysimd.Deconvolution32f((5, 5, 4), 6, kernel=2, activation="restrict_range")
+    with pytest.raises(ValueError, match=r"weight has shape \(2, 2, 4, 6\), expected \(4, 2, 2, 6\)"):
+        context.set_params(np.zeros((2, 2, 4, 6), np.float32), params=(0, 1))
+    with pytest.raises(ValueError, match="params is None, expected 2 numbers"):
+        context.set_params(np.zeros((4, 2, 2, 6), np.float32))
+    context.set_params(np.zeros((4, 2, 2, 6), np.float32), params=(0, 1))
+    out = np.full((6, 6, 6), 7, np.float32)
+    assert_refused(context.forward, TypeError, "x has dtype float64", out, x=np.zeros((5, 5, 4)))
+    assert_refused(context.forward, ValueError, "x has shape", out, x=np.zeros((5, 4, 5), np.float32))
+    with pytest.raises(ValueError, match=r"weight has shape \(2, 2, 4\), expected \(C, kernel_y, kernel_x, dst_c\)"):
+        pysimd.deconvolution(np.zeros((5, 5, 4), np.float32), np.zeros((2, 2, 4), np.float32))
