@@ -1,11 +1,13 @@
 /*
  * Depthwise convolution: as many groups as channels, one output for each.
  *
- * NHWC: vectors of channels, straight from the image. NCHW: vectors of pixels, one channel after
- * the other, from a copy of its lines with their padding, split in phases (see ops/convolution_32f_nchw.c).
+ * NHWC: vectors of channels, straight from the image. NCHW: vectors of pixels, one channel after the other, from a copy of its
+ * lines with their padding, split in phases (see ops/convolution_32f_nchw.c); or, where that wastes lanes or copies much for few
+ * outputs, as NHWC: a vector of channels is converted, computed and converted back while it is near.
  */
 #include <string.h>
 
+#include "core/cpu.h"
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
@@ -32,8 +34,17 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNhwc); }
 
-/* Pointers to lines, at most, that one call of the kernel is given. */
+/* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
 enum { LINES = 1024 };
+
+/* So many rows for one call, whose pointers the workspace begins with. */
+static bool nhwc_rows(struct sn_convolution_32f * c, size_t rows)
+{
+    const size_t each = sizeof(void *) / sizeof(float), line = SN_ALIGN / sizeof(float);
+    c->band.rows = rows;
+    c->band.lines = (rows - 1) * c->band.strideY + c->p.kernelY;
+    return sn_product(&c->workSize, sn_ceil_div(c->band.lines, line / each), line);
+}
 
 static bool nhwc_plan(struct sn_convolution_32f * c)
 {
@@ -41,9 +52,7 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
     c->depth = p->kernelY * p->kernelX;
     c->channels = sn_align(p->dstC, sn_lanes(c));
     c->band.strideY = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* else no lines are shared */
-    c->band.rows = sn_max(1, sn_min(p->dstH, LINES / p->kernelY));
-    c->band.lines = (c->band.rows - 1) * c->band.strideY + p->kernelY;
-    return sn_product(&c->workSize, c->band.lines, sizeof(void *) / sizeof(float)) &&
+    return nhwc_rows(c, sn_max(1, sn_min(p->dstH, LINES / p->kernelY))) &&
            sn_product(&c->weightSize, c->depth, c->channels);
 }
 
@@ -61,15 +70,27 @@ static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight,
     sn_depthwise_nhwc_pack(c->table, c->depth, c->p.dstC, weight, packed);
 }
 
-/* The lines that output rows row .. row + rows - 1 need; NULL are those outside the image. */
-static void find_lines(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, const float ** line)
+/* Sets the lines that d->rows output rows from `row` on need; NULL are those outside the image. */
+static void find_lines(const struct sn_convolution_32f * c, const float * src, size_t row,
+                       const struct sn_depthwise_nhwc_32f * d, const float ** line)
 {
     const SimdConvolutionParameters * p = &c->p;
-    for (size_t y = 0; y < rows; ++y)
+    for (size_t y = 0; y < d->rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
             const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* huge for those above */
-            line[y * c->band.strideY + ky] = at < p->srcH ? src + at * p->srcW * p->srcC : NULL;
+            line[y * d->lineStep + ky] = at < p->srcH ? src + at * p->srcW * d->srcPixel : NULL;
         }
+}
+
+/* What the kernel is told for channels first .. first + count - 1; pixels of both sides have `pixel` floats. */
+static struct sn_depthwise_nhwc_32f nhwc_job(const struct sn_convolution_32f * c, size_t first, size_t count, size_t pixel)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    return (struct sn_depthwise_nhwc_32f){.lineStep = c->band.strideY, .srcW = p->srcW, .srcPixel = pixel,
+        .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
+        .channels = count, .weight = c->weight + first * c->depth, .bias = c->bias + first,
+        .slope = c->slope ? c->slope + first : NULL, .activation = sn_tile_activation(c),
+        .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * pixel, .dstPixel = pixel};
 }
 
 /* Units of work are output rows. */
@@ -79,15 +100,12 @@ static void nhwc_run(const void * argument, size_t begin, size_t end)
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const float ** line = (const float **)(void *)job->work;
-    struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = c->band.strideY, .srcW = p->srcW, .srcPixel = p->srcC,
-        .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
-        .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
-        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}, .dstW = p->dstW,
-        .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
+    struct sn_depthwise_nhwc_32f d = nhwc_job(c, 0, p->dstC, p->dstC);
+    d.line = line;
     while (begin < end) {
         const size_t image = begin / p->dstH, row = begin % p->dstH;
         d.rows = sn_min(sn_min(p->dstH - row, c->band.rows), end - begin);
-        find_lines(c, job->src + image * c->srcSize, row, d.rows, line);
+        find_lines(c, job->src + image * c->srcSize, row, &d, line);
         d.dst = job->dst + image * c->dstSize + row * d.dstRow;
         c->table->depthwise_nhwc_32f(&d);
         begin += d.rows;
@@ -102,6 +120,113 @@ static void nhwc_forward(const struct sn_convolution_32f * c, const float * src,
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
     "depthwise NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, spread, nhwc_forward};
+
+/* ---- NCHW as NHWC, for one vector of channels after the other */
+
+/*
+ * Cost model, in cycles of a core that multiplies 16 floats a cycle; right, or wrong by some percent, on all layers of
+ * MobileNets. Directly, vectors of pixels are cut at the end of a row, and every line is copied first, which has its price for
+ * each line and phase, and where a stride sorts pixels into phases also for each vector. A conversion costs 7 for a vector
+ * of inputs or outputs. So small images and strides are converted: 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2.
+ */
+static double direct_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double vectors = (double)sn_ceil_div(p->dstW, sn_lanes(c)), vector = (double)sn_lanes(c) / 16;
+    const double row = 1.1 * vector * vectors * (double)(p->kernelY * p->kernelX);
+    const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
+    const double line = phases * (16 + vector * vectors * (p->strideX == 1 ? 3.5 : 8));
+    return (double)p->dstC * ((double)p->dstH * row + (double)p->srcH * line);
+}
+
+static double converted_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double inputs = (double)(p->srcH * p->srcW), outputs = (double)(p->dstH * p->dstW);
+    const double pixels = 1.15 * outputs * (double)(p->kernelY * p->kernelX) + 7 * (inputs + outputs);
+    return (double)sn_ceil_div(p->dstC, sn_lanes(c)) * ((double)sn_lanes(c) / 16 * pixels + 600);
+}
+
+static bool converted_takes(const struct sn_convolution_32f * c)
+{
+    return depthwise(c, SimdTensorFormatNchw) && c->srcSize && c->dstSize && converted_cost(c) < direct_cost(c);
+}
+
+/* The workspace: pointers to lines, converted lines, the result. Bands of rows, so that they stay in the second cache. */
+static bool converted_plan(struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    c->band.pixel = sn_lanes(c);
+    struct sn_band band = {.line = (p->srcW + p->dstW) * c->band.pixel, .strideY = p->strideY};
+    sn_band_rows(&band, p, sn_cpu()->cacheL2 / 4 / sizeof(float));
+    size_t image, result;
+    if (!nhwc_plan(c) || !nhwc_rows(c, sn_min(c->band.rows, band.rows)) ||
+        !sn_product(&image, sn_min(band.lines, p->srcH), p->srcW, c->band.pixel) ||
+        !sn_product(&result, band.rows, p->dstW, c->band.pixel))
+        return false;
+    c->converted = sn_align(image, SN_ALIGN / sizeof(float));
+    return sn_product(&c->workSize, c->workSize + c->converted + result, 1);
+}
+
+static void converted_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    (void)segment;
+    const size_t lanes = sn_lanes(c);
+    for (size_t o = 0; o < c->p.dstC; ++o)
+        for (size_t k = 0; k < c->depth; ++k)
+            packed[(o / lanes * c->depth + k) * lanes + o % lanes] = weight[o * c->depth + k];
+}
+
+/* Output rows row .. row + d->rows - 1 of the channels of d, the first of which are the planes src and dst. */
+static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const float * src, size_t row,
+                           float * work, float * dst)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const float ** line = (const float **)(void *)work;
+    float * lines = work + sn_align(c->band.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
+    float * result = lines + c->converted;
+    /* The first line that is needed, and the one behind the last. */
+    const size_t at = row * p->strideY, used = sn_used(d.rows, p->strideY, p->kernelY, p->dilationY);
+    const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
+    const size_t end = sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin);
+    float * image = lines - begin * p->srcW * d.srcPixel;
+    c->table->convert_image_32f(d.channels, p->srcH * p->srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
+                                begin * p->srcW, end * p->srcW);
+    find_lines(c, image, row, &d, line);
+    d.line = line;
+    d.dst = result;
+    c->table->depthwise_nhwc_32f(&d);
+    c->table->convert_image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SimdTensorFormatNhwc, dst,
+                                SimdTensorFormatNchw, row * p->dstW, (row + d.rows) * p->dstW);
+}
+
+/* Units of work are the vectors of channels of all images. */
+static void converted_run(const void * argument, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t vectors = sn_ceil_div(p->dstC, c->band.pixel);
+    for (size_t i = begin; i < end; ++i) {
+        const size_t first = i % vectors * c->band.pixel, count = sn_min(c->band.pixel, p->dstC - first);
+        const float * src = job->src + i / vectors * c->srcSize + first * p->srcH * p->srcW;
+        float * dst = job->dst + i / vectors * c->dstSize + first * p->dstH * p->dstW;
+        struct sn_depthwise_nhwc_32f d = nhwc_job(c, first, count, count);
+        for (size_t row = 0; row < p->dstH; row += d.rows) {
+            d.rows = sn_min(c->band.rows, p->dstH - row);
+            converted_band(c, d, src, row, job->work, dst);
+        }
+    }
+}
+
+static void converted_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    const struct job job = {c, src, work, dst};
+    sn_parallel_for(converted_run, &job, c->batch * sn_ceil_div(c->p.dstC, c->band.pixel));
+}
+
+const struct sn_convolution_32f_way sn_convolution_32f_depthwise_converted = {
+    "depthwise NCHW by NHWC", false, converted_takes, converted_plan, converted_pack, spread, converted_forward};
 
 /* ---- NCHW */
 
@@ -128,8 +253,8 @@ static void nchw_channel(const struct job * job, size_t channel, const float * s
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     struct sn_depthwise_nchw_32f d = {.src = job->work, .srcStep = c->band.strideY * c->band.line,
-        .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX, .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
-        .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
+        .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .weight = c->weight + channel * c->depth, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}, .columns = p->dstW};
     for (size_t row = 0; row < p->dstH; row += c->band.rows) {
         d.rows = sn_min(c->band.rows, p->dstH - row);
