@@ -42,6 +42,13 @@ struct sn_gemm_32f {
     bool byRow;
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];                           /* of RestrictRange, Elu, Hswish */
+
+    /*
+     * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for each
+     * of its steps is fetched into the second cache, from ahead + x * aheadStep on.
+     */
+    const float * ahead;
+    size_t aheadStep;
 };
 
 typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);

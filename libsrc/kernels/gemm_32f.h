@@ -10,7 +10,7 @@
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
  *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which an address can express: with one
  *     pointer for all, address registers spill from 13 rows on;
- *   - no prefetch inside: the panel of B and the rows of A are what hardware prefetchers are made for.
+ *   - the panel of B and the rows of A are what hardware prefetchers are made for; what comes after them is not.
  */
 #ifndef SN_KERNELS_GEMM_32F_H
 #define SN_KERNELS_GEMM_32F_H
@@ -74,15 +74,15 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int
     }
 }
 
-/* One segment. */
-SN_INLINE const float * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length,
-                                      const float * b, int rows, int vectors, int halves)
+/* One segment, with B from b on; fetch: a cache line for each step, from `ahead` on. */
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length, const float ** b,
+                             uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
 {
     const float * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
         v32f x[TILE_VECTORS];
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + AT(j), IS_HALF(j));
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + AT(j), IS_HALF(j));
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const float * y = p[i / 3] + (size_t)(i % 3) * step;
@@ -90,9 +90,12 @@ SN_INLINE const float * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const f
                 sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
         }
         SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
-        b += AT(vectors);
+        *b += AT(vectors);
+        if (fetch) {
+            SN_PREFETCH(*ahead);
+            *ahead += 64;
+        }
     }
-    return b;
 }
 
 SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
@@ -169,15 +172,28 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * c, int 
     }
 }
 
-SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors, int halves)
+/*
+ * Rows of C that are written only are asked for too, before the sums: 3 x 224 x 224 to 64 channels, whose result no second
+ * cache holds, is 1.15 times as fast.
+ */
+SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const float * c, int rows, int vectors)
+{
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; j += 64 / (V32F_N * 4)) __builtin_prefetch(c + (size_t)i * g->cStepX + j * V32F_N, 1);
+}
+
+SN_INLINE void tile(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
 {
     v32f sum[TILE_ROWS][TILE_VECTORS];
     tile_start(sum, g, a, c, row, rows, vectors, halves);
     if (g->from == g->c)
         tile_announce(g, c, rows);
+    else
+        tile_expect(g, c, rows, vectors);
     const float * b = g->b;
+    uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + row * g->aheadStep) : 0;
     for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors, halves);
+        tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, &b, &ahead, fetch, rows, vectors, halves);
     if (g->activation != SimdConvolutionActivationIdentity)
         tile_activate(sum, g, row, rows, vectors, halves);
     tile_store(sum, g, c, rows, vectors, halves);
@@ -185,14 +201,15 @@ SN_INLINE void tile(TILE_ARGUMENTS, int rows, int vectors, int halves)
         tile_elu(g, c, (size_t)rows);
 }
 
-/* An instance, as a function of its own so that the compiler gives it all registers. */
-#define TILE(rows, vectors)                                                                                                 \
-    static __attribute__((noinline)) void tile_##rows##x##vectors(TILE_ARGUMENTS) { tile(g, a, c, row, rows, vectors, 0); }
-#define TILE_HALF(rows, vectors)                                                                                            \
-    static __attribute__((noinline)) void tile_##rows##x##vectors##_half(TILE_ARGUMENTS)                                    \
-    {                                                                                                                       \
-        tile(g, a, c, row, rows, vectors, 1);                                                                               \
-    }
+/*
+ * An instance, as a function of its own so that the compiler gives it all registers; one whose last vector is half; and one
+ * that fetches what comes next. That is another function, since it starts 20 cycles later, which short sums would feel.
+ */
+#define TILE_AS(name, ...)                                                                                                  \
+    static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile(g, a, c, row, __VA_ARGS__); }
+#define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, false, rows, vectors, 0)
+#define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
+#define TILE_AHEAD(rows, vectors) TILE_AS(tile_##rows##x##vectors##_ahead, true, rows, vectors, 0)
 
 /* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)

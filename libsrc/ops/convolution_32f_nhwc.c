@@ -71,9 +71,10 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    const size_t taps = c->segments / p->kernelY; /* segments of a kernel row */
-    for (size_t s = 0; s < c->segments; ++s)
-        segment[s] = s / taps * p->dilationY * c->band.line + s % taps * p->dilationX * c->band.pixel;
+    for (size_t s = 0; s < c->segments; ++s) {
+        const size_t tap = s * c->length / inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
+        segment[s] = y * p->dilationY * c->band.line + x * p->dilationX * c->band.pixel + s * c->length % inputs(c);
+    }
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
@@ -154,6 +155,14 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
+            gemm.ahead = NULL;
+            if (first == 0 && !c->band.copied && c->depth >= 64) {
+                gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
+                gemm.aheadStep = gemm.aStepX;
+            } else if (c->weightSize > 65536) {
+                gemm.ahead = gemm.b + c->depth * gemm.columns;
+                gemm.aheadStep = c->depth * gemm.columns / gemm.width;
+            }
             tile->run(&gemm);
         }
 }

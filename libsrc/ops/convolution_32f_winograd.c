@@ -243,6 +243,8 @@ static void compute_panel(const struct sn_convolution_32f * c, const float * inp
         gemm.a = inputs + t * w->input;
         gemm.b = b + t * c->depth * gemm.columns;
         gemm.c = products + t * w->product;
+        gemm.ahead = gemm.b + c->depth * gemm.columns;
+        gemm.aheadStep = c->depth * gemm.columns / gemm.width;
         tile->run(&gemm);
     }
     out->src = products;

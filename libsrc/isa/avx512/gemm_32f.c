@@ -28,19 +28,20 @@ SN_INLINE v32f half_fma_32f(const float * a, v32f b, v32f c)
 #include "kernels/gemm_32f.h"
 #include "kernels/install.h"
 
-/* Of 8, 16, 24 and 32 columns. */
-#define HEIGHT(rows) TILE_HALF(rows, 1) TILE(rows, 1) TILE_HALF(rows, 2) TILE(rows, 2)
+/* Of 8, 16, 24 and 32 columns; the last ones may fetch ahead. */
+#define HEIGHT(rows) TILE_HALF(rows, 1) TILE(rows, 1) TILE_HALF(rows, 2) TILE(rows, 2) TILE_AHEAD(rows, 2)
 HEIGHT(1) HEIGHT(2) HEIGHT(3) HEIGHT(4) HEIGHT(5) HEIGHT(6) HEIGHT(7)
 HEIGHT(8) HEIGHT(9) HEIGHT(10) HEIGHT(11) HEIGHT(12) HEIGHT(13) HEIGHT(14)
 
 #define HEIGHTS(width)                                                                                                      \
     {tile_1x##width, tile_2x##width, tile_3x##width,  tile_4x##width,  tile_5x##width,  tile_6x##width,  tile_7x##width,    \
      tile_8x##width, tile_9x##width, tile_10x##width, tile_11x##width, tile_12x##width, tile_13x##width, tile_14x##width}
-static const tile_fn tiles[][14] = {HEIGHTS(1_half), HEIGHTS(1), HEIGHTS(2_half), HEIGHTS(2)};
+static const tile_fn tiles[][14] = {HEIGHTS(1_half), HEIGHTS(1), HEIGHTS(2_half), HEIGHTS(2), HEIGHTS(2_ahead)};
 
 static void run(const struct sn_gemm_32f * g)
 {
-    tile_column(g, tiles[(g->columns - 1) / (V32F_N / 2)], 14);
+    const size_t width = (g->columns - 1) / (V32F_N / 2);
+    tile_column(g, tiles[width + (width == 3 && g->ahead)], 14);
 }
 
 void ISA_FN(install_gemm_32f)(struct sn_table * table)
