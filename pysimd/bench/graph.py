@@ -13,7 +13,6 @@ Shapes are (C, H, W) throughout, whatever the layout of a runner's arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -242,113 +241,188 @@ def _last_uses(net: Network) -> dict[int, int]:
 # ---- this library
 
 
+@dataclass(frozen=True)
+class Step:
+    """Layers that one call computes; of several, the last is the result."""
+
+    nodes: tuple[int, ...]
+    inputs: tuple[int, ...]
+
+    @property
+    def result(self) -> int:
+        """The number of the layer whose values are written."""
+        return self.nodes[-1]
+
+
+def _follower(net: Network, users: dict[int, list[int]], x: int) -> int | None:
+    """The only layer that reads `x`."""
+    return users[x][0] if len(users[x]) == 1 else None
+
+
+def _fits(node: Node, stage: int) -> bool:
+    """Whether a merged convolution can have this layer as its expansion (0), depthwise convolution (1), projection (2)."""
+    depthwise = node.kind == "conv" and node.group == node.shape[0]
+    if stage == 1:
+        return depthwise and node.kernel in (3, 5, 7)
+    kernels = (1, 3) if stage == 0 else (1,)
+    return node.kind == "conv" and node.group == 1 and node.kernel in kernels and (stage == 0 or node.stride == 1)
+
+
+def _chain(net: Network, users: dict[int, list[int]], x: int) -> tuple[int, ...]:
+    """The layers from `x` on that a merged convolution computes, an addition of its input included; `x` alone if there are
+    none."""
+    stages = (0, 1, 2) if _fits(net.nodes[x], 0) else (1, 2)
+    chain: list[int] = []
+    now: int | None = x
+    for stage in stages:
+        if now is None or not _fits(net.nodes[now], stage):
+            break
+        chain.append(now)
+        now = _follower(net, users, now)
+    if len(chain) < 2:
+        return (x,)
+    if now is not None and len(chain) == 3 and net.nodes[now].kind == "add":
+        ends = {net.nodes[x].inputs[0], chain[-1]}
+        if set(net.nodes[now].inputs) == ends and net.nodes[chain[-1]].activation == "identity":
+            chain.append(now)
+    return tuple(chain)
+
+
+def steps_of(net: Network) -> list[Step]:
+    """The calls that compute a network, in their order."""
+    users: dict[int, list[int]] = {i: [] for i in range(len(net.nodes))}
+    for i, node in enumerate(net.nodes):
+        for j in node.inputs:
+            users[j].append(i)
+    steps: list[Step] = []
+    done: set[int] = set()
+    for i, node in enumerate(net.nodes[1:], 1):
+        if i not in done:
+            chain = _chain(net, users, i)
+            done.update(chain)
+            steps.append(Step(chain, node.inputs))
+    return sorted(steps, key=lambda step: step.result)
+
+
 class Runner:
-    """A network, ready to run on this library: contexts with their weights, arrays that layers share, one call for each layer.
+    """A network, ready to run on this library: contexts with their weights, arrays that layers share, one call for each step.
 
     ``runner(image)`` takes (H, W, C) float32 and gives the last layer's array, which the next call overwrites.
     """
 
     def __init__(self, net: Network) -> None:
         self._net = net
-        self._contexts: dict[int, Any] = {}
-        self._arrays = _Arrays(net)
-        self._steps = [self._step(i, node) for i, node in enumerate(net.nodes)][1:]
-
-    @property
-    def info(self) -> list[tuple[Node, str]]:
-        """The layers that have a context, and how it does its work."""
-        return [(self._net.nodes[i], context.info) for i, context in self._contexts.items()]
+        self.steps = steps_of(net)
+        self._arrays = _arrays(net, self.steps)
+        self.contexts: dict[Step, Any] = {}
+        self.calls = [self._call(step) for step in self.steps]
 
     def __call__(self, image: Array) -> Array:
         np.copyto(self._arrays[0], image)
-        for step in self._steps:
-            step()
+        for call in self.calls:
+            call()
         return self._arrays[len(self._net.nodes) - 1]
 
-    def _step(self, i: int, node: Node) -> Callable[[], Any]:
-        x, y = [self._arrays[j] for j in node.inputs], self._arrays[i]
-        if node.kind in ("conv", "deconv"):
-            context = self._contexts[i] = _context(node, x[0].shape)
+    def _call(self, step: Step) -> Callable[[], Any]:
+        nodes = [self._net.nodes[i] for i in step.nodes]
+        x, y = [self._arrays[j] for j in step.inputs], self._arrays[step.result]
+        if nodes[0].kind in ("conv", "deconv"):
+            make = _single if len(nodes) == 1 else _merged
+            context = self.contexts[step] = make(nodes, x[0].shape)
             return lambda: context(x[0], out=y)
-        if node.kind == "add":
-            return _sum_step(node, x, y)
-        if node.kind == "linear":
-            return _linear_step(node, x[0], y)
-        single: dict[str, Callable[[], Any]] = {
-            "max": lambda: pysimd.pooling_max(
-                x[0], kernel=node.kernel, stride=node.stride, padding=node.pad, ceil_mode=node.ceil, out=y
-            ),
-            "mean": lambda: pysimd.pooling_average(x[0], kernel=x[0].shape[:2], out=y),
-            "concat": lambda: np.concatenate(x, axis=2, out=y),
-            "sigmoid": lambda: pysimd.sigmoid(x[0], out=y),
-            "softmax": lambda: pysimd.softmax(x[0], out=y),
-        }
-        return single.get(node.kind, lambda: None)
+        return _plain(nodes[0], x, y)
 
 
-def _context(node: Node, src_shape: Sequence[int]) -> Any:
+def _arranged(node: Node) -> Array:
+    """The weights as NHWC contexts take them."""
     assert node.weight is not None
-    kind, params = ACTIVATIONS[node.activation]
-    made: Any
-    if node.kind == "deconv":
-        made = pysimd.Deconvolution32f(
-            tuple(src_shape), node.shape[0], kernel=node.kernel, stride=node.stride, padding=node.pad, activation=kind
-        )
-        weight = node.weight.transpose(0, 2, 3, 1)
-    else:
-        made = pysimd.Convolution32f(
-            tuple(src_shape),
-            node.shape[0],
-            kernel=node.kernel,
-            stride=node.stride,
-            padding=node.pad,
-            group=node.group,
-            activation=kind,
-        )
-        weight = node.weight.transpose(2, 3, 1, 0)
-    made.set_params(np.ascontiguousarray(weight), node.bias, params or None)
+    axes = (0, 2, 3, 1) if node.kind == "deconv" else (2, 3, 1, 0)
+    return np.ascontiguousarray(node.weight.transpose(axes))
+
+
+def _params(node: Node) -> tuple[float, ...] | None:
+    return ACTIVATIONS[node.activation][1] or None
+
+
+def _single(nodes: list[Node], src_shape: Any) -> Any:
+    (node,) = nodes
+    kind = pysimd.Deconvolution32f if node.kind == "deconv" else pysimd.Convolution32f
+    made = kind(
+        src_shape,
+        node.shape[0],
+        kernel=node.kernel,
+        stride=node.stride,
+        padding=node.pad,
+        group=node.group,
+        activation=ACTIVATIONS[node.activation][0],
+    )
+    made.set_params(_arranged(node), node.bias, _params(node))
     return made
 
 
-def _sum_step(node: Node, x: list[Array], y: Array) -> Callable[[], Any]:
-    def step() -> None:
-        pysimd.eltwise(x, out=y)
-        if node.activation == "relu":
-            pysimd.relu(y, out=y)
+def _merged(nodes: list[Node], src_shape: Any) -> Any:
+    """Some convolutions, and an addition if that is the last layer, whose activation is then the last stage's."""
+    add = nodes[-1].kind == "add"
+    stages = nodes[:-1] if add else nodes
+    acting = [*stages[:-1], nodes[-1]]
+    made = pysimd.MergedConvolution32f(
+        src_shape,
+        [
+            pysimd.ConvolutionStage(
+                node.kernel,
+                None if node.group > 1 else node.shape[0],
+                node.stride,
+                node.pad,
+                ACTIVATIONS[actor.activation][0],
+            )
+            for node, actor in zip(stages, acting)
+        ],
+        add=add,
+    )
+    made.set_params([_arranged(node) for node in stages], [node.bias for node in stages], [_params(a) for a in acting])
+    return made
 
-    return step
+
+def _plain(node: Node, x: list[Array], y: Array) -> Callable[[], Any]:
+    """A layer that needs no context."""
+    calls: dict[str, Callable[[], Any]] = {
+        "max": lambda: pysimd.pooling_max(
+            x[0], kernel=node.kernel, stride=node.stride, padding=node.pad, ceil_mode=node.ceil, out=y
+        ),
+        "mean": lambda: pysimd.pooling_average(x[0], kernel=x[0].shape[:2], out=y),
+        "add": lambda: pysimd.eltwise(x, out=y),
+        "concat": lambda: np.concatenate(x, axis=2, out=y),
+        "sigmoid": lambda: pysimd.sigmoid(x[0], out=y),
+        "softmax": lambda: pysimd.softmax(x[0], out=y),
+    }
+    if node.kind == "linear":
+        weight = node.weight.transpose(0, 2, 3, 1).reshape(len(node.weight), -1).copy() if node.weight is not None else y
+        flat, sums = x[0].reshape(-1), y.reshape(-1)
+        calls["linear"] = lambda: pysimd.inner_product(flat, weight, node.bias, out=sums)
+    if node.activation == "identity":
+        return calls[node.kind]
+
+    def activated() -> None:
+        calls[node.kind]()
+        pysimd.relu(y, out=y)
+
+    assert node.activation == "relu"
+    return activated
 
 
-def _linear_step(node: Node, x: Array, y: Array) -> Callable[[], Any]:
-    assert node.weight is not None
-    weight = np.ascontiguousarray(node.weight.transpose(0, 2, 3, 1)).reshape(len(node.weight), -1)
-    source, target = x.reshape(-1), y.reshape(-1)
-
-    def step() -> None:
-        pysimd.inner_product(source, weight, node.bias, out=target)
-        if node.activation == "relu":
-            pysimd.relu(target, out=target)
-
-    return step
-
-
-class _Arrays:
-    """An (H, W, C) array for each layer; layers whose values are not needed at the same time share memory."""
-
-    def __init__(self, net: Network) -> None:
-        last, free = _last_uses(net), list[Array]()
-        memory: list[Array] = []
-        self._views: list[Array] = []
-        for i, node in enumerate(net.nodes):
-            c, h, w = node.shape
-            block = next((b for b in free if b.size >= c * h * w), None)
-            if block is None:
-                block = np.empty(max(n.shape[0] * n.shape[1] * n.shape[2] for n in net.nodes[i:]), np.float32)
-            else:
-                free[:] = [b for b in free if b is not block]
-            memory.append(block)
-            self._views.append(block[: c * h * w].reshape(h, w, c))
-            free += [memory[j] for j in set(node.inputs) if last[j] == i]
-
-    def __getitem__(self, i: int) -> Array:
-        return self._views[i]
+def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
+    """An (H, W, C) array for the image and each result; those that are not needed at the same time share memory."""
+    sizes = [int(np.prod(node.shape)) for node in net.nodes]
+    last = {j: step.result for step in steps for j in step.inputs}
+    free: list[Array] = []
+    memory: dict[int, Array] = {}
+    for inputs, i in [((), 0), *((step.inputs, step.result) for step in steps)]:
+        block = next((b for b in free if b.size >= sizes[i]), None)
+        if block is None:
+            block = np.empty(max(sizes[i:]), np.float32)
+        else:
+            free = [b for b in free if b is not block]
+        memory[i] = block
+        free += [memory[j] for j in set(inputs) if last[j] == i]
+    shapes = {i: net.nodes[i].shape for i in memory}
+    return {i: memory[i][: sizes[i]].reshape(h, w, c) for i, (c, h, w) in shapes.items()}

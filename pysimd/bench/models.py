@@ -122,4 +122,4 @@ def unet(size: int = 224) -> Network:
     return net
 
 
-MODELS = {make.__name__: make for make in (mobilenet_v1, mobilenet_v2, resnet18, resnet50, squeezenet, vgg16)}
+MODELS = {make.__name__: make for make in (mobilenet_v1, mobilenet_v2, resnet18, resnet50, squeezenet, vgg16, unet)}
