@@ -93,7 +93,7 @@ struct sn_convolution_32f {
     size_t depth;              /* multiply-adds of one output: kernelY * kernelX * srcC / group */
     size_t length;             /* of a segment */
     size_t step;               /* floats from one row of packed weights to the next */
-    size_t block;              /* of depth, that is packed at a time */
+    size_t block, stripe;      /* of depth, and of pixels, that are packed at a time */
     size_t converted;          /* floats of the lines that a band is converted from */
     struct sn_winograd_block {
         enum sn_winograd kind;
