@@ -21,6 +21,7 @@ from pysimd.bench.layers import (
     DECONVOLUTION,
     INNER_PRODUCT,
     MAX,
+    Block,
     Layer,
     Values,
     from_layout,
@@ -44,7 +45,7 @@ class Prepared:
     traffic: int = 0  # bytes read and written, of a case that moves memory
     info: str = ""
     keep: tuple[Any, ...] = ()  # arrays that the calls point to
-    values: Values | None = None  # what went in, for peers
+    values: tuple[Values, ...] = ()  # of the layers, for peers; what goes in is the first one's source
     result: Callable[[], np.ndarray] | None = None  # and what came out, as (channels, height, width)
 
 
@@ -58,7 +59,7 @@ class Case:
     prepare: Callable[[], Prepared]
     aim_peak: float | None = None
     aim_us: float | None = None
-    subject: Layer | None = None  # what peers build
+    subject: Block | None = None  # what peers build
     uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
 
     def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
@@ -338,7 +339,7 @@ def _winograd(layout: str, kind: str, c: int, size: int) -> Case:
 
 
 def _parameters(layer: Layer, layout: str) -> Any:
-    """The struct that the Init of a convolution takes; with ReLU."""
+    """The struct that the Init of a convolution takes."""
     p = ffi.new("SimdConvolutionParameters *")
     (p.srcC, p.srcH, p.srcW), (p.dstC, p.dstH, p.dstW) = layer.src, layer.dst
     p.srcT = p.dstT = lib.SimdTensorData32f
@@ -348,7 +349,8 @@ def _parameters(layer: Layer, layout: str) -> Any:
     p.strideY = p.strideX = layer.stride
     p.padY = p.padX = layer.before
     p.padH = p.padW = layer.after
-    p.group, p.activation = layer.group, lib.SimdConvolutionActivationRelu
+    p.group = layer.group
+    p.activation = lib.SimdConvolutionActivationRelu if layer.relu else lib.SimdConvolutionActivationIdentity
     return p
 
 
@@ -375,7 +377,7 @@ def _convolution_prepare(layer: Layer, layout: str) -> Prepared:
         flops=2 * layer.multiplications,
         info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
         keep=(src, dst),
-        values=values,
+        values=(values,),
         result=lambda: from_layout(dst, layout),
     )
 
@@ -392,7 +394,7 @@ def _deconvolution_prepare(layer: Layer, layout: str) -> Prepared:
         flops=2 * layer.multiplications,
         info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
         keep=(src, dst),
-        values=values,
+        values=(values,),
         result=lambda: from_layout(dst, layout),
     )
 
@@ -406,7 +408,7 @@ def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
         return _bind(lib.SimdSynetInnerProductLayerForward, _at(src), _at(weight), _at(bias), n, src.size, _at(dst))
 
     keep = (src, weight, bias, dst)
-    return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=values, result=lambda: dst)
+    return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=(values,), result=lambda: dst)
 
 
 def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
@@ -428,7 +430,7 @@ def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
         bound(0),
         traffic=src.nbytes + dst.nbytes,
         keep=(src, dst),
-        values=values,
+        values=(values,),
         result=lambda: from_layout(dst, layout),
     )
 
@@ -446,7 +448,7 @@ _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
 def of_layer(layer: Layer, layout: str) -> Case:
     """The case of a layer that peers can build too."""
     family, prepare = _LAYERS[layer.kind]
-    return Case(family, str(layer), layout, lambda: prepare(layer, layout), subject=layer)
+    return Case(family, str(layer), layout, lambda: prepare(layer, layout), subject=Block((layer,)))
 
 
 def of_networks(names: Sequence[str]) -> list[Case]:
@@ -470,18 +472,15 @@ def _convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, 
     return replace(of_layer(Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, group), layout), aim_peak=aim)
 
 
-def _merged_prepare(layers: list[Layer], add: bool) -> Prepared:
-    """Layers one after the other, each with ReLU but for a projection behind an expansion."""
-    first, last, random = layers[0], layers[-1], [values_of(layer) for layer in layers]
-    src, dst = _placed_in(random[0].src, "nhwc"), _placed_in(np.zeros(last.dst, np.float32), "nhwc")
+def _merged_prepare(block: Block) -> Prepared:
+    layers, random = block.layers, tuple(values_of(layer) for layer in block.layers)
+    src, dst = _placed_in(random[0].src, "nhwc"), _placed_in(np.zeros(block.dst, np.float32), "nhwc")
     weights = [arrays.placed(values.weight.transpose(2, 3, 1, 0)) for values in random]
     biases = [arrays.placed(values.bias) for values in random]
     convs = ffi.new("SimdConvolutionParameters[]", [_parameters(layer, "nhwc")[0] for layer in layers])
-    if len(layers) == 3:
-        convs[2].activation = lib.SimdConvolutionActivationIdentity
 
     def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
-        context = ffi.gc(lib.SimdSynetMergedConvolution32fInit(batch, convs, len(layers), add), lib.SimdRelease)
+        context = ffi.gc(lib.SimdSynetMergedConvolution32fInit(batch, convs, len(layers), block.add), lib.SimdRelease)
         given = (ffi.new("float *[]", [_at(array) for array in each]) for each in (weights, biases))
         lib.SimdSynetMergedConvolution32fSetParams(context, next(given), ffi.NULL, next(given), ffi.NULL)
         return context, _bind(lib.SimdSynetMergedConvolution32fForward, context, _at(src), ffi.NULL, _at(dst))
@@ -492,7 +491,9 @@ def _merged_prepare(layers: list[Layer], add: bool) -> Prepared:
         empty,
         flops=2 * sum(layer.multiplications for layer in layers),
         info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
-        keep=(src, dst, first),
+        keep=(src, dst),
+        values=random,
+        result=lambda: from_layout(dst, "nhwc"),
     )
 
 
@@ -500,12 +501,11 @@ def _merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = N
     """An inverted residual block, or with `wide` 0 a depthwise-separable one, of kernel 3x3."""
     c, h, w = (int(n) for n in shape.split("x"))
     depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, 3, stride, 1, 1, wide or c)
-    layers = [depthwise, Layer(CONVOLUTION, *depthwise.dst, o)]
-    if wide:
-        layers.insert(0, Layer(CONVOLUTION, c, h, w, wide))
-    add = wide > 0 and (c, h, w) == layers[-1].dst
+    projection = Layer(CONVOLUTION, *depthwise.dst, o, relu=not wide)
+    add = wide > 0 and (c, h, w) == projection.dst
+    block = Block((Layer(CONVOLUTION, c, h, w, wide), depthwise, projection) if wide else (depthwise, projection), add)
     name = f"{shape}{f' -> {wide} 1x1,' if wide else ''} 3x3 s{stride}, -> {o}{' add' if add else ''}"
-    return Case("merged", name, "nhwc", lambda: _merged_prepare(layers, add), aim_peak=aim)
+    return Case("merged", name, "nhwc", lambda: _merged_prepare(block), aim_peak=aim, subject=block)
 
 
 def _deconvolution(

@@ -14,7 +14,7 @@ CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, AVERAGE = "convolution", "deconv
 
 @dataclass(frozen=True)
 class Layer:
-    """`o` channels from `c` of `h` rows and `w` columns; convolutions, except inner products, end with a ReLU."""
+    """`o` channels from `c` of `h` rows and `w` columns; convolutions end with a ReLU if `relu`."""
 
     kind: str
     c: int
@@ -26,6 +26,7 @@ class Layer:
     before: int = 0  # padding above and on the left
     after: int = 0  # padding below and on the right
     group: int = 1
+    relu: bool = True
 
     @property
     def src(self) -> tuple[int, int, int]:
@@ -70,6 +71,18 @@ class Layer:
         if self.group == self.c == self.o:
             return f"{shape} depthwise {window}"
         return f"{shape} -> {self.o} {window}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Layers one after the other as one piece of work, most often one; with `add` the source is added to the result."""
+
+    layers: tuple[Layer, ...]
+    add: bool = False
+
+    @property
+    def dst(self) -> tuple[int, int, int]:
+        return self.layers[-1].dst
 
 
 @dataclass(frozen=True)

@@ -67,9 +67,9 @@ def _behind(results: Iterable[Result]) -> Iterator[str]:
     """Rows where a peer is ahead, worst first."""
     rows = []
     for result in results:
-        if result.peers:
-            name, best = min(result.peers.items(), key=lambda item: item[1].ratio)
-            rows.append((best.ratio, name, best.how, result))
+        ratios = [(time.ratio, name, time.how) for name, time in result.peers.items() if time.ratio is not None]
+        if ratios:
+            rows.append((*min(ratios), result))
     behind = sorted((row for row in rows if row[0] < 1), key=lambda row: row[0])
     yield f"A peer is ahead in {len(behind)} of {len(rows)} rows{':' if behind else '.'}"
     for ratio, name, how, result in behind:

@@ -26,13 +26,14 @@ _ROUND_SECONDS = 0.004
 class PeerTime:
     """A peer's times for a case, and which of its ways that was.
 
-    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both.
+    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both. None where
+    calling the peer takes so much longer than computing that the difference tells nothing.
     """
 
     how: str
     seconds: float
     best_seconds: float
-    ratio: float
+    ratio: float | None
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,11 @@ class _Timed:
     def least(self) -> float:
         return min(self.samples)
 
-    @property
-    def drowned(self) -> bool:
-        """Whether calling takes so much longer than computing that the difference tells nothing."""
-        return self.median < statistics.median(self.overheads) / 4
+    def over(self, ours: _Timed) -> float | None:
+        """The ratio of `PeerTime`."""
+        if self.median < statistics.median(self.overheads) / 4:
+            return None
+        return statistics.median(theirs / mine for theirs, mine in zip(self.samples, ours.samples))
 
 
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
@@ -107,7 +109,7 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
 
 def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
     """The case as the peer computes it, and it does compute the same."""
-    if case.subject is None or prepared.values is None or prepared.result is None:
+    if case.subject is None or prepared.result is None:
         raise peers.Unsupported("not a layer for peers")
     way = peers.fastest(peer.build(case.subject, case.layout, prepared.values))
     ours, theirs = prepared.result(), way.result()
@@ -129,18 +131,14 @@ class _Peers:
                 way = _built(case, prepared, peer)
                 self.timed[peer.NAME], self._how[peer.NAME] = _Timed(way.call, way.empty), way.how
             except Exception as error:  # a peer's own failure is told, and is none of ours
-                self.absent[peer.NAME] = f"{type(error).__name__}: {error}"
+                last = str(error).strip().splitlines()[-1:] or [""]
+                self.absent[peer.NAME] = f"{type(error).__name__}: {last[0]}"
 
     def times(self, ours: _Timed) -> dict[str, PeerTime]:
         """After the last sample."""
-        found = {}
-        for name, timed in self.timed.items():
-            if timed.drowned:
-                self.absent[name] = "too little work to be told from the call"
-                continue
-            ratio = statistics.median(theirs / mine for theirs, mine in zip(timed.samples, ours.samples))
-            found[name] = PeerTime(self._how[name], timed.median, timed.least, ratio)
-        return found
+        return {
+            name: PeerTime(self._how[name], timed.median, timed.least, timed.over(ours)) for name, timed in self.timed.items()
+        }
 
 
 def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = ()) -> Result:

@@ -2,7 +2,7 @@
 
     NAME                            in the table
     VERSION                         of what is installed
-    build(layer, layout, values)    yields the ways in which the library can compute the layer, each a `Way`
+    build(block, layout, values)    yields the ways in which the library can compute the block of layers, each a `Way`
 
 A library is to be at its best: weights constant and packed beforehand, ReLU in the same pass, one thread, the result written
 where it is wanted if the library can do that, and of several ways the fastest. In a row that says NHWC the image may lie as
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Callable, Protocol, cast
 
-from pysimd.bench.layers import Array, Layer, Values
+from pysimd.bench.layers import Array, Block, Values
 
 #: The modules of this package, in the order of the report.
 NAMES = ("onnxruntime", "openvino", "torch")
@@ -25,7 +25,7 @@ NAMES = ("onnxruntime", "openvino", "torch")
 
 @dataclass(frozen=True)
 class Way:
-    """A layer built by a library."""
+    """A block built by a library."""
 
     how: str  # what this way is
     call: Callable[[], Any]
@@ -39,7 +39,7 @@ class Peer(Protocol):
     NAME: str
     VERSION: str
 
-    def build(self, layer: Layer, layout: str, values: Values) -> Iterator[Way]: ...
+    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]: ...
 
 
 class Unsupported(Exception):

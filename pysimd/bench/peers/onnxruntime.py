@@ -1,4 +1,4 @@
-"""ONNX Runtime: a model of one layer. Images are NCHW outside and, where that is faster, blocks of channels inside."""
+"""ONNX Runtime: a model of the block. Images are NCHW outside and, where that is faster, blocks of channels inside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Layer, Values, values_of
+from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Block, Layer, Values, values_of
 from pysimd.bench.peers import Way
 
 NAME = "onnxruntime"
@@ -22,34 +22,41 @@ _Optimization = onnxruntime.GraphOptimizationLevel
 _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channels
 
 
-def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
-    leaves the layout to us, also the convolution of blocks by itself, as it would be within a network."""
-    model = _model(layer, values)
-    yield _nchw("nchw", layer, model, values, _Optimization.ORT_ENABLE_EXTENDED)
-    if layer.kind == CONVOLUTION:
-        yield _nchw("nchw, blocks inside", layer, model, values, _Optimization.ORT_ENABLE_ALL)
-        blocks = _without_conversions(model)
-        if layout == "nhwc" and blocks:
-            yield _blocked(layer, blocks, values)
+    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network."""
+    model = _model(block, values)
+    yield _nchw("nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
+    if block.layers[0].kind == CONVOLUTION:
+        yield _nchw("nchw, blocks inside", block, model, values, _Optimization.ORT_ENABLE_ALL)
+        blocks = _without_conversions(model) if layout == "nhwc" else None
+        if blocks:
+            yield _blocked(block, blocks, values)
 
 
-def _model(layer: Layer, values: Values) -> Any:
-    shape = [1, values.src.size] if layer.kind == INNER_PRODUCT else [1, *layer.src]
-    out = [1, layer.o] if layer.kind == INNER_PRODUCT else [1, *layer.dst]
-    graph = helper.make_graph(
-        list(_nodes(layer)),
-        "layer",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, out)],
-        [numpy_helper.from_array(values.weight, "w"), numpy_helper.from_array(values.bias, "b")] if layer.weight else [],
-    )
+def _model(block: Block, values: tuple[Values, ...]) -> Any:
+    """x, x1, x2 ... y are the images from layer to layer."""
+    first, last = block.layers[0], block.layers[-1]
+    shape = [1, values[0].src.size] if first.kind == INNER_PRODUCT else [1, *first.src]
+    out = [1, last.o] if last.kind == INNER_PRODUCT else [1, *last.dst]
+    nodes, tensors, x = [], [], "x"
+    for i, (layer, its) in enumerate(zip(block.layers, values), 1):
+        y = f"x{i}" if i < len(values) or block.add else "y"
+        nodes += list(_nodes(layer, x, f"w{i}", f"b{i}", y))
+        if layer.weight:
+            tensors += [numpy_helper.from_array(its.weight, f"w{i}"), numpy_helper.from_array(its.bias, f"b{i}")]
+        x = y
+    if block.add:
+        nodes.append(helper.make_node("Add", [x, "x"], ["y"]))
+    source, target = ("x", shape), ("y", out)
+    ends = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, end)] for name, end in (source, target))
+    graph = helper.make_graph(nodes, "block", *ends, tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
 
 
-def _nodes(layer: Layer) -> Iterator[Any]:
+def _nodes(layer: Layer, x: str, w: str, b: str, y: str) -> Iterator[Any]:
     if layer.kind == INNER_PRODUCT:
-        yield helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)
+        yield helper.make_node("Gemm", [x, w, b], [y], transB=1)
         return
     window = {
         "kernel_shape": [layer.kernel] * 2,
@@ -58,12 +65,13 @@ def _nodes(layer: Layer) -> Iterator[Any]:
     }
     if layer.kind in (CONVOLUTION, DECONVOLUTION):
         operator = "Conv" if layer.kind == CONVOLUTION else "ConvTranspose"
-        yield helper.make_node(operator, ["x", "w", "b"], ["sum"], group=layer.group, **window)
-        yield helper.make_node("Relu", ["sum"], ["y"])
+        yield helper.make_node(operator, [x, w, b], [f"{y}_sum" if layer.relu else y], group=layer.group, **window)
+        if layer.relu:
+            yield helper.make_node("Relu", [f"{y}_sum"], [y])
     elif layer.kind == AVERAGE:
-        yield helper.make_node("AveragePool", ["x"], ["y"], **window)
+        yield helper.make_node("AveragePool", [x], [y], **window)
     else:
-        yield helper.make_node("MaxPool", ["x"], ["y"], **window)
+        yield helper.make_node("MaxPool", [x], [y], **window)
 
 
 def _session(model: Any, level: Any, optimized: str = "") -> Any:
@@ -86,12 +94,12 @@ def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Ar
     return lambda: session.run_with_iobinding(binding), out.numpy
 
 
-def _nchw(how: str, layer: Layer, model: Any, values: Values, level: Any) -> Way:
-    call, out = _bound(_session(model, level), np.ascontiguousarray(values.src))
+def _nchw(how: str, block: Block, model: Any, values: tuple[Values, ...], level: Any) -> Way:
+    call, out = _bound(_session(model, level), np.ascontiguousarray(values[0].src))
 
     def result() -> Array:
         call()
-        return out().reshape(layer.dst)
+        return out().reshape(block.dst)
 
     return Way(how, call, result, _empty)
 
@@ -103,45 +111,45 @@ def _optimized(model: Any) -> Any:
         return onnx.load(path)
 
 
-def _channels_of_weight(model: Any, convolution: Any) -> int:
-    """Output channels, filled up to whole blocks."""
-    return int(next(t.dims[0] for t in model.graph.initializer if t.name == convolution.input[1]))
-
-
 def _without_conversions(model: Any) -> Any:
-    """The optimized model with its convolution alone, or None if that is not one of blocks."""
+    """The optimized model with its convolutions alone, or None if those are not of blocks."""
     model = _optimized(model)
     graph, nodes = model.graph, list(model.graph.node)
-    if {node.op_type for node in nodes} - {"Conv", "ReorderInput", "ReorderOutput"}:
-        return None
-    convolution = next(node for node in nodes if node.op_type == "Conv")
-    if convolution.domain != _BLOCKED:
+    convolutions = [node for node in nodes if node.op_type == "Conv" and node.domain == _BLOCKED]
+    if len(convolutions) + sum(node.op_type.startswith("Reorder") for node in nodes) < len(nodes) or not convolutions:
         return None
     source, target = ([d.dim_value for d in end[0].type.tensor_type.shape.dim] for end in (graph.input, graph.output))
-    if any(node.op_type == "ReorderInput" for node in nodes):
-        source[1] = -(-source[1] // _BLOCK) * _BLOCK
-    target[1] = _channels_of_weight(model, convolution)
-    convolution.input[0], convolution.output[0] = "x", "y"
+    inner = {}  # what stands for the ends of the model behind and before the conversions
+    for node in nodes:
+        if node.op_type == "ReorderInput":
+            inner[node.output[0]] = "x"
+            source[1] = -(-source[1] // _BLOCK) * _BLOCK
+        elif node.op_type == "ReorderOutput":
+            inner[node.input[0]] = "y"
+            target[1] = -(-target[1] // _BLOCK) * _BLOCK
+    for node in convolutions:
+        node.input[:] = [inner.get(name, name) for name in node.input]
+        node.output[:] = [inner.get(name, name) for name in node.output]
     del graph.node[:]
-    graph.node.append(convolution)
+    graph.node.extend(convolutions)
     graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, source))
     graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, target))
     return model
 
 
-def _blocked(layer: Layer, model: Any, values: Values) -> Way:
+def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
     session = _session(model, _Optimization.ORT_DISABLE_ALL)
     channels = session.get_inputs()[0].shape[1]
-    src, (_, h, w) = values.src, layer.dst
+    (c, rows, columns), src, (o, h, w) = block.layers[0].src, values[0].src, block.dst
     if channels % _BLOCK == 0:
-        src = np.zeros((channels, layer.h, layer.w), np.float32)
-        src[: layer.c] = values.src
-        src = np.ascontiguousarray(src.reshape(-1, _BLOCK, layer.h, layer.w).transpose(0, 2, 3, 1))
+        src = np.zeros((channels, rows, columns), np.float32)
+        src[:c] = values[0].src
+        src = np.ascontiguousarray(src.reshape(-1, _BLOCK, rows, columns).transpose(0, 2, 3, 1))
     call, out = _bound(session, src)
 
     def result() -> Array:
         call()
-        return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[: layer.o]
+        return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[:o]
 
     return Way(f"blocks of {_BLOCK} channels", call, result, _empty)
 
@@ -153,12 +161,11 @@ def _relu_of_one() -> Any:
 
 
 def _block() -> int:
-    """How many channels a block has on this machine: what a convolution to 65 is filled up by, and the one."""
+    """How many channels a block has on this machine: what the weights of a convolution to 65 are filled up by, and the one."""
     layer = Layer(CONVOLUTION, 64, 4, 4, 65)
-    model = _optimized(_model(layer, values_of(layer)))
-    return next(
-        (_channels_of_weight(model, n) - 64 for n in model.graph.node if n.domain == _BLOCKED and n.op_type == "Conv"), 1
-    )
+    model = _optimized(_model(Block((layer,)), (values_of(layer),)))
+    weights = [node.input[1] for node in model.graph.node if node.domain == _BLOCKED and node.op_type == "Conv"]
+    return next((int(tensor.dims[0]) - 64 for tensor in model.graph.initializer if tensor.name in weights), 1)
 
 
 _BLOCK = _block()

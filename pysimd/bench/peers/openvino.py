@@ -1,4 +1,4 @@
-"""OpenVINO: a model of one layer, in the layout of the row."""
+"""OpenVINO: a model of the block, in the layout of the row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import openvino
 from openvino import opset1 as op
 
 from pysimd.bench import arrays
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Layer, Values, in_layout
+from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Block, Layer, Values, in_layout
 from pysimd.bench.peers import Way
 
 NAME = "openvino"
@@ -26,16 +26,19 @@ _OPTIONS = {
 }
 
 
-def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """One way."""
-    shape = [1, values.src.size] if layer.kind == INNER_PRODUCT else [1, *layer.src]
-    x = op.parameter(shape, np.float32)
-    model = openvino.Model([_node(layer, x, values)], [x])
-    if layer.kind == INNER_PRODUCT:
+    first, image = block.layers[0], values[0].src
+    shape = [1, image.size] if first.kind == INNER_PRODUCT else [1, *first.src]
+    x = y = op.parameter(shape, np.float32)
+    for layer, its in zip(block.layers, values):
+        y = _node(layer, y, its)
+    model = openvino.Model([op.add(y, x) if block.add else y], [x])
+    if first.kind == INNER_PRODUCT:
         layout = "nchw"  # nothing to lay out
-        src = values.src.reshape(1, -1)
+        src = image.reshape(1, -1)
     else:
-        src = in_layout(values.src, layout)[None]
+        src = in_layout(image, layout)[None]
     if layout == "nhwc":
         model = _in_nhwc(model)
     call, request = _prepared(model, src)
@@ -43,7 +46,7 @@ def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
     def result() -> Array:
         call()
         array: Array = request.get_output_tensor().data
-        return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(layer.dst)
+        return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(block.dst)
 
     yield Way(layout, call, result, _empty)
 
@@ -77,13 +80,18 @@ def _node(layer: Layer, x: Any, values: Values) -> Any:
     elif layer.kind == CONVOLUTION:
         y = op.convolution(x, op.constant(values.weight), strides, before, after, ones)
     elif layer.kind == DECONVOLUTION:
-        weight = op.constant(values.weight)
-        y = op.convolution_backprop_data(x, weight, strides, pads_begin=before, pads_end=after, dilations=ones)
+        grouped = values.weight.reshape(layer.group, -1, *values.weight.shape[1:])
+        around = {"pads_begin": before, "pads_end": after, "dilations": ones}
+        if layer.group > 1:
+            y = op.group_convolution_backprop_data(x, op.constant(grouped), strides, **around)
+        else:
+            y = op.convolution_backprop_data(x, op.constant(values.weight), strides, **around)
     elif layer.kind == AVERAGE:
         return op.avg_pool(x, strides, before, after, window, True)
     else:
         return op.max_pool(x, strides, before, after, window)
-    return op.relu(op.add(y, op.constant(values.bias.reshape(1, -1, 1, 1))))
+    y = op.add(y, op.constant(values.bias.reshape(1, -1, 1, 1)))
+    return op.relu(y) if layer.relu else y
 
 
 def _relu_of_one() -> Any:

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from pysimd.bench import arrays
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer, Values, in_layout
+from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Block, Layer, Values, in_layout
 from pysimd.bench.peers import Unsupported, Way
 
 NAME = "torch"
@@ -23,11 +23,14 @@ _mkldnn = torch.ops.mkldnn
 _little = torch.zeros(1)
 
 
-def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """In the layout of the row: PyTorch has both."""
-    x = torch.from_numpy(arrays.placed(in_layout(values.src, layout)))
+    x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is then what PyTorch calls channels_last
-    weight, bias = (torch.from_numpy(arrays.placed(a)) for a in (values.weight, values.bias))
+    if len(block.layers) > 1:
+        yield _way("fused", block, _chain(block, x, values))
+        return
+    (layer,), weight, bias = block.layers, *_tensors(values[0])
     ways = {
         CONVOLUTION: _convolution,
         DECONVOLUTION: _deconvolution,
@@ -38,15 +41,42 @@ def build(layer: Layer, layout: str, values: Values) -> Iterator[Way]:
     if layer.before != layer.after:
         raise Unsupported("padding differs from side to side")
     for how, call in ways[layer.kind](layer, x, weight, bias):
-        yield Way(how, call, _result(layer, call), lambda: functional.relu(_little))
+        yield _way(how, block, call)
 
 
-def _result(layer: Layer, call: Callable[[], Any]) -> Callable[[], Array]:
+def _tensors(values: Values) -> tuple[Any, Any]:
+    """Weight and bias."""
+    return torch.from_numpy(arrays.placed(values.weight)), torch.from_numpy(arrays.placed(values.bias))
+
+
+def _way(how: str, block: Block, call: Callable[[], Any]) -> Way:
     def result() -> Array:
-        array: Array = call().numpy().reshape(layer.dst)
+        array: Array = call().numpy().reshape(block.dst)
         return array
 
-    return result
+    return Way(how, call, result, lambda: functional.relu(_little))
+
+
+def _chain(block: Block, x: Any, values: tuple[Values, ...]) -> Callable[[], Any]:
+    """Convolutions one after the other, each with its fused function; the last one adds."""
+    steps, shape = [], list(x.shape)
+    for layer, its in zip(block.layers, values):
+        weight, bias = _tensors(its)
+        stride, pad, one = [layer.stride] * 2, [layer.before] * 2, [1, 1]
+        packed = _mkldnn._reorder_convolution_weight(weight, pad, stride, one, layer.group, shape)
+        steps.append((packed, bias, pad, stride, one, layer.group))
+        shape = [1, *layer.dst]
+    fused, kinds = _mkldnn._convolution_pointwise, ["relu" if layer.relu else "none" for layer in block.layers]
+
+    def call() -> Any:
+        y = x
+        for step, kind in zip(steps[:-1], kinds):
+            y = fused(y, *step, kind, [], "")
+        if block.add:
+            return fused.binary(y, x, *steps[-1], "add", None, None, [], None)
+        return fused(y, *steps[-1], kinds[-1], [], "")
+
+    return call
 
 
 def _convolution(layer: Layer, x: Any, weight: Any, bias: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
