@@ -116,6 +116,22 @@ def test_algorithm_is_told() -> None:
     assert "depthwise" in repr(pysimd.Deconvolution32f((8, 28, 28), 8, kernel=4, stride=2, group=8, layout="nchw"))
 
 
+def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        layout, c = LAYOUTS[int(rng.integers(2))], int(rng.integers(1, 600))
+        h, w = (int(n) for n in rng.integers(1, 300, 2))
+        kernel, stride, dilation = (int(n) for n in rng.integers(1, 5, 3))
+        shape = (c, h, w) if layout == "nchw" else (h, w, c)
+        context = pysimd.Deconvolution32f(
+            shape, int(rng.integers(1, 300)), kernel=kernel, stride=stride, dilation=dilation, layout=layout
+        )
+        # The lines that one output needs, or a row of tiles, with what outputs reach beyond the image.
+        span = dilation * (kernel - 1) + 1
+        band = max(span, 6) * (w + 2 * span + 16) * (c + 16)
+        assert context.external_buffer_size * 4 <= (2 << 20) + 2 * band * 4, (shape, context.info)
+
+
 @st.composite
 def geometries(draw: Any) -> Any:
     small = st.integers(1, 4)

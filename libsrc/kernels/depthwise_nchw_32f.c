@@ -82,6 +82,7 @@ SN_INLINE void depthwise_plane(const struct sn_depthwise_nchw_32f * d, int taps)
         depthwise_rows(d, y, 1, taps);
 }
 
+static __attribute__((noinline)) void plane_2(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 2); }
 static __attribute__((noinline)) void plane_3(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 3); }
 static __attribute__((noinline)) void plane_5(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 5); }
 static __attribute__((noinline)) void plane_any(const struct sn_depthwise_nchw_32f * d) { depthwise_plane(d, 0); }
@@ -98,7 +99,9 @@ static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
 
 static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
 {
-    if (d->kernelY == 3 && d->kernelX == 3)
+    if (d->kernelY == 2 && d->kernelX == 2) /* the phases of a deconvolution of 4x4 */
+        plane_2(d);
+    else if (d->kernelY == 3 && d->kernelX == 3)
         plane_3(d);
     else if (d->kernelY == 5 && d->kernelX == 5)
         plane_5(d);
