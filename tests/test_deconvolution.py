@@ -113,6 +113,7 @@ def test_algorithm_is_told() -> None:
     assert "as a convolution, Winograd F(4,3)" in repr(one)
     assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=2, stride=2))
     assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=3, padding=3))  # cut further than it reaches
+    assert "by NHWC" in repr(pysimd.Deconvolution32f((64, 28, 28), 32, kernel=4, stride=2, layout="nchw"))
     assert "depthwise" in repr(pysimd.Deconvolution32f((8, 28, 28), 8, kernel=4, stride=2, group=8, layout="nchw"))
 
 

@@ -187,8 +187,9 @@ float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const flo
 
 /* ---- the plan */
 
-static const struct sn_convolution_32f_way * const ways[] = {
-    &base_way, &sn_deconvolution_32f_depthwise, &sn_deconvolution_32f_nhwc, &sn_deconvolution_32f_nchw};
+/* In order of preference, the last takes everything. */
+static const struct sn_convolution_32f_way * const ways[] = {&sn_deconvolution_32f_depthwise, &sn_deconvolution_32f_nhwc,
+    &sn_deconvolution_32f_converted, &sn_deconvolution_32f_nchw};
 
 /*
  * Takes out what has no effect: the dilation of a single tap, and the stride of a single input, which becomes so large that
@@ -206,14 +207,19 @@ bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
 {
     SimdConvolutionParameters * p = &c->p;
     simplify(p);
-    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
-    if (is_convolution(c))
+    if (is_convolution(c)) {
         make_convolution(c);
-    else
-        for (size_t i = 0; !c->way; ++i)
-            c->way = ways[i]->takes(c) ? ways[i] : NULL;
-    return (!c->way || c->way == &base_way ||
-            (plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH) &&
-             plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW))) &&
-           sn_convolution_32f_plan(c);
+        return sn_convolution_32f_plan(c);
+    }
+    if (base_takes(c)) {
+        c->way = &base_way;
+        return sn_convolution_32f_plan(c);
+    }
+    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
+    if (!plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH) ||
+        !plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW))
+        return false;
+    for (size_t i = 0; !c->way; ++i)
+        c->way = ways[i]->takes(c) ? ways[i] : NULL;
+    return sn_convolution_32f_plan(c);
 }

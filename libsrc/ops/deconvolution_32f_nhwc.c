@@ -5,6 +5,9 @@
  * Phases side by side that have the same inputs are one product with the columns of all of them. Where kernel and stride are
  * equal that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
  *
+ * NCHW of one group is converted on the way, where that is faster: the lines of a band become NHWC, and so is the result of a
+ * band before it is converted.
+ *
  * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie a
  * multiple of 2 KB apart (see the convolution).
  */
@@ -15,7 +18,7 @@
 #include "core/threads.h"
 #include "ops/deconvolution_32f.h"
 
-static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNhwc; }
+static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
 
 /* The floats in a row of all panels of so many columns. */
 static size_t width_of(const struct sn_convolution_32f * c, size_t columns)
@@ -24,11 +27,45 @@ static size_t width_of(const struct sn_convolution_32f * c, size_t columns)
     return columns / tile->columns * tile->columns + sn_gemm_width(tile, columns % tile->columns);
 }
 
+/* ---- the choice */
+
+static bool takes_nhwc(const struct sn_convolution_32f * c) { return !is_nchw(c); }
+
+/*
+ * Cost model, in cycles of a vector for one output of a phase: what a product costs the NCHW way, whose lanes are pixels, for
+ * each input, and the gathering of the inputs; and what it costs with channels as lanes, and the conversions. As measured with
+ * 512-bit vectors.
+ */
+static bool takes_nchw(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    if (p->group != 1 || !c->y.taps || !c->x.taps)
+        return false;
+    const size_t lanes = sn_lanes(c), alike = sn_phases_alike(&c->x, 0), pixels = c->y.count * c->x.count;
+    const double phases = (double)(c->y.number * c->x.number), outputs = (double)p->dstC;
+    const double depth = (double)p->srcC * (double)(p->kernelY * p->kernelX) / phases;
+    const double used = (double)(sn_ceil_div(pixels, lanes) * lanes) / (double)pixels;
+    const double direct = used * (depth * (1.1 * outputs + 10 / (double)alike) + 6 * outputs);
+    const double columns = (double)width_of(c, alike * p->dstC) / (double)alike;
+    return 1.03 * depth * columns + 9 * (outputs + (double)p->srcC / phases) < direct;
+}
+
 /* ---- plan and weights */
 
 static bool inside(const struct sn_phases * a, size_t extent)
 {
     return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
+}
+
+/* The workspace of NCHW: the band, if it is copied, then the rows of the result, and the converted lines. */
+static size_t result_offset(const struct sn_convolution_32f * c)
+{
+    return c->band.copied ? sn_align(c->band.lines * c->band.line, SN_ALIGN / sizeof(float)) : 0;
+}
+
+static size_t lines_offset(const struct sn_convolution_32f * c)
+{
+    return result_offset(c) + sn_align(c->band.rows * c->y.stride * c->p.dstW * c->p.dstC, SN_ALIGN / sizeof(float));
 }
 
 static bool plan_band(struct sn_convolution_32f * c)
@@ -40,12 +77,15 @@ static bool plan_band(struct sn_convolution_32f * c)
     band->copied = used && (clash || !inside(&c->y, p->srcH) || !inside(&c->x, p->srcW));
     band->columns = band->copied ? c->x.count + c->x.reach : p->srcW;
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
-    size_t line, row;
+    size_t line, row, all;
     if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&row, c->y.stride, p->dstW, p->dstC) ||
-        !sn_product(&line, band->line + row, 1))
+        !sn_product(&line, p->srcW, p->srcC) || !sn_product(&all, row + band->line + (is_nchw(c) ? line : 0), 1))
         return false;
-    sn_deconvolution_32f_rows(c, line, c->y.reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float));
-    return sn_product(&c->workSize, band->copied, band->lines, band->line);
+    sn_deconvolution_32f_rows(c, all, c->y.reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    if (!sn_product(&c->workSize, band->copied, band->lines, band->line))
+        return false;
+    return !is_nchw(c) || (sn_product(&row, row, band->rows) && sn_product(&line, line, band->lines) &&
+                           sn_product(&c->workSize, lines_offset(c) + line, 1));
 }
 
 static bool plan(struct sn_convolution_32f * c)
@@ -73,15 +113,22 @@ static bool plan(struct sn_convolution_32f * c)
     return sn_product(&c->weightSize, taps, c->step);
 }
 
-/* A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. */
+/*
+ * A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. weight: that of
+ * tap 0 in the row of the kernel and of output 0.
+ */
 static void pack_row(const struct sn_convolution_32f * c, const float * weight, size_t f, size_t turn, size_t first,
                      size_t count, float * row)
 {
-    const size_t outputs = c->p.dstC;
+    const size_t outputs = c->p.dstC, plane = c->p.kernelY * c->p.kernelX;
     for (size_t n; count; first += n, count -= n, row += n) {
-        const size_t kx = sn_phase_tap(&c->x, &c->x.phase[f + first / outputs], turn);
-        n = sn_min(count, outputs - first % outputs);
-        memcpy(row, weight + kx * outputs + first % outputs, n * sizeof(float));
+        const size_t kx = sn_phase_tap(&c->x, &c->x.phase[f + first / outputs], turn), o = first % outputs;
+        n = sn_min(count, outputs - o);
+        if (is_nchw(c))
+            for (size_t i = 0; i < n; ++i)
+                row[i] = weight[(o + i) * plane + kx];
+        else
+            memcpy(row, weight + kx * outputs + o, n * sizeof(float));
     }
 }
 
@@ -96,9 +143,11 @@ static float * pack_phases(const struct sn_convolution_32f * c, const float * we
         const size_t columns = sn_min(tile->columns, alike * p->dstC - first), width = sn_gemm_width(tile, columns);
         for (size_t ky = 0; ky < y->taps; ++ky)
             for (size_t kx = 0; kx < x->taps; ++kx)
-                for (size_t i = 0; i < p->srcC; ++i, packed += width)
-                    pack_row(c, weight + (i * p->kernelY + sn_phase_tap(&c->y, y, ky)) * p->kernelX * p->dstC, fx, kx, first,
-                             columns, packed);
+                for (size_t i = 0; i < p->srcC; ++i, packed += width) {
+                    const size_t row = sn_phase_tap(&c->y, y, ky) * p->kernelX; /* of the kernel */
+                    const size_t at = i * p->kernelY * p->kernelX * p->dstC + row * (is_nchw(c) ? 1 : p->dstC);
+                    pack_row(c, weight + at, fx, kx, first, columns, packed);
+                }
     }
     return packed;
 }
@@ -130,29 +179,36 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 /* ---- forward */
 
-static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
+static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * band)
 {
     const size_t C = c->p.srcC, pixel = c->band.pixel, line = c->band.line;
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
     const struct sn_span x = sn_span_of(c->x.low, c->band.columns, c->p.srcW);
-    const size_t behind = (c->band.columns - x.before - x.inside) * pixel;
-    if (y.inside && x.inside)
-        src += (y.begin * c->p.srcW + x.begin) * C;
-    memset(work, 0, y.before * line * sizeof(float));
-    work += y.before * line;
-    for (size_t i = 0; i < y.inside; ++i, src += c->p.srcW * C) {
-        memset(work, 0, x.before * pixel * sizeof(float));
-        work += x.before * pixel;
+    src += y.inside && x.inside ? (y.begin * c->p.srcW + x.begin) * C : 0;
+    memset(band, 0, y.before * line * sizeof(float));
+    band += y.before * line;
+    for (size_t i = 0; i < y.inside; ++i, band += line, src += c->p.srcW * C) {
+        float * to = band + x.before * pixel, * behind = to + x.inside * pixel;
+        memset(band, 0, x.before * pixel * sizeof(float));
         if (pixel == C)
-            memcpy(work, src, x.inside * C * sizeof(float));
+            memcpy(to, src, x.inside * C * sizeof(float));
         else
             for (size_t n = 0; n < x.inside; ++n)
-                memcpy(work + n * pixel, src + n * C, C * sizeof(float));
-        work += x.inside * pixel;
-        memset(work, 0, behind * sizeof(float));
-        work += behind;
+                memcpy(to + n * pixel, src + n * C, C * sizeof(float));
+        memset(behind, 0, (size_t)(band + line - behind) * sizeof(float));
     }
-    memset(work, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+    memset(band, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+}
+
+/* The lines of an NCHW image that outputs `row` and behind need, as lines of an NHWC image that begins at the result. */
+static const float * convert_lines(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
+{
+    const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
+    const size_t first = y.inside ? y.begin * c->p.srcW : 0;
+    float * image = work - first * c->p.srcC;
+    c->table->convert_image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc, first,
+                                first + y.inside * c->p.srcW);
+    return image;
 }
 
 /* The rows of a product may be any pixels: in one line, if they follow each other, or down the columns, if these are longer. */
@@ -214,6 +270,10 @@ static void compute_band(const struct job * job, const float * src, size_t row, 
 {
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
+    const size_t first = row * c->y.stride; /* of the result */
+    float * result = is_nchw(c) ? job->work + result_offset(c) : dst + first * p->dstW * p->dstC;
+    if (is_nchw(c))
+        src = convert_lines(c, src, row, job->work + lines_offset(c));
     if (c->band.copied) {
         copy_band(c, src, row, job->work);
         src = job->work;
@@ -225,9 +285,13 @@ static void compute_band(const struct job * job, const float * src, size_t row, 
         const struct sn_phase * y = &c->y.phase[f];
         const size_t rows = sn_phase_rows(c, y, row);
         if (rows)
-            compute_phase(c, src, y, rows, b, dst + (row * c->y.stride + f) * p->dstW * p->dstC);
+            compute_phase(c, src, y, rows, b, result + f * p->dstW * p->dstC);
         b += y->taps * c->step;
     }
+    const size_t last = sn_min(first + c->band.rows * c->y.stride, p->dstH);
+    if (is_nchw(c))
+        c->table->convert_image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SimdTensorFormatNhwc, dst,
+                                    SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
 }
 
 /* Units of work are the bands of all images. */
@@ -246,4 +310,6 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
     sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->y.count, c->band.rows));
 }
 
-const struct sn_convolution_32f_way sn_deconvolution_32f_nhwc = {"phases NHWC", true, takes, plan, pack, spread, forward};
+const struct sn_convolution_32f_way
+    sn_deconvolution_32f_nhwc = {"phases NHWC", true, takes_nhwc, plan, pack, spread, forward},
+    sn_deconvolution_32f_converted = {"phases NCHW by NHWC", true, takes_nchw, plan, pack, spread, forward};

@@ -305,9 +305,9 @@ static void tails(SimdTensorFormatType format)
 /* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, single pixels. */
 static void cuts(SimdTensorFormatType format)
 {
-    run_case((struct job){.p = shape(format, 2, 150, 200, 2, 4, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 150, 220, 3, 2, 2, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 1, 200, 300, 1, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 2, 60, 80, 2, 4, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 4, 50, 70, 3, 2, 2, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 1, 80, 100, 1, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 1010, 3, 3, 2, 3, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 9000, 2, 3, 2, 2, 2, 0, 1), .batch = 1}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 512, 4, 5, 17, 2, 2, 0, 1), .batch = 2, .own_buffer = true}, CHECK_RANDOM);
@@ -315,7 +315,7 @@ static void cuts(SimdTensorFormatType format)
     run_case((struct job){.p = shape(format, 300, 8, 9, 4, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 40, 1, 1, 70, 4, 1, 0, 1), .batch = 2}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 7, 30, 1, 20, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 3, 5, 4, 3000, 3, 3, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 3, 2, 2, 3000, 3, 3, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 2, 3, 4, 5, 24, 24, 0, 1), .batch = 1}, CHECK_RANDOM); /* many phases */
     run_case((struct job){.p = shape(format, 2, 3, 3, 3, 2, 40, 0, 1), .batch = 1}, CHECK_RANDOM);  /* most without taps */
     run_case((struct job){.p = shape(format, 2, 9, 9, 3, 3, 1, 5, 1), .batch = 1}, CHECK_RANDOM); /* one output is left */
@@ -323,7 +323,14 @@ static void cuts(SimdTensorFormatType format)
     struct job none = {.p = shape(format, 2, 1, 1, 5, 5, 2, 0, 1), .batch = 1}; /* an image without lines */
     none.p.srcH = 0, none.p.dstH = 3;
     run_case(none, CHECK_RANDOM);
-    struct job bands = {.p = shape(SimdTensorFormatNchw, 3, 300, 310, 6, 4, 2, 1, 3), .batch = 1, .own_buffer = true};
+    if (format == SimdTensorFormatNhwc)
+        return;
+    run_case((struct job){.p = shape(format, 18000, 2, 3, 4, 2, 2, 0, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 4, 2, 3, 1500, 3, 3, 0, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 4, 50, 60, 4, 4, 2, 1, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 4, 3, 4, 6, 24, 24, 0, 2), .batch = 1}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 4, 3, 3, 6, 2, 40, 0, 2), .batch = 1}, CHECK_RANDOM);
+    struct job bands = {.p = shape(format, 3, 100, 110, 6, 4, 2, 1, 3), .batch = 1, .own_buffer = true};
     run_case(bands, CHECK_RANDOM);
 }
 
@@ -354,6 +361,8 @@ static void fills(SimdTensorFormatType format)
             run_case(j, (enum check_fill)fill);
             if (format == SimdTensorFormatNchw) {
                 j.p.group = j.p.srcC = j.p.dstC = 19;
+                run_case(j, (enum check_fill)fill);
+                j.p.group = 2, j.p.srcC = 6, j.p.dstC = 10;
                 run_case(j, (enum check_fill)fill);
             }
         }
