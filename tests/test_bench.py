@@ -1,4 +1,4 @@
-"""The benchmarks' tables of networks, and what they ask of other libraries; no time is tested."""
+"""The benchmarks' tables, and what they ask of other libraries; no time is tested."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pysimd.bench import cases, networks, peers, report, runner
+from pysimd.bench import cases, peers, report, runner
 from pysimd.bench.layers import (
-    AVERAGE,
     CONVOLUTION,
-    DECONVOLUTION,
     INNER_PRODUCT,
     MAX,
     Block,
@@ -24,76 +22,6 @@ from pysimd.bench.layers import (
     in_layout,
     values_of,
 )
-from pysimd.bench.networks import NETWORKS, expand, layers_of
-
-PUBLISHED = {  # multiplications in thousands of millions, and the shape of the result
-    "vgg16": (15.47, (1000, 1, 1)),
-    "resnet18": (1.814, (1000, 1, 1)),
-    "resnet50": (4.089, (1000, 1, 1)),
-    "squeezenet": (0.349, (1000, 1, 1)),
-    "mobilenetv1": (0.569, (1000, 1, 1)),
-    "mobilenetv2": (0.301, (1000, 1, 1)),
-    "mobilenetv3": (0.217, (1000, 1, 1)),
-    "unet": (1.744, (1, 224, 224)),
-    "yolov3-tiny": (2.782, (255, 26, 26)),
-    "yolov4-tiny": (3.454, (255, 26, 26)),
-}
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_networks_are_the_published_ones(name: str) -> None:
-    layers, end = expand(*NETWORKS[name])
-    total, shape = PUBLISHED[name]
-    assert round(sum(layer.multiplications for layer in layers) / 1e9, 3) == pytest.approx(total, abs=1e-3)
-    assert end == shape
-    assert all(min(*layer.src, *layer.dst) > 0 for layer in layers)
-    assert layers[0].src == NETWORKS[name][0]
-    assert layers_of(name).total() == len(layers) if sys.version_info >= (3, 10) else True
-
-
-def test_counts() -> None:
-    resnet = layers_of("resnet50")
-    assert resnet[Layer(CONVOLUTION, 3, 224, 224, 64, 7, 2, 3, 3)] == 1
-    assert resnet[Layer(CONVOLUTION, 64, 56, 56, 256)] == 4  # three expansions and the first shortcut
-    assert resnet[Layer(CONVOLUTION, 256, 14, 14, 256, 3, 1, 1, 1)] == 5
-    assert resnet[Layer(CONVOLUTION, 256, 28, 28, 256, 3, 2, 1, 1)] == 1
-    assert resnet[Layer(CONVOLUTION, 256, 56, 56, 512, 1, 2)] == 1
-    assert sum(layer.kind == CONVOLUTION and layer.kernel == 3 for layer in layers_of("vgg16").elements()) == 13
-    depthwise = [layer for layer in layers_of("mobilenetv2").elements() if layer.group > 1]
-    assert len(depthwise) == 17
-    assert all(layer.group == layer.c == layer.o for layer in depthwise)
-    assert layers_of("mobilenetv1")[Layer(CONVOLUTION, 512, 14, 14, 512)] == 5
-    assert sum(layer.kind == DECONVOLUTION for layer in layers_of("unet").elements()) == 4
-
-
-@pytest.mark.parametrize(
-    ("word", "layer", "dst"),
-    [
-        ("8-3x3", Layer(CONVOLUTION, 4, 9, 9, 8, 3, 1, 1, 1), (8, 9, 9)),
-        ("8-3x3/2", Layer(CONVOLUTION, 4, 9, 9, 8, 3, 2, 1, 1), (8, 5, 5)),
-        ("8-3x3/2p0", Layer(CONVOLUTION, 4, 9, 9, 8, 3, 2), (8, 4, 4)),
-        ("dw5x5", Layer(CONVOLUTION, 4, 9, 9, 4, 5, 1, 2, 2, 4), (4, 9, 9)),
-        ("up8-2x2/2", Layer(DECONVOLUTION, 4, 9, 9, 8, 2, 2), (8, 18, 18)),
-        ("up8-4x4/2", Layer(DECONVOLUTION, 4, 9, 9, 8, 4, 2, 1, 1), (8, 18, 18)),
-        ("max2x2p01", Layer(MAX, 4, 9, 9, 4, 2, 1, 0, 1), (4, 9, 9)),
-        ("avg", Layer(AVERAGE, 4, 9, 9, 4, 9), (4, 1, 1)),
-        ("fc10", Layer(INNER_PRODUCT, 4, 9, 9, 10), (10, 1, 1)),
-    ],
-)
-def test_words(word: str, layer: Layer, dst: tuple[int, int, int]) -> None:
-    assert expand((4, 9, 9), word) == ([layer], dst)
-
-
-def test_ways_are_joined() -> None:
-    start = (4, 9, 9)
-    assert expand(start, "( 8-1x1 | )")[1] == (12, 9, 9)
-    assert expand(start, "( 4-3x3 + )")[1] == start
-    assert expand(start, "( * avg fc2 fc4 )")[1] == start
-    assert expand(start, "( 8-1x1 ; 6-1x1 )")[1] == (6, 9, 9)
-    assert expand(start, "( =2 | x2 max2x2/2 )")[1] == (6, 9, 9)
-    for wrong in ("( 8-3x3/2 | )", "( 8-1x1 + )", "( * 4-1x1 )", "( 8-1x1 )", "( 8-1x1 |", "8-1x1 )", "conv"):
-        with pytest.raises(ValueError, match=r"joined|bracket|no word"):
-            expand(start, wrong)
 
 
 def test_cases_of_networks() -> None:
@@ -199,4 +127,3 @@ def test_values() -> None:
     values = values_of(Layer(CONVOLUTION, 6, 5, 4, 8, 3, group=2))
     assert (values.src.shape, values.weight.shape, values.bias.shape) == ((6, 5, 4), (8, 3, 3, 3), (8,))
     assert in_layout(values.src, "nhwc").shape == (5, 4, 6)
-    assert networks.layers_of("unet")

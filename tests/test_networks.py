@@ -7,20 +7,24 @@ import pytest
 
 import pysimd
 from pysimd.bench.graph import Network, Runner, reference
-from pysimd.bench.models import MODELS
+from pysimd.bench.layers import CONVOLUTION, DECONVOLUTION, Layer
+from pysimd.bench.models import MODELS, layers_of
 
-#: Multiply-adds of an image of 224 x 224, in millions.
-PUBLISHED = {
-    "mobilenet_v1": 569,
-    "mobilenet_v2": 300,
-    "resnet18": 1814,
-    "resnet50": 4089,
-    "squeezenet": 349,
-    "vgg16": 15470,
+PUBLISHED = {  # multiplications in thousands of millions
+    "vgg16": 15.470,
+    "resnet18": 1.814,
+    "resnet50": 4.089,
+    "squeezenet": 0.349,
+    "mobilenetv1": 0.569,
+    "mobilenetv2": 0.301,
+    "mobilenetv3": 0.217,
+    "unet": 1.744,
+    "yolov3-tiny": 2.782,
+    "yolov4-tiny": 3.454,
 }
 
 
-def _logits(name: str, size: int) -> Network:
+def _without_end(name: str, size: int) -> Network:
     """The network without its last layer, which would hide large errors."""
     net = MODELS[name](size)
     assert net.nodes[-1].kind in ("softmax", "sigmoid")
@@ -38,25 +42,46 @@ def _error(net: Network) -> float:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_small_image_on_every_level(name: str, isa: str) -> None:
-    assert _error(_logits(name, 64)) < 1e-4
+    assert _error(_without_end(name, 64)) < 1e-4
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "vgg16"])
 def test_an_image_of_the_usual_size(name: str) -> None:
-    assert pysimd.active_isa() == "base" or _error(_logits(name, 224)) < 1e-4
+    assert pysimd.active_isa() == "base" or _error(_without_end(name, 224)) < 1e-4
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_the_published_amount_of_work(name: str) -> None:
-    assert MODELS[name]().multiply_adds() / 1e6 == pytest.approx(PUBLISHED[name], rel=0.005)
+@pytest.mark.parametrize("name", MODELS)
+def test_networks_are_the_published_ones(name: str) -> None:
+    net = MODELS[name]()
+    assert sum(layer.multiplications for layer in net.layers) / 1e9 == pytest.approx(PUBLISHED[name], abs=1e-3)
+    ends = {"unet": (1, 224, 224), "yolov3-tiny": (255, 26, 26), "yolov4-tiny": (255, 26, 26)}
+    assert net.nodes[-1].shape == ends.get(name, (1000, 1, 1))
+    assert all(node.shape == node.layer.dst for node in net.nodes if node.layer)
+
+
+def test_counts() -> None:
+    resnet = layers_of("resnet50")
+    assert resnet[Layer(CONVOLUTION, 3, 224, 224, 64, 7, 2, 3, 3)] == 1
+    assert resnet[Layer(CONVOLUTION, 64, 56, 56, 256)] == 4  # three expansions and the first shortcut
+    assert resnet[Layer(CONVOLUTION, 256, 14, 14, 256, 3, 1, 1, 1)] == 5
+    assert resnet[Layer(CONVOLUTION, 256, 28, 28, 256, 3, 2, 1, 1)] == 1
+    assert resnet[Layer(CONVOLUTION, 256, 56, 56, 512, 1, 2)] == 1
+    assert sum(layer.kind == CONVOLUTION and layer.kernel == 3 for layer in layers_of("vgg16").elements()) == 13
+    depthwise = [layer for layer in layers_of("mobilenetv2").elements() if layer.group > 1]
+    assert len(depthwise) == 17
+    assert all(layer.group == layer.c == layer.o for layer in depthwise)
+    assert layers_of("mobilenetv1")[Layer(CONVOLUTION, 512, 14, 14, 512)] == 5
+    assert sum(layer.kind == DECONVOLUTION for layer in layers_of("unet").elements()) == 4
+
+
+def test_a_merged_convolution_is_one_step() -> None:
+    assert max(len(step.nodes) for step in Runner(MODELS["mobilenetv2"](64)).steps) == 4
 
 
 def test_a_wrong_weight_is_seen() -> None:
-    net = _logits("mobilenet_v1", 64)
+    net = _without_end("mobilenetv1", 64)
     image = np.random.default_rng(7).random((64, 64, 3), np.float32)
     runner = Runner(net)
-    weight = net.nodes[5].weight
-    assert weight is not None
-    weight[0, 0, 0, 0] += 1
+    net.nodes[5].weight.flat[0] += 1
     exact = reference(net, image)
     assert np.abs(runner(image) - exact).max() > 1e-4 * np.abs(exact).max()

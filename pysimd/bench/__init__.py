@@ -3,7 +3,7 @@
 ``python -m pysimd.bench --help`` tells the options; ``make bench`` runs the whole table.
 
 * ``cases``: the table of layers, one line each, and how each is called.
-* ``networks``: the layers of published networks; ``layers``: what a layer is.
+* ``layers``: what a layer is; ``graph``: networks of them; ``models``: the published ones.
 * ``limits``: what the machine can do: multiply-adds per second, bytes copied per second.
 * ``peers``: other libraries, computing the same layers.
 * ``runner``: takes the times, of a case, of its limit and of peers in turn.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pysimd.bench import peers, report, runner
 from pysimd.bench.cases import CASES, Case, of_networks
-from pysimd.bench.networks import NETWORKS
+from pysimd.bench.models import MODELS
 
 
 def _arguments() -> argparse.Namespace:
@@ -20,7 +20,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--network",
         action="append",
-        choices=["all", *NETWORKS],
+        choices=["all", *MODELS],
         help="time the layers of a network, or of all, in place of the short table; may be repeated",
     )
     parser.add_argument("--peers", action="store_true", help="time other libraries beside, on the newest level")
@@ -41,7 +41,7 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
 
 
 def _cases(arguments: argparse.Namespace) -> list[Case]:
-    names = list(NETWORKS) if "all" in (arguments.network or ()) else arguments.network
+    names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
     cases = of_networks(names) if names else CASES
     return [case for case in cases if arguments.only in f"{case.family} {case.layer} {case.layout}"]
 

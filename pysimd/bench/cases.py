@@ -28,7 +28,7 @@ from pysimd.bench.layers import (
     in_layout,
     values_of,
 )
-from pysimd.bench.networks import layers_of
+from pysimd.bench.models import layers_of
 
 _AIM_PEAK = 118e9
 _NCHW, _NHWC = 0, 1

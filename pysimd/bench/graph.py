@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import numpy as np
-import numpy.typing as npt
 
 import pysimd
+from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
 
-Array = npt.NDArray[Any]
 Shape = tuple[int, int, int]
 
 #: Activations by name, with their parameters as :meth:`pysimd.Convolution32f.set_params` takes them.
@@ -29,25 +28,23 @@ ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {
     "identity": ("identity", ()),
     "relu": ("relu", ()),
     "relu6": ("restrict_range", (0.0, 6.0)),
+    "unit": ("restrict_range", (0.0, 1.0)),
+    "leaky": ("leaky_relu", (0.1,)),
     "hswish": ("hswish", (3.0, 1 / 6)),
 }
 
 
 @dataclass(frozen=True)
 class Node:
-    """One layer. Weights are (outputs, inputs / group, kernel, kernel), for "deconv" (inputs, outputs, kernel, kernel)."""
+    """A layer in its place. What is no `layer` for benchmarks is told by `kind` alone."""
 
-    kind: str  # "input", "conv", "deconv", "linear", "add", "max", "mean", "concat", "sigmoid", "softmax"
+    kind: str  # that of the layer, or "input", "add", "concat", "scale", "part", "enlarge", "sigmoid", "softmax"
     inputs: tuple[int, ...]
     shape: Shape
-    kernel: int = 1
-    stride: int = 1
-    pad: int = 0
-    group: int = 1
-    ceil: bool = False
+    layer: Layer | None = None
     activation: str = "identity"
-    weight: Array | None = field(default=None, repr=False)
-    bias: Array | None = field(default=None, repr=False)
+    weight: Array = field(default_factory=lambda: np.zeros(0, np.float32), repr=False)  # of the shape layer.weight
+    bias: Array = field(default_factory=lambda: np.zeros(0, np.float32), repr=False)
 
 
 class Network:
@@ -63,6 +60,11 @@ class Network:
         """The number of the image."""
         return 0
 
+    @property
+    def layers(self) -> list[Layer]:
+        """Those that benchmarks know, in their order."""
+        return [node.layer for node in self.nodes if node.layer]
+
     def shape(self, x: int) -> Shape:
         """(C, H, W) of what layer `x` gives."""
         return self.nodes[x].shape
@@ -71,10 +73,15 @@ class Network:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def _weights(self, shape: tuple[int, ...], terms: float, outputs: int) -> tuple[Array, Array]:
-        """Weights for sums of `terms` products, of which half are 0 behind a ReLU."""
-        weight = self._random.standard_normal(shape, np.float32) * np.float32((2 / terms) ** 0.5)
-        return weight, self._random.standard_normal(outputs, np.float32) * np.float32(0.1)
+    def _layer(self, x: int, layer: Layer, activation: str = "identity", gain: float = 1) -> int:
+        """Its weights are for sums of products of which half are 0, behind a ReLU."""
+        shape = layer.weight
+        terms = np.prod(shape[1:]) if layer.kind != DECONVOLUTION else layer.c * layer.kernel**2 / layer.stride**2
+        weight = self._random.random(shape, np.float32)
+        weight -= 0.5  # of variance 1 / 12
+        weight *= gain * (24 / terms) ** 0.5
+        bias = self._random.random(layer.o, np.float32) * np.float32(0.2) - np.float32(0.1)
+        return self._add(Node(layer.kind, (x,), layer.dst, layer, activation, weight, bias))
 
     def conv(
         self,
@@ -89,13 +96,9 @@ class Network:
         gain: float = 1,
     ) -> int:
         """A convolution with bias, by default padded by half its kernel; `gain` scales its weights."""
-        c, h, w = self.shape(x)
         pad = kernel // 2 if pad is None else pad
-        size = tuple((n + 2 * pad - kernel) // stride + 1 for n in (h, w))
-        weight, bias = self._weights((outputs, c // group, kernel, kernel), c // group * kernel**2 / gain**2, outputs)
-        return self._add(
-            Node("conv", (x,), (outputs, size[0], size[1]), kernel, stride, pad, group, False, activation, weight, bias)
-        )
+        layer = Layer(CONVOLUTION, *self.shape(x), outputs, kernel, stride, pad, pad, group)
+        return self._layer(x, layer, activation, gain)
 
     def depthwise(self, x: int, kernel: int, stride: int = 1, *, activation: str = "identity") -> int:
         """A convolution of each channel by itself."""
@@ -104,38 +107,44 @@ class Network:
 
     def deconv(self, x: int, outputs: int, kernel: int, stride: int, *, activation: str = "identity") -> int:
         """A transposed convolution without padding."""
-        c, h, w = self.shape(x)
-        size = tuple((n - 1) * stride + kernel for n in (h, w))
-        weight, bias = self._weights((c, outputs, kernel, kernel), c * kernel**2 / stride**2, outputs)
-        return self._add(
-            Node("deconv", (x,), (outputs, size[0], size[1]), kernel, stride, 0, 1, False, activation, weight, bias)
-        )
+        return self._layer(x, Layer(DECONVOLUTION, *self.shape(x), outputs, kernel, stride), activation)
 
-    def linear(self, x: int, outputs: int, *, activation: str = "identity") -> int:
+    def linear(self, x: int, outputs: int, *, activation: str = "identity", gain: float = 1) -> int:
         """A fully connected layer, over all of `x`."""
+        return self._layer(x, Layer(INNER_PRODUCT, *self.shape(x), outputs), activation, gain)
+
+    def max(self, x: int, kernel: int, stride: int, *, pad: int = 0, after: int | None = None) -> int:
+        """The largest of a sliding window; `after` is the padding below and on the right where it is another one."""
         c, h, w = self.shape(x)
-        weight, bias = self._weights((outputs, c, h, w), c * h * w, outputs)
-        return self._add(Node("linear", (x,), (outputs, 1, 1), activation=activation, weight=weight, bias=bias))
+        layer = Layer(MAX, c, h, w, c, kernel, stride, pad, pad if after is None else after)
+        return self._add(Node(MAX, (x,), layer.dst, layer))
+
+    def mean(self, x: int) -> int:
+        """The mean of each channel."""
+        c, h, w = self.shape(x)
+        return self._add(Node(AVERAGE, (x,), (c, 1, 1), Layer(AVERAGE, c, h, w, c, h)))
 
     def add(self, x: int, y: int, *, activation: str = "identity") -> int:
         """The sum of two equal shapes."""
         return self._add(Node("add", (x, y), self.shape(x), activation=activation))
 
-    def max(self, x: int, kernel: int, stride: int, *, pad: int = 0, ceil: bool = False) -> int:
-        """The largest of a sliding window; with `ceil` the last one may reach beyond the image."""
-        c, h, w = self.shape(x)
-        up = stride - 1 if ceil else 0
-        size = tuple((n + 2 * pad - kernel + up) // stride + 1 for n in (h, w))
-        return self._add(Node("max", (x,), (c, size[0], size[1]), kernel, stride, pad, ceil=ceil))
-
-    def mean(self, x: int) -> int:
-        """The mean of each channel."""
-        return self._add(Node("mean", (x,), (self.shape(x)[0], 1, 1)))
+    def scale(self, x: int, y: int) -> int:
+        """Each channel of `x` multiplied by a value of `y`."""
+        return self._add(Node("scale", (x, y), self.shape(x)))
 
     def concat(self, x: int, y: int) -> int:
         """The channels of `x`, then those of `y`."""
         (a, h, w), b = self.shape(x), self.shape(y)[0]
         return self._add(Node("concat", (x, y), (a + b, h, w)))
+
+    def part(self, x: int, channels: int) -> int:
+        """The last channels of `x`."""
+        return self._add(Node("part", (x,), (channels, *self.shape(x)[1:])))
+
+    def enlarge(self, x: int) -> int:
+        """Each pixel twice in both directions."""
+        c, h, w = self.shape(x)
+        return self._add(Node("enlarge", (x,), (c, 2 * h, 2 * w)))
 
     def sigmoid(self, x: int) -> int:
         """The logistic function of each value."""
@@ -144,14 +153,6 @@ class Network:
     def softmax(self, x: int) -> int:
         """Exponentials of the channels, divided by their sum."""
         return self._add(Node("softmax", (x,), self.shape(x)))
-
-    def multiply_adds(self) -> int:
-        """Of all convolutions and fully connected layers, by the direct formula."""
-        return sum(n.weight.size * self._places(n) for n in self.nodes if n.weight is not None)
-
-    def _places(self, node: Node) -> int:
-        _, h, w = self.shape(node.inputs[0]) if node.kind == "deconv" else node.shape
-        return h * w
 
 
 # ---- float64, as the formulas have it
@@ -163,60 +164,61 @@ def _activated(x: Array, activation: str) -> Array:
         return np.maximum(x, 0)
     if kind == "restrict_range":
         return np.minimum(np.maximum(x, p[0]), p[1])
+    if kind == "leaky_relu":
+        return np.maximum(x, 0) + p[0] * np.minimum(x, 0)
     if kind == "hswish":
         return np.maximum(np.minimum(x, p[0]) + p[0], 0) * p[1] * x
     return x
 
 
-def _windows(x: Array, node: Node, outside: float) -> Array:
+def _windows(x: Array, layer: Layer, outside: float) -> Array:
     """(C, H, W, kernel, kernel): the window of every output."""
-    need = [(size - 1) * node.stride + node.kernel for size in node.shape[1:]]
-    after = [max(n - size - node.pad, 0) for n, size in zip(need, x.shape[1:])]
-    x = np.pad(x, ((0, 0), (node.pad, after[0]), (node.pad, after[1])), constant_values=outside)
-    every = np.lib.stride_tricks.sliding_window_view(x, (node.kernel, node.kernel), axis=(1, 2))
-    return every[:, :: node.stride, :: node.stride][:, : node.shape[1], : node.shape[2]]
+    sides = (layer.before, layer.after)
+    x = np.pad(x, ((0, 0), sides, sides), constant_values=outside)
+    every = np.lib.stride_tricks.sliding_window_view(x, (layer.kernel, layer.kernel), axis=(1, 2))
+    return every[:, :: layer.stride, :: layer.stride]
 
 
-def _convolved(x: Array, node: Node) -> Array:
-    assert node.weight is not None and node.bias is not None
-    windows, weight = _windows(x, node, 0.0), node.weight.astype(np.float64)
-    if node.group == 1:
-        sums = np.tensordot(weight, windows, ((1, 2, 3), (0, 3, 4)))
-    else:
-        sums = np.einsum("chwyx,cyx->chw", windows, weight[:, 0])
-    return sums + node.bias[:, None, None]
+def _convolved(x: Array, layer: Layer, weight: Array) -> Array:
+    windows = _windows(x, layer, 0.0)
+    if layer.group == 1:
+        return np.tensordot(weight, windows, ((1, 2, 3), (0, 3, 4)))
+    return np.asarray(np.einsum("chwyx,cyx->chw", windows, weight[:, 0]))
 
 
-def _deconvolved(x: Array, node: Node) -> Array:
-    assert node.weight is not None and node.bias is not None
-    out = np.zeros(node.shape) + node.bias[:, None, None]
-    (_, h, w), s = x.shape, node.stride
-    for ky in range(node.kernel):
-        for kx in range(node.kernel):
-            part = np.tensordot(node.weight[:, :, ky, kx].astype(np.float64), x, (0, 0))
-            out[:, ky : ky + h * s : s, kx : kx + w * s : s] += part
+def _deconvolved(x: Array, layer: Layer, weight: Array) -> Array:
+    out = np.zeros(layer.dst)
+    (_, h, w), s = layer.src, layer.stride
+    for ky in range(layer.kernel):
+        for kx in range(layer.kernel):
+            out[:, ky : ky + h * s : s, kx : kx + w * s : s] += np.tensordot(weight[:, :, ky, kx], x, (0, 0))
     return out
+
+
+def _of_layer(layer: Layer, weight: Array, x: Array) -> Array:
+    """A layer without bias and activation."""
+    if layer.kind == MAX:
+        return np.asarray(_windows(x, layer, -np.inf).max((3, 4)))
+    if layer.kind == AVERAGE:
+        return np.asarray(x.mean((1, 2), keepdims=True))
+    if layer.kind == INNER_PRODUCT:
+        return (weight @ x.reshape(-1))[:, None, None]
+    return (_deconvolved if layer.kind == DECONVOLUTION else _convolved)(x, layer, weight)
 
 
 def _computed(node: Node, x: list[Array]) -> Array:
     """`node` of the arrays `x`, (C, H, W) float64."""
-    if node.kind == "conv":
-        return _convolved(x[0], node)
-    if node.kind == "deconv":
-        return _deconvolved(x[0], node)
-    if node.kind == "linear":
-        assert node.weight is not None and node.bias is not None
-        return (np.tensordot(node.weight.astype(np.float64), x[0], 3) + node.bias)[:, None, None]
-    if node.kind == "max":
-        return np.asarray(_windows(x[0], node, -np.inf).max((3, 4)))
-    if node.kind == "softmax":
-        e = np.exp(x[0] - x[0].max(0))
-        return np.asarray(e / e.sum(0))
+    if node.layer:
+        sums = _of_layer(node.layer, node.weight.astype(np.float64), x[0])
+        return sums + node.bias[:, None, None] if node.bias.size else sums
     simple: dict[str, Callable[[], Array]] = {
         "add": lambda: x[0] + x[1],
-        "mean": lambda: x[0].mean((1, 2), keepdims=True),
+        "scale": lambda: x[0] * x[1],
         "concat": lambda: np.concatenate(x),
+        "part": lambda: x[0][-node.shape[0] :],
+        "enlarge": lambda: x[0].repeat(2, 1).repeat(2, 2),
         "sigmoid": lambda: 1 / (1 + np.exp(-x[0])),
+        "softmax": lambda: np.exp(x[0] - x[0].max(0)) / np.exp(x[0] - x[0].max(0)).sum(0),
     }
     return simple[node.kind]()
 
@@ -261,11 +263,12 @@ def _follower(net: Network, users: dict[int, list[int]], x: int) -> int | None:
 
 def _fits(node: Node, stage: int) -> bool:
     """Whether a merged convolution can have this layer as its expansion (0), depthwise convolution (1), projection (2)."""
-    depthwise = node.kind == "conv" and node.group == node.shape[0]
+    layer = node.layer
+    if layer is None or layer.kind != CONVOLUTION:
+        return False
     if stage == 1:
-        return depthwise and node.kernel in (3, 5, 7)
-    kernels = (1, 3) if stage == 0 else (1,)
-    return node.kind == "conv" and node.group == 1 and node.kernel in kernels and (stage == 0 or node.stride == 1)
+        return layer.group == layer.c == layer.o and layer.kernel in (3, 5, 7)
+    return layer.group == 1 and (layer.kernel in (1, 3) if stage == 0 else layer.kernel == layer.stride == 1)
 
 
 def _chain(net: Network, users: dict[int, list[int]], x: int) -> tuple[int, ...]:
@@ -326,7 +329,7 @@ class Runner:
     def _call(self, step: Step) -> Callable[[], Any]:
         nodes = [self._net.nodes[i] for i in step.nodes]
         x, y = [self._arrays[j] for j in step.inputs], self._arrays[step.result]
-        if nodes[0].kind in ("conv", "deconv"):
+        if nodes[0].kind in (CONVOLUTION, DECONVOLUTION):
             make = _single if len(nodes) == 1 else _merged
             context = self.contexts[step] = make(nodes, x[0].shape)
             return lambda: context(x[0], out=y)
@@ -335,8 +338,7 @@ class Runner:
 
 def _arranged(node: Node) -> Array:
     """The weights as NHWC contexts take them."""
-    assert node.weight is not None
-    axes = (0, 2, 3, 1) if node.kind == "deconv" else (2, 3, 1, 0)
+    axes = (0, 2, 3, 1) if node.kind == DECONVOLUTION else (2, 3, 1, 0)
     return np.ascontiguousarray(node.weight.transpose(axes))
 
 
@@ -344,20 +346,30 @@ def _params(node: Node) -> tuple[float, ...] | None:
     return ACTIVATIONS[node.activation][1] or None
 
 
+def _padding(layer: Layer) -> tuple[int, int, int, int]:
+    return layer.before, layer.before, layer.after, layer.after
+
+
 def _single(nodes: list[Node], src_shape: Any) -> Any:
     (node,) = nodes
-    kind = pysimd.Deconvolution32f if node.kind == "deconv" else pysimd.Convolution32f
-    made = kind(
+    assert node.layer
+    make = pysimd.Deconvolution32f if node.kind == DECONVOLUTION else pysimd.Convolution32f
+    made = make(
         src_shape,
-        node.shape[0],
-        kernel=node.kernel,
-        stride=node.stride,
-        padding=node.pad,
-        group=node.group,
+        node.layer.o,
+        kernel=node.layer.kernel,
+        stride=node.layer.stride,
+        padding=_padding(node.layer),
+        group=node.layer.group,
         activation=ACTIVATIONS[node.activation][0],
     )
     made.set_params(_arranged(node), node.bias, _params(node))
     return made
+
+
+def _stage(layer: Layer, activation: str) -> pysimd.ConvolutionStage:
+    outputs = layer.o if layer.group == 1 else None
+    return pysimd.ConvolutionStage(layer.kernel, outputs, layer.stride, _padding(layer), ACTIVATIONS[activation][0])
 
 
 def _merged(nodes: list[Node], src_shape: Any) -> Any:
@@ -365,49 +377,48 @@ def _merged(nodes: list[Node], src_shape: Any) -> Any:
     add = nodes[-1].kind == "add"
     stages = nodes[:-1] if add else nodes
     acting = [*stages[:-1], nodes[-1]]
-    made = pysimd.MergedConvolution32f(
-        src_shape,
-        [
-            pysimd.ConvolutionStage(
-                node.kernel,
-                None if node.group > 1 else node.shape[0],
-                node.stride,
-                node.pad,
-                ACTIVATIONS[actor.activation][0],
-            )
-            for node, actor in zip(stages, acting)
-        ],
-        add=add,
-    )
+    described = [_stage(node.layer, actor.activation) for node, actor in zip(stages, acting) if node.layer]
+    made = pysimd.MergedConvolution32f(src_shape, described, add=add)
     made.set_params([_arranged(node) for node in stages], [node.bias for node in stages], [_params(a) for a in acting])
     return made
 
 
+def _pooled(layer: Layer, x: Array, y: Array) -> Callable[[], Any]:
+    if layer.kind == AVERAGE:
+        return lambda: pysimd.pooling_average(x, kernel=layer.kernel, out=y)
+    return lambda: pysimd.pooling_max(x, kernel=layer.kernel, stride=layer.stride, padding=_padding(layer), out=y)
+
+
+def _linear(node: Node, x: Array, y: Array) -> Callable[[], Any]:
+    """Its weights for values that lie as an image does."""
+    assert node.layer
+    weight = node.weight.reshape(node.layer.o, *node.layer.src).transpose(0, 2, 3, 1).reshape(node.layer.o, -1).copy()
+    source, target = x.reshape(-1), y.reshape(-1)
+    return lambda: pysimd.inner_product(source, weight, node.bias, out=target)
+
+
 def _plain(node: Node, x: list[Array], y: Array) -> Callable[[], Any]:
     """A layer that needs no context."""
-    calls: dict[str, Callable[[], Any]] = {
-        "max": lambda: pysimd.pooling_max(
-            x[0], kernel=node.kernel, stride=node.stride, padding=node.pad, ceil_mode=node.ceil, out=y
-        ),
-        "mean": lambda: pysimd.pooling_average(x[0], kernel=x[0].shape[:2], out=y),
-        "add": lambda: pysimd.eltwise(x, out=y),
-        "concat": lambda: np.concatenate(x, axis=2, out=y),
-        "sigmoid": lambda: pysimd.sigmoid(x[0], out=y),
-        "softmax": lambda: pysimd.softmax(x[0], out=y),
-    }
-    if node.kind == "linear":
-        weight = node.weight.transpose(0, 2, 3, 1).reshape(len(node.weight), -1).copy() if node.weight is not None else y
-        flat, sums = x[0].reshape(-1), y.reshape(-1)
-        calls["linear"] = lambda: pysimd.inner_product(flat, weight, node.bias, out=sums)
-    if node.activation == "identity":
-        return calls[node.kind]
-
-    def activated() -> None:
-        calls[node.kind]()
-        pysimd.relu(y, out=y)
-
-    assert node.activation == "relu"
-    return activated
+    call: Callable[[], Any]
+    if node.layer:
+        call = _linear(node, x[0], y) if node.kind == INNER_PRODUCT else _pooled(node.layer, x[0], y)
+    else:
+        call = {
+            "add": lambda: pysimd.eltwise(x, out=y),
+            "scale": lambda: pysimd.scale(x[0], x[1].reshape(-1), out=y),
+            "concat": lambda: np.concatenate(x, axis=2, out=y),
+            "part": lambda: np.copyto(y, x[0][:, :, -node.shape[0] :]),
+            "enlarge": lambda: np.copyto(y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]),
+            "sigmoid": lambda: pysimd.sigmoid(x[0], out=y),
+            "softmax": lambda: pysimd.softmax(x[0], out=y),
+        }[node.kind]
+    kind, p = ACTIVATIONS[node.activation]
+    activate: Callable[[], Any] | None = {
+        "relu": lambda: pysimd.relu(y, out=y),
+        "restrict_range": lambda: pysimd.restrict_range(y, *p, out=y),
+        "hswish": lambda: pysimd.hswish(y, shift=p[0], scale=p[1], out=y),
+    }.get(kind)
+    return (lambda: (call(), activate())) if activate else call
 
 
 def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:

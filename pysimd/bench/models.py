@@ -6,10 +6,14 @@ are random, so only speed and rounding are of interest.
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Callable
+
 from pysimd.bench.graph import Network
+from pysimd.bench.layers import Layer
 
 
-def mobilenet_v1(size: int = 224) -> Network:
+def mobilenetv1(size: int = 224) -> Network:
     """Howard et al., 2017: depthwise and 1x1 convolutions in turn."""
     net = Network("MobileNetV1", (3, size, size))
     x = net.conv(net.input, 32, 3, 2, activation="relu6")
@@ -20,7 +24,7 @@ def mobilenet_v1(size: int = 224) -> Network:
     return net
 
 
-def mobilenet_v2(size: int = 224) -> Network:
+def mobilenetv2(size: int = 224) -> Network:
     """Sandler et al., 2018: inverted residual blocks."""
     net = Network("MobileNetV2", (3, size, size))
     x = net.conv(net.input, 32, 3, 2, activation="relu6")
@@ -42,6 +46,46 @@ def mobilenet_v2(size: int = 224) -> Network:
                 x = net.add(source, x)
     x = net.conv(x, 1280, activation="relu6")
     net.softmax(net.linear(net.mean(x), 1000))
+    return net
+
+
+def _excited(net: Network, x: int) -> int:
+    """Squeeze and excitation (Hu et al., 2017): each channel weighted by what all of them are in the mean."""
+    c = net.shape(x)[0]
+    y = net.linear(net.mean(x), (c // 4 + 4) // 8 * 8, activation="relu")
+    return net.scale(x, net.linear(y, c, activation="unit"))
+
+
+def mobilenetv3(size: int = 224) -> Network:
+    """Howard et al., 2019, the large one."""
+    net = Network("MobileNetV3", (3, size, size))
+    x = net.conv(net.input, 16, 3, 2, activation="hswish")
+    for kernel, expand, outputs, excite, activation, stride in (
+        (3, 16, 16, False, "relu", 1),
+        (3, 64, 24, False, "relu", 2),
+        (3, 72, 24, False, "relu", 1),
+        (5, 72, 40, True, "relu", 2),
+        (5, 120, 40, True, "relu", 1),
+        (5, 120, 40, True, "relu", 1),
+        (3, 240, 80, False, "hswish", 2),
+        (3, 200, 80, False, "hswish", 1),
+        (3, 184, 80, False, "hswish", 1),
+        (3, 184, 80, False, "hswish", 1),
+        (3, 480, 112, True, "hswish", 1),
+        (3, 672, 112, True, "hswish", 1),
+        (5, 672, 160, True, "hswish", 2),
+        (5, 960, 160, True, "hswish", 1),
+        (5, 960, 160, True, "hswish", 1),
+    ):
+        source = x
+        if expand != net.shape(x)[0]:
+            x = net.conv(x, expand, activation=activation)
+        x = net.depthwise(x, kernel, stride, activation=activation)
+        x = net.conv(_excited(net, x) if excite else x, outputs)
+        if net.shape(source) == net.shape(x):
+            x = net.add(source, x)
+    x = net.linear(net.mean(net.conv(x, 960, activation="hswish")), 1280, activation="hswish")
+    net.softmax(net.linear(x, 1000))
     return net
 
 
@@ -84,7 +128,7 @@ def squeezenet(size: int = 224) -> Network:
     x = net.conv(net.input, 64, 3, 2, pad=0, activation="relu")
     for i, squeeze in enumerate((16, 16, 32, 32, 48, 48, 64, 64)):
         if i in (0, 2, 4):
-            x = net.max(x, 3, 2, ceil=True)
+            x = net.max(x, 3, 2)
         x = net.conv(x, squeeze, activation="relu")
         x = net.concat(net.conv(x, squeeze * 4, activation="relu"), net.conv(x, squeeze * 4, 3, activation="relu"))
     net.softmax(net.mean(net.conv(x, 1000, activation="relu")))
@@ -122,4 +166,48 @@ def unet(size: int = 224) -> Network:
     return net
 
 
-MODELS = {make.__name__: make for make in (mobilenet_v1, mobilenet_v2, resnet18, resnet50, squeezenet, vgg16, unet)}
+def yolov3_tiny(size: int = 416) -> Network:
+    """Redmon and Farhadi, 2018: detection at two scales, of which the finer one is the result here."""
+    net = Network("YOLOv3-tiny", (3, size, size))
+    x = net.input
+    for outputs in (16, 32, 64, 128):
+        x = net.max(net.conv(x, outputs, 3, activation="leaky"), 2, 2)
+    fine = net.conv(x, 256, 3, activation="leaky")
+    x = net.conv(net.max(fine, 2, 2), 512, 3, activation="leaky")
+    x = net.conv(net.max(x, 2, 1, after=1), 1024, 3, activation="leaky")
+    x = net.conv(x, 256, activation="leaky")
+    net.conv(net.conv(x, 512, 3, activation="leaky"), 255)
+    x = net.concat(fine, net.enlarge(net.conv(x, 128, activation="leaky")))
+    net.sigmoid(net.conv(net.conv(x, 256, 3, activation="leaky"), 255))
+    return net
+
+
+def yolov4_tiny(size: int = 416) -> Network:
+    """Wang et al., 2020: half of the channels of a level go through two convolutions, and are then joined with all."""
+    net = Network("YOLOv4-tiny", (3, size, size))
+    x = net.conv(net.conv(net.input, 32, 3, 2, activation="leaky"), 64, 3, 2, activation="leaky")
+    for outputs in (64, 128, 256):
+        x = net.conv(x, outputs, 3, activation="leaky")
+        first = net.conv(net.part(x, outputs // 2), outputs // 2, 3, activation="leaky")
+        second = net.conv(first, outputs // 2, 3, activation="leaky")
+        fine = net.conv(net.concat(first, second), outputs, activation="leaky")
+        x = net.max(net.concat(x, fine), 2, 2)
+    x = net.conv(net.conv(x, 512, 3, activation="leaky"), 256, activation="leaky")
+    net.conv(net.conv(x, 512, 3, activation="leaky"), 255)
+    x = net.concat(net.enlarge(net.conv(x, 128, activation="leaky")), fine)
+    net.sigmoid(net.conv(net.conv(x, 256, 3, activation="leaky"), 255))
+    return net
+
+
+#: By the names that the command line takes.
+MODELS: dict[str, Callable[..., Network]] = {
+    make.__name__.replace("_", "-"): make
+    for make in (
+        vgg16, resnet18, resnet50, squeezenet, mobilenetv1, mobilenetv2, mobilenetv3, unet, yolov3_tiny, yolov4_tiny,
+    )
+}  # fmt: skip
+
+
+def layers_of(name: str) -> Counter[Layer]:
+    """The layers of a network and how often each occurs, in their order."""
+    return Counter(MODELS[name]().layers)
