@@ -10,6 +10,8 @@
  * NCHW is converted on the way: blocks are whole rows of tiles, whose lines of the image become NHWC before, and those of
  * each panel NCHW behind.
  */
+#include <math.h>
+
 #include "core/cpu.h"
 #include "core/memory.h"
 #include "core/threads.h"
@@ -43,15 +45,19 @@ static size_t block_of(const struct sn_convolution_32f * c, enum sn_winograd kin
 
 static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
 
+/* Weights come from the last cache or, many of them, from memory, at so many bytes per cycle. */
+static double fetched(double bytes) { return bytes / (bytes < 10e6 ? 20 : 6.5); }
+
 static double direct_cost(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const double rows = (double)sn_max(p->dstH, p->dstW), pixels = (double)(p->dstH * p->dstW);
+    const double least = fetched(36 * (double)p->srcC * (double)p->dstC);
     if (is_nchw(c)) /* columns are pixels, and are gathered */
-        return 10.3 / 16 * (double)sn_gemm_width(tile, p->dstH * p->dstW) * (double)p->dstC * (double)p->srcC;
+        return fmax(least, 10.3 / 16 * (double)sn_gemm_width(tile, p->dstH * p->dstW) * (double)p->dstC * (double)p->srcC);
     const double outputs = pixels * (double)sn_gemm_width(tile, p->dstC) / 16;
-    return 9.3 * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1);
+    return fmax(least, 9.3 * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1));
 }
 
 static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winograd kind)
@@ -62,11 +68,13 @@ static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winogra
     const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
     const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
     const double width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstC);
-    const double products = planes * tiles * width / 16 * (double)(p->srcC + 2);
+    const double products = 1.05 * planes * tiles * width / 16 * (double)(p->srcC + 2);
+    /* The first of the passes over a panel of weights waits for them, the others find them near. */
+    const double first = products / ceil(tiles / (double)c->table->gemm_32f.rows);
+    const double weighted = products - first + fmax(first, fetched(4 * planes * width * (double)p->srcC));
     const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : 7);
     const double pixels = (double)(p->dstH * p->dstW), converted = is_nchw(c) ? 5 * pixels * (in + out) : 0;
-    const double bytes = 4 * planes * width * (double)p->srcC; /* of weights; beyond some size from memory */
-    return products + lanes * (transforms + converted) + bytes / (bytes < 32e6 ? 32 : 12) + 1000;
+    return weighted + lanes * (transforms + converted) + 1000;
 }
 
 /* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels gain little, and their roundings do not yet cancel. */
