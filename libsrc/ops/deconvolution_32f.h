@@ -31,6 +31,12 @@ static inline size_t sn_phase_tap(const struct sn_phases * a, const struct sn_ph
 /* How many neighbouring phases from f on have the same inputs: their outputs are the columns of one product. */
 size_t sn_phases_alike(const struct sn_phases * a, size_t f);
 
+/* True when no output reaches beyond the image, of `extent` lines. */
+static inline bool sn_phases_inside(const struct sn_phases * a, size_t extent)
+{
+    return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
+}
+
 /* Of `count` places from `low` on, which may be negative: how many are before 0, how many then from `begin` below `extent`. */
 struct sn_span {
     size_t before, begin, inside;

@@ -24,16 +24,11 @@ static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / 
 
 /* ---- the band: lines of some planes, with what outputs reach beyond the image */
 
-static bool inside(const struct sn_phases * a, size_t extent)
-{
-    return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
-}
-
 bool sn_planes_plan(struct sn_convolution_32f * c, bool copied, size_t planes, size_t more, size_t budget)
 {
     struct sn_band * band = &c->band;
     const bool used = c->y.taps && c->x.taps;
-    band->copied = copied || (used && (!inside(&c->y, c->p.srcH) || !inside(&c->x, c->p.srcW)));
+    band->copied = copied || (used && (!sn_phases_inside(&c->y, c->p.srcH) || !sn_phases_inside(&c->x, c->p.srcW)));
     band->columns = band->line = band->copied ? c->x.count + c->x.reach : c->p.srcW;
     band->pixel = 1;
     size_t row, fixed;

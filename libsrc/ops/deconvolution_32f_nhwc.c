@@ -5,8 +5,7 @@
  * Phases side by side that have the same inputs are one product with the columns of all of them. Where kernel and stride are
  * equal that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
  *
- * NCHW of one group is converted on the way, where that is faster: the lines of a band become NHWC, and so is the result of a
- * band before it is converted.
+ * NCHW of one group is converted on the way, where that is faster: the lines that a band needs before, its result behind.
  *
  * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie a
  * multiple of 2 KB apart (see the convolution).
@@ -52,11 +51,6 @@ static bool takes_nchw(const struct sn_convolution_32f * c)
 
 /* ---- plan and weights */
 
-static bool inside(const struct sn_phases * a, size_t extent)
-{
-    return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
-}
-
 /* The workspace of NCHW: the band, if it is copied, then the rows of the result, and the converted lines. */
 static size_t result_offset(const struct sn_convolution_32f * c)
 {
@@ -65,7 +59,7 @@ static size_t result_offset(const struct sn_convolution_32f * c)
 
 static size_t lines_offset(const struct sn_convolution_32f * c)
 {
-    return result_offset(c) + sn_align(c->band.rows * c->y.stride * c->p.dstW * c->p.dstC, SN_ALIGN / sizeof(float));
+    return result_offset(c) + sn_align(c->band.rows * c->y.number * c->p.dstW * c->p.dstC, SN_ALIGN / sizeof(float));
 }
 
 static bool plan_band(struct sn_convolution_32f * c)
@@ -74,11 +68,11 @@ static bool plan_band(struct sn_convolution_32f * c)
     struct sn_band * band = &c->band;
     const bool used = c->y.taps && c->x.taps;
     const bool clash = p->srcC % 512 == 0 && p->dstW * p->dstH > 1;
-    band->copied = used && (clash || !inside(&c->y, p->srcH) || !inside(&c->x, p->srcW));
+    band->copied = used && (clash || !sn_phases_inside(&c->y, p->srcH) || !sn_phases_inside(&c->x, p->srcW));
     band->columns = band->copied ? c->x.count + c->x.reach : p->srcW;
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
     size_t line, row, all;
-    if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&row, c->y.stride, p->dstW, p->dstC) ||
+    if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&row, c->y.number, p->dstW, p->dstC) ||
         !sn_product(&line, p->srcW, p->srcC) || !sn_product(&all, row + band->line + (is_nchw(c) ? line : 0), 1))
         return false;
     sn_deconvolution_32f_rows(c, all, c->y.reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float));
@@ -200,7 +194,7 @@ static void copy_band(const struct sn_convolution_32f * c, const float * src, si
     memset(band, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
 }
 
-/* The lines of an NCHW image that outputs `row` and behind need, as lines of an NHWC image that begins at the result. */
+/* The lines of an NCHW image that outputs `row` and behind need, as those of an NHWC image; the result is where it would begin. */
 static const float * convert_lines(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
 {
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
