@@ -43,6 +43,14 @@ FLAGS_sse41  := -msse4.1
 FLAGS_avx2   := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
 FLAGS_neon   :=
+# Sets that better some kernels of their parent, on its vocabulary: nothing but isa/<isa>/ is compiled for them.
+EXTRAS_x86_64      := avx512vnni
+EXTRAS_aarch64     := neondotprod
+EXTRAS             := $(EXTRAS_$(ARCH))
+PARENT_avx512vnni  := avx512
+PARENT_neondotprod := neon
+FLAGS_avx512vnni   := $(FLAGS_avx512) -mavx512vnni
+FLAGS_neondotprod  := -march=armv8.2-a+dotprod
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
@@ -77,6 +85,14 @@ $$(B)/obj/$(1)/%.o: libsrc/%.c
 	$$(CC) $$(CFLAGS) $$(SN_CFLAGS) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$(1) -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rules,$(isa))))
+
+define extra_rules
+OBJECTS += $$(patsubst libsrc/%.c,$$(B)/obj/$(1)/%.o,$$(wildcard libsrc/isa/$(1)/*.c))
+$$(B)/obj/$(1)/%.o: libsrc/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(SN_CFLAGS) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$$(PARENT_$(1)) -c $$< -o $$@
+endef
+$(foreach isa,$(EXTRAS),$(eval $(call extra_rules,$(isa))))
 
 $(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map
 	$(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS) -o $@

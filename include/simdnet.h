@@ -717,6 +717,55 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const float * const 
  *         of the calling thread, which it allocates in the first call of that thread
  */
 void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst);
+/* --------------------------------------------------------------------------------------- quantised convolution */
+
+/*
+ * Convolution as of SimdSynetConvolution32fInit(), with 8-bit integers: unsigned inputs, signed weights, exact sums. Source and
+ * destination are each float or uint8 (srcT and dstT: SimdTensorData32f or SimdTensorData8u, all four combinations).
+ *
+ * A tensor is quantised by the smallest and largest value of each of its channels, which SetParams() gets. With neg true when
+ * some channel's minimum is below 0:
+ *
+ *   inv[c] = max(|min[c]|, |max[c]|) / (neg ? 127 : 255), or 1 where that is below 1e-7        scale[c] = 1 / inv[c]
+ *   zero = neg ? 128 : 0                             byte of x: x * scale[c] + zero, to nearest even, within 0 .. 255; 0 of a NaN
+ *
+ * and back, x = (byte - zero) * inv[c]. Weights of each output channel o, with n = weight / scale of its input channel:
+ *
+ *   ws = 127 / (largest |n|)        w8 = n * ws to nearest even, within -128 .. 127        norm[o] = 1 / ws
+ *   b[o] = bias[o] - zero of src * (sum of w8) / ws                     where all n are 0: w8, norm and 1 / ws are 0
+ *
+ * Forward() quantises a float source, and puts the byte `zero` outside the image. It computes
+ *
+ *   dst(o, y, x) = activation((sum of byte * w8) * norm[o] + b[o]), as a float, or as the byte of it
+ *
+ * in float32, each operation rounded by itself in the order written (sums are integers until they become a float). So all
+ * instruction sets give the same bits, but for the exponential of Elu: bytes within 1, floats within 4 units in the last place.
+ * Sums wrap beyond 32 bits, which takes 66,312 products or more.
+ *
+ * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any alignment.
+ */
+void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv);
+
+/* The number of bytes of the buffer that Forward() can be given; at least 1, and constant. */
+size_t SimdSynetConvolution8iExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds now: packed weights and what else SetParams() gave; 0 before it. */
+size_t SimdSynetConvolution8iInternalBufferSize(const void * context);
+
+/*
+ * Gives the context its weights and statistics; all are copied. May be called again, but not while Forward() runs.
+ *
+ *   weight, bias, params   floats as for SimdSynetConvolution32fSetParams(); they must be finite, and give finite norm and b
+ *   stats                  four arrays of finite floats: minima and maxima of the source (srcC each), minima and maxima of the
+ *                          destination (dstC each), no minimum above its maximum; all four also for float tensors
+ *
+ * On error the context keeps what it had.
+ */
+void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
+                                     const float * const * stats);
+
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see SimdSynetConvolution32fForward(). */
+void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
@@ -844,6 +893,9 @@ const char * SimdnetContextInfo(const void * context);
 /* Does at least `flops` floating-point operations of independent multiply-adds as fast as the instruction set in use can, and
  * returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself with. */
 size_t SimdnetFmaWork(size_t flops);
+
+/* The same for products of bytes as SimdSynetConvolution8iForward() adds them up, two operations for a multiply-add. */
+size_t SimdnetDotWork(size_t operations);
 
 /* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */
 void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst);

@@ -7,15 +7,31 @@
 /* Floats that aligning a caller's buffer may cost. */
 enum { SLACK = SN_ALIGN / sizeof(float) - 1 };
 
+static bool check_formats(const struct sn_convolution_check * c)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->srcF == SimdTensorFormatNchw || p->srcF == SimdTensorFormatNhwc,
+          "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
+    CHECK(p->dstF == p->srcF, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
+    return true;
+}
+
 bool sn_check_convolution_types(const struct sn_convolution_check * c)
 {
     const SimdConvolutionParameters * p = c->p;
     CHECK(p->srcT == SimdTensorData32f, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
     CHECK(p->dstT == SimdTensorData32f, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
-    CHECK(p->srcF == SimdTensorFormatNchw || p->srcF == SimdTensorFormatNhwc,
-          "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
-    CHECK(p->dstF == p->srcF, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
-    return true;
+    return check_formats(c);
+}
+
+bool sn_check_convolution_types_8i(const struct sn_convolution_check * c)
+{
+    const SimdConvolutionParameters * p = c->p;
+    CHECK(p->srcT == SimdTensorData32f || p->srcT == SimdTensorData8u,
+          "srcT is %d, expected SimdTensorData32f or SimdTensorData8u", (int)p->srcT);
+    CHECK(p->dstT == SimdTensorData32f || p->dstT == SimdTensorData8u,
+          "dstT is %d, expected SimdTensorData32f or SimdTensorData8u", (int)p->dstT);
+    return check_formats(c);
 }
 
 bool sn_check_convolution_channels(const struct sn_convolution_check * c)

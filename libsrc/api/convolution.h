@@ -38,6 +38,9 @@ static inline struct sn_convolution_axis sn_axis_x(const SimdConvolutionParamete
 /* Floats, both NCHW or both NHWC. */
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
+/* Each float or uint8, likewise. */
+bool sn_check_convolution_types_8i(const struct sn_convolution_check * c);
+
 /* At least one group, which divides the channels, and an activation that exists. */
 bool sn_check_convolution_channels(const struct sn_convolution_check * c);
 

@@ -118,6 +118,12 @@ size_t SimdnetFmaWork(size_t flops)
     return sn_table()->fma_work(flops);
 }
 
+size_t SimdnetDotWork(size_t operations)
+{
+    SN_ENTER();
+    return sn_table()->dot_work(operations);
+}
+
 void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst)
 {
     SN_ENTER();

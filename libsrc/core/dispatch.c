@@ -18,8 +18,10 @@ void sn_install_base(struct sn_table * table);
 void sn_install_sse41(struct sn_table * table);
 void sn_install_avx2(struct sn_table * table);
 void sn_install_avx512(struct sn_table * table);
+void sn_install_avx512vnni(struct sn_table * table);
 #elif defined(__aarch64__)
 void sn_install_neon(struct sn_table * table);
+void sn_install_neondotprod(struct sn_table * table);
 #endif
 
 /* One row per level, oldest first, each on top of the one before. `install` is NULL while a level betters no kernel yet. */
@@ -33,11 +35,11 @@ static const struct level {
     {"sse41", SN_CPU_SSE3 | SN_CPU_SSSE3 | SN_CPU_SSE41, sn_install_sse41},
     {"avx2", SN_CPU_AVX2 | SN_CPU_FMA | SN_CPU_F16C, sn_install_avx2},
     {"avx512", SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL, sn_install_avx512},
-    {"avx512vnni", SN_CPU_AVX512VNNI, NULL},
+    {"avx512vnni", SN_CPU_AVX512VNNI, sn_install_avx512vnni},
     {"avx512bf16", SN_CPU_AVX512BF16, NULL},
 #elif defined(__aarch64__)
     {"neon", SN_CPU_NEON, sn_install_neon},
-    {"neondotprod", SN_CPU_DOTPROD, NULL},
+    {"neondotprod", SN_CPU_DOTPROD, sn_install_neondotprod},
 #endif
 };
 

@@ -34,4 +34,15 @@ static inline uint16_t sn_32f_to_16b(float x)
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
+/* Nearest integer of t, ties to even, within 0 .. upper; 0 for NaN. Below 256 adding 2^23 leaves no room for a fraction. */
+static inline uint8_t sn_32f_to_8u(float t, uint8_t upper)
+{
+    if (!(t > 0))
+        return 0;
+    if (t >= upper)
+        return upper;
+    const float rounded = t + 0x1p23f;
+    return (uint8_t)(sn_bits_32f(rounded) & 0xFF);
+}
+
 #endif

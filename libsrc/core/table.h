@@ -11,6 +11,7 @@
 
 #include "core/common.h"
 #include "core/convolution.h"
+#include "core/convolution_8i.h"
 #include "core/gemm.h"
 #include "core/winograd.h"
 #include "simdnet.h"
@@ -317,6 +318,13 @@ struct sn_table {
     sn_lines_32f_fn lines_32f;
     sn_interleave_32f_fn interleave_32f;
 
+    /* quantised convolution, see core/convolution_8i.h */
+    sn_convolution_8i_fn convolution_8i;
+    struct sn_gemm_8i_tile gemm_8i; /* this one and the next ones belong to the tile: `base` has none */
+    struct sn_depthwise_8i depthwise_8i;
+    sn_pixels_8i_fn pixels_8i;
+    sn_planes_8u_fn planes_8u;
+
     /* winograd, see core/winograd.h */
     sn_winograd_filter_32f_fn winograd_filter_32f;
     sn_winograd_input_32f_fn winograd_input_32f;
@@ -327,6 +335,7 @@ struct sn_table {
 
     /* limit */
     sn_fma_work_fn fma_work;
+    sn_dot_work_fn dot_work;
     sn_copy_work_fn copy_work;
 };
 

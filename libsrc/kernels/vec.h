@@ -20,6 +20,7 @@
  *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in their order
  *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of core/numeric.h, to the bit
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in their order
+ *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in their order
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *
  * Constants.
@@ -57,6 +58,8 @@
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
  *                       lane, in v_sra_16i too); shr shifts zeros in, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
+ *
+ *   v_madd_16i_32i(a, b)    lane i is a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1], of the v16i a and b; wrapping
  *
  * Between types. A cast keeps the bits, a cvt keeps the value.
  *   v_cast_32f_32i(v)  v_cast_32i_32f(v)  v_cast_16i_32i(v)  v_cast_32i_16i(v)  v_cast_8u_32i(v)  v_cast_32i_8u(v)

@@ -481,6 +481,29 @@ static void check_pack(bool join)
     end();
 }
 
+static void check_madd(void)
+{
+    begin("v_madd_16i_32i");
+    for (size_t round = 0; round < 10000; round++)
+    {
+        union block a, b, out;
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            a.u32[i] = round % 3 ? random_bits() : round % 2 ? 0x80008000 : 0x7FFF8000;
+            b.u32[i] = round % 5 ? random_bits() : 0x80008000;
+        }
+        put_32i(&out, v_madd_16i_32i(v_cast_32i_16i(get_32i(&a)), v_cast_32i_16i(get_32i(&b))));
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            uint32_t want = (uint32_t)((int16_t)a.u32[i] * (int16_t)b.u32[i]) +
+                (uint32_t)((int16_t)(a.u32[i] >> 16) * (int16_t)(b.u32[i] >> 16));
+            if (fails(out.u32[i] == want))
+                printf("FAIL %s (%s): lane %zu: got %08X, want %08X\n", word_now, ISA, i, out.u32[i], want);
+        }
+    }
+    end();
+}
+
 static void check_constants(void)
 {
     union block out;
@@ -706,6 +729,7 @@ static __attribute__((noinline)) void check_words(void)
     check_transpose();
     check_pack(false);
     check_pack(true);
+    check_madd();
     check_zips();
     check_scale();
     check_rsqrt();

@@ -115,6 +115,11 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_
 
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm256_cvtepu8_epi32(vx_load_8(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm256_cvtepu8_epi32(vx_load_first_128(p, n)); }
+SN_INLINE v16i v_load_8u_16i(const void *p) { return _mm256_cvtepu8_epi16(_mm_loadu_si128(p)); }
+SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
+{
+    return n < 16 ? _mm256_cvtepu8_epi16(vx_load_first_128(p, n)) : v_load_8u_16i(p);
+}
 
 /* The upper half is read from 8 bytes on, for there are no more than 24: its numbers begin 4 bytes later than in the lower. */
 SN_INLINE v32i v_load_24_32i(const void *p)
@@ -275,6 +280,7 @@ SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm256_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm256_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm256_srai_epi32(a, count); }
+SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b) { return _mm256_madd_epi16(a, b); }
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b)); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
 {

@@ -103,6 +103,12 @@ SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n)
     return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(vx_first_16(n), p));
 }
 
+SN_INLINE v16i v_load_8u_16i(const void *p) { return _mm512_cvtepu8_epi16(_mm256_loadu_si256(p)); }
+SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
+{
+    return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(vx_first_32(n), p));
+}
+
 /* The low 48 bytes: 12 to each quarter, then apart. */
 SN_INLINE __m512i vx_widen_24(__m512i x)
 {
@@ -256,6 +262,7 @@ SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm512_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm512_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm512_srai_epi32(a, count); }
+SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b) { return _mm512_madd_epi16(a, b); }
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm512_cmpgt_epi32_mask(a, b); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return _mm512_mask_blend_epi32(m, b, a); }
 

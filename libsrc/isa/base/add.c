@@ -3,17 +3,6 @@
 #include "core/numeric.h"
 #include "isa/base/base.h"
 
-/* Nearest integer of t, ties to even, within 0 .. upper; 0 for NaN. Below 256 adding 2^23 leaves no room for a fraction. */
-static uint8_t quantize(float t, uint8_t upper)
-{
-    if (!(t > 0))
-        return 0;
-    if (t >= upper)
-        return upper;
-    const float rounded = t + 0x1p23f;
-    return (uint8_t)(sn_bits_32f(rounded) & 0xFF);
-}
-
 static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, SimdTensorFormatType format)
 {
     for (size_t c = 0; c < channels; ++c)
@@ -21,7 +10,7 @@ static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, 
             const size_t i = format == SimdTensorFormatNchw ? c * spatial + s : s * channels + c;
             const float a = (float)p->a[i] * p->aScale[c] + p->aShift[c];
             const float b = (float)p->b[i] * p->bScale[c] + p->bShift[c];
-            p->c[i] = quantize((a + b) * p->cScale[c] + p->cShift[c], p->upper);
+            p->c[i] = sn_32f_to_8u((a + b) * p->cScale[c] + p->cShift[c], p->upper);
         }
 }
 

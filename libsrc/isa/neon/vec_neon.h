@@ -160,6 +160,12 @@ SN_INLINE v32i vx_widen_8u(v8u x)
 SN_INLINE v32i v_load_8u_32i(const void *p) { return vx_widen_8u(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return vx_widen_8u(vx_load_first(p, n)); }
 
+SN_INLINE v16i v_load_8u_16i(const void *p) { return vreinterpretq_s16_u16(vmovl_u8(vld1_u8(p))); }
+SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
+{
+    return vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(vx_load_first(p, n))));
+}
+
 SN_INLINE v32i vx_widen_24(v8u x)
 {
     static const uint8_t order[16] = {0, 1, 2, 255, 3, 4, 5, 255, 6, 7, 8, 255, 9, 10, 11, 255};
@@ -285,6 +291,10 @@ SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k) { return vbslq_s32(vdupq
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) << (unsigned)count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return vx_signed(vx_unsigned(a) >> (unsigned)count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return a >> count; }
+SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b)
+{
+    return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+}
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return vcgtq_s32(a, b); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return vbslq_s32(m, a, b); }
 

@@ -86,6 +86,9 @@ SN_INLINE void v_store_tail_16b_32f(void *p, v32f v, size_t n) { vx_store_first_
 SN_INLINE v32i v_load_8u_32i(const void *p) { return _mm_cvtepu8_epi32(vx_load_4(p)); }
 SN_INLINE v32i v_load_tail_8u_32i(const void *p, size_t n) { return _mm_cvtepu8_epi32(vx_load_first_128(p, n)); }
 
+SN_INLINE v16i v_load_8u_16i(const void *p) { return _mm_cvtepu8_epi16(vx_load_8(p)); }
+SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n) { return _mm_cvtepu8_epi16(vx_load_first_128(p, n)); }
+
 SN_INLINE __m128i vx_widen_24(__m128i x)
 {
     return _mm_shuffle_epi8(x, _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
@@ -218,6 +221,7 @@ SN_INLINE v32i v_put_byte_32i(v32i v, v32i from, int k)
 SN_INLINE v32i v_shl_32i(v32i a, int count) { return _mm_slli_epi32(a, count); }
 SN_INLINE v32i v_shr_32i(v32i a, int count) { return _mm_srli_epi32(a, count); }
 SN_INLINE v32i v_sra_32i(v32i a, int count) { return _mm_srai_epi32(a, count); }
+SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b) { return _mm_madd_epi16(a, b); }
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm_castsi128_ps(_mm_cmpgt_epi32(a, b)); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
 {

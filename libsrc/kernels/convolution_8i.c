@@ -1,0 +1,229 @@
+/*
+ * What stands between images and the tile of quantised convolutions: images to bytes of NHWC, results to planes; and depthwise
+ * convolution.
+ *
+ * Bytes are made a vector at a time. Planes become pixels in squares: bytes of four channels are joined to the 32-bit lanes of a
+ * vector, one for each of V32F_N pixels, and a square of such vectors is transposed; planes are made the way back.
+ */
+#include "kernels/install.h"
+
+#include <string.h>
+
+#include "kernels/result_8i.h"
+
+/* ---- bytes from floats */
+
+/* V32F_N values as integers that a pack is to saturate. Limited in this order, so that a NaN becomes 0. */
+SN_INLINE v32i quantise(v32f x, v32f scale, v32f zero)
+{
+    const v32f t = v_add_32f(v_mul_32f(x, scale), zero);
+    return v_cvt_32f_32i(v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255)));
+}
+
+/* n floats with a scale each; `src` is of any alignment. */
+SN_INLINE v8u quantise_8u(const uint8_t * src, const float * scale, v32f zero, size_t n)
+{
+    v32i x[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const size_t rest = n > i * V32F_N ? sn_min(n - i * V32F_N, V32F_N) : 0;
+        x[i] = quantise(v_load_tail_32f(src + i * V8U_N, rest), v_load_tail_32f(scale + i * V32F_N, rest), zero);
+    }
+    return v_pack_32i_8u(x[0], x[1], x[2], x[3]);
+}
+
+static void widen(const uint8_t * src, size_t n, uint8_t * dst)
+{
+    size_t i = 0;
+    for (; i + V16I_N <= n; i += V16I_N)
+        v_store_16i(dst + 2 * i, v_load_8u_16i(src + i));
+    if (i < n)
+        v_store_tail_16i(dst + 2 * i, v_load_tail_8u_16i(src + i, n - i), n - i);
+}
+
+/* ---- NHWC */
+
+/* A row of elements: `scale` has as many. */
+static void row_of_pixels(const struct sn_pixels_8i * p, const uint8_t * src, const float * scale, size_t n, uint8_t * dst)
+{
+    SN_ALIGNED uint8_t bytes[V8U_N];
+    const v32f zero = v_set_32f(p->zero);
+    if (!p->floats) {
+        if (p->wide)
+            widen(src, n, dst);
+        else
+            memcpy(dst, src, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += V8U_N) {
+        const size_t rest = sn_min(n - i, V8U_N);
+        const v8u x = quantise_8u(src + 4 * i, scale + i, zero, rest);
+        if (p->wide) {
+            v_store_8u(bytes, x);
+            widen(bytes, rest, dst + 2 * i);
+        } else if (rest == V8U_N) {
+            v_store_8u(dst + i, x);
+        } else {
+            v_store_tail_8u(dst + i, x, rest);
+        }
+    }
+}
+
+/* The elements that scales are repeated for, where pixels of few channels follow each other. */
+enum { REPEATED = 512 };
+
+static void from_pixels(const struct sn_pixels_8i * p)
+{
+    const size_t element = p->floats ? sizeof(float) : 1, wide = p->wide ? 2 : 1;
+    const uint8_t * src = p->src;
+    const bool joined = p->srcPixel == p->channels && p->dstPixel == p->channels * wide;
+    if (joined && !p->floats) {
+        row_of_pixels(p, src, NULL, p->channels * p->pixels, p->dst);
+    } else if (joined && p->channels <= REPEATED / 2 && p->pixels > 1) {
+        float scale[REPEATED];
+        const size_t together = REPEATED / p->channels, size = together * p->channels;
+        for (size_t i = 0; i < size; ++i)
+            scale[i] = p->scale[i % p->channels];
+        for (size_t i = 0; i < p->channels * p->pixels; i += size)
+            row_of_pixels(p, src + i * element, scale, sn_min(size, p->channels * p->pixels - i), p->dst + i * wide);
+    } else {
+        for (size_t i = 0; i < p->pixels; ++i)
+            row_of_pixels(p, src + i * p->srcPixel * element, p->scale, p->channels, p->dst + i * p->dstPixel);
+    }
+}
+
+/* ---- NCHW */
+
+/* n elements of channel c, as integers. */
+SN_INLINE v32i some_of_plane(const struct sn_pixels_8i * p, size_t c, size_t pixel, size_t n, v32f zero)
+{
+    const size_t at = c * p->srcChannel + pixel;
+    if (!p->floats)
+        return v_load_tail_8u_32i((const uint8_t *)p->src + at, n);
+    return quantise(v_load_tail_32f((const uint8_t *)p->src + at * sizeof(float), n), v_set_32f(p->scale[c]), zero);
+}
+
+/* The square of pixels and of V8U_N channels that begins at (pixel, c): number i of `square` is those of a pixel. */
+SN_INLINE void square_of_planes(const struct sn_pixels_8i * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
+{
+    const v32f zero = v_set_32f(p->zero);
+    for (size_t i = 0; i < V32F_N; ++i) {
+        v32i x[4];
+        for (size_t k = 0; k < 4; ++k)
+            x[k] = c + 4 * i + k < p->channels ? some_of_plane(p, c + 4 * i + k, pixel, n, zero) : v_set_32i(0);
+        square[i] = v_cast_32i_32f(v_cast_8u_32i(v_join_32i_8u(x[0], x[1], x[2], x[3])));
+    }
+    v_transpose_32f(square);
+}
+
+static void from_planes(const struct sn_pixels_8i * p)
+{
+    SN_ALIGNED uint8_t bytes[V8U_N];
+    for (size_t pixel = 0; pixel < p->pixels; pixel += V32F_N)
+        for (size_t c = 0; c < p->channels; c += V8U_N) {
+            const size_t n = sn_min(p->pixels - pixel, V32F_N), channels = sn_min(p->channels - c, V8U_N);
+            v32f square[V32F_N];
+            square_of_planes(p, c, pixel, n, square);
+            for (size_t i = 0; i < n; ++i) {
+                const v8u x = v_cast_32i_8u(v_cast_32f_32i(square[i]));
+                uint8_t * to = p->dst + (pixel + i) * p->dstPixel + c * (p->wide ? 2 : 1);
+                if (p->wide) {
+                    v_store_8u(bytes, x);
+                    widen(bytes, channels, to);
+                } else {
+                    v_store_tail_8u(to, x, channels);
+                }
+            }
+        }
+}
+
+static void pixels_8i(const struct sn_pixels_8i * p)
+{
+    if (p->srcChannel == 1)
+        from_pixels(p);
+    else
+        from_planes(p);
+}
+
+/* The lanes of a square of pixels and channels, four by four: byte k of lane i of x is channel k of pixel i. */
+static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane)
+{
+    const v32i low = v_set_32i(0xFF);
+    for (size_t pixel = 0; pixel < pixels; pixel += V32F_N)
+        for (size_t c = 0; c < channels; c += V8U_N) {
+            const size_t n = sn_min(pixels - pixel, V32F_N), wide = sn_min(channels - c, V8U_N);
+            v32f square[V32F_N];
+            for (size_t i = 0; i < V32F_N; ++i)
+                square[i] = i < n ? v_cast_32i_32f(v_cast_8u_32i(v_load_tail_8u(src + (pixel + i) * step + c, wide))) : v_zero_32f();
+            v_transpose_32f(square);
+            for (size_t i = 0; 4 * i < wide; ++i) {
+                const v32i x = v_cast_32f_32i(square[i]), zero = v_set_32i(0);
+                const v32i byte[4] = {v_and_32i(x, low), v_and_32i(v_shr_32i(x, 8), low), v_and_32i(v_shr_32i(x, 16), low),
+                    v_shr_32i(x, 24)};
+                for (size_t k = 0; k < 4 && 4 * i + k < wide; ++k)
+                    v_store_tail_8u(dst + (c + 4 * i + k) * plane + pixel, v_pack_32i_8u(byte[k], zero, zero, zero), n);
+            }
+        }
+}
+
+/* ---- depthwise: taps in pairs, as the halves of 32-bit lanes */
+
+static size_t pairs_of(size_t taps) { return (taps + 1) / 2; }
+
+static size_t depthwise_size(size_t taps, size_t channels)
+{
+    return pairs_of(taps) * 2 * sizeof(int16_t) * sn_ceil_div(channels, V32F_N) * V32F_N;
+}
+
+/* [vector of channels][pair of taps][channel][tap of the pair] */
+static void depthwise_pack(const int8_t * weight, bool planes, size_t kernelY, size_t kernelX, size_t channels, void * packed)
+{
+    int16_t * to = packed;
+    const size_t taps = kernelY * kernelX, pairs = pairs_of(taps);
+    for (size_t c = 0; c < channels; ++c)
+        for (size_t t = 0; t < taps; ++t)
+            to[((c / V32F_N * pairs + t / 2) * V32F_N + c % V32F_N) * 2 + t % 2] = weight[planes ? c * taps + t : t * channels + c];
+}
+
+/* The sums of up to V32F_N channels of one output. */
+SN_INLINE v32i depthwise_sum(const struct sn_depthwise_run_8i * d, const uint8_t * src, const int16_t * weight, size_t n)
+{
+    const size_t taps = d->kernelY * d->kernelX;
+    v32i sum = v_set_32i(0);
+    for (size_t t = 0; t < taps; t += 2, weight += V16I_N) {
+        v32i x = v_load_tail_8u_32i(src + d->tap[t], n);
+        if (t + 1 < taps)
+            x = v_or_32i(x, v_shl_32i(v_load_tail_8u_32i(src + d->tap[t + 1], n), 16));
+        sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_load_16i(weight)));
+    }
+    return sum;
+}
+
+static void depthwise_run(const struct sn_depthwise_run_8i * d)
+{
+    const size_t pairs = pairs_of(d->kernelY * d->kernelX);
+    SN_ALIGNED int32_t sums[V8U_N];
+    for (size_t c = 0; c < d->channels; c += V8U_N) {
+        const size_t channels = sn_min(d->channels - c, V8U_N);
+        struct sn_result_8i result = *d->result;
+        result.norm += c, result.bias += c, result.scale += c, result.low += c, result.high += c;
+        result.slope += result.slope ? c : 0;
+        for (size_t y = 0; y < d->rows; ++y)
+            for (size_t x = 0; x < d->columns; ++x) {
+                const uint8_t * src = d->src + y * d->srcStepY + x * d->srcStepX + c;
+                const int16_t * weight = (const int16_t *)d->weight + c * 2 * pairs;
+                for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
+                    v_store_32i(sums + i, channels - i >= V32F_N ? depthwise_sum(d, src + i, weight, V32F_N)
+                                                                 : depthwise_sum(d, src + i, weight, channels - i));
+                result_row(sums, &result, channels,
+                           d->dst + y * d->dstStepY + x * d->dstStepX + c * (result.bytes ? 1 : sizeof(float)));
+            }
+    }
+}
+
+void ISA_FN(install_convolution_8i)(struct sn_table * table)
+{
+    table->pixels_8i = pixels_8i;
+    table->planes_8u = planes_8u;
+    table->depthwise_8i = (struct sn_depthwise_8i){depthwise_run, depthwise_size, depthwise_pack};
+}

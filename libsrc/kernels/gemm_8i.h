@@ -1,0 +1,114 @@
+/*
+ * The register tile of struct sn_gemm_8i as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
+ * loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts. The file that includes this has defined
+ *
+ *   tile_dot(sum, a, b)   sum, and in each lane the products of the group of a with the group of b
+ *   tile_load(p)          4 bytes of A in every lane, as tile_dot wants them
+ *
+ * Sums go through an array in the first cache to their results: the sums of a tile and the constants of four vectors do not fit
+ * into registers together.
+ */
+#ifndef SN_KERNELS_GEMM_8I_H
+#define SN_KERNELS_GEMM_8I_H
+
+#include <string.h>
+
+#include "core/convolution_8i.h"
+#include "kernels/result_8i.h"
+
+/* The largest instance: arrays have this size, an instance uses its part of it. */
+enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
+
+typedef void (*tile_fn)(const struct sn_gemm_8i * g, const uint8_t * a, int32_t * sums);
+
+/* 4 bytes in every lane. */
+SN_INLINE v32i tile_broadcast(const uint8_t * p)
+{
+    int32_t x;
+    memcpy(&x, p, 4);
+    return v_set_32i(x);
+}
+
+SN_INLINE v32i tile_dot(v32i sum, v32i a, v32i b);
+SN_INLINE v32i tile_load(const uint8_t * p);
+
+/* One segment. One base pointer for three rows of A: see kernels/gemm_32f.h. */
+SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                                        const uint8_t * b, int rows, int vectors)
+{
+    const uint8_t * p[(TILE_ROWS + 2) / 3];
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
+    for (; length; --length) {
+        v32i x[TILE_VECTORS];
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32i(b + (size_t)j * V8U_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            const v32i y = tile_load(p[i / 3] + (size_t)(i % 3) * step);
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = tile_dot(sum[i][j], y, x[j]);
+        }
+        SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 4;
+        b += vectors * V8U_N;
+    }
+    return b;
+}
+
+SN_INLINE void tile(const struct sn_gemm_8i * g, const uint8_t * a, int32_t * sums, int rows, int vectors)
+{
+    v32i sum[TILE_ROWS][TILE_VECTORS];
+    SN_UNROLL for (int j = 0; j < vectors; ++j)
+    {
+        const v32i start = v_load_32i(g->start + j * V32F_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
+    }
+    const uint8_t * b = g->b;
+    for (size_t s = 0; s < g->segments; ++s)
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+    SN_UNROLL for (int i = 0; i < rows; ++i)
+        SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32i(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
+}
+
+/* An instance, as a function of its own so that the compiler gives it all registers. */
+#define TILE(rows, vectors)                                                                                                 \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_gemm_8i * g, const uint8_t * a,           \
+                                                                  int32_t * sums)                                           \
+    {                                                                                                                       \
+        tile(g, a, sums, rows, vectors);                                                                                    \
+    }
+
+/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+SN_INLINE void tile_column(const struct sn_gemm_8i * g, const tile_fn * tiles, size_t rows, size_t vectors)
+{
+    SN_ALIGNED int32_t sums[TILE_ROWS * TILE_VECTORS * V32F_N];
+    const size_t count = sn_ceil_div(g->width, rows);
+    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    for (size_t y = 0; y < g->height; ++y) {
+        const uint8_t * a = g->a + y * g->aStepY;
+        uint8_t * c = g->c + y * g->cStepY;
+        for (size_t i = 0, x = 0; i < count; ++i) {
+            const size_t h = height + (i < taller);
+            tiles[h - 1](g, a + x * g->aStepX, sums);
+            for (size_t k = 0; k < h; ++k, ++x)
+                result_row(sums + k * vectors * V32F_N, g->result, g->columns, c + x * g->cStepX);
+        }
+    }
+}
+
+/* What SimdnetDotWork() does: products without anything else, in as many chains as hide the latency. */
+static __attribute__((noinline)) size_t tile_work_of(size_t operations, int group)
+{
+    enum { CHAINS = 12, STEPS = 64 };
+    const v32i a = v_set_32i(0x00010001);
+    v32i sum[CHAINS];
+    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32i(i);
+    const size_t per_round = (size_t)2 * V32F_N * (size_t)group * CHAINS * STEPS;
+    const size_t rounds = sn_ceil_div(operations, per_round);
+    for (size_t r = 0; r < rounds; ++r)
+        for (int step = 0; step < STEPS; ++step) {
+            SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = tile_dot(sum[i], a, a);
+        }
+    /* The sums are used, so that the compiler cannot leave them out; nothing is above the largest integer. */
+    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_or_32i(sum[0], sum[i]);
+    return rounds * per_round + (size_t)v_any(v_gt_32i(sum[0], v_set_32i(INT32_MAX)));
+}
+
+#endif

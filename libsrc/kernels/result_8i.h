@@ -1,0 +1,68 @@
+/*
+ * From the sums of a quantised convolution to its results: struct sn_result_8i of core/convolution_8i.h on vectors. Products and
+ * additions are rounded by themselves, so that all instruction sets give the same bits.
+ */
+#ifndef SN_KERNELS_RESULT_8I_H
+#define SN_KERNELS_RESULT_8I_H
+
+#include "core/convolution_8i.h"
+#include "kernels/activate.h"
+
+/* The value of sums of channels `at` on. `type` is a constant, or is looked at for each vector. */
+SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type)
+{
+    v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at)), v_load_32f(r->bias + at));
+    if (type == SimdConvolutionActivationIdentity)
+        return v;
+    const v32f p0 = v_set_32f(r->param[0]), slope = type == SimdConvolutionActivationPrelu ? v_load_32f(r->slope + at) : p0;
+    return activate_32f(v, type, slope, p0, v_set_32f(r->param[1]));
+}
+
+/* Its byte as an integer that a pack is to saturate; a value that is not tame is limited before. */
+SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type, bool tame)
+{
+    v32f t = v_mul_32f(result_value(sum, r, at, type), v_load_32f(r->scale + at));
+    t = v_add_32f(t, v_set_32f(r->zero));
+    if (!tame) /* in this order, so that a NaN becomes 0 */
+        t = v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255));
+    return v_cvt_32f_32i(t);
+}
+
+/* Up to a vector of bytes of one row: n sums of channels `at` on. */
+SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst,
+                            SimdConvolutionActivationType type, bool tame)
+{
+    v32i x[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+        x[i] = i * V32F_N < n ? result_integer(v_load_32i(sums + i * V32F_N), r, at + i * V32F_N, type, tame) : v_set_32i(0);
+    v8u bytes = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
+    bytes = v_min_8u(v_max_8u(bytes, v_load_8u(r->low + at)), v_load_8u(r->high + at));
+    if (n == V8U_N)
+        v_store_8u(dst, bytes);
+    else
+        v_store_tail_8u(dst, bytes, n);
+}
+
+SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst)
+{
+    for (size_t i = 0; i < n; i += V32F_N) {
+        const v32f v = result_value(v_load_32i(sums + i), r, at + i, r->activation);
+        v_store_tail_32f(dst + i * sizeof(float), v, sn_min(n - i, V32F_N));
+    }
+}
+
+/* A row of sums, in whole vectors: `channels` results. */
+SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, size_t channels, uint8_t * dst)
+{
+    for (size_t at = 0; at < channels; at += V8U_N) {
+        const size_t n = sn_min(channels - at, V8U_N);
+        if (!r->bytes)
+            result_floats(sums + at, r, at, n, dst + at * sizeof(float));
+        else if (r->tame && r->activation == SimdConvolutionActivationIdentity)
+            result_bytes(sums + at, r, at, n, dst + at, SimdConvolutionActivationIdentity, true);
+        else
+            result_bytes(sums + at, r, at, n, dst + at, r->activation, false);
+    }
+}
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * Quantised convolution by the tile: rows of A are output pixels, columns are output channels, and the taps of a kernel row are
+ * neighbours in memory, see ops/convolution_32f_nhwc.c. Numbers are taken in groups of 4 bytes; the last group of a segment may
+ * reach into the next pixel, where it meets weights of 0.
+ *
+ * Groups of channels are convolutions of their own beside each other.
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "ops/convolution_8i.h"
+
+static size_t inputs(const struct sn_convolution_8i * c) { return c->p.srcC / c->p.group; }
+static size_t outputs(const struct sn_convolution_8i * c) { return c->p.dstC / c->p.group; }
+
+static size_t width_of(const struct sn_convolution_8i * c, size_t columns)
+{
+    const size_t granule = c->table->gemm_8i.granule;
+    return sn_ceil_div(columns, granule) * granule;
+}
+
+/* The taps of a kernel row are one segment. */
+static bool joined(const struct sn_convolution_8i * c) { return c->p.group == 1 && c->p.dilationX == 1; }
+
+/* The numbers of a segment. */
+static size_t numbers(const struct sn_convolution_8i * c) { return joined(c) ? c->p.kernelX * c->p.srcC : inputs(c); }
+
+static bool plan(struct sn_convolution_8i * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t group = c->table->gemm_8i.group;
+    c->segments = c->weightCount == 0 ? 0 : joined(c) ? p->kernelY : p->kernelY * p->kernelX; /* sums of nothing have none */
+    c->length = sn_ceil_div(numbers(c), group);
+    c->depth = c->segments * c->length;
+    c->group = width_of(c, outputs(c));
+    return sn_product(&c->channels, p->group, c->group) && sn_product(&c->weightBytes, c->depth, 4, c->channels) &&
+           sn_band_8i_plan(c, 4 / group, numbers(c) % group == 0, c->table->gemm_8i.columns);
+}
+
+static void put(const struct sn_convolution_8i * c, void * packed, size_t at, int8_t w)
+{
+    if (c->table->gemm_8i.group == 4)
+        ((int8_t *)packed)[at] = w;
+    else
+        ((int16_t *)packed)[at] = w;
+}
+
+/* The weights of one panel: `columns` outputs from o on. */
+static void pack_panel(const struct sn_convolution_8i * c, const int8_t * weight, size_t o, size_t columns, void * packed)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t group = c->table->gemm_8i.group, width = width_of(c, columns), taps = c->segments / p->kernelY;
+    for (size_t s = 0; s < c->segments; ++s)
+        for (size_t k = 0; k < numbers(c); ++k) {
+            const size_t kx = joined(c) ? k / p->srcC : s % taps, i = joined(c) ? k % p->srcC : k;
+            const size_t row = (s * c->length + k / group) * width;
+            for (size_t n = 0; n < columns; ++n)
+                put(c, packed, (row + n) * group + k % group, weight[sn_weight_at(p, o + n, i, s / taps, kx)]);
+        }
+}
+
+static void pack(const struct sn_convolution_8i * c, const int8_t * weight)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_8i_tile * tile = &c->table->gemm_8i;
+    if (!tile->biased)
+        memset(c->start, 0, c->channels * sizeof(*c->start));
+    if (c->segments == 0)
+        return;
+    const size_t taps = c->segments / p->kernelY; /* segments of a kernel row */
+    for (size_t s = 0; s < c->segments; ++s)
+        c->segment[s] = s / taps * p->dilationY * c->band.line + s % taps * p->dilationX * c->band.pixel;
+    uint8_t * packed = c->weight;
+    for (size_t g = 0; g < p->group; ++g)
+        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+            const size_t columns = sn_min(tile->columns, outputs(c) - first);
+            pack_panel(c, weight, g * outputs(c) + first, columns, packed);
+            packed += c->depth * 4 * width_of(c, columns);
+        }
+}
+
+static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, size_t row, size_t rows, uint8_t * work,
+                    uint8_t * dst)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_band_8i * band = &c->band;
+    const struct sn_gemm_8i_tile * tile = &c->table->gemm_8i;
+    struct sn_gemm_8i gemm = {.segment = c->segment, .segments = c->segments, .length = c->length, .b = c->weight};
+    for (size_t g = 0; g < p->group; ++g)
+        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+            const size_t o = g * outputs(c) + first, columns = sn_min(tile->columns, outputs(c) - first);
+            const struct sn_result_8i result = sn_result_of(c, g * c->group + first);
+            gemm.result = &result;
+            gemm.start = c->start + g * c->group + first;
+            gemm.columns = columns;
+            gemm.a = lines + g * inputs(c) * band->element;
+            gemm.c = sn_result_at(c, o, columns, row, work, dst, &gemm.cStepX);
+            gemm.cStepY = p->dstW * gemm.cStepX;
+            gemm.aStepX = band->strideX * band->pixel;
+            gemm.aStepY = band->strideY * band->line;
+            gemm.width = p->dstW;
+            gemm.height = rows;
+            if (gemm.aStepY == gemm.width * gemm.aStepX) { /* pixels of all rows in one line */
+                gemm.width *= rows;
+                gemm.height = 1;
+            } else if (gemm.width < tile->rows && gemm.width < rows) { /* columns make higher tiles than rows */
+                const struct sn_gemm_8i turned = gemm;
+                gemm.width = turned.height, gemm.height = turned.width;
+                gemm.aStepX = turned.aStepY, gemm.aStepY = turned.aStepX;
+                gemm.cStepX = turned.cStepY, gemm.cStepY = turned.cStepX;
+            }
+            tile->run(&gemm);
+            gemm.b = (const uint8_t *)gemm.b + c->depth * 4 * width_of(c, columns);
+            sn_result_done(c, work, o, columns, row, rows, dst);
+        }
+}
+
+static void forward(const struct sn_convolution_8i * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
+{
+    sn_bands_8i_run(&(struct sn_bands_8i){c, src, work, dst, compute});
+}
+
+const struct sn_convolution_8i_way sn_convolution_8i_tiled = {"tiled", true, plan, pack, forward};
