@@ -11,6 +11,7 @@ from pysimd.add import Add16b, add, add_8i
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
+from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
 from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
@@ -53,6 +54,7 @@ __all__ = [
     "Add16b",
     "Compatibility",
     "Context",
+    "Convolution8i",
     "Convolution32f",
     "ConvolutionStage",
     "CpuInfoType",
@@ -61,6 +63,7 @@ __all__ = [
     "MergedConvolution32f",
     "PixelFormat",
     "StateError",
+    "Statistics",
     "TensorData",
     "TensorFormat",
     "UnaryOperation",
@@ -76,6 +79,7 @@ __all__ = [
     "convolution",
     "cpu_info",
     "deconvolution",
+    "dequantize",
     "eltwise",
     "elu",
     "exp",
@@ -100,6 +104,7 @@ __all__ = [
     "pooling_average",
     "pooling_max",
     "prelu",
+    "quantize",
     "relu",
     "restrict_range",
     "rsqrt",
@@ -113,6 +118,7 @@ __all__ = [
     "softplus",
     "specify_tensor_format",
     "sqrt",
+    "statistics",
     "tanh",
     "tensor_alignment",
     "unary",

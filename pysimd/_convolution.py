@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, apart, element_of, pointer, vector
+from pysimd._arrays import FLOAT32, Array, Element, apart, element_of, pointer, vector
 from pysimd._library import ffi
 from pysimd.enums import Activation
 
@@ -46,12 +46,12 @@ def params_of(params: Params | None, activation: Activation, dst_c: int, name: s
     return vector(params, name, need)
 
 
-def buffer_of(buf: Array, size: int, src: Any, dst: Any) -> Any:
+def buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element = FLOAT32) -> Any:
     """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
-    element_of(buf, "buf", (FLOAT32,))
+    element_of(buf, "buf", (element,))
     if buf.size < size:
         raise ValueError(f"buf has {buf.size} elements, expected at least {size}")
-    scratch = pointer(buf, "buf", FLOAT32, True)
+    scratch = pointer(buf, "buf", element, True)
     apart(scratch, "buf", src, "x")
     apart(scratch, "buf", dst, "out")
     return scratch

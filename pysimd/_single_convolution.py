@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
+from pysimd._arrays import FLOAT32, Array, Element, Shape, floats, output, vector_or_null
 from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import (
     NCHW,
@@ -39,6 +39,8 @@ class SingleConvolution(Context):
     """A convolution or a deconvolution; see there."""
 
     _functions: ClassVar[Functions]
+    _src: Element = FLOAT32
+    _dst: Element = FLOAT32
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
@@ -81,13 +83,12 @@ class SingleConvolution(Context):
             raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
         taps = (kernel_y, kernel_x)
         self.weight_shape = self._weight_shape(form, src_c, dst_c, taps, group)
-        self._dst_c = dst_c
-        self._given: tuple[Array, Array | None, Params | None] | None = None
+        self._src_c, self._dst_c = src_c, dst_c
+        self._given: tuple[Any, ...] | None = None
 
-        data = lib.SimdTensorData32f
         conv = ffi.new("SimdConvolutionParameters *")
-        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, data, form
-        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, data, form
+        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, self._src.tensor, form
+        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, self._dst.tensor, form
         conv.kernelY, conv.kernelX = kernel_y, kernel_x
         conv.dilationY, conv.dilationX = dilation_y, dilation_x
         conv.strideY, conv.strideX = stride_y, stride_x

@@ -446,6 +446,67 @@ def merged_convolution(x: Array, stages: list[tuple[Any, ...]], add: bool) -> tu
     return value, error
 
 
+def quantisation(low: Array, high: Array) -> tuple[Array, np.float32]:
+    """The scales of the channels of a tensor, and the byte of 0."""
+    negative = bool((low < 0).any())
+    inverse = np.maximum(np.abs(low), np.abs(high)).astype(np.float32) / np.float32(127 if negative else 255)
+    inverse[inverse < np.float32(1e-7)] = 1
+    return np.float32(1) / inverse, np.float32(128 if negative else 0)
+
+
+def to_bytes(v: Array) -> Array:
+    """Nearest bytes of float32 values, ties to even; 0 of a NaN."""
+    return np.rint(np.where(np.isnan(v), 0, np.clip(v, 0, 255))).astype(np.uint8)
+
+
+def convolution_8i(
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stats: tuple[Array, Array, Array, Array],
+    geometry: tuple[Any, ...],
+    activation: str,
+    params: Array | None,
+    dst_dtype: Any,
+) -> Array:
+    """One image (C, H, W), float32 or uint8, with weights (O, C / group, ky, kx), in float32 as the header writes it."""
+    stride, dilation, pad, group = geometry
+    (scale, zero), (dst_scale, dst_zero) = quantisation(*stats[:2]), quantisation(*stats[2:])
+    inputs, per = weight.shape[1], len(weight) // group
+    channels = np.add.outer(np.arange(len(weight)) // per * inputs, np.arange(inputs))
+    with np.errstate(all="ignore"):
+        n = weight / scale[channels][:, :, None, None]
+        ws = np.float32(127) / np.abs(n).max(axis=(1, 2, 3), initial=0).astype(np.float32)
+        w8 = np.nan_to_num(np.rint(np.clip(n * ws[:, None, None, None], -128, 127))).astype(np.int64)
+        empty = np.isinf(ws)
+        w8[empty] = 0
+        norm = np.where(empty, np.float32(0), np.float32(1) / ws)
+        terms = (int(zero) * w8.sum(axis=(1, 2, 3))).astype(np.float32) / ws
+        b = (np.zeros(len(weight), np.float32) if bias is None else bias) - terms
+        bytes_ = x if x.dtype == np.uint8 else to_bytes(x * scale[:, None, None] + zero)
+    shifted = bytes_.astype(np.int64) - int(zero)  # so that the padding is 0
+    sums = convolution(shifted, w8, None, stride, dilation, pad, group)[0].astype(np.int64)
+    sums = (sums + int(zero) * w8.sum(axis=(1, 2, 3))[:, None, None]).astype(np.float32)
+    v = sums * norm[:, None, None] + b[:, None, None]
+    v = activate_32f(v, activation, params)
+    return v if dst_dtype == np.float32 else to_bytes(v * dst_scale[:, None, None] + dst_zero)
+
+
+def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
+    """`activate` for (C, H, W) in float32 operations, but for the exponential of Elu."""
+    p = np.zeros(1, np.float32) if params is None else params
+    if activation == "elu":
+        return np.where(v >= 0, v, (p[0] * np.expm1(np.minimum(v, 0).astype(np.float64))).astype(np.float32))
+    if activation in ("leaky_relu", "prelu"):
+        slopes = p.reshape(-1, 1, 1)
+        return np.maximum(np.float32(0), v) + slopes * np.minimum(np.float32(0), v)
+    if activation == "hswish":
+        return np.maximum(np.minimum(v, p[0]) + p[0], np.float32(0)) * p[1] * v
+    limits = {"relu": (np.float32(0), np.float32(np.inf)), "restrict_range": (p[0], p[-1])}
+    low, high = limits.get(activation, (np.float32(-np.inf), np.float32(np.inf)))
+    return np.minimum(np.maximum(low, v), high)
+
+
 def winograd_bound(x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int) -> Array:
     """The bound of a convolution by F(block, 3): the header's, and the addition of the bias."""
     top, left, bottom, right = pad

@@ -21,6 +21,13 @@ def flops_per_second() -> float:
     return done / (time.perf_counter() - start)
 
 
+def products_per_second() -> float:
+    """The peak of products of bytes of the instruction set in use, two operations for each that is added."""
+    start = time.perf_counter()
+    done: int = lib.SimdnetDotWork(_PEAK_WORK)
+    return done / (time.perf_counter() - start)
+
+
 class CopyLimit:
     """The time of a copy that moves as many bytes as a case does, half of them read and half written.
 

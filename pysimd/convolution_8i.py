@@ -1,0 +1,215 @@
+"""Convolution of quantised images, and the way from floats to bytes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pysimd._arrays import (
+    FLOAT32,
+    UINT8,
+    Array,
+    Element,
+    Shape,
+    apart,
+    element_of,
+    element_of_dtype,
+    floats,
+    pointer,
+    vector,
+    vector_or_null,
+)
+from pysimd._convolution import Params, buffer_of, params_of
+from pysimd._geometry import NCHW, Layout, layout_of
+from pysimd._library import ffi, lib
+from pysimd._single_convolution import Functions, SingleConvolution
+from pysimd.convolution import Convolution32f
+from pysimd.errors import raise_last
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """The smallest and the largest value of each channel of a tensor, from which its bytes follow.
+
+    min, max : (C,) float32.
+    """
+
+    min: Array
+    max: Array
+
+    @property
+    def zero(self) -> int:
+        """The byte that stands for 0: 128 when some channel has values below 0, else 0."""
+        return 128 if (self.min < 0).any() else 0
+
+    @property
+    def step(self) -> Array:
+        """What one byte more is worth, (C,) float32."""
+        step = np.maximum(np.abs(self.min), np.abs(self.max)) / np.float32(127 if self.zero else 255)
+        return np.where(step < np.float32(1e-7), np.float32(1), step)
+
+    @property
+    def scale(self) -> Array:
+        """What values are multiplied by to become bytes, (C,) float32: 1 / step."""
+        scale: Array = np.float32(1) / self.step
+        return scale
+
+
+def _along(coefficients: Array, x: Array, layout: Layout) -> Array:
+    """One coefficient per channel, for the channels of `x`."""
+    axis = -3 if layout_of(layout) == NCHW else -1
+    if x.ndim < -axis or x.shape[axis] != len(coefficients):
+        raise ValueError(f"x has shape {x.shape}, expected {len(coefficients)} channels at axis {axis}")
+    return coefficients.reshape((-1,) + (1,) * (-1 - axis))
+
+
+def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> Statistics:
+    """The statistics of sample arrays: one float32 array, or some, of images (..., H, W, C) or (..., C, H, W) for "nchw".
+
+    Values outside what the samples show will be cut off, so take samples that are like the data to come.
+    """
+    nchw = layout_of(layout) == NCHW
+    low: Array | None = None
+    high: Array | None = None
+    for x in [samples] if isinstance(samples, np.ndarray) else samples:
+        element_of(x, "samples", (FLOAT32,))
+        if x.ndim < (3 if nchw else 1):
+            raise ValueError(f"samples has shape {x.shape}, expected (..., {'C, H, W' if nchw else 'C'})")
+        channels = np.moveaxis(x, -3, -1) if nchw else x
+        channels = channels.reshape(-1, channels.shape[-1])
+        if len(channels) == 0:
+            raise ValueError(f"samples has shape {x.shape}, expected at least one value for each channel")
+        if low is not None and len(low) != channels.shape[1]:
+            raise ValueError(f"samples have {len(low)} and {channels.shape[1]} channels, expected as many in each")
+        least, most = channels.min(axis=0), channels.max(axis=0)
+        low, high = (least, most) if low is None or high is None else (np.minimum(low, least), np.maximum(high, most))
+    if low is None or high is None:
+        raise ValueError("samples are none, expected at least one array")
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError("samples hold an infinity or a NaN, expected finite numbers")
+    return Statistics(low, high)
+
+
+def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
+    """The bytes of `x`, float32 (..., H, W, C) or (..., C, H, W): just those that :class:`Convolution8i` makes of them."""
+    element_of(x, "x", (FLOAT32,))
+    with np.errstate(all="ignore"):
+        scaled = x * _along(stats.scale, x, layout) + np.float32(stats.zero)
+    bytes_: Array = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8)
+    return bytes_
+
+
+def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
+    """The values that the bytes `x` stand for, as float32."""
+    element_of(x, "x", (UINT8,))
+    values: Array = (x.astype(np.float32) - np.float32(stats.zero)) * _along(stats.step, x, layout)
+    return values
+
+
+class Convolution8i(SingleConvolution):
+    """A convolution by 8-bit integers with bias and activation, for one shape of input.
+
+    src_dtype, dst_dtype : float32 or uint8, of the input and of the output. Bytes stand for values as :class:`Statistics`
+        tell; a float input is quantised, a float output is not.
+
+    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose attributes
+        it has too. Outside the image lies the byte that stands for 0.
+
+    Statistics come from samples of the layer's input and output in float::
+
+        seen, given = pysimd.statistics(inputs), pysimd.statistics(outputs)
+        with pysimd.Convolution8i((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
+            convolution.set_params(weight, bias, src_stats=seen, dst_stats=given)
+            y = convolution(pysimd.quantize(x, seen))
+
+    Results have the same bits on every instruction set, but for the activation "elu". Formula: SimdSynetConvolution8iInit.
+    """
+
+    _functions = Functions(
+        lambda batch, conv, gemm: lib.SimdSynetConvolution8iInit(batch, conv),
+        lib.SimdSynetConvolution8iExternalBufferSize,
+        lib.SimdSynetConvolution8iInternalBufferSize,
+        lib.SimdSynetConvolution8iSetParams,
+        lib.SimdSynetConvolution8iForward,
+    )
+    _size = staticmethod(Convolution32f._size)
+    _weight_shape = staticmethod(Convolution32f._weight_shape)
+
+    def __init__(
+        self, src_shape: Shape, dst_c: int, *, src_dtype: Any = np.uint8, dst_dtype: Any = np.uint8, **options: Any
+    ) -> None:
+        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, UINT8))
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, UINT8))
+        super().__init__(src_shape, dst_c, **options)
+        self._arguments.update(src_dtype=self._src.name, dst_dtype=self._dst.name)
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of bytes of the `buf` that :meth:`forward` can be given."""
+        return super().external_buffer_size
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of bytes that the context holds now."""
+        return super().internal_buffer_size
+
+    def set_params(
+        self,
+        weight: Array,
+        bias: Array | None = None,
+        params: Params | None = None,
+        src_stats: Statistics | None = None,
+        dst_stats: Statistics | None = None,
+    ) -> None:
+        """Gives the context its weights and statistics; may be called again, but not while :meth:`forward` runs.
+
+        weight, bias, params : float, as in :meth:`Convolution32f.set_params`; they are quantised here.
+        src_stats, dst_stats : of the input and of the output, both needed whatever their types are.
+
+        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        """
+        handle = self._open()
+        weights = floats(weight, "weight")
+        if weight.shape != self.weight_shape:
+            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
+        terms = vector_or_null(bias, "bias", self._dst_c)
+        numbers = params_of(params, self._activation, self._dst_c)
+        arrays = []
+        for stats, name, channels in ((src_stats, "src_stats", self._src_c), (dst_stats, "dst_stats", self._dst_c)):
+            if not isinstance(stats, Statistics):
+                raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics")
+            arrays += [vector(stats.min, f"{name}.min", channels), vector(stats.max, f"{name}.max", channels)]
+        lib.SimdSynetConvolution8iSetParams(handle, weights, terms, numbers, ffi.new("float *[]", arrays))
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        self._given = weight, bias, params, src_stats, dst_stats
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Convolves `x`, of ``src_dtype`` and ``src_shape``; gives ``dst_dtype`` of ``dst_shape``.
+
+        buf : uint8 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        src = self._bytes(x, "x", self._src, self.src_shape)
+        if out is None:
+            out = np.empty(self.dst_shape, self._dst.dtype)
+        dst = self._bytes(out, "out", self._dst, self.dst_shape, True)
+        apart(dst, "out", src, "x")
+        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
+        lib.SimdSynetConvolution8iForward(handle, src, scratch, dst)
+        if lib.SimdnetLastErrorKind():
+            raise_last()
+        return out
+
+    __call__ = forward
+
+    def _bytes(self, array: Array, name: str, element: Element, shape: Shape, writable: bool = False) -> Any:
+        """A byte array, which C takes for both element types."""
+        element_of(array, name, (element,))
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+        return pointer(array, name, element, writable, UINT8.ctype)
