@@ -60,9 +60,10 @@ const struct sn_convolution_32f_way sn_convolution_32f_base = {
 
 /* In order of preference; the last but one takes all NHWC, the last everything. */
 static const struct sn_convolution_32f_way * const ways[] = {
-    &sn_convolution_32f_base, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_depthwise_converted,
-    &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_winograd_2, &sn_convolution_32f_winograd_3,
-    &sn_convolution_32f_winograd_4, &sn_convolution_32f_converted, &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
+    &sn_convolution_32f_base, &sn_convolution_32f_depthwise_sliced, &sn_convolution_32f_depthwise_nhwc,
+    &sn_convolution_32f_depthwise_converted, &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_winograd_2,
+    &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_converted,
+    &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
 
 void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
 {

@@ -36,9 +36,9 @@ struct sn_convolution_32f_way {
 extern const struct sn_convolution_32f_way sn_convolution_32f_base;
 
 /* In order of preference, the last takes everything. */
-extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_converted,
-    sn_convolution_32f_depthwise_nchw, sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3,
-    sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
+    sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_winograd_2,
+    sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
 
 /*
  * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is

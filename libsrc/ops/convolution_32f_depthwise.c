@@ -34,6 +34,19 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNhwc); }
 
+/*
+ * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and drive
+ * each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then SLICE channels
+ * at a time are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as a
+ * cache line, or 1 KB apart, it took up to 1.3 times as long.
+ */
+enum { SLICE = 64 };
+
+static bool sliced(const struct sn_convolution_32f * c)
+{
+    return c->p.srcF == SimdTensorFormatNhwc && c->p.srcC % 512 == 0 && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+}
+
 /* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
 enum { LINES = 1024 };
 
@@ -156,7 +169,7 @@ static bool converted_takes(const struct sn_convolution_32f * c)
 static bool converted_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    c->band.pixel = sn_lanes(c);
+    c->band.pixel = sliced(c) ? SLICE : sn_lanes(c);
     struct sn_band band = {.line = (p->srcW + p->dstW) * c->band.pixel, .strideY = p->strideY};
     sn_band_rows(&band, p, sn_cpu()->cacheL2 / 4 / sizeof(float));
     size_t image, result;
@@ -190,13 +203,20 @@ static void converted_band(const struct sn_convolution_32f * c, struct sn_depthw
     const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
     const size_t end = sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin);
     float * image = lines - begin * p->srcW * d.srcPixel;
-    c->table->convert_image_32f(d.channels, p->srcH * p->srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
-                                begin * p->srcW, end * p->srcW);
+    if (sliced(c)) {
+        const struct sn_lines_32f pixels = {.src = src + begin * p->srcW * p->srcC, .srcStep = p->srcC, .stride = 1,
+            .dst = lines, .dstStep = d.srcPixel, .lines = (end - begin) * p->srcW, .inside = d.channels, .size = d.channels};
+        c->table->lines_32f(&pixels);
+    } else {
+        c->table->convert_image_32f(d.channels, p->srcH * p->srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
+                                    begin * p->srcW, end * p->srcW);
+    }
     find_lines(c, image, row, &d, line);
     d.line = line;
-    d.dst = result;
+    d.dst = sliced(c) ? dst + row * d.dstRow : result;
     c->table->depthwise_nhwc_32f(&d);
-    c->table->convert_image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SimdTensorFormatNhwc, dst,
+    if (!sliced(c))
+        c->table->convert_image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SimdTensorFormatNhwc, dst,
                                 SimdTensorFormatNchw, row * p->dstW, (row + d.rows) * p->dstW);
 }
 
@@ -209,9 +229,12 @@ static void converted_run(const void * argument, size_t begin, size_t end)
     const size_t vectors = sn_ceil_div(p->dstC, c->band.pixel);
     for (size_t i = begin; i < end; ++i) {
         const size_t first = i % vectors * c->band.pixel, count = sn_min(c->band.pixel, p->dstC - first);
-        const float * src = job->src + i / vectors * c->srcSize + first * p->srcH * p->srcW;
-        float * dst = job->dst + i / vectors * c->dstSize + first * p->dstH * p->dstW;
+        const size_t srcStep = sliced(c) ? 1 : p->srcH * p->srcW, dstStep = sliced(c) ? 1 : p->dstH * p->dstW;
+        const float * src = job->src + i / vectors * c->srcSize + first * srcStep;
+        float * dst = job->dst + i / vectors * c->dstSize + first * dstStep;
         struct sn_depthwise_nhwc_32f d = nhwc_job(c, first, count, count);
+        if (sliced(c))
+            d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
         for (size_t row = 0; row < p->dstH; row += d.rows) {
             d.rows = sn_min(c->band.rows, p->dstH - row);
             converted_band(c, d, src, row, job->work, dst);
@@ -224,6 +247,14 @@ static void converted_forward(const struct sn_convolution_32f * c, const float *
     const struct job job = {c, src, work, dst};
     sn_parallel_for(converted_run, &job, c->batch * sn_ceil_div(c->p.dstC, c->band.pixel));
 }
+
+static bool sliced_takes(const struct sn_convolution_32f * c)
+{
+    return depthwise(c, SimdTensorFormatNhwc) && c->srcSize && c->dstSize && sliced(c);
+}
+
+const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced = {
+    "depthwise NHWC by slices", false, sliced_takes, converted_plan, nhwc_pack, spread, converted_forward};
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_converted = {
     "depthwise NCHW by NHWC", false, converted_takes, converted_plan, converted_pack, spread, converted_forward};

@@ -361,6 +361,22 @@ static void tails(SimdTensorFormatType format)
     }
 }
 
+/* Depthwise: every size of image that its blocks are cut to, with channels that fill vectors and that do not. */
+static void blocks(SimdTensorFormatType format)
+{
+    const size_t channels[] = {1, 7, 16, 24, 35};
+    for (size_t n = 0, count = check_count(600); n < count; ++n) {
+        const size_t kernel = n % 2 ? 3 : 5, stride = 1 + n / 2 % 2, group = channels[n / 4 % 5];
+        struct job j = {.p = shape(format, group, 3 + n / 20 % 16, 3 + n / 7 % 18, group, kernel, stride, kernel / 2, group),
+                        .batch = 1, .own_buffer = n % 3 == 0};
+        j.p.activation = (SimdConvolutionActivationType)(n % 7);
+        if (n % 5 == 0)
+            j.p.padX = j.p.padW = check_random(kernel > j.p.srcW ? kernel / 2 : 0, kernel);
+        set_output(&j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, high and narrow. */
 static void cuts(SimdTensorFormatType format)
 {
@@ -380,6 +396,9 @@ static void cuts(SimdTensorFormatType format)
     run_case((struct job){.p = shape(format, 7, 60, 3, 20, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 4, 3, 3, 5, 1, 5, 4, 1), .batch = 1}, CHECK_RANDOM); /* outputs of pure padding */
     run_case((struct job){.p = shape(format, 4, 3, 3, 4, 2, 5, 4, 4), .batch = 1}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 17, 90, 100, 17, 3, 2, 1, 17), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 256, 9, 10, 256, 3, 1, 1, 256), .batch = 2, .own_buffer = true}, CHECK_RANDOM);
+    run_case((struct job){.p = shape(format, 512, 7, 7, 512, 5, 2, 2, 512), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
     run_case((struct job){.p = shape(format, 0, 3, 3, 5, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM); /* the bias alone */
 }
 
@@ -543,6 +562,7 @@ void check_convolution_32f(void)
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
         tiles(formats[i]);
+        blocks(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
         if (!check_quick())
