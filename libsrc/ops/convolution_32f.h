@@ -148,6 +148,8 @@ struct sn_nhwc_rows {
     size_t dstLine, dstPixel;
     const float * add;        /* NULL, or what is added before the activation; lies as dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
+    const float * ahead;      /* NULL, or so many floats that will be wanted next: they are fetched meanwhile */
+    size_t aheadSize;
 };
 
 /* Computes them. */

@@ -156,7 +156,10 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
             gemm.ahead = NULL;
-            if (first == 0 && !c->band.copied && c->depth >= 64) {
+            if (r->aheadSize && c->weightSize <= 65536) {
+                gemm.ahead = r->ahead + r->aheadSize * first / outputs(c);
+                gemm.aheadStep = r->aheadSize * gemm.columns / outputs(c) / gemm.width;
+            } else if (first == 0 && !c->band.copied && c->depth >= 64) {
                 gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
                 gemm.aheadStep = gemm.aStepX;
             } else if (c->weightSize > 65536) {

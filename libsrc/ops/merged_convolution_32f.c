@@ -137,8 +137,14 @@ bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const f
                                    const float * const * bias, const float * const * params)
 {
     for (size_t i = m->first, n = 0; i <= (size_t)m->last; ++i, ++n)
-        if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL))
+        if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL)) {
+            for (; i > (size_t)m->first; --i) { /* the first call: later ones have their memory */
+                sn_free(m->stage[i - 1].held);
+                m->stage[i - 1].held = NULL;
+                m->stage[i - 1].heldSize = 0;
+            }
             return false;
+        }
     return true;
 }
 
@@ -203,6 +209,16 @@ static size_t prepare(const struct job * job, const float * src, size_t row, siz
     return sn_max(ready, end);
 }
 
+/* What the depthwise stage will read of the image when it goes on from row `row`, as it has not read it before. */
+static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row, size_t rows, size_t * size)
+{
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const size_t at = row * p->strideY + (p->kernelY - sn_min(p->kernelY, p->strideY)); /* of padded lines */
+    const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
+    *size = sn_min(rows * p->strideY, p->srcH - begin) * m->line;
+    return begin * m->line;
+}
+
 /* Rows row .. row + rows - 1 of the projection, by the buffer, which has them with the padding of the projection. */
 static size_t project(const struct job * job, const float * src, size_t row, size_t rows, size_t ready, float * dst)
 {
@@ -221,8 +237,11 @@ static size_t project(const struct job * job, const float * src, size_t row, siz
                   m->bufferPixel);
     }
     const size_t dstLine = p->dstW * p->dstC;
-    sn_nhwc_compute(c, &(struct sn_nhwc_rows){.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
-        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL});
+    struct sn_nhwc_rows r = {.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
+        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL};
+    if (m->first == SN_DEPTHWISE)
+        r.ahead = src + next_lines(m, end, rows, &r.aheadSize);
+    sn_nhwc_compute(c, &r);
     return ready;
 }
 

@@ -127,6 +127,42 @@ static void deconvolution(SimdTensorFormatType format, size_t stride)
     SimdRelease(c);
 }
 
+/* All ones: an expansion, a depthwise convolution and a projection, which each add up what they can reach. */
+static void merged_convolution(void)
+{
+    static float src[C * S * S], dst[C * S * S], weight[C * C * 9];
+    SimdConvolutionParameters p[3] = {shape(SimdTensorFormatNhwc), shape(SimdTensorFormatNhwc), shape(SimdTensorFormatNhwc)};
+    p[1].group = C;
+    p[2].kernelY = p[2].kernelX = 1;
+    p[2].padY = p[2].padX = p[2].padH = p[2].padW = 0;
+    const float * const weights[3] = {weight, weight, weight};
+    for (int i = 0; i < C * S * S; ++i)
+        src[i] = 1, dst[i] = -7;
+    for (int i = 0; i < C * C * 9; ++i)
+        weight[i] = 1;
+    no_memory = true;
+    TEST(SimdSynetMergedConvolution32fInit(1, p, 3, SimdTrue) == NULL);
+    TEST_REFUSED(2, "SimdSynetMergedConvolution32fInit: ");
+    no_memory = false;
+    void * c = SimdSynetMergedConvolution32fInit(1, p, 3, SimdTrue);
+    no_memory = true;
+    SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
+    TEST_REFUSED(2, "SimdSynetMergedConvolution32fSetParams: ");
+    TEST(SimdSynetMergedConvolution32fInternalBufferSize(c) == 0);
+    no_memory = false;
+    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
+    TEST_REFUSED(3, "SetParams");
+    TEST(all_are(dst, C * S * S, -7));
+    SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
+    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
+    TEST_NO_ERROR();
+    TEST(dst[0] == 1 + C * C * (4 + 6 + 6 + 9));
+    allocations = 0;
+    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
+    TEST(allocations == 0);
+    SimdRelease(c);
+}
+
 /* Functions without a context need no memory at all. */
 static void plain_functions(void)
 {
@@ -170,6 +206,7 @@ static void * on_every_level(void * unused)
             deconvolution(SimdTensorFormatNhwc, stride);
             deconvolution(SimdTensorFormatNchw, stride);
         }
+        merged_convolution();
     }
     infrastructure();
     return unused;
