@@ -23,6 +23,9 @@ enum { STRIPE = 512 };
 /* Tiles of a block of rows, at most: beyond some thousand rows another copy of A would only be larger, not faster. */
 enum { TILES = 80 };
 
+/* Rows that use a packed stripe a few times only. */
+enum { FEW = 256 };
+
 struct job {
     const struct sn_gemm * g;
     const struct sn_table * table;
@@ -65,9 +68,14 @@ static void multiply(const struct job * job, size_t row, size_t rows, size_t col
         .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = job->b,
         .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
     const bool resume = k > 0 || g->beta != 0;
-    for (size_t n = 0; n < columns; n += tile->columns) {
+    /* Few rows: the next step's part of B is fetched while this one's is used, if it lies in one piece. */
+    const bool fetch = !g->transposed && g->M < FEW && g->ldb <= columns * 5 / 4 && k + depth < g->K;
+    const size_t share = depth * g->ldb / sn_ceil_div(columns, tile->columns);
+    run.aheadStep = share / rows;
+    for (size_t n = 0, i = 0; n < columns; n += tile->columns, ++i) {
         run.columns = sn_min(tile->columns, columns - n);
         run.from = resume ? run.c : NULL;
+        run.ahead = fetch ? g->B + (k + depth) * g->ldb + i * share : NULL;
         tile->run(&run);
         run.b += pitch_of_panels(job, depth);
         run.c += tile->columns;
@@ -128,7 +136,7 @@ static void plan(struct job * job)
     const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
     const size_t cached = sn_max(sn_cpu()->cacheL2 / sizeof(float) * 3 / 4 / STRIPE, 64);
-    job->step = sn_max(equal_parts(g->K, g->M < 256 ? cached : sn_max(cached, 1024)), 1);
+    job->step = sn_max(equal_parts(g->K, g->M < FEW ? cached : sn_max(cached, 1024)), 1);
     job->rows = equal_parts(g->M, TILES * tile->rows);
     job->copied = g->N > 4 * tile->columns || g->lda % 512 == 0;
     job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
