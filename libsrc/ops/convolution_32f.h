@@ -38,7 +38,8 @@ extern const struct sn_convolution_32f_way sn_convolution_32f_base;
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_winograd_2,
-    sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+    sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc,
+    sn_convolution_32f_nchw;
 
 /*
  * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is
@@ -129,7 +130,7 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
 /* Copies what output rows row .. row + rows - 1 need of one plane of the image. */
 void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to);
 
-/* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them. Of the last vector the rest is left. */
+/* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them, but for the end of the last vector. */
 void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
                             float * packed);
 

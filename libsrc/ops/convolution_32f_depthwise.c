@@ -1,9 +1,9 @@
 /*
  * Depthwise convolution: as many groups as channels, one output for each.
  *
- * NHWC: vectors of channels, straight from the image. NCHW: vectors of pixels, one channel after the other, from a copy of its
- * lines with their padding, split in phases (see ops/convolution_32f_nchw.c); or, where that wastes lanes or copies much for few
- * outputs, as NHWC: a vector of channels is converted, computed and converted back while it is near.
+ * NHWC: vectors of channels, straight from the image. NCHW: vectors of pixels, one channel after the other, from a copy of
+ * its lines with their padding, split in phases (see ops/convolution_32f_nchw.c); or, where that wastes lanes or copies much
+ * for few outputs, as NHWC: a vector of channels is converted, computed and converted back while it is near.
  */
 #include <string.h>
 
@@ -35,10 +35,10 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNhwc); }
 
 /*
- * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and drive
- * each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then SLICE channels
- * at a time are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as a
- * cache line, or 1 KB apart, it took up to 1.3 times as long.
+ * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and
+ * drive each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then SLICE
+ * channels at a time are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as
+ * long as a cache line, or pixels 1 KB apart, it took up to 1.3 times as long.
  */
 enum { SLICE = 64 };
 
@@ -69,7 +69,8 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
            sn_product(&c->weightSize, c->depth, c->channels);
 }
 
-void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight, float * packed)
+void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
+                            float * packed)
 {
     const size_t lanes = table->alignment / sizeof(float);
     for (size_t c = 0; c < channels; c += lanes)
@@ -138,9 +139,10 @@ const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
 
 /*
  * Cost model, in cycles of a core that multiplies 16 floats a cycle; right, or wrong by some percent, on all layers of
- * MobileNets. Directly, vectors of pixels are cut at the end of a row, and every line is copied first, which has its price for
- * each line and phase, and where a stride sorts pixels into phases also for each vector. A conversion costs 7 for a vector
- * of inputs or outputs. So small images and strides are converted: 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2.
+ * MobileNets but 16x112x112 of stride 2 with AVX2 (1.17 times). Directly, vectors of pixels are cut at the end of a row, and
+ * every line is copied first, which has its price for each line and phase, and where a stride sorts pixels into phases also
+ * for each vector. A conversion costs 7 for a vector of inputs or outputs. So small images and strides are converted: 2.4
+ * times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2.
  */
 static double direct_cost(const struct sn_convolution_32f * c)
 {
@@ -191,8 +193,8 @@ static void converted_pack(const struct sn_convolution_32f * c, const float * we
 }
 
 /* Output rows row .. row + d->rows - 1 of the channels of d, the first of which are the planes src and dst. */
-static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const float * src, size_t row,
-                           float * work, float * dst)
+static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const float * src,
+                           size_t row, float * work, float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const float ** line = (const float **)(void *)work;
@@ -285,7 +287,8 @@ static void nchw_channel(const struct job * job, size_t channel, const float * s
     const SimdConvolutionParameters * p = &c->p;
     struct sn_depthwise_nchw_32f d = {.src = job->work, .srcStep = c->band.strideY * c->band.line,
         .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
-        .weight = c->weight + channel * c->depth, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
+        .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
+        .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}, .columns = p->dstW};
     for (size_t row = 0; row < p->dstH; row += c->band.rows) {
         d.rows = sn_min(c->band.rows, p->dstH - row);
