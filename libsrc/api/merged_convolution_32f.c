@@ -88,7 +88,8 @@ static enum sn_merged_stage first_stage(const SimdConvolutionParameters * p, siz
 
 static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
 
-static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p, size_t count, bool add)
+static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p, size_t count,
+                             bool add)
 {
     SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
     SN_CHECK_FOR(function, p, false, "conv is NULL, expected an array of parameters");

@@ -1,10 +1,10 @@
 /*
  * Merged convolution: a few output rows at a time through all stages, so that what lies between them stays in the caches.
  *
- * A step expands the lines that its rows need and no earlier step has made, into a ring of lines that have their padding as zeros
- * beside them; lets the depthwise kernel run over the ring; and multiplies its result, while it is near, with the weights of the
- * projection. So each line is expanded once, and no intermediate image exists. Without an expansion the depthwise kernel reads
- * the image itself; without a projection it writes the result.
+ * A step expands the lines that its rows need and no earlier step has made, into a ring of lines that have their padding as
+ * zeros beside them; lets the depthwise kernel run over the ring; and multiplies its result, while it is near, with the
+ * weights of the projection. So each line is expanded once, and no intermediate image exists. Without an expansion the
+ * depthwise kernel reads the image itself; without a projection it writes the result.
  *
  * Neither results nor the order of any sum depend on how many rows a step has.
  */
@@ -49,8 +49,8 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const float
 /* Rows of a step, and lines that they need with the largest kernel and stride. */
 enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
 
-/* Floats between pixels of `channels`, such that the pixels that a kernel reads together do not all fall into a few sets of the
- * first cache. */
+/* Floats between pixels of `channels`, such that the pixels that a kernel reads together do not all fall into a few sets of
+ * the first cache. */
 static size_t spaced(size_t channels) { return channels % 512 == 0 ? channels + SN_ALIGN / sizeof(float) : channels; }
 
 static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
@@ -69,8 +69,8 @@ static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
 
 /*
  * Rows come by fours, which is what the depthwise kernel computes together, as long as half of the second cache holds what a
- * step works on. With few weights, four: more are no faster. With many, which each step fetches from beyond that cache, as many
- * as it holds.
+ * step works on. With few weights, four: more are no faster. With many, which each step fetches from beyond that cache, as
+ * many as it holds.
  */
 static void plan_rows(struct sn_merged_convolution_32f * m)
 {
@@ -109,8 +109,8 @@ static bool plan_work(struct sn_merged_convolution_32f * m)
 
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
 {
-    static const struct sn_convolution_32f_way * const ways[] = {&sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc,
-                                                                 &sn_convolution_32f_nhwc};
+    static const struct sn_convolution_32f_way * const ways[] = {
+        &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
     for (int i = m->first; i <= (int)m->last; ++i) {
         struct sn_convolution_32f * c = &m->stage[i];
         c->batch = m->batch;
@@ -157,7 +157,7 @@ struct job {
     float * dst;
 };
 
-/* Expands lines `line` .. end - 1 of the image into their places in the ring, as many at a time as lie there side by side. */
+/* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as lie there side by side. */
 static void expand(const struct job * job, const float * src, size_t line, size_t end)
 {
     const struct sn_merged_convolution_32f * m = job->m;
@@ -194,8 +194,8 @@ static void depthwise(const struct job * job, const float * src, size_t row, siz
     m->table->depthwise_nhwc_32f(&d);
 }
 
-/* The expansion, where there is one, of the lines that these rows of the depthwise stage need and that are not `ready`, which
- * are those before the result. */
+/* Expands, where there is an expansion, the lines that these rows of the depthwise stage need and that are not among the
+ * first `ready`. Returns how many of the first are ready now. */
 static size_t prepare(const struct job * job, const float * src, size_t row, size_t rows, size_t ready)
 {
     const struct sn_merged_convolution_32f * m = job->m;
@@ -282,7 +282,8 @@ static void run(const void * argument, size_t begin, size_t end)
     }
 }
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const float * src, float * work, float * dst)
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const float * src, float * work,
+                                       float * dst)
 {
     if (is_base(m)) {
         forward_base(m, src, work, dst);

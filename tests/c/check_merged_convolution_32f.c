@@ -1,6 +1,6 @@
 /*
- * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it makes of
- * the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
+ * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it makes
+ * of the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
  */
 #include <stdlib.h>
 
@@ -83,10 +83,12 @@ static void * open(const void * job, void * const * a)
     void * context = init(job, a);
     if (!context || j->no_set)
         return context;
-    struct copies weight = copy(j, a[WEIGHT], weight_of), bias = copy(j, a[BIAS], bias_of), params = copy(j, a[PARAMS], params_of);
+    struct copies weight = copy(j, a[WEIGHT], weight_of), bias = copy(j, a[BIAS], bias_of);
+    struct copies params = copy(j, a[PARAMS], params_of);
     SimdBool internal[3] = {SimdFalse, SimdFalse, SimdFalse};
     const bool none = all_of(j, params_of) == 0 && j->batch % 2; /* then the array of arrays may be NULL too */
-    SimdSynetMergedConvolution32fSetParams(context, weight.at, internal, j->no_bias ? NULL : bias.at, none ? NULL : params.at);
+    SimdSynetMergedConvolution32fSetParams(context, weight.at, internal, j->no_bias ? NULL : bias.at,
+                                           none ? NULL : params.at);
     for (size_t i = 0; i < j->count; ++i)
         if (internal[i] != SimdTrue)
             check_that(false, SET_PARAMS, "internal[%zu] is not SimdTrue", i);
@@ -267,9 +269,10 @@ static void declare(const struct job * j, enum check_fill fill)
     int length = snprintf(text, sizeof(text), "%zux%zux%zux%zu", j->batch, j->p[0].srcC, j->p[0].srcH, j->p[0].srcW);
     for (size_t i = 0; i < j->count; ++i) {
         const parameters * p = &j->p[i];
-        length += snprintf(text + length, sizeof(text) - (size_t)length, " -> %zux%zux%zu k%zu s%zux%zu p%zu,%zu,%zu,%zu%s act%d",
-                           p->dstC, p->dstH, p->dstW, p->kernelY, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW,
-                           p->group > 1 ? " g" : "", (int)p->activation);
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           " -> %zux%zux%zu k%zu s%zux%zu p%zu,%zu,%zu,%zu%s act%d", p->dstC, p->dstH, p->dstW, p->kernelY,
+                           p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group > 1 ? " g" : "",
+                           (int)p->activation);
     }
     check_case(FORWARD, "%s%s%s%s %s", text, j->add ? " add" : "", j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "",
                check_fill_name(fill));
@@ -290,8 +293,8 @@ static parameters stage(size_t srcC, size_t h, size_t w, size_t c, size_t kernel
 {
     const SimdTensorFormatType f = SimdTensorFormatNhwc;
     parameters p = {.srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData32f, .srcF = f, .dstC = c,
-                    .dstT = SimdTensorData32f, .dstF = f, .kernelY = kernel, .kernelX = kernel, .dilationY = 1, .dilationX = 1,
-                    .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad,
+                    .dstT = SimdTensorData32f, .dstF = f, .kernelY = kernel, .kernelX = kernel, .dilationY = 1,
+                    .dilationX = 1, .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad,
                     .group = group ? group : srcC};
     p.dstH = (h + 2 * pad - kernel) / stride + 1;
     p.dstW = (w + 2 * pad - kernel) / stride + 1;
@@ -304,7 +307,8 @@ static parameters behind(const parameters * p, size_t c, size_t kernel, size_t s
 }
 
 /* The usual block: padding that keeps the size, but for the stride of the depthwise stage. */
-static struct job block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride, size_t o)
+static struct job block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
+                        size_t o)
 {
     struct job j = {.count = 3, .batch = 1};
     j.p[0] = stage(c, h, w, expanded, kernel0, 1, kernel0 / 2, 1);
@@ -391,7 +395,8 @@ static void tails(void)
     }
 }
 
-/* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, sums of nothing. */
+/* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, sums of
+ * nothing. */
 static void cuts(void)
 {
     struct job j = block(9, 60, 70, 40, 1, 3, 1, 9);
@@ -444,7 +449,8 @@ static void set_null(const void * job, void * context, void * const * a)
 {
     const struct job * j = job;
     const float * weight[3] = {a[WEIGHT], j->null_weight ? NULL : a[WEIGHT], a[WEIGHT]};
-    SimdSynetMergedConvolution32fSetParams(j->wrong_context ? NULL : context, j->null_weights ? NULL : weight, NULL, NULL, NULL);
+    SimdSynetMergedConvolution32fSetParams(j->wrong_context ? NULL : context, j->null_weights ? NULL : weight, NULL, NULL,
+                                           NULL);
 }
 
 static void forward_null(const void * job, void * context, void * const * a)
