@@ -215,8 +215,8 @@ static void depthwise_run(const struct sn_depthwise_run_8i * d)
                 for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
                     v_store_32i(sums + i, channels - i >= V32F_N ? depthwise_sum(d, src + i, weight, V32F_N)
                                                                  : depthwise_sum(d, src + i, weight, channels - i));
-                result_row(sums, &result, channels,
-                           d->dst + y * d->dstStepY + x * d->dstStepX + c * (result.bytes ? 1 : sizeof(float)));
+                result_rows(sums, 0, &result, channels,
+                            d->dst + y * d->dstStepY + x * d->dstStepX + c * (result.bytes ? 1 : sizeof(float)), 0, 1);
             }
     }
 }

@@ -87,8 +87,8 @@ SN_INLINE void tile_column(const struct sn_gemm_8i * g, const tile_fn * tiles, s
         for (size_t i = 0, x = 0; i < count; ++i) {
             const size_t h = height + (i < taller);
             tiles[h - 1](g, a + x * g->aStepX, sums);
-            for (size_t k = 0; k < h; ++k, ++x)
-                result_row(sums + k * vectors * V32F_N, g->result, g->columns, c + x * g->cStepX);
+            result_rows(sums, vectors * V32F_N, g->result, g->columns, c + x * g->cStepX, g->cStepX, h);
+            x += h;
         }
     }
 }

@@ -18,23 +18,21 @@ SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, 
     return activate_32f(v, type, slope, p0, v_set_32f(r->param[1]));
 }
 
-/* Its byte as an integer that a pack is to saturate; a value that is not tame is limited before. */
-SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type, bool tame)
+/* Its byte as an integer; limited in this order, so that a NaN becomes 0. */
+SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type)
 {
     v32f t = v_mul_32f(result_value(sum, r, at, type), v_load_32f(r->scale + at));
     t = v_add_32f(t, v_set_32f(r->zero));
-    if (!tame) /* in this order, so that a NaN becomes 0 */
-        t = v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255));
-    return v_cvt_32f_32i(t);
+    return v_cvt_32f_32i(v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255)));
 }
 
 /* Up to a vector of bytes of one row: n sums of channels `at` on. */
 SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst,
-                            SimdConvolutionActivationType type, bool tame)
+                            SimdConvolutionActivationType type)
 {
     v32i x[4];
     SN_UNROLL for (size_t i = 0; i < 4; ++i)
-        x[i] = i * V32F_N < n ? result_integer(v_load_32i(sums + i * V32F_N), r, at + i * V32F_N, type, tame) : v_set_32i(0);
+        x[i] = i * V32F_N < n ? result_integer(v_load_32i(sums + i * V32F_N), r, at + i * V32F_N, type) : v_set_32i(0);
     v8u bytes = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
     bytes = v_min_8u(v_max_8u(bytes, v_load_8u(r->low + at)), v_load_8u(r->high + at));
     if (n == V8U_N)
@@ -51,6 +49,41 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
     }
 }
 
+/*
+ * Bytes of tame values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are shared out
+ * between their units: x * 1 + b is x + b.
+ */
+SN_INLINE void result_tame(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
+                           size_t dstStep, size_t rows)
+{
+    const v32f zero = v_set_32f(r->zero), one = v_set_32f(1);
+    const v8u low = v_load_8u(r->low), high = v_load_8u(r->high);
+    v32f norm[4], bias[4], scale[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const bool used = i * V32F_N < n;
+        norm[i] = used ? v_load_32f(r->norm + i * V32F_N) : zero;
+        bias[i] = used ? v_load_32f(r->bias + i * V32F_N) : zero;
+        scale[i] = used ? v_load_32f(r->scale + i * V32F_N) : zero;
+    }
+    for (; rows; --rows, sums += step, dst += dstStep) {
+        v32i x[4];
+        SN_UNROLL for (size_t i = 0; i < 4; ++i)
+        {
+            x[i] = v_set_32i(0);
+            if (i * V32F_N < n) {
+                const v32f v = v_fma_32f(v_mul_32f(v_cvt_32i_32f(v_load_32i(sums + i * V32F_N)), norm[i]), one, bias[i]);
+                x[i] = v_cvt_32f_32i(v_add_32f(v_mul_32f(v, scale[i]), zero));
+            }
+        }
+        const v8u bytes = v_min_8u(v_max_8u(v_pack_32i_8u(x[0], x[1], x[2], x[3]), low), high);
+        if (n == V8U_N)
+            v_store_8u(dst, bytes);
+        else
+            v_store_tail_8u(dst, bytes, n);
+    }
+}
+
 /* A row of sums, in whole vectors: `channels` results. */
 SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, size_t channels, uint8_t * dst)
 {
@@ -58,11 +91,20 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
         const size_t n = sn_min(channels - at, V8U_N);
         if (!r->bytes)
             result_floats(sums + at, r, at, n, dst + at * sizeof(float));
-        else if (r->tame && r->activation == SimdConvolutionActivationIdentity)
-            result_bytes(sums + at, r, at, n, dst + at, SimdConvolutionActivationIdentity, true);
         else
-            result_bytes(sums + at, r, at, n, dst + at, r->activation, false);
+            result_bytes(sums + at, r, at, n, dst + at, r->activation);
     }
+}
+
+/* Rows of sums, in whole vectors, at most V8U_N of them: `channels` results each. */
+static __attribute__((noinline, unused)) void result_rows(const int32_t * sums, size_t step, const struct sn_result_8i * r,
+                                                          size_t channels, uint8_t * dst, size_t dstStep, size_t rows)
+{
+    if (r->bytes && r->tame && r->activation == SimdConvolutionActivationIdentity && channels <= V8U_N)
+        result_tame(sums, step, r, channels, dst, dstStep, rows);
+    else
+        for (; rows; --rows, sums += step, dst += dstStep)
+            result_row(sums, r, channels, dst);
 }
 
 #endif

@@ -45,11 +45,13 @@ static void run(const struct sn_gemm_8i * g)
     }
 }
 
-/* The entry point that core/dispatch.c knows. */
+/* The entry point that core/dispatch.c knows; the other is in depthwise_8i.c. */
 void ISA_FN(install)(struct sn_table * table);
+void ISA_FN(install_depthwise_8i)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)
 {
+    ISA_FN(install_depthwise_8i)(table);
     table->dot_work = dot_work;
     table->gemm_8i = (struct sn_gemm_8i_tile){.run = run, .rows = 6, .columns = 4 * V32F_N, .granule = V32F_N,
         .group = TILE_GROUP, .biased = false};
