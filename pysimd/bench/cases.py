@@ -42,6 +42,7 @@ class Prepared:
     call: Callable[[], Any]
     empty: Callable[[], Any] | None = None  # the same function with nothing to do
     flops: int = 0  # of a case that computes
+    products: bool = False  # and computes them as products of bytes
     traffic: int = 0  # bytes read and written, of a case that moves memory
     info: str = ""
     keep: tuple[Any, ...] = ()  # arrays that the calls point to
@@ -435,6 +436,33 @@ def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
     )
 
 
+def _convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+    """Bytes in, bytes out; no output channels given: depthwise."""
+    c, h, w = (int(n) for n in shape.split("x"))
+    pad = kernel // 2
+    layer = Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+
+    def prepare() -> Prepared:
+        conv = _parameters(layer, layout)
+        conv.srcT = conv.dstT = lib.SimdTensorData8u
+        src, dst = _bytes(c, h, w), _bytes(*layer.dst)
+        weight, limits = _floats(layer.multiplications // (layer.dst[1] * layer.dst[2])), _floats(2, max(c, o))
+        limits[0], limits[1] = 0, 1
+        stats = ffi.new("float *[]", [_at(limits[0]), _at(limits[1])] * 2)
+        context = ffi.gc(lib.SimdSynetConvolution8iInit(1, conv), lib.SimdRelease)
+        lib.SimdSynetConvolution8iSetParams(context, _at(weight), ffi.NULL, ffi.NULL, stats)
+        u = "uint8_t *"
+        return Prepared(
+            _bind(lib.SimdSynetConvolution8iForward, context, _at(src, u), ffi.NULL, _at(dst, u)),
+            flops=2 * layer.multiplications,
+            products=True,
+            info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+            keep=(src, dst),
+        )
+
+    return Case("convolution_8i", f"8i {layer}", layout, prepare, aim_peak=aim)
+
+
 #: Family, and what prepares it, of each kind of layer that has a function of ours.
 _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
     CONVOLUTION: ("convolution", _convolution_prepare),
@@ -670,6 +698,23 @@ def _cases() -> list[Case]:
         _convolution("nhwc", "120x28x28", 0, 5, aim=0.80),
         _convolution("nhwc", "16x112x112", 96, 1, aim=0.92),
         _convolution("nhwc", "32x208x208", 64, 3, 2, aim=0.94),
+        _convolution_8i("nhwc", "64x56x56", 64, 1, aim=0.80),
+        _convolution_8i("nhwc", "256x56x56", 64, 1, aim=0.80),
+        _convolution_8i("nhwc", "64x56x56", 256, 1, aim=0.80),
+        _convolution_8i("nhwc", "512x28x28", 128, 1, aim=0.85),
+        _convolution_8i("nhwc", "128x28x28", 512, 1, aim=0.85),
+        _convolution_8i("nhwc", "1024x14x14", 256, 1, aim=0.85),
+        _convolution_8i("nhwc", "2048x7x7", 512, 1, aim=0.85),
+        _convolution_8i("nhwc", "512x7x7", 2048, 1, aim=0.85),
+        _convolution_8i("nhwc", "64x56x56", 64, 3, aim=0.80),
+        _convolution_8i("nhwc", "128x28x28", 128, 3, aim=0.85),
+        _convolution_8i("nhwc", "128x56x56", 128, 3, 2, aim=0.85),
+        _convolution_8i("nhwc", "256x14x14", 256, 3, aim=0.85),
+        _convolution_8i("nhwc", "512x7x7", 512, 3, aim=0.85),
+        _convolution_8i("nchw", "64x56x56", 64, 3),
+        _convolution_8i("nhwc", "3x224x224", 64, 7, 2),
+        *[_convolution_8i("nhwc", shape, 0, 3) for shape in ("32x112x112", "144x56x56", "192x28x28", "384x14x14", "960x7x7")],
+        *[_convolution_8i("nhwc", shape, 0, 3, 2) for shape in ("96x112x112", "144x56x56", "576x14x14")],
         _merged("16x112x112", 96, 2, 24, aim=0.92),
         _merged("24x56x56", 144, 1, 24, aim=0.90),
         _merged("160x7x7", 960, 1, 160, aim=0.96),

@@ -101,8 +101,10 @@ class _Timed:
 
 
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
-    if prepared.flops:
-        flops = prepared.flops
+    flops = prepared.flops
+    if prepared.products:
+        return "dot", lambda: flops / limits.products_per_second()
+    if flops:
         return "fma", lambda: flops / limits.flops_per_second()
     return "copy", limits.CopyLimit(prepared.traffic).seconds
 

@@ -507,5 +507,10 @@ void check_convolution_8i(void)
     check_empty(forward_null, &empty);
     refusals();
     refusals_of_calls();
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        check_that(SimdnetDotWork(100000) >= 100000 && SimdnetLastErrorKind() == 0, "SimdnetDotWork", "on %s", SimdnetIsaLevel(i));
+    }
+    SimdnetSetMaxIsa(NULL);
     bench();
 }

@@ -168,6 +168,8 @@ static void no_slot_empty(void)
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
+            if (at == offsetof(struct sn_table, gemm_8i.biased)) /* the one word that says yes or no */
+                continue;
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)
                 tile |= at - tiles[i].begin < tiles[i].size;
