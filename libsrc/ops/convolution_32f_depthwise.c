@@ -135,7 +135,7 @@ static void nhwc_forward(const struct sn_convolution_32f * c, const float * src,
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
     "depthwise NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, spread, nhwc_forward};
 
-/* ---- NCHW as NHWC, for one vector of channels after the other */
+/* ---- NCHW as NHWC, a vector of channels or two at a time; slices of NHWC */
 
 /*
  * Cost model, in cycles of a core that multiplies 16 floats a cycle; right, or wrong by some percent, on all layers of
@@ -167,13 +167,19 @@ static bool converted_takes(const struct sn_convolution_32f * c)
     return depthwise(c, SimdTensorFormatNchw) && c->srcSize && c->dstSize && converted_cost(c) < direct_cost(c);
 }
 
-/* The workspace: pointers to lines, converted lines, the result. Bands of rows, so that they stay in the second cache. */
+/*
+ * The workspace: pointers to lines, converted lines, the result, in bands of rows that stay in the second cache; those of a
+ * quarter of this height took 1.2 times as long. Small images are converted by two vectors of channels, 1.05 to 1.15 times as
+ * fast; large ones are not, 1.3 times as slow.
+ */
 static bool converted_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    c->band.pixel = sliced(c) ? SLICE : sn_lanes(c);
+    const size_t lanes = sn_lanes(c), pixels = p->srcH * p->srcW + p->dstH * p->dstW;
+    const bool small = 2 * lanes * pixels * sizeof(float) <= sn_cpu()->cacheL2 / 16;
+    c->band.pixel = sliced(c) ? SLICE : small ? 2 * lanes : lanes;
     struct sn_band band = {.line = (p->srcW + p->dstW) * c->band.pixel, .strideY = p->strideY};
-    sn_band_rows(&band, p, sn_cpu()->cacheL2 / 4 / sizeof(float));
+    sn_band_rows(&band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
     size_t image, result;
     if (!nhwc_plan(c) || !nhwc_rows(c, sn_min(c->band.rows, band.rows)) ||
         !sn_product(&image, sn_min(band.lines, p->srcH), p->srcW, c->band.pixel) ||
@@ -222,7 +228,7 @@ static void converted_band(const struct sn_convolution_32f * c, struct sn_depthw
                                 SimdTensorFormatNchw, row * p->dstW, (row + d.rows) * p->dstW);
 }
 
-/* Units of work are the vectors of channels of all images. */
+/* Units of work are `pixel` channels of all images. */
 static void converted_run(const void * argument, size_t begin, size_t end)
 {
     const struct job * job = argument;
