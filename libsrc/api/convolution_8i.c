@@ -105,7 +105,8 @@ void SimdSynetConvolution8iSetParams(void * context, const float * weight, const
     if (fault.memory)
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
     else
-        SN_CHECK(!fault.name, SN_VOID, "%s %zu is %g, expected %s", fault.name, fault.channel, (double)fault.value, fault.expected);
+        SN_CHECK(!fault.name, SN_VOID, "%s %zu is %g, expected %s", fault.name, fault.channel, (double)fault.value,
+                 fault.expected);
 }
 
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

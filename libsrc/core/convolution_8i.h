@@ -1,6 +1,6 @@
 /*
- * What the kernels of Convolution8i are given. Activations are bytes, or the same numbers in 16 bits where an instruction set
- * multiplies those; weights are signed; sums are int32 and wrap. All addresses and steps of images count bytes.
+ * What the kernels of Convolution8i are given. Activations are bytes, or the same numbers in 16 bits where an instruction
+ * set multiplies those; weights are signed; sums are int32 and wrap. All addresses and steps of images count bytes.
  */
 #ifndef SN_CORE_CONVOLUTION_8I_H
 #define SN_CORE_CONVOLUTION_8I_H
@@ -26,8 +26,9 @@ typedef void (*sn_convolution_8i_fn)(const SimdConvolutionParameters * p, const 
 /* ---- from sums to results */
 
 /*
- * v = activation(sum * norm + bias) as a float; or as a byte, nearest(v * scale + zero) within low .. high, which are bytes. All
- * are float32 operations rounded by themselves. Arrays have one value per output channel, in whole vectors of bytes.
+ * v = activation(sum * norm + bias) as a float; or as a byte, nearest(v * scale + zero) within low .. high, which are
+ * bytes. All are float32 operations rounded by themselves. Arrays have one value per output channel, in whole vectors of
+ * bytes.
  *
  * For bytes Relu and RestrictRange are Identity with other limits: rounding keeps the order of numbers.
  */
@@ -52,8 +53,8 @@ struct sn_gemm_8i {
     const size_t * segment; /* offsets in a row, `segments` of them */
     size_t segments, length; /* of as many groups of `group` numbers, 4 bytes, each; the last ones may meet weights of 0 */
 
-    const void * b;  /* [segments * length][width of the panel][group] weights, zeros beyond `columns`; aligned to SN_ALIGN */
-    size_t columns;  /* 1 .. tile->columns */
+    const void * b; /* [segments * length][width of the panel][group] weights, zeros beyond `columns`; aligned */
+    size_t columns; /* 1 .. tile->columns */
     const int32_t * start; /* of the sums; see biased below */
 
     uint8_t * c; /* rows (y, x) at c + y * cStepY + x * cStepX, `columns` results each */
@@ -76,8 +77,8 @@ struct sn_gemm_8i_tile {
 /* ---- depthwise */
 
 /*
- * Rows of a depthwise convolution of bytes (pixels of `channels` bytes, nothing outside the image): output (y, x) has tap t at
- * src + y * srcStepY + x * srcStepX + tap[t].
+ * Rows of a depthwise convolution of bytes (pixels of `channels` bytes, nothing outside the image): output (y, x) has tap
+ * t at src + y * srcStepY + x * srcStepX + tap[t].
  */
 struct sn_depthwise_run_8i {
     const uint8_t * src;
@@ -103,8 +104,9 @@ struct sn_depthwise_8i {
 /* ---- images to bytes and back */
 
 /*
- * Pixels of an image, NHWC or NCHW, bytes or floats, as bytes (or, wide, as 16 bits) of NHWC. Channel c of pixel i is element
- * i * srcPixel + c * srcChannel of src, and goes to dst + i * dstPixel + c * (1 or 2). One of the two steps of src is 1.
+ * Pixels of an image, NHWC or NCHW, bytes or floats, as bytes (or, wide, as 16 bits) of NHWC. Channel c of pixel i is
+ * element i * srcPixel + c * srcChannel of src, and goes to dst + i * dstPixel + c * (1 or 2). One of the two steps of
+ * src is 1.
  */
 struct sn_pixels_8i {
     const void * src;
@@ -120,7 +122,8 @@ struct sn_pixels_8i {
 typedef void (*sn_pixels_8i_fn)(const struct sn_pixels_8i * p);
 
 /* Channel c of pixel i, byte src[i * step + c], to dst[c * plane + i]. */
-typedef void (*sn_planes_8u_fn)(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane);
+typedef void (*sn_planes_8u_fn)(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst,
+                                size_t plane);
 
 /* ---- limit */
 

@@ -1,9 +1,10 @@
 /*
- * What stands between images and the tile of quantised convolutions: images to bytes of NHWC, results to planes; and depthwise
- * convolution.
+ * What stands between images and the tile of quantised convolutions: images to bytes of NHWC, results to planes; and
+ * depthwise convolution.
  *
- * Bytes are made a vector at a time. Planes become pixels in squares: bytes of four channels are joined to the 32-bit lanes of a
- * vector, one for each of V32F_N pixels, and a square of such vectors is transposed; planes are made the way back.
+ * Bytes are made a vector at a time. Planes become pixels in squares: bytes of four channels are joined to the 32-bit
+ * lanes of a vector, one for each of V32F_N pixels, and a square of such vectors is transposed; planes are made the way
+ * back.
  */
 #include "kernels/install.h"
 
@@ -154,7 +155,7 @@ static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t 
             const size_t n = sn_min(pixels - pixel, V32F_N), wide = sn_min(channels - c, V8U_N);
             v32f square[V32F_N];
             for (size_t i = 0; i < V32F_N; ++i)
-                square[i] = i < n ? v_cast_32i_32f(v_cast_8u_32i(v_load_tail_8u(src + (pixel + i) * step + c, wide))) : v_zero_32f();
+                square[i] = v_cast_32i_32f(v_cast_8u_32i(v_load_tail_8u(src + (pixel + i) * step + c, i < n ? wide : 0)));
             v_transpose_32f(square);
             for (size_t i = 0; 4 * i < wide; ++i) {
                 const v32i x = v_cast_32f_32i(square[i]), zero = v_set_32i(0);
@@ -176,13 +177,15 @@ static size_t depthwise_size(size_t taps, size_t channels)
 }
 
 /* [vector of channels][pair of taps][channel][tap of the pair] */
-static void depthwise_pack(const int8_t * weight, bool planes, size_t kernelY, size_t kernelX, size_t channels, void * packed)
+static void depthwise_pack(const int8_t * weight, bool planes, size_t kernelY, size_t kernelX, size_t channels,
+                           void * packed)
 {
     int16_t * to = packed;
     const size_t taps = kernelY * kernelX, pairs = pairs_of(taps);
     for (size_t c = 0; c < channels; ++c)
         for (size_t t = 0; t < taps; ++t)
-            to[((c / V32F_N * pairs + t / 2) * V32F_N + c % V32F_N) * 2 + t % 2] = weight[planes ? c * taps + t : t * channels + c];
+            to[((c / V32F_N * pairs + t / 2) * V32F_N + c % V32F_N) * 2 + t % 2] =
+                weight[planes ? c * taps + t : t * channels + c];
 }
 
 /* The sums of up to V32F_N channels of one output. */

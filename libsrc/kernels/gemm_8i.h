@@ -1,12 +1,13 @@
 /*
- * The register tile of struct sn_gemm_8i as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
- * loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts. The file that includes this has defined
+ * The register tile of struct sn_gemm_8i as a template: rows x (vectors * V32F_N) sums stay in registers while k runs.
+ * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts. The file that includes this
+ * has defined
  *
  *   tile_dot(sum, a, b)   sum, and in each lane the products of the group of a with the group of b
  *   tile_load(p)          4 bytes of A in every lane, as tile_dot wants them
  *
- * Sums go through an array in the first cache to their results: the sums of a tile and the constants of four vectors do not fit
- * into registers together.
+ * Sums go through an array in the first cache to their results: the sums of a tile and the constants of four vectors do
+ * not fit into registers together.
  */
 #ifndef SN_KERNELS_GEMM_8I_H
 #define SN_KERNELS_GEMM_8I_H

@@ -1,6 +1,6 @@
 /*
- * From the sums of a quantised convolution to its results: struct sn_result_8i of core/convolution_8i.h on vectors. Products and
- * additions are rounded by themselves, so that all instruction sets give the same bits.
+ * From the sums of a quantised convolution to its results: struct sn_result_8i of core/convolution_8i.h on vectors.
+ * Products and additions are rounded by themselves, so that all instruction sets give the same bits.
  */
 #ifndef SN_KERNELS_RESULT_8I_H
 #define SN_KERNELS_RESULT_8I_H
@@ -50,8 +50,8 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
 }
 
 /*
- * Bytes of tame values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are shared out
- * between their units: x * 1 + b is x + b.
+ * Bytes of tame values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are
+ * shared out between their units: x * 1 + b is x + b.
  */
 SN_INLINE void result_tame(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
                            size_t dstStep, size_t rows)

@@ -117,7 +117,8 @@ static struct filter filter(const struct sn_convolution_8i * c, const float * we
     f.norm = 1 / ws;
     f.b = bias - (float)((int64_t)c->srcZero * f.sum) / ws;
     if (!isfinite(f.norm) || !isfinite(f.b))
-        *fault = (struct sn_fault_8i){"weight of output channel", o, most, "smaller numbers: norm or b is not finite", false};
+        *fault = (struct sn_fault_8i){"weight of output channel", o, most, "smaller numbers: norm or b is not finite",
+            false};
     return f;
 }
 

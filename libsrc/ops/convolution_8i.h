@@ -16,7 +16,10 @@ struct sn_convolution_8i_way {
     const char * name;
     bool tiled; /* it uses the tile */
 
-    /* Computes weightBytes, channels, segments, workBytes and what is its own. False when a size is too large for an array. */
+    /*
+     * Computes weightBytes, channels, segments, workBytes and what is its own. False when a size is too large for an
+     * array.
+     */
     bool (*plan)(struct sn_convolution_8i * c);
 
     /* Writes weightBytes bytes, which are zero, from weights in the caller's layout, `segments` offsets, and `start`. */
@@ -30,8 +33,9 @@ struct sn_convolution_8i_way {
 extern const struct sn_convolution_8i_way sn_convolution_8i_base, sn_convolution_8i_depthwise, sn_convolution_8i_tiled;
 
 /*
- * A band: the input that some output rows need as bytes (or 16 bits) of NHWC, with its padding; or the image itself where that
- * is just this. Where the kernel is one cell high (or wide), what a stride passes over is left out, and the stride becomes 1.
+ * A band: the input that some output rows need as bytes (or 16 bits) of NHWC, with its padding; or the image itself where
+ * that is just this. Where the kernel is one cell high (or wide), what a stride passes over is left out, and the stride
+ * becomes 1.
  */
 struct sn_band_8i {
     bool copied;
@@ -112,8 +116,8 @@ static inline size_t sn_weight_at(const SimdConvolutionParameters * p, size_t o,
 }
 
 /*
- * Plans c->band, bandBytes and workBytes for numbers of `element` bytes; the image itself is read only when `whole`: then kernels
- * read no byte beyond it. `most` results of a pixel are computed before they go to planes.
+ * Plans c->band, bandBytes and workBytes for numbers of `element` bytes; the image itself is read only when `whole`: then
+ * kernels read no byte beyond it. `most` results of a pixel are computed before they go to planes.
  */
 bool sn_band_8i_plan(struct sn_convolution_8i * c, size_t element, bool whole, size_t most);
 
@@ -121,15 +125,18 @@ bool sn_band_8i_plan(struct sn_convolution_8i * c, size_t element, bool whole, s
 struct sn_result_8i sn_result_of(const struct sn_convolution_8i * c, size_t first);
 
 /*
- * Where results of output rows from `row` on, `channels` channels from `first` on, are to be written, and the bytes between their
- * pixels: into the image, or, for NCHW, to `work`, from where sn_result_done() copies them to planes.
+ * Where results of output rows from `row` on, `channels` channels from `first` on, are to be written, and the bytes
+ * between their pixels: into the image, or, for NCHW, to `work`, from where sn_result_done() copies them to planes.
  */
 uint8_t * sn_result_at(const struct sn_convolution_8i * c, size_t first, size_t channels, size_t row, uint8_t * work,
                        uint8_t * dst, size_t * step);
 void sn_result_done(const struct sn_convolution_8i * c, const uint8_t * work, size_t first, size_t channels, size_t row,
                     size_t rows, uint8_t * dst);
 
-/* compute() for all bands of all images: `lines` is the input of the rows, dst the image, work the workspace behind the band. */
+/*
+ * compute() for all bands of all images: `lines` is the input of the rows, dst the image, work the workspace behind the
+ * band.
+ */
 struct sn_bands_8i {
     const struct sn_convolution_8i * c;
     const uint8_t * src;

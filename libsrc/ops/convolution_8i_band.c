@@ -35,7 +35,8 @@ bool sn_band_8i_plan(struct sn_convolution_8i * c, size_t element, bool whole, s
     band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
     if (!sn_product(&c->bandBytes, band->copied, band->lines, band->line))
         return false;
-    c->bandBytes = band->copied ? sn_align(c->bandBytes + SN_ALIGN, SN_ALIGN) : 0; /* a group may reach beyond the last pixel */
+    if (band->copied)
+        c->bandBytes = sn_align(c->bandBytes + SN_ALIGN, SN_ALIGN); /* a group may reach beyond the last pixel */
     return sn_product(&c->workBytes, c->bandBytes + band->rows * result, 1);
 }
 

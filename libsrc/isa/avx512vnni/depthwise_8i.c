@@ -1,10 +1,10 @@
 /*
  * Quantised depthwise convolution by vpdpbusd. Bytes of four taps are interleaved, so that each 32-bit lane holds those of a
- * channel: 8 shuffles for 64 channels. They come out in an order of their own, vector k having channels 16 * L + 4 * k + i in lane
- * 4 * L + i; weights and constants are put into the same order, and the packs that make bytes again undo it.
+ * channel: 8 shuffles for 64 channels. They come out in an order of their own, vector k having channels 16 * L + 4 * k +
+ * i in lane 4 * L + i; weights and constants are put into the same order, and the packs that make bytes again undo it.
  *
- * 3x3 of stride 1 has taps that lie below each other: the bytes of four lines of a column serve two output rows, with weights that
- * begin in the first or the second line, and three columns of either.
+ * 3x3 of stride 1 has taps that lie below each other: the bytes of four lines of a column serve two output rows, with
+ * weights that begin in the first or the second line, and three columns of either.
  */
 #include <string.h>
 
@@ -107,7 +107,8 @@ SN_INLINE void store(const struct block * b, const struct quad * sum, uint8_t * 
     v32i x[2][FOUR];
     SN_UNROLL for (int k = 0; k < FOUR; ++k)
     {
-        const v32f norm = v_load_32f(b->norm + 16 * k), bias = v_load_32f(b->bias + 16 * k), scale = v_load_32f(b->scale + 16 * k);
+        const v32f norm = v_load_32f(b->norm + 16 * k), bias = v_load_32f(b->bias + 16 * k);
+        const v32f scale = v_load_32f(b->scale + 16 * k);
         SN_UNROLL for (int i = 0; i < pixels; ++i)
         {
             const v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum[i].v[k]), norm), bias);
@@ -203,7 +204,8 @@ static __attribute__((noinline)) void any_result(const struct block * b) { any_k
 
 static void run(const struct sn_depthwise_run_8i * d)
 {
-    static const block_fn tame[2][2] = {{any_kernel_tail, any_kernel_full}, {dense_3x3_tail, dense_3x3_full}}; /* [dense][full] */
+    /* [dense][full] */
+    static const block_fn tame[2][2] = {{any_kernel_tail, any_kernel_full}, {dense_3x3_tail, dense_3x3_full}};
     const size_t taps = d->kernelY * d->kernelX;
     const bool dense = d->kernelY == 3 && d->kernelX == 3 && d->tap[1] == d->srcStepX && d->tap[3] == d->srcStepY;
     for (size_t first = 0; first < d->channels; first += BLOCK) {

@@ -1,6 +1,7 @@
 /*
- * Tiles of quantised convolutions by vpdpbusd, which adds four products of bytes to each 32-bit sum and never saturates. Tiles of
- * 6 x 4 store whole cache lines of results; 24 sums hide the latency, and 10 loads for 24 products leave the load unit idle.
+ * Tiles of quantised convolutions by vpdpbusd, which adds four products of bytes to each 32-bit sum and never saturates.
+ * Tiles of 6 x 4 store whole cache lines of results; 24 sums hide the latency, and 10 loads for 24 products leave the
+ * load unit idle.
  */
 #include "kernels/gemm_8i.h"
 #include "kernels/install.h"

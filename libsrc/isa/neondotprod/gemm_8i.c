@@ -1,6 +1,6 @@
 /*
- * Tiles of quantised convolutions by sdot, which adds four products of signed bytes to each 32-bit sum. Activations become signed
- * as they are loaded: 128 less, which the start of the sums makes good.
+ * Tiles of quantised convolutions by sdot, which adds four products of signed bytes to each 32-bit sum. Activations
+ * become signed as they are loaded: 128 less, which the start of the sums makes good.
  */
 #include "kernels/gemm_8i.h"
 #include "kernels/install.h"
