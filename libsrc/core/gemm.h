@@ -44,8 +44,8 @@ struct sn_gemm_32f {
     float param[2];                           /* of RestrictRange, Elu, Hswish */
 
     /*
-     * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for each
-     * of its steps is fetched into the second cache, from ahead + x * aheadStep on.
+     * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for
+     * each of its steps is fetched into the second cache, from ahead + x * aheadStep on.
      */
     const float * ahead;
     size_t aheadStep;

@@ -75,8 +75,8 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int
 }
 
 /* One segment, with B from b on; fetch: a cache line for each step, from `ahead` on. */
-SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length, const float ** b,
-                             uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length,
+                             const float ** b, uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
 {
     const float * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
@@ -209,7 +209,8 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * c, int 
 SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const float * c, int rows, int vectors)
 {
     SN_UNROLL for (int i = 0; i < rows; ++i)
-        SN_UNROLL for (int j = 0; j < vectors; j += 64 / (V32F_N * 4)) __builtin_prefetch(c + (size_t)i * g->cStepX + j * V32F_N, 1);
+        SN_UNROLL for (int j = 0; j < vectors; j += 64 / (V32F_N * 4))
+            __builtin_prefetch(c + (size_t)i * g->cStepX + j * V32F_N, 1);
 }
 
 SN_INLINE void tile(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)

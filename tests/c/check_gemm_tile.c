@@ -17,7 +17,7 @@ struct job {
     size_t segments, length;
     size_t segment[SEGMENTS];
     size_t aStepY, aStepX;
-    bool byRow, no_bias, resume;
+    bool byRow, no_bias, resume, fetch;
     SimdConvolutionActivationType activation;
     float param[2];
     bool bench;
@@ -77,6 +77,8 @@ static void run_tile(const struct job * j, void * const * a)
             .cStepY = j->width * j->n, .cStepX = j->n, .from = j->resume ? (float *)a[4] + first : NULL, .byRow = j->byRow,
             .activation = j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
+        if (j->fetch)
+            gemm.ahead = panel, gemm.aheadStep = depth(j);
         if (j->activation == SimdConvolutionActivationPrelu)
             gemm.slope = j->byRow ? a[3] : per_column(j, a[3], first, slope);
         tile->run(&gemm);
@@ -145,9 +147,10 @@ static void call(const void * job, void * context, void * const * a)
 static void declare(const struct job * j)
 {
     static const char * const names[] = {"identity", "relu", "leaky", "range", "prelu", "elu", "hswish"};
-    check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s", j->height, j->width, j->n, j->segments, j->length,
+    check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
+               j->length,
                j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "", j->no_bias ? " no bias" : "",
-               j->resume ? " resumed" : "");
+               j->resume ? " resumed" : "", j->fetch ? " fetching" : "");
     const size_t ways = j->byRow ? j->width : j->n;
     size_t reach = 0;
     for (size_t s = 0; s < j->segments; ++s)
@@ -165,6 +168,7 @@ static void random_case(size_t width, size_t n)
 {
     struct job j = {.height = check_random(1, 2), .width = width, .n = n, .segments = check_random(1, SEGMENTS),
                     .length = check_random(0, 40), .byRow = check_random(0, 3) == 0, .no_bias = check_random(0, 7) == 0,
+                    .fetch = check_random(0, 1),
                     .resume = check_random(0, 3) == 0, .param = {-0.5f, 0.75f}};
     j.aStepX = check_random(0, 60);
     j.aStepY = check_random(0, 900);
