@@ -590,8 +590,9 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Where it is "Winograd F(m,3)",
  * a tile is the inputs of m x m outputs that are computed together: an infinity or a NaN among them may make all those outputs
  * NaN. The error of a sum is within k * 2^-24 * sum over i of (largest |src| of the tile) * (sum of |weight(o, i)|), with k of 4,
- * 12 and 32 for m of 2, 3 and 4, while roundings go both ways; where all go the same way, as with equal values beside zeros of
- * the padding, k is larger by up to 8 * srcC.
+ * 12 and 32 for m of 2, 3 and 4, while terms of both signs keep the sum short. Where all have one sign it grows with every
+ * channel, and its roundings with it: k is larger by up to srcC / 64, and by up to 8 * srcC where all roundings go the same way,
+ * as with equal values beside zeros of the padding.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
