@@ -35,8 +35,8 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
         return list(arguments.isa)
     if arguments.all_levels:
         return levels
-    # base is for truth, not for speed; the small levels hold no kernel of these functions that their parent has not.
-    useful = [level for level in levels if level not in ("base", "avx512vnni", "avx512bf16", "neondotprod")] or levels
+    # base is for truth, not for speed; avx512bf16 has no kernel that its parent has not.
+    useful = [level for level in levels if level not in ("base", "avx512bf16")] or levels
     return useful[-1:] if arguments.peers else useful
 
 

@@ -21,6 +21,9 @@ from pysimd.bench.cases import Case, Prepared
 
 _ROUND_SECONDS = 0.004
 
+#: Levels that differ from their parent in one family: others are not timed again beside it.
+_ONLY = {"avx512vnni": "convolution_8i", "neondotprod": "convolution_8i"}
+
 
 @dataclass(frozen=True)
 class PeerTime:
@@ -191,4 +194,5 @@ def run(cases: Iterable[Case], levels: list[str], rounds: int, others: Sequence[
     """Times every case on every level, yielding results as they come."""
     for case in cases:
         for isa in levels:
-            yield run_case(case, isa, rounds, others)
+            if len(levels) == 1 or case.family == _ONLY.get(isa, case.family):
+                yield run_case(case, isa, rounds, others)
