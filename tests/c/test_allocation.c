@@ -163,6 +163,42 @@ static void merged_convolution(void)
     SimdRelease(c);
 }
 
+/* Bytes to bytes, all of one scale: 1 stays 1, and so does what the weights add up to. */
+static void convolution_8i(SimdTensorFormatType format)
+{
+    static uint8_t src[C * S * S], dst[C * S * S];
+    static float weight[C * C * 9], low[C], high[C];
+    SimdConvolutionParameters p = shape(format);
+    p.srcT = p.dstT = SimdTensorData8u;
+    for (int i = 0; i < C; ++i)
+        high[i] = 255;
+    const float * const stats[4] = {low, high, low, high};
+    for (int i = 0; i < C * S * S; ++i)
+        src[i] = 1, dst[i] = 77;
+    for (int i = 0; i < C * C * 9; ++i)
+        weight[i] = 1;
+    no_memory = true;
+    TEST(SimdSynetConvolution8iInit(1, &p) == NULL);
+    TEST_REFUSED(2, "SimdSynetConvolution8iInit: ");
+    no_memory = false;
+    void * c = SimdSynetConvolution8iInit(1, &p);
+    no_memory = true;
+    SimdSynetConvolution8iSetParams(c, weight, NULL, NULL, stats);
+    TEST_REFUSED(2, "SimdSynetConvolution8iSetParams: ");
+    no_memory = false;
+    SimdSynetConvolution8iForward(c, src, NULL, dst);
+    TEST_REFUSED(3, "SetParams");
+    TEST(dst[0] == 77);
+    SimdSynetConvolution8iSetParams(c, weight, NULL, NULL, stats);
+    SimdSynetConvolution8iForward(c, src, NULL, dst);
+    TEST_NO_ERROR();
+    TEST(dst[0] == 4 * C);
+    allocations = 0;
+    SimdSynetConvolution8iForward(c, src, NULL, dst);
+    TEST(allocations == 0);
+    SimdRelease(c);
+}
+
 /* Functions without a context need no memory at all. */
 static void plain_functions(void)
 {
@@ -207,6 +243,8 @@ static void * on_every_level(void * unused)
             deconvolution(SimdTensorFormatNchw, stride);
         }
         merged_convolution();
+        convolution_8i(SimdTensorFormatNhwc);
+        convolution_8i(SimdTensorFormatNchw);
     }
     infrastructure();
     return unused;
