@@ -67,6 +67,9 @@ def test_peers_are_compared(layout: str, tmp_path: Path) -> None:
     assert "numpy" in report.header([peer])
     assert report.row(result, [peer]).count("-> 8") == 1
     report.write_json([result], tmp_path / "bench.json", [peer], {"torch": "not here"})
+    report.write_markdown([result], tmp_path / "bench.md", "make it", [peer], {"torch": "not here"})
+    page = (tmp_path / "bench.md").read_text()
+    assert "`make it`" in page and "without torch: not here" in page and result.info in page
     written = json.loads((tmp_path / "bench.json").read_text())
     assert written["results"][0]["peers"]["numpy"]["seconds"] > 0
     assert written["skipped"] == {"torch": "not here"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from pathlib import Path
 
 from pysimd.bench import peers, report, runner
@@ -26,6 +28,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peers", action="store_true", help="time other libraries beside, on the newest level")
     parser.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file, as a page")
     return parser.parse_args()
 
 
@@ -59,6 +62,10 @@ def main() -> None:
     if arguments.json:
         report.write_json(results, arguments.json, others, skipped)
         print(f"written: {arguments.json}")
+    if arguments.markdown:
+        command = " ".join(["python -m pysimd.bench", *map(shlex.quote, sys.argv[1:])])
+        report.write_markdown(results, arguments.markdown, command, others, skipped)
+        print(f"written: {arguments.markdown}")
 
 
 if __name__ == "__main__":

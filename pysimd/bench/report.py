@@ -1,4 +1,4 @@
-"""The table a person reads and the JSON a program reads."""
+"""The table a person reads, as text or as Markdown, and the JSON a program reads."""
 
 from __future__ import annotations
 
@@ -124,3 +124,47 @@ def write_json(
     everything = {"machine": machine_line(), "peers": versions, "skipped": skipped or {}, "results": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(everything, indent=1) + "\n")
+
+
+def write_markdown(
+    results: Sequence[Result],
+    path: Path,
+    command: str,
+    peers: Sequence[Peer] = (),
+    skipped: Mapping[str, str] | None = None,
+) -> None:
+    """The table as a page, with the command that makes it."""
+    names = [peer.NAME for peer in peers]
+    lines = [
+        "# Figures",
+        "",
+        f"`{command}` writes this page; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        *[f"{line}  " for line in header(peers, skipped).splitlines()[:-3]],
+        _LEGEND,
+        *([_PEERS_LEGEND] if peers else []),
+        *_markdown_sums(results, peers),
+        "",
+        *_markdown_row(["layer", "layout", "level", "us", "of limit", "", *names, "how"]),
+        *_markdown_row(["---"] * (7 + len(names))),
+    ]
+    for r in results:
+        ratios = [r.peers[name].ratio if name in r.peers else None for name in names]
+        cells = [r.layer, r.layout, r.isa, f"{r.seconds * 1e6:.1f}", f"{r.fraction:.2f}", r.limit]
+        lines += _markdown_row([*cells, *(f"{ratio:.2f}" if ratio else "-" for ratio in ratios), r.info or r.family])
+    path.write_text("\n".join(lines) + "\n")
+
+
+def _markdown_row(cells: Iterable[str]) -> list[str]:
+    return [f"| {' | '.join(cells)} |"]
+
+
+def _markdown_sums(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]:
+    """The sums of networks, from the lines of the text."""
+    _, *sums = "\n".join(_networks(results, peers)).strip().splitlines() or [""]
+    if sums:
+        yield "\n## Sums of the layers timed, ms\n"
+        yield from _markdown_row(["network", "layout", "level", "simdnet", *(peer.NAME for peer in peers)])
+        yield from _markdown_row(["---"] * (4 + len(peers)))
+        for line in sums:
+            yield from _markdown_row(line.split())
+        yield "\n## Layers"
