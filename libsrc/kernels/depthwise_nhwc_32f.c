@@ -260,11 +260,12 @@ static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f *
 /* The pixels of a row that are computed, some of them twice. */
 static size_t computed(const struct instance * i, size_t width) { return sn_ceil_div(width, i->columns) * i->columns; }
 
-/* The instance that computes the fewest pixels twice; the last takes all. */
+/* The instance that computes the fewest pixels twice; if none is made for the kernel, the widest of those for any. */
 static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * d, size_t rows)
 {
+    const struct instance * const end = instances + sizeof(instances) / sizeof(*instances);
     const struct instance * best = NULL;
-    for (const struct instance * i = instances; i->taps || !best; ++i)
+    for (const struct instance * i = instances; i < end && (i->taps || !best); ++i)
         if (fits(i, d, rows) && (!best || computed(i, d->dstW) < computed(best, d->dstW)))
             best = i;
     return best;
