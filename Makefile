@@ -56,7 +56,7 @@ FLAGS_neondotprod  := -march=armv8.2-a+dotprod
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
 SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
-SN_LIBS   := -lm -lpthread
+SN_LIBS   := -lm -lpthread -ldl
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
              -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
 

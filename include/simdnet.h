@@ -13,7 +13,8 @@
  *                and dst must not overlap. The library keeps no pointer of the caller after it returned.
  *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
  *                element is written: an Init function returns NULL, the others return without touching dst, and
- *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing prints, nothing aborts.
+ *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and nothing
+ *                prints unless SIMDNET_VERBOSE asks for it.
  *                A context that was released, or a pointer to no memory, cannot be told from a good one.
  *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
  *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
@@ -219,7 +220,11 @@ const char * SimdVersion(void);
  * the operating system support it and the library has kernels for it or for a newer one that contains it. */
 size_t SimdCpuInfo(SimdCpuInfoType type);
 
-/* A table of the time spent in each function, when the library collects it; "" otherwise, never NULL. */
+/*
+ * A table of the time spent in each function, as SimdnetSetVerbose() has it collected; "" when there is none, never NULL. A line
+ * of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total, mean, min, max),
+ * and these four words; the largest total first. The text is this thread's own and valid until its next call of the library.
+ */
 const char * SimdPerformanceStatistic(void);
 
 /* A block of at least `size` bytes (rounded up to a multiple of `align`) whose address is a multiple of `align`, a power of
@@ -887,6 +892,14 @@ SimdBool SimdnetSetMaxIsa(const char * name);
 
 /* The instruction sets of this machine, oldest first; NULL past the end. Static strings. */
 const char * SimdnetIsaLevel(size_t index);
+
+/*
+ * What the library tells about its calls: 0 nothing; 1 counts and times them for SimdPerformanceStatistic(); 2 also writes a
+ * line for each on stderr. The environment variable SIMDNET_VERBOSE says it first; any other value there is ignored, and one
+ * line on stderr says so. With 1 and 2 the library introduces itself by one line, once. Going from 0 to 1 or 2 begins a new
+ * table. SimdFalse, and no change, for another level.
+ */
+SimdBool SimdnetSetVerbose(int level);
 
 /* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
 const char * SimdnetContextInfo(const void * context);

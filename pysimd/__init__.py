@@ -36,6 +36,7 @@ from pysimd.infrastructure import (
     performance_statistic,
     set_max_isa,
     set_num_threads,
+    set_verbose,
     version,
 )
 from pysimd.inner_product import inner_product
@@ -112,6 +113,7 @@ __all__ = [
     "set_input",
     "set_max_isa",
     "set_num_threads",
+    "set_verbose",
     "shuffle",
     "sigmoid",
     "softmax",

@@ -73,7 +73,7 @@ if [ -z "$strangers" ]; then good; else bad "global names of the static library 
 # ---- what the shared library asks for and promises
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 if [ "$soname" = "libsimdnet.so.0" ]; then good; else bad "SONAME is '$soname'"; fi
-needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
+needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
 stack=$($readelf -lW "$so" | awk '$1 == "GNU_STACK" {print $7 $8}')
 if [ "${stack%0x*}" = "RW" ]; then good; else bad "GNU_STACK is '$stack', an executable stack"; fi

@@ -1,4 +1,4 @@
-#include "api/check.h"
+#include "api/call.h"
 #include "ops/pointwise.h"
 
 /* The public functions differ in the number and the names of their parameters only. */
@@ -30,42 +30,42 @@ static void activate(enum sn_pointwise activation, const char * function, const 
 
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_1(SN_RELU, slope);
 }
 
 void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_1(SN_ELU, alpha);
 }
 
 void SimdSynetHswish32f(const float * src, size_t size, const float * shift, const float * scale, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_2(SN_HSWISH, shift, scale);
 }
 
 void SimdSynetRestrictRange32f(const float * src, size_t size, const float * lower, const float * upper, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_2(SN_RESTRICT_RANGE, lower, upper);
 }
 
 void SimdSynetSigmoid32f(const float * src, size_t size, const float * slope, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_1(SN_SIGMOID, slope);
 }
 
 void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, const float * threshold, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_2(SN_SOFTPLUS, beta, threshold);
 }
 
 void SimdSynetTanh32f(const float * src, size_t size, const float * slope, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(size);
     ACTIVATE_1(SN_TANH, slope);
 }

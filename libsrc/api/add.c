@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "api/check.h"
+#include "api/call.h"
 #include "api/context.h"
 
 void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
@@ -10,7 +10,7 @@ void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * a
                     size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
                     SimdSynetCompatibilityType compatibility)
 {
-    SN_ENTER();
+    SN_CALL(batch, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);
@@ -85,12 +85,13 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
     c->dst = dstType == SimdTensorData16b;
     snprintf(c->head.info, sizeof(c->head.info), "%s + %s -> %s, %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f",
              c->dst ? "16b" : "32f", c->head.table->isa);
+    snprintf(c->head.shape, sizeof(c->head.shape), "size:%zu", size);
     return c;
 }
 
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct add_16b * c = context;

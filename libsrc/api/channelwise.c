@@ -1,6 +1,6 @@
 #include "ops/channelwise.h"
 
-#include "api/check.h"
+#include "api/call.h"
 #include "core/format.h"
 
 /* What every layer asks of format and sizes; `images` is 2 where the result has two. */
@@ -25,7 +25,7 @@ static bool check_blocks(const char * function, const char * name, size_t channe
 
 void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -39,7 +39,7 @@ void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float
 void SimdSynetScaleLayerForward(const float * src, const float * scale, const float * bias, size_t channels, size_t spatial,
                                 float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -54,7 +54,7 @@ void SimdSynetScaleLayerForward(const float * src, const float * scale, const fl
 void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t channels, size_t spatial, float * dst,
                                 SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -69,7 +69,7 @@ void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t c
 void SimdSynetFusedLayerForward0(const float * src, const float * bias, const float * scale, size_t channels,
                                  size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -85,7 +85,7 @@ void SimdSynetFusedLayerForward0(const float * src, const float * bias, const fl
 void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const float * scale1, const float * bias1,
                                  size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -102,7 +102,7 @@ void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const f
 void SimdSynetFusedLayerForward2(const float * src, const float * scale, const float * bias, size_t channels,
                                  size_t spatial, const float * slope, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -119,7 +119,7 @@ void SimdSynetFusedLayerForward2(const float * src, const float * scale, const f
 void SimdSynetFusedLayerForward3(const float * src, const float * scale, const float * bias, size_t channels,
                                  size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -135,7 +135,7 @@ void SimdSynetFusedLayerForward3(const float * src, const float * scale, const f
 void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const float * scale1, const float * bias1,
                                  size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 2, channels, spatial, format, &elements) ||
         !check_blocks(__func__, "channels", channels, format) || elements == 0)
@@ -153,7 +153,7 @@ void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const f
 void SimdSynetFusedLayerForward8(const float * src0, const float * src1, const float * src2, size_t channels,
                                  size_t spatial, float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels, spatial, format);
     size_t elements;
     if (!check_sizes(__func__, 1, channels, spatial, format, &elements) || elements == 0)
         return;
@@ -170,7 +170,7 @@ void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const f
                                  size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
                                  SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(channels0, channels1, spatial, format);
     size_t elements;
     SN_CHECK(channels0 <= SIZE_MAX - channels1, SN_VOID, "channels0 is %zu and channels1 is %zu, too large for an array",
              channels0, channels1);

@@ -1,9 +1,9 @@
 /*
  * The checks of public functions.
  *
- * Every public function begins with SN_ENTER() and then states what it asks of its arguments, one SN_CHECK each, before it
- * writes anything. A failed check stores "<function>: <sentence>" as the thread's last error and returns from the function;
- * the sentence names the argument, what it got and what it expects:
+ * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then states what it asks of
+ * its arguments, one SN_CHECK each, before it writes anything. A failed check stores "<function>: <sentence>" as the thread's
+ * last error and returns from the function; the sentence names the argument, what it got and what it expects:
  *
  *     SN_ENTER();
  *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");
@@ -15,9 +15,18 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/verbose.h"
 #include "simdnet.h"
 
-#define SN_ENTER() sn_error_clear()
+/* The first call of all has the environment asked whether the library is to introduce itself. */
+static inline void sn_enter(void)
+{
+    sn_error_clear();
+    if (!sn_verbose_off())
+        sn_verbose();
+}
+
+#define SN_ENTER() sn_enter()
 
 /* For the second argument of SN_CHECK in a function that returns nothing. */
 #define SN_VOID

@@ -19,6 +19,7 @@ struct sn_context {
     const struct sn_context_kind * kind;
     const struct sn_table * table;      /* of the instruction set in use when the context was made, which it keeps */
     char info[112];                     /* the answer of SimdnetContextInfo(); the family writes it in Init */
+    char shape[240];                    /* one word, for what is told about calls; likewise */
 };
 
 /* A zeroed context of `size` bytes with the table in use; NULL, and the last error set for `function`, without memory. */

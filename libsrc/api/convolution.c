@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "core/text.h"
+
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
 
 /* Floats that aligning a caller's buffer may cost. */
@@ -85,6 +87,37 @@ bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const fl
     return true;
 }
 
+/* Appends what has a value for each axis, "s2" or "s2x1"; nothing where it is the usual 1. */
+static void append_axes(char * text, size_t size, char letter, size_t y, size_t x)
+{
+    if (y != x)
+        sn_append(text, size, ",%c%zux%zu", letter, y, x);
+    else if (y != 1)
+        sn_append(text, size, ",%c%zu", letter, y);
+}
+
+static const char * type_name(SimdTensorDataType type)
+{
+    return type == SimdTensorData8u ? "8u" : type == SimdTensorData16b ? "16b" : "32f";
+}
+
+void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConvolutionParameters * conv, size_t count)
+{
+    const size_t size = sizeof(head->shape);
+    char * text = head->shape;
+    snprintf(text, size, "%zux%zux%zux%zu", batch, conv->srcC, conv->srcH, conv->srcW);
+    for (size_t i = 0; i < count; ++i) {
+        const SimdConvolutionParameters * p = &conv[i];
+        sn_append(text, size, "->%zux%zux%zu,%zux%zu", p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX);
+        append_axes(text, size, 's', p->strideY, p->strideX);
+        append_axes(text, size, 'd', p->dilationY, p->dilationX);
+        append_axes(text, size, 'g', p->group, p->group);
+    }
+    sn_append(text, size, conv->srcF == SimdTensorFormatNchw ? ",nchw" : ",nhwc");
+    if (conv->srcT != SimdTensorData32f || conv->dstT != SimdTensorData32f)
+        sn_append(text, size, ",%s->%s", type_name(conv->srcT), type_name(conv->dstT));
+}
+
 size_t sn_external_size(size_t workspace) { return workspace ? workspace + SLACK : 1; }
 
 bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work)
@@ -131,6 +164,7 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
         SN_CHECK_FOR(function, false, NULL, "conv of batch %zu describes an array that is too large", batch);
     }
     describe(c);
+    sn_convolution_shape(&c->head, batch, p, 1);
     return c;
 }
 

@@ -53,6 +53,9 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c);
 /* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params);
 
+/* The shape that a context tells: "1x64x56x56->64x28x28,3x3,s2,nhwc", of several convolutions with an arrow for each. */
+void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConvolutionParameters * conv, size_t count);
+
 /* The number of floats that ExternalBufferSize tells for a workspace of so many: aligning any array costs some. */
 size_t sn_external_size(size_t workspace);
 

@@ -1,3 +1,4 @@
+#include "api/call.h"
 #include "api/convolution.h"
 
 static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy};
@@ -45,12 +46,12 @@ size_t SimdSynetConvolution32fInternalBufferSize(const void * context)
 void SimdSynetConvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
                                       const float * params)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
 }
 
 void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     sn_convolution_forward(&kind, __func__, context, src, buf, dst);
 }

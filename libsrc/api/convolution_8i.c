@@ -1,3 +1,4 @@
+#include "api/call.h"
 #include "api/context.h"
 #include "api/convolution.h"
 #include "ops/convolution_8i.h"
@@ -63,6 +64,7 @@ void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters 
         SN_CHECK(false, NULL, "conv of batch %zu describes an array that is too large", batch);
     }
     describe(c);
+    sn_convolution_shape(&c->head, batch, conv, 1);
     return c;
 }
 
@@ -94,7 +96,7 @@ static bool check_stats(const char * function, const SimdConvolutionParameters *
 void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
                                      const float * const * stats)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
     struct sn_convolution_8i * plan = &((struct context *)context)->plan;
@@ -111,7 +113,7 @@ void SimdSynetConvolution8iSetParams(void * context, const float * weight, const
 
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_convolution_8i * plan = &((struct context *)context)->plan;

@@ -1,3 +1,4 @@
+#include "api/call.h"
 #include "api/convolution.h"
 #include "ops/deconvolution_32f.h"
 
@@ -64,12 +65,12 @@ size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context)
 void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
                                         const float * params)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
 }
 
 void SimdSynetDeconvolution32fForward(void * context, const float * src, float * buf, float * dst)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     sn_convolution_forward(&kind, __func__, context, src, buf, dst);
 }

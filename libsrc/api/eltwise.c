@@ -1,11 +1,11 @@
 #include "ops/eltwise.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
                                   SimdSynetEltwiseOperationType type, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(count, size, type);
     size_t elements;
     SN_CHECK(type >= SimdSynetEltwiseOperationProduct && type <= SimdSynetEltwiseOperationMin, SN_VOID,
              "type is %d, expected Product, Sum, Max or Min", (int)type);

@@ -1,6 +1,6 @@
 #include "ops/gemm.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 static void gemm(const char * function, const struct sn_gemm * g, const float * alpha, const float * beta)
 {
@@ -35,7 +35,7 @@ static void gemm(const char * function, const struct sn_gemm * g, const float * 
 void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
                    size_t ldb, const float * beta, float * C, size_t ldc)
 {
-    SN_ENTER();
+    SN_CALL(M, N, K);
     const struct sn_gemm g = {false, M, N, K, 0, 0, A, B, C, lda, ldb, ldc};
     gemm(__func__, &g, alpha, beta);
 }
@@ -43,7 +43,7 @@ void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const floa
 void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
                    size_t ldb, const float * beta, float * C, size_t ldc)
 {
-    SN_ENTER();
+    SN_CALL(M, N, K);
     const struct sn_gemm g = {true, M, N, K, 0, 0, A, B, C, lda, ldb, ldc};
     gemm(__func__, &g, alpha, beta);
 }

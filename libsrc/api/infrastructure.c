@@ -2,6 +2,7 @@
 #include "api/check.h"
 #include "core/cpu.h"
 #include "core/dispatch.h"
+#include "core/statistic.h"
 #include "core/threads.h"
 
 const char * SimdVersion(void)
@@ -44,7 +45,10 @@ size_t SimdCpuInfo(SimdCpuInfoType type)
 const char * SimdPerformanceStatistic(void)
 {
     SN_ENTER();
-    return "";
+    const char * text = sn_statistic_text();
+    if (!text)
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the table");
+    return text ? text : "";
 }
 
 void * SimdAllocate(size_t size, size_t align)
@@ -110,6 +114,14 @@ const char * SimdnetIsaLevel(size_t index)
     SN_ENTER();
     const struct sn_table * table = sn_table_at(index);
     return table ? table->isa : NULL;
+}
+
+SimdBool SimdnetSetVerbose(int level)
+{
+    SN_ENTER();
+    SN_CHECK(level >= SN_VERBOSE_OFF && level <= SN_VERBOSE_LINES, SimdFalse, "level is %d, expected 0, 1 or 2", level);
+    sn_verbose_set((enum sn_verbose)level);
+    return SimdTrue;
 }
 
 size_t SimdnetFmaWork(size_t flops)

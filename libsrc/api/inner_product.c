@@ -1,10 +1,10 @@
-#include "api/check.h"
+#include "api/call.h"
 #include "ops/inner_product.h"
 
 void SimdSynetInnerProductLayerForward(const float * src, const float * weight, const float * bias, size_t count,
                                        size_t size, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(count, size);
     if (count == 0)
         return;
     size_t elements;

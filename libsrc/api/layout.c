@@ -1,6 +1,6 @@
 #include "ops/layout.h"
 
-#include "api/check.h"
+#include "api/call.h"
 #include "core/dispatch.h"
 #include "core/format.h"
 
@@ -36,7 +36,7 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
                            SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat)
 {
-    SN_ENTER();
+    SN_CALL(batch, channels, spatial, srcFormat, dstFormat);
     size_t srcElements, dstElements;
     SN_CHECK(sn_format_is_image(srcFormat), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
              (int)srcFormat);
@@ -58,7 +58,7 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
                             float * dst, SimdTensorFormatType dstFormat)
 {
-    SN_ENTER();
+    SN_CALL(output, input, kernel, srcFormat, dstFormat);
     size_t srcElements, dstElements;
     SN_CHECK(sn_format_is_filter(srcFormat), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
              (int)srcFormat);

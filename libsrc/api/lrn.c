@@ -1,11 +1,11 @@
 #include "ops/lrn.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(half, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);

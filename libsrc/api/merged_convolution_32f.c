@@ -1,3 +1,4 @@
+#include "api/call.h"
 #include "api/context.h"
 #include "api/convolution.h"
 #include "ops/merged_convolution_32f.h"
@@ -139,6 +140,7 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
         SN_CHECK(false, NULL, "conv of batch %zu describes an array that is too large", batch);
     }
     describe(c);
+    sn_convolution_shape(&c->head, batch, conv, count);
     return c;
 }
 
@@ -165,7 +167,7 @@ size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
 void SimdSynetMergedConvolution32fSetParams(void * context, const float * const * weight, SimdBool * internal,
                                             const float * const * bias, const float * const * params)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
     struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
@@ -186,7 +188,7 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const float * const 
 
 void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst)
 {
-    SN_ENTER();
+    SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;

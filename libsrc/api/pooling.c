@@ -1,7 +1,7 @@
 /* Pooling. Every function is a maximum or an average over the axes C, H and W of a tensor, the channels most often alone. */
 #include "ops/pooling.h"
 
-#include "api/check.h"
+#include "api/call.h"
 #include "core/dispatch.h"
 
 /* The channel axis of the functions that pool each channel by itself. */
@@ -58,7 +58,8 @@ void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t 
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
                             size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelC, kernelY, kernelX, strideC, strideY, strideX, padC, padY, padX, dstC, dstH, dstW,
+            format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
                                                             {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
@@ -70,7 +71,7 @@ void SimdSynetPoolingMax16b(const uint16_t * src, size_t srcC, size_t srcH, size
                             size_t strideY, size_t strideX, size_t padY, size_t padX, uint16_t * dst, size_t dstH,
                             size_t dstW, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
@@ -81,7 +82,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint8_t * dst, size_t dstH,
                            size_t dstW, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
@@ -107,7 +108,7 @@ void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t
                              size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     average(__func__, &p, excludePad, format);
@@ -117,7 +118,7 @@ void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH,
                                     size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst,
                                     size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     average(__func__, &p, excludePad, format);
@@ -127,7 +128,7 @@ void SimdSynetPoolingForwardMax(const float * src, size_t srcC, size_t srcH, siz
                                 size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
                                 size_t dstW, SimdBool trans)
 {
-    SN_ENTER();
+    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, trans);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (flag_good(__func__, "trans", trans) &&

@@ -1,14 +1,14 @@
 #include "ops/set_input.h"
 
-#include "api/check.h"
+#include "api/call.h"
 #include "core/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
                        const float * lower, const float * upper, float * dst, size_t channels,
                        SimdTensorFormatType dstFormat)
 {
-    SN_ENTER();
     const size_t pixel = sn_pixel_bytes(srcFormat);
+    SN_CALL(width, height, pixel, channels, dstFormat);
     size_t row, bytes, elements;
     SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %d, expected Gray8, Bgr24, Bgra32 or Rgb24", (int)srcFormat);
     SN_CHECK(channels == 1 || channels == 3, SN_VOID, "channels is %zu, expected 1 or 3", channels);

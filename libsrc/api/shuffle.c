@@ -1,11 +1,11 @@
 #include "ops/shuffle.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
                                   float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_CALL(srcC0, srcC1, spatial, format);
     size_t elements0, elements1;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);

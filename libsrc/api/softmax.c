@@ -1,10 +1,10 @@
 #include "ops/softmax.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst)
 {
-    SN_ENTER();
+    SN_CALL(outer, count, inner);
     size_t elements;
     SN_CHECK(sn_product(&elements, outer, count, inner), SN_VOID,
              "outer is %zu, count is %zu and inner is %zu, too large for an array", outer, count, inner);

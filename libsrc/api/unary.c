@@ -1,11 +1,11 @@
-#include "api/check.h"
+#include "api/call.h"
 #include "ops/pointwise.h"
 
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type, float * dst)
 {
     static const enum sn_pointwise functions[] = {SN_ABS, SN_EXP, SN_LOG, SN_NEG, SN_RSQRT, SN_SQRT, SN_TANH, SN_ZERO};
     const float slope = 1; /* of tanh */
-    SN_ENTER();
+    SN_CALL(size, type);
     size_t elements;
     SN_CHECK((unsigned)type <= SimdSynetUnaryOperation32fZero, SN_VOID,
              "type is %d, expected a SimdSynetUnaryOperation32fType, 0 to 7", (int)type);

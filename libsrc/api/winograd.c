@@ -1,7 +1,7 @@
 /* Winograd: the same three functions for seven pairs of kernel and block. */
 #include "ops/winograd.h"
 
-#include "api/check.h"
+#include "api/call.h"
 
 static bool check_trans(const char * function, SimdBool trans)
 {
@@ -23,7 +23,6 @@ static bool check_stride(const char * function, const char * name, size_t stride
 static void set_filter(const char * function, enum sn_winograd kind, const float * src, size_t size, float * dst,
                        SimdBool trans)
 {
-    SN_ENTER();
     size_t all;
     if (!check_trans(function, trans))
         return;
@@ -54,7 +53,6 @@ static bool blocks(const char * function, const char * axis, size_t src, size_t 
 
 static void set_input(const char * function, struct sn_winograd_input_32f job, size_t padH, size_t padW, SimdBool trans)
 {
-    SN_ENTER();
     const struct sn_winograd_size s = sn_winograd_size(job.kind);
     size_t image, used;
     if (!check_trans(function, trans) ||
@@ -77,7 +75,6 @@ static void set_input(const char * function, struct sn_winograd_input_32f job, s
 
 static void set_output(const char * function, struct sn_winograd_output_32f job, SimdBool trans)
 {
-    SN_ENTER();
     const struct sn_winograd_size s = sn_winograd_size(job.kind);
     size_t image, used;
     if (!check_trans(function, trans))
@@ -100,12 +97,14 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
 #define FUNCTIONS(name, of_kind)                                                                                            \
     void SimdWinograd##name##SetFilter(const float * src, size_t size, float * dst, SimdBool trans)                         \
     {                                                                                                                       \
+        SN_CALL(size, trans);                                                                                               \
         set_filter(__func__, of_kind, src, size, dst, trans);                                                               \
     }                                                                                                                       \
     void SimdWinograd##name##SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,             \
                                       size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,    \
                                       SimdBool trans)                                                                       \
     {                                                                                                                       \
+        SN_CALL(srcChannels, srcHeight, srcWidth, padY, padX, padH, padW, trans);                                           \
         set_input(__func__, (struct sn_winograd_input_32f){.kind = of_kind, .src = src, .channels = srcChannels,            \
                   .height = srcHeight, .width = srcWidth, .padY = padY, .padX = padX, .dst = dst, .plane = dstStride},      \
                   padH, padW, trans);                                                                                       \
@@ -113,6 +112,7 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
     void SimdWinograd##name##SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,                \
                                        size_t dstHeight, size_t dstWidth, SimdBool trans)                                   \
     {                                                                                                                       \
+        SN_CALL(dstChannels, dstHeight, dstWidth, trans);                                                                   \
         set_output(__func__, (struct sn_winograd_output_32f){.kind = of_kind, .src = src, .plane = srcStride, .dst = dst,   \
                    .channels = dstChannels, .height = dstHeight, .width = dstWidth}, trans);                                \
     }

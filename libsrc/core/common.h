@@ -37,6 +37,12 @@
 /* For arrays on the stack that vectors are loaded from: a load across two cache lines costs as much as two. */
 #define SN_ALIGNED __attribute__((aligned(64)))
 
+/* What a condition nearly always is. */
+#define SN_LIKELY(condition) __builtin_expect((condition) != 0, 1)
+
+/* For a variable that several files share: it is reached without the table of what other libraries may replace. */
+#define SN_HIDDEN __attribute__((visibility("hidden")))
+
 #define SN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 #define SN_JOIN2_(a, b) a##b

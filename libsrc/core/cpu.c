@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -81,7 +82,34 @@ static uint32_t detect_features(void)
     return features;
 }
 
+/* Three leaves of 16 letters, with blanks around. */
+static void detect_name(char name[49])
+{
+    uint32_t regs[12] = {0};
+    for (uint32_t i = 0; i < 3; ++i)
+        if (!__get_cpuid(0x80000002 + i, &regs[4 * i], &regs[4 * i + 1], &regs[4 * i + 2], &regs[4 * i + 3]))
+            return;
+    char text[sizeof(regs) + 1] = "";
+    memcpy(text, regs, sizeof(regs));
+    const size_t blanks = strspn(text, " ");
+    strcpy(name, text + blanks);
+    for (size_t length = strlen(name); length && name[length - 1] == ' '; --length)
+        name[length - 1] = '\0';
+}
+
 #elif defined(__aarch64__)
+
+/* The register that identifies the model, since there are no names. */
+static void detect_name(char name[49])
+{
+    int file = open("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    const ssize_t length = read(file, name, 48);
+    close(file);
+    name[length > 0 ? length : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
 
 static uint32_t detect_features(void)
 {
@@ -92,6 +120,7 @@ static uint32_t detect_features(void)
 #else
 
 static uint32_t detect_features(void) { return 0; }
+static void detect_name(char name[49]) { name[0] = '\0'; }
 
 #endif
 
@@ -157,6 +186,7 @@ static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
 static void detect(void)
 {
     machine.features = detect_features();
+    detect_name(machine.name);
     detect_counts(&machine);
     detect_caches(&machine);
 }

@@ -27,6 +27,7 @@ enum {
 };
 
 struct sn_cpu {
+    char name[49];              /* of the model, "" where nobody tells it */
     uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */
     size_t sockets;             /* processor packages, physical cores and hardware threads that are online */
     size_t cores;

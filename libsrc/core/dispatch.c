@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/cpu.h"
+#include "core/text.h"
 
 /* Writes a level's kernels over the copy of its parent's table. */
 typedef void (*install_fn)(struct sn_table * table);
@@ -65,17 +65,6 @@ static void cap_at(size_t level)
     __atomic_store_n(&active, table, __ATOMIC_RELEASE);
 }
 
-/* A plain write: the library uses no stdio stream. */
-static void warn_unknown(const char * name)
-{
-    char line[160] = "simdnet: SIMDNET_MAX_ISA is ignored, no such instruction set: ";
-    const size_t room = sizeof(line) - strlen(line) - 2;
-    strncat(line, name, room);
-    strcat(line, "\n");
-    if (write(STDERR_FILENO, line, strlen(line)) < 0)
-        return; /* nobody to tell */
-}
-
 static void build_tables(void)
 {
     uint32_t needs = 0;
@@ -95,7 +84,7 @@ static void build_tables(void)
     if (name && *name) {
         cap = level_of(name);
         if (cap == LEVELS)
-            warn_unknown(name);
+            sn_say("SIMDNET_MAX_ISA is ignored, no such instruction set: %.100s", name);
     }
     cap_at(cap);
 }

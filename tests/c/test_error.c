@@ -47,6 +47,7 @@ static void clearing(void)
     CLEARS(SimdSynetTensorAlignment(SimdTensorFormatNchw));
     CLEARS(SimdnetActiveIsa());
     CLEARS(SimdnetSetMaxIsa(NULL));
+    CLEARS(SimdnetSetVerbose(0));
     CLEARS(SimdnetIsaLevel(0));
     CLEARS(SimdnetIsaLevel(1000));
 #undef CLEARS

@@ -1,0 +1,82 @@
+#define _POSIX_C_SOURCE 200112L
+#include "api/call.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "api/context.h"
+#include "core/text.h"
+#include "core/threads.h"
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names,
+                   const size_t * values, size_t count)
+{
+    if (sn_verbose() == SN_VERBOSE_OFF)
+        return;
+    call->function = function;
+    call->context = context;
+    call->names = names;
+    call->count = sn_min(count, SN_CALL_VALUES);
+    memcpy(call->values, values, call->count * sizeof(values[0]));
+    call->began = now();
+}
+
+static const char * const formats[] = {"nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c", "nchwXc",
+                                       "oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o", "oyxiXo"};
+
+/* "channels:64,spatial:3136,format:nhwc". What is called a format is a SimdTensorFormatType. */
+static void describe_values(const struct sn_call * call, char * text, size_t size)
+{
+    const char * name = call->names;
+    for (size_t i = 0; i < call->count; ++i) {
+        const size_t length = strcspn(name, ","), value = call->values[i];
+        sn_append(text, size, i ? ",%.*s:" : "%.*s:", (int)length, name);
+        if (length >= 5 && memcmp(name + length - 5, "ormat", 5) == 0 && value < sizeof(formats) / sizeof(formats[0]))
+            sn_append(text, size, "%s", formats[value]);
+        else
+            sn_append(text, size, "%zu", value);
+        name += length + strspn(name + length, ", ");
+    }
+}
+
+/* The info of a context without its level, which is told by itself, and without blanks. */
+static void describe_algorithm(const struct sn_context * context, char * text, size_t size)
+{
+    sn_append(text, size, "%s", context->info);
+    char * level = strstr(text, context->table->isa), * to = text;
+    if (level)
+        *level = '\0';
+    for (const char * from = text; *from; ++from)
+        if (*from != ' ' || (to > text && to[-1] != ','))
+            *to++ = *from == ' ' ? '_' : *from;
+    while (to > text && to[-1] == ',')
+        --to;
+    *to = '\0';
+}
+
+void sn_call_tell(const struct sn_call * call)
+{
+    static const char * const errors[] = {NULL, "value", "memory", "state"};
+    const uint64_t nanoseconds = now() - call->began;
+    char shape[400] = "", algorithm[128] = "";
+    struct sn_told told = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads(),
+                           .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};
+    if (*call->names) {
+        describe_values(call, shape, sizeof(shape));
+    } else if (sn_error_kind() != SN_ERROR_VALUE) { /* else it may be the context that was refused */
+        const struct sn_context * context = call->context;
+        told.isa = context->table->isa;
+        sn_append(shape, sizeof(shape), "%s", context->shape);
+        describe_algorithm(context, algorithm, sizeof(algorithm));
+    }
+    told.shape = *shape ? shape : "-";
+    told.algorithm = *algorithm ? algorithm : "-";
+    sn_verbose_tell(&told);
+}

@@ -1,0 +1,210 @@
+/* What the library says under SIMDNET_VERBOSE, and the table of SimdPerformanceStatistic(). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+/*
+ * All that a fresh process says on stderr in which the variable has this value (NULL: none) and `run` is called. A fork is
+ * fresh, since the library is not asked anything in this process.
+ */
+static const char * say(const char * value, void (*run)(void))
+{
+    static char text[1 << 16];
+    int ends[2], status = 1;
+    size_t length = 0;
+    if (pipe(ends) != 0)
+        exit(1);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        test_failed = 0;
+        dup2(ends[1], STDERR_FILENO);
+        if (value)
+            setenv("SIMDNET_VERBOSE", value, 1);
+        else
+            unsetenv("SIMDNET_VERBOSE");
+        run();
+        _exit(test_failed != 0);
+    }
+    close(ends[1]);
+    for (ssize_t n = 1; n > 0 && length < sizeof(text) - 1; length += n > 0 ? (size_t)n : 0)
+        n = read(ends[0], text + length, sizeof(text) - 1 - length);
+    text[length] = '\0';
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    TEST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return text;
+}
+
+static size_t count(const char * text, const char * word)
+{
+    size_t number = 0;
+    for (; (text = strstr(text, word)); text += strlen(word))
+        ++number;
+    return number;
+}
+
+static float x[64];
+static const float slope;
+
+static void nothing(void) { SimdVersion(); }
+
+static void one_of_each(void)
+{
+    errno = 77;
+    SimdSynetRelu32f(x, 16, &slope, x);
+    SimdSynetRelu32f(NULL, 16, &slope, x);
+    TEST(errno == 77 && SimdnetLastErrorKind() == 1); /* telling leaves both alone */
+    SimdSynetRelu32f(NULL, 0, NULL, NULL);
+    TEST_NO_ERROR();
+    SimdSynetAddBias(x, 2, 3, x, SimdTensorFormatNhwc);
+    SimdSynetAddBias(x, 2, 3, x, (SimdTensorFormatType)99);
+    TEST_REFUSED(1, "99");
+    TEST(count(SimdPerformanceStatistic(), "SimdSynet") == 3);
+}
+
+static void contexts(void)
+{
+    const SimdConvolutionParameters p = {.srcC = 2, .srcH = 4, .srcW = 4, .srcF = SimdTensorFormatNhwc, .dstC = 4, .dstH = 2,
+        .dstW = 4, .dstF = SimdTensorFormatNhwc, .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1, .strideY = 2,
+        .strideX = 1, .group = 2};
+    void * context = SimdSynetConvolution32fInit(1, &p, NULL);
+    SimdSynetConvolution32fForward(context, x, NULL, x + 32);
+    SimdSynetConvolution32fSetParams(context, x, NULL, NULL, NULL);
+    SimdSynetConvolution32fForward(context, x, NULL, x + 32);
+    TEST_NO_ERROR();
+    SimdRelease(context);
+    SimdSynetConvolution32fForward(NULL, x, NULL, x + 32);
+    TEST_REFUSED(1, "context");
+}
+
+static void set(void)
+{
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(SimdPerformanceStatistic()[0] == '\0');
+    TEST(SimdnetSetVerbose(3) == SimdFalse);
+    TEST_REFUSED(1, "level is 3");
+    TEST(SimdnetSetVerbose(-1) == SimdFalse && SimdnetLastErrorKind() == 1);
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(SimdPerformanceStatistic()[0] == '\0');
+    TEST(SimdnetSetVerbose(1) == SimdTrue);
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(SimdnetSetVerbose(2) == SimdTrue); /* goes on with the table */
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(SimdnetSetVerbose(0) == SimdTrue);
+    SimdSynetRelu32f(x, 16, &slope, x);
+    TEST(strstr(SimdPerformanceStatistic(), "\n        2 ") != NULL);
+    TEST(SimdnetSetVerbose(1) == SimdTrue); /* begins a new one */
+    TEST(SimdPerformanceStatistic()[0] == '\0');
+}
+
+static void environment(void)
+{
+    TEST(count(say(NULL, nothing), "\n") == 0);
+    TEST(count(say("", nothing), "\n") == 0 && count(say("0", nothing), "\n") == 0);
+    static const char * const wrong[] = {"3", "-1", "on", "2 ", " 1", "two\nlines"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+        const char * text = say(wrong[i], nothing);
+        TEST(count(text, "\n") == 1 && strncmp(text, "simdnet: SIMDNET_VERBOSE is ignored", 35) == 0);
+        TEST(strchr(wrong[i], '\n') || strstr(text, wrong[i]));
+    }
+    for (const char * level = "1\0002"; *level; level += 2) {
+        const char * text = say(level, nothing);
+        TEST(count(text, "\n") == 1 && strncmp(text, "simdnet: version=" SIMDNET_VERSION " cpu=", 15) == 0);
+        TEST(strstr(text, " levels=base,") || strstr(text, " levels=base "));
+        TEST(strstr(text, " threads=1 library=/") || strstr(text, "test_verbose\n"));
+        TEST(strstr(text, " level="));
+    }
+}
+
+static void lines(void)
+{
+    const char * text = say("2", one_of_each);
+    TEST(count(text, "\n") == 6);
+    TEST(count(text, "simdnet: function=SimdSynetRelu32f shape=size:16 algorithm=- level=") == 2);
+    TEST(count(text, "simdnet: function=SimdSynetRelu32f shape=size:0 ") == 1);
+    TEST(count(text, "simdnet: function=SimdSynetAddBias shape=channels:2,spatial:3,format:nhwc ") == 1);
+    TEST(count(text, "simdnet: function=SimdSynetAddBias shape=channels:2,spatial:3,format:99 ") == 1);
+    TEST(count(text, " us=") == 3 && count(text, " error=value\n") == 2);
+
+    text = say("2", contexts);
+    TEST(count(text, "\n") == 5);
+    TEST(count(text, "SimdSynetConvolution32fForward shape=1x2x4x4->4x2x4,1x1,s2x1,g2,nhwc algorithm=") == 2);
+    TEST(count(text, "SimdSynetConvolution32fSetParams shape=1x2x4x4->4x2x4,1x1,s2x1,g2,nhwc algorithm=") == 1);
+    TEST(count(text, " error=state\n") == 1 && count(text, " us=") == 2);
+    TEST(count(text, "SimdSynetConvolution32fForward shape=- algorithm=- ") == 1 && count(text, " error=value\n") == 1);
+
+    text = say(NULL, set);
+    TEST(count(text, "\n") == 2 && count(text, "version=") == 1 && count(text, "function=SimdSynetRelu32f") == 1);
+}
+
+/* ---- the table, when many threads write it, when it is full, and in a child that was forked meanwhile */
+
+enum { THREADS = 6, CALLS = 500 };
+
+static void * call_often(void * argument)
+{
+    float y[8] = {0};
+    const size_t size = 1 + (size_t)(uintptr_t)argument % 2;
+    for (int i = 0; i < CALLS; ++i) {
+        SimdSynetRelu32f(y, size, &slope, y);
+        if (i % 100 == 0 && !strstr(SimdPerformanceStatistic(), "SimdSynetRelu32f"))
+            return NULL;
+    }
+    return argument;
+}
+
+/* The calls of the row with this text; 0 where there is none. */
+static unsigned long calls_of(const char * table, const char * text)
+{
+    const char * at = strstr(table, text);
+    while (at && at > table && at[-1] != '\n')
+        --at;
+    return at ? strtoul(at, NULL, 10) : 0;
+}
+
+static void many_threads(void)
+{
+    pthread_t thread[THREADS];
+    SimdVersion();
+    for (size_t i = 0; i < THREADS; ++i)
+        if (pthread_create(&thread[i], NULL, call_often, (void *)(uintptr_t)(i + 2)) != 0)
+            exit(1);
+    const pid_t pid = fork();
+    if (pid == 0) { /* the lock of the table is free here, whoever had it in the parent */
+        SimdSynetRelu32f(x, 7, &slope, x);
+        _exit(calls_of(SimdPerformanceStatistic(), "SimdSynetRelu32f size:7 ") != 1);
+    }
+    for (size_t i = 0; i < THREADS; ++i) {
+        void * good = NULL;
+        TEST(pthread_join(thread[i], &good) == 0 && good);
+    }
+    int status = 1;
+    waitpid(pid, &status, 0);
+    TEST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    const char * table = SimdPerformanceStatistic();
+    TEST(count(table, "\n") == 3);
+    TEST(calls_of(table, "SimdSynetRelu32f size:1 ") == THREADS / 2 * CALLS);
+    TEST(calls_of(table, "SimdSynetRelu32f size:2 ") == THREADS / 2 * CALLS);
+
+    SimdnetSetVerbose(0);
+    SimdnetSetVerbose(1);
+    static float big[2000];
+    for (size_t size = 1; size <= 2000; ++size)
+        SimdSynetRelu32f(big, size, &slope, big);
+    table = SimdPerformanceStatistic();
+    TEST(count(table, "\n") == 1502 && calls_of(table, "(others) - - -\n") == 500);
+}
+
+int main(void)
+{
+    environment();
+    lines();
+    const char * text = say("1", many_threads);
+    TEST(count(text, "\n") == 1);
+    return test_end();
+}
