@@ -167,17 +167,28 @@ $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python
 test: check examples $(VENV)/test.stamp
 	$(VENV)/bin/python -m pytest
 
-# ---- examples: the C ones link the shared library as any program would
-EXAMPLES    := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/[0-9]*.c))
-PY_EXAMPLES := $(wildcard examples/[0-9]*.py)
+# ---- examples: the compiled ones link the shared library as any program would; run.py runs all of them and compares what they
+# print with what their sources say. A C++ compiler that is not the user's choice is the C compiler's relative.
+EXAMPLE_SRC  := $(wildcard examples/[0-9]*)
+C_EXAMPLES   := $(patsubst examples/%.c,$(B)/examples/%,$(filter %.c,$(EXAMPLE_SRC)))
+CXX_EXAMPLES := $(patsubst examples/%.cpp,$(B)/examples/%,$(filter %.cpp,$(EXAMPLE_SRC)))
+EXAMPLE_LINK  = -pthread -Iinclude $< -L$(B) -lsimdnet -lm -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
 
-$(EXAMPLES): $(B)/examples/%: examples/%.c include/simdnet.h $(B)/libsimdnet.so
+ifeq ($(origin CXX),default)
+CXX := $(patsubst cc,c++,$(subst gcc,g++,$(subst clang,clang++,$(CC))))
+endif
+
+$(C_EXAMPLES): $(B)/examples/%: examples/%.c include/simdnet.h $(B)/libsimdnet.so
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $< -L$(B) -lsimdnet -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
+	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) $(EXAMPLE_LINK)
 
-examples: $(EXAMPLES) $(VENV)/test.stamp
-	@set -e; for e in $(EXAMPLES); do echo "== $$e"; $(RUN) $$e; done
-	@set -e; for e in $(PY_EXAMPLES); do echo "== $$e"; $(VENV)/bin/python $$e; done
+$(CXX_EXAMPLES): $(B)/examples/%: examples/%.cpp include/simdnet.h $(B)/libsimdnet.so
+	@mkdir -p $(@D)
+	@if command -v $(firstword $(CXX)) > /dev/null; then \
+	    set -x; $(CXX) $(CFLAGS) -std=c++11 -Wall -Wextra $(EXAMPLE_LINK); else echo "no $(CXX)"; fi
+
+examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
+	$(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
 
 # ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
 DIGITS_SRC := $(wildcard examples/digits/*.c)

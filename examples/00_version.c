@@ -20,3 +20,12 @@ int main(void)
         printf("refused: %s\n", SimdnetLastError());
     return 0;
 }
+
+/* Output:
+ *
+ *   simdnet ... on ... cores, ... KiB of L2 cache
+ *   instruction sets of this machine: base...
+ *   in use: ..., vectors of ... bytes
+ *   capped: base
+ *   refused: SimdnetSetMaxIsa: name is "mmx", expected an instruction set of this architecture or NULL
+ */

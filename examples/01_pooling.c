@@ -26,3 +26,14 @@ int main(void)
     printf("refused: %s\n", SimdnetLastError());
     return 0;
 }
+
+/* Output:
+ *
+ *   (0, 0): max 14 15, mean  7.0  8.0
+ *   (0, 1): max 18 19, mean 11.0 12.0
+ *   (0, 2): max 22 23, mean 15.0 16.0
+ *   (1, 0): max 38 39, mean 31.0 32.0
+ *   (1, 1): max 42 43, mean 35.0 36.0
+ *   (1, 2): max 46 47, mean 39.0 40.0
+ *   refused: SimdSynetPoolingAverage: strideY is 0, expected at least 1
+ */

@@ -25,3 +25,12 @@ for wrong in (image.astype(np.float64), image[:, ::2]):
         pysimd.pooling_max(wrong, kernel=2)
     except (TypeError, ValueError) as error:
         print(f"{type(error).__name__}: {error}")
+
+# Output:
+#
+#   3x3, stride 2: (56, 56, 64) -> (28, 28, 64)
+#   global mean of a batch: (2, 1, 1, 64)
+#   one-sided padding: (56, 56, 64)
+#   bytes: uint8
+#   TypeError: x has dtype float64, expected float32 or bfloat16 (as uint16 or ml_dtypes.bfloat16) or uint8
+#   ValueError: x is not C-contiguous, expected a contiguous array (numpy.ascontiguousarray makes one)

@@ -25,3 +25,9 @@ int main(void)
     printf("with bias: %g %g %g %g\n", sum[0], sum[1], sum[2], sum[3]);
     return 0;
 }
+
+/* Output:
+ *
+ *   16b + 32f -> 32f, ...: 1.5 2.25 3.125 4.0625
+ *   with bias: 11.5 22.25 13.125 24.0625
+ */

@@ -22,3 +22,9 @@ one, zero = np.ones(32, np.float32), np.zeros(32, np.float32)
 a = rng.integers(0, 256, x.shape, np.uint8)
 c = pysimd.add_8i(a, a, a_scale=one, a_shift=zero, b_scale=one, b_shift=zero, c_scale=one / 2, c_shift=zero)
 print("the mean of a tensor with itself is itself:", np.array_equal(a, c))
+
+# Output:
+#
+#   means of the first channels: [0. 1. 2. 3.]
+#   <pysimd.Add16b 16b + 32f -> 16b, ...> -> uint16 as bfloat16
+#   the mean of a tensor with itself is itself: True

@@ -47,3 +47,9 @@ int main(void)
     SimdRelease(convolution);
     return 0;
 }
+
+/* Output:
+ *
+ *   ...
+ *   ... floats of weights, pixel (5, 5): 0.9651 1.9495 2.8370 ...
+ */

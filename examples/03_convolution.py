@@ -28,3 +28,11 @@ with pysimd.Convolution32f(x.shape[1:], 16, kernel=3, padding=1, activation="rel
 # Depthwise: as many groups as channels.
 depthwise = pysimd.convolution(x, rng.standard_normal((5, 5, 1, 8), dtype=np.float32), padding=2, group=8)
 print("depthwise:", depthwise.shape)
+
+# Output:
+#
+#   (4, 32, 32, 8) -> (4, 32, 32, 16)
+#   <pysimd.Convolution32f ...>
+#   image by image, in threads, the same bits: True
+#   and from a pickle: True
+#   depthwise: (4, 32, 32, 8)

@@ -26,3 +26,9 @@ for level in pysimd.isa_levels():
         y = pysimd.pooling_max(x, kernel=3, stride=2, padding=1)
         truth = y if truth is None else truth
         print(f"{level:>11}: {microseconds():8.1f} us, same as base: {np.array_equal(y, truth)}")
+
+# Output:
+#
+#   simdnet ..., in use: ...
+#          base: ... us, same as base: True
+#   ...

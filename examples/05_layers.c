@@ -49,3 +49,9 @@ int main(void)
     printf("refused: %s\n", SimdnetLastError());
     return 0;
 }
+
+/* Output:
+ *
+ *   first pixel: 0.3546 0.3394 0.3060
+ *   refused: SimdSynetLrnLayerCrossChannels: format is 3, expected NCHW or NHWC
+ */

@@ -33,3 +33,14 @@ int main(void)
     SimdRelease(deconvolution);
     return 0;
 }
+
+/* Output:
+ *
+ *   ...
+ *      1   1   2   2   3   3
+ *      1  11   2  12   3  13
+ *      4   4   5   5   6   6
+ *      4  24   5  25   6  26
+ *      7   7   8   8   9   9
+ *      7  37   8  38   9  39
+ */

@@ -21,3 +21,9 @@ line = np.array([1, 3, 3, 1], np.float32) / 4
 planes = np.ascontiguousarray(x.transpose(2, 0, 1))
 kernel = np.tile(np.outer(line, line), (64, 1, 1, 1))
 print("bilinear:", pysimd.deconvolution(planes, kernel, stride=2, padding=1, group=64, layout="nchw").shape)
+
+# Output:
+#
+#   <pysimd.Deconvolution32f ...> (28, 28, 64) -> (56, 56, 32)
+#   4x4, stride 2: (56, 56, 21)
+#   bilinear: (64, 56, 56)

@@ -55,3 +55,9 @@ int main(void)
     SimdRelease(block);
     return 0;
 }
+
+/* Output:
+ *
+ *   expansion to projection ...
+ *   a buffer of ... floats instead of two images of 451584, pixel (5, 5): 0.2849 -0.9212 ...
+ */

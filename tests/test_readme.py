@@ -1,4 +1,4 @@
-"""The README's programs and commands do what they say; the examples are listed and short."""
+"""The README's programs and commands do what they say."""
 
 from __future__ import annotations
 
@@ -99,14 +99,6 @@ def test_table_names_public_things() -> None:
 def test_links_lead_somewhere() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).exists(), link
-
-
-def test_examples_are_short_and_in_pairs_of_numbers() -> None:
-    programs = sorted((ROOT / "examples").glob("[0-9]*"))
-    assert len(programs) >= 8
-    for program in programs:
-        assert re.fullmatch(r"\d\d_\w+\.(c|py)", program.name)
-        assert len(program.read_text().splitlines()) < 80
 
 
 def test_changelog_begins_with_this_version() -> None:

@@ -1,0 +1,27 @@
+# A program outside of this checkout: the library is installed somewhere, pkg-config tells the compiler where.
+set -eu
+cd "$(dirname "$0")/.."
+command -v pkg-config > /dev/null || { echo "skipped: no pkg-config"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+make --silent install PREFIX="$work/usr" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+export PKG_CONFIG_PATH="$work/usr/lib/pkgconfig"
+echo "simdnet $(pkg-config --modversion simdnet)"
+
+# With the shared library, which is found in a place where the loader would not look.
+${CC:-cc} examples/08_gemm.c $(pkg-config --cflags --libs simdnet) -Wl,-rpath,"$work/usr/lib" -o "$work/shared"
+${RUN:-} "$work/shared"
+
+# With the static one: the program needs nothing of ours when it runs.
+${CC:-cc} examples/08_gemm.c $(pkg-config --cflags simdnet) "$work/usr/lib/libsimdnet.a" -lm -lpthread -o "$work/static"
+make --silent uninstall PREFIX="$work/usr"
+${RUN:-} "$work/static" | head -n 1
+
+# Output:
+#
+#   simdnet ...
+#   a fast vehicle: train, 1.60
+#   a small animal: mouse, 0.80
+#   anything large: house, 0.90
+#   a fast vehicle: train, 1.60
