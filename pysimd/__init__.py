@@ -8,6 +8,7 @@ from pysimd import lowlevel
 from pysimd._library import VERSION as __version__
 from pysimd.activation import elu, hswish, relu, restrict_range, sigmoid, softplus, tanh
 from pysimd.add import Add16b, add, add_8i
+from pysimd.calls import Prepared, prepare
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
@@ -63,6 +64,7 @@ __all__ = [
     "EltwiseOperation",
     "MergedConvolution32f",
     "PixelFormat",
+    "Prepared",
     "StateError",
     "Statistics",
     "TensorData",
@@ -105,6 +107,7 @@ __all__ = [
     "pooling_average",
     "pooling_max",
     "prelu",
+    "prepare",
     "quantize",
     "relu",
     "restrict_range",

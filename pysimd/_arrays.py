@@ -6,8 +6,10 @@ of the argument, what it is and what was expected.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import _cffi_backend
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,9 @@ UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
 _BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype
-_from_buffer = ffi.from_buffer
+_SINGLE = ffi.typeof("float[1]")
+_SINGLES = {value: ffi.new(_SINGLE, (value,)) for value in (0.0, 1.0)}
+_from_buffer: Any = _cffi_backend.from_buffer  # what ffi.from_buffer calls, in half the time
 
 
 def _spelled(elements: tuple[Element, ...]) -> str:
@@ -77,13 +81,14 @@ def _refuse(array: Array, name: str, writable: bool) -> None:
 
 def pointer(array: Array, name: str, element: Element, writable: bool = False, ctype: Any = None) -> Any:
     """A C array over an array whose element type is known already. It keeps the array alive."""
-    if array.dtype != element.dtype:
-        array = array.view(element.dtype)  # ml_dtypes.bfloat16, of which NumPy gives no buffer
     try:
         return _from_buffer(ctype or element.ctype, array, writable)
     except (ValueError, BufferError):
         _refuse(array, name, writable)
-        raise
+        if array.dtype == element.dtype:
+            raise
+    # ml_dtypes.bfloat16, of which NumPy gives no buffer
+    return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 
 def floats(array: Array, name: str) -> Any:
@@ -91,7 +96,7 @@ def floats(array: Array, name: str) -> Any:
     if not isinstance(array, np.ndarray) or array.dtype != _F32:
         element_of(array, name, (FLOAT32,))
     try:
-        return _from_buffer(_F32_ARRAY, array)
+        return _from_buffer(_F32_ARRAY, array, False)
     except (ValueError, BufferError):
         _refuse(array, name, False)
         raise
@@ -100,7 +105,7 @@ def floats(array: Array, name: str) -> Any:
 def vector(array: Array, name: str, size: int) -> Any:
     """A C array over `size` floats in one dimension."""
     data = floats(array, name)
-    if array.shape != (size,):
+    if len(data) != size or array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
     return data
 
@@ -110,31 +115,49 @@ def vector_or_null(array: Array | None, name: str, size: int) -> Any:
     return ffi.NULL if array is None else vector(array, name, size)
 
 
+def single(value: float) -> Any:
+    """A C array of one float, as functions take their parameters; those of the usual numbers are there already."""
+    return _SINGLES.get(value) or ffi.new(_SINGLE, (value,))
+
+
 def output(
     out: Array | None,
     shape: Shape,
     like: Array,
     element: Element,
-    sources: tuple[tuple[Any, str], ...],
-    in_place: bool = False,
+    sources: Sequence[Array | None],
+    names: Sequence[str],
+    in_place: int = 0,
+    name: str = "out",
 ) -> tuple[Array, Any]:
     """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer.
 
-    An `out` that shares memory with one of the sources, (C array, name) each, is refused; with `in_place` it may be that very
-    memory.
+    An `out` that shares memory with one of the sources, whose names are given, is refused; but it may be the very memory of
+    one of the first `in_place` of them.
     """
     if out is None:
         out = np.empty(shape, like.dtype)
-        return out, pointer(out, "out", element, True)
+        return out, pointer(out, name, element, True)
     if not isinstance(out, np.ndarray) or out.dtype != element.dtype:
-        element_of(out, "out", (element,))
+        element_of(out, name, (element,))
     if out.shape != shape:
-        raise ValueError(f"out has shape {out.shape}, expected {shape}")
-    dst = pointer(out, "out", element, True)
-    for src, name in sources:
-        if dst < src + len(src) and not (in_place and dst == src):
-            apart(dst, "out", src, name)
+        raise ValueError(f"{name} has shape {out.shape}, expected {shape}")
+    dst = pointer(out, name, element, True)
+    view = out.base is not None
+    for source in sources:  # two arrays share memory only if one is a view, or both are one
+        if view or source is out or (source is not None and source.base is not None):
+            _separate(out, name, sources, names, in_place)
+            break
     return out, dst
+
+
+def _separate(out: Array, name: str, sources: Sequence[Array | None], names: Sequence[str], in_place: int) -> None:
+    """Refuses an output that shares memory with a source."""
+    for i, (source, other) in enumerate(zip(sources, names)):
+        if source is None or (source is out and i < in_place) or not np.may_share_memory(out, source):
+            continue
+        if i >= in_place or source.ctypes.data != out.ctypes.data:
+            raise ValueError(f"{name} overlaps {other}, expected memory of its own")
 
 
 def apart(dst: Any, name: str, src: Any, other: str) -> None:

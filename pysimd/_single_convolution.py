@@ -19,10 +19,11 @@ from pysimd._geometry import (
     shape_of_images,
     sides,
 )
-from pysimd._library import ffi, lib
+from pysimd._library import ffi
+from pysimd.calls import call
 from pysimd.context import Context
 from pysimd.enums import Activation
-from pysimd.errors import raise_last
+from pysimd.errors import check
 
 
 class Functions(NamedTuple):
@@ -135,8 +136,7 @@ class SingleConvolution(Context):
         terms = vector_or_null(bias, "bias", self._dst_c)
         numbers = params_of(params, self._activation, self._dst_c)
         self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        check()
         self._given = weight, bias, params
 
     def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
@@ -149,11 +149,9 @@ class SingleConvolution(Context):
         src = floats(x, "x")
         if x.shape != self.src_shape:
             raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
-        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
+        out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
-        self._functions.forward(handle, src, scratch, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(self._functions.forward, handle, src, scratch, dst)
         return out
 
     __call__ = forward

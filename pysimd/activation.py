@@ -7,26 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, floats, output
-from pysimd._library import ffi, lib
-from pysimd.errors import raise_last
-
-_FLOAT = ffi.typeof("float[1]")
-_ZERO = ffi.new(_FLOAT)
-_ONE = ffi.new(_FLOAT, (1.0,))
-
-
-def _number(value: float) -> Any:
-    """A pointer to a float; those for the usual numbers are there already."""
-    return _ZERO if value == 0 else _ONE if value == 1 else ffi.new(_FLOAT, (value,))
+from pysimd._arrays import FLOAT32, Array, floats, output, single
+from pysimd._library import lib
+from pysimd.calls import call
 
 
 def _activate(function: Any, x: Array, out: Array | None, *params: float) -> Array:
     src = floats(x, "x")
-    out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    function(src, x.size, *[_number(p) for p in params], dst)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, x.shape, x, FLOAT32, (x,), ("x",), 1)
+    call(function, src, x.size, *[single(p) for p in params], dst)
     return out
 
 

@@ -22,9 +22,9 @@ from pysimd._arrays import (
 )
 from pysimd._geometry import Layout, layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
+from pysimd.calls import call
 from pysimd.context import Context
 from pysimd.enums import Compatibility
-from pysimd.errors import raise_last
 
 _SUMMANDS = (FLOAT32, BFLOAT16)
 
@@ -65,11 +65,9 @@ def add_8i(
     a_args = pointer(a, "a", UINT8), vector(a_scale, "a_scale", channels), vector(a_shift, "a_shift", channels)
     b_args = pointer(b, "b", UINT8), vector(b_scale, "b_scale", channels), vector(b_shift, "b_shift", channels)
     c_scales = vector(c_scale, "c_scale", channels), vector(c_shift, "c_shift", channels)
-    out, dst = output(out, a.shape, a, UINT8, ((a_args[0], "a"), (b_args[0], "b")))
+    out, dst = output(out, a.shape, a, UINT8, (a, b), ("a", "b"))
     mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
-    lib.SimdSynetAdd8i(*a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    call(lib.SimdSynetAdd8i, *a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
     return out
 
 
@@ -112,9 +110,7 @@ class Add16b(Context):
                 apart(dst, "out", a_data, "a")
             if not (dst == b_data and self._b is self._dst):
                 apart(dst, "out", b_data, "b")
-        lib.SimdSynetAdd16bForward(handle, a_data, b_data, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(lib.SimdSynetAdd16bForward, handle, a_data, b_data, dst)
         return out
 
     def _bytes(self, array: Array, name: str, element: Element, writable: bool = False) -> Any:

@@ -7,52 +7,39 @@ which are treated as the others. A NaN comes through.
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import FLOAT32, Array, Shape, apart, floats, output, vector
+from pysimd._arrays import FLOAT32, Array, Shape, floats, output, single, vector, vector_or_null
 from pysimd._geometry import LAYOUTS, NCHW, NHWC, Layout, layout_of, planes_of
 from pysimd._library import ffi, lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
-_NONE = ffi.NULL  # in place of coefficients that need not be given
-_Arrays = tuple[tuple[str, Any], ...]  # (name of the argument, array) each
-
-
-def _single(value: float) -> Any:
-    return ffi.new("float[1]", (value,))
+_Function = Callable[..., None]
+_Plan = tuple[_Function, int, int, int]
 
 
-def _terms(arrays: _Arrays, channels: int, dst: Any, name: str) -> list[Any]:
-    """The coefficients as C arrays, which may share no memory with the output."""
-    pointers = []
-    for key, array in arrays:
-        if array is not _NONE:
-            array = vector(array, key, channels)
-            apart(dst, name, array, key)
-        pointers.append(array)
-    return pointers
-
-
-def _run(
-    function: Callable[..., None], sources: _Arrays, arrays: _Arrays, layout: Layout, out: Array | None, *single: Any
-) -> Array:
-    """A layer whose result has the shape of its sources, all of one shape; one call of C for each image."""
-    name, x = sources[0]
-    given = tuple([(floats(array, key), key) for key, array in sources])
+@lru_cache(maxsize=1024)
+def _planes(shape: Shape, layout: Layout, name: str = "x") -> tuple[int, int, int, int]:
+    """(format, images, channels, spatial) of an array."""
     form = layout_of(layout, "layout", LAYOUTS)
-    images, channels, spatial = planes_of(x.shape, form, name)
-    for key, array in sources[1:]:
-        if array.shape != x.shape:
-            raise ValueError(f"{key} has shape {array.shape}, expected that of {name}, {x.shape}")
-    out, dst = output(out, x.shape, x, FLOAT32, given, in_place=True)
-    terms = _terms(arrays, channels, dst, "out")
-    for image in range(images):
-        at = image * channels * spatial
-        src = [pointer + at for pointer, _ in given]
-        function(*src, *terms, channels, spatial, *single, dst + at, form)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
-    return out
+    return (form, *planes_of(shape, form, name))
+
+
+@lru_cache(maxsize=1024)
+def _plan(function: _Function, shape: Shape, layout: Layout, name: str = "x", sources: int = 1) -> _Plan:
+    """(function that takes all images, format, channels, spatial); C's own takes one."""
+    form, images, channels, spatial = _planes(shape, layout, name)
+    if images != 1:
+        function = partial(_each, function, images, channels * spatial, sources)
+    return function, form, channels, spatial
+
+
+def _each(function: _Function, images: int, size: int, sources: int, *arguments: Any) -> None:
+    """Calls C once per image. The sources are the first of the arguments, destination and format the last ones."""
+    *terms, dst, form = arguments[sources:]
+    for at in [image * size for image in range(images)]:
+        function(*[src + at for src in arguments[:sources]], *terms, dst + at, form)
 
 
 def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: int) -> None:
@@ -66,7 +53,12 @@ def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | Non
 
     ``out=x`` works in place; another `out` receives a copy of `x` first. Formula: SimdSynetAddBias.
     """
-    return _run(_add_bias, (("x", x),), (("bias", bias),), layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(_add_bias, x.shape, layout)
+    bias_ = vector(bias, "bias", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, bias), ("x", "bias"), 1)
+    call(function, src, bias_, channels, spatial, dst, form)
+    return out
 
 
 def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -74,8 +66,12 @@ def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout =
 
     ``out`` may be ``x``. Formula: SimdSynetScaleLayerForward.
     """
-    arrays = ("scale", scale), ("bias", _NONE if bias is None else bias)
-    return _run(lib.SimdSynetScaleLayerForward, (("x", x),), arrays, layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, x.shape, layout)
+    scale_, bias_ = vector(scale, "scale", channels), vector_or_null(bias, "bias", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    call(function, src, scale_, bias_, channels, spatial, dst, form)
+    return out
 
 
 def prelu(x: Array, slope: Array, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -83,7 +79,12 @@ def prelu(x: Array, slope: Array, *, layout: Layout = "nhwc", out: Array | None 
 
     ``out`` may be ``x``. Formula: SimdSynetPreluLayerForward.
     """
-    return _run(lib.SimdSynetPreluLayerForward, (("x", x),), (("slope", slope),), layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, x.shape, layout)
+    slope_ = vector(slope, "slope", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, slope), ("x", "slope"), 1)
+    call(function, src, slope_, channels, spatial, dst, form)
+    return out
 
 
 def fused0(x: Array, *, bias: Array, scale: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -91,7 +92,12 @@ def fused0(x: Array, *, bias: Array, scale: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward0.
     """
-    return _run(lib.SimdSynetFusedLayerForward0, (("x", x),), (("bias", bias), ("scale", scale)), layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, x.shape, layout)
+    bias_, scale_ = vector(bias, "bias", channels), vector(scale, "scale", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, bias, scale), ("x", "bias", "scale"), 1)
+    call(function, src, bias_, scale_, channels, spatial, dst, form)
+    return out
 
 
 def fused1(x: Array, *, bias0: Array, scale1: Array, bias1: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -99,8 +105,16 @@ def fused1(x: Array, *, bias0: Array, scale1: Array, bias1: Array, layout: Layou
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward1.
     """
-    arrays = ("bias0", bias0), ("scale1", scale1), ("bias1", bias1)
-    return _run(lib.SimdSynetFusedLayerForward1, (("x", x),), arrays, layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, x.shape, layout)
+    bias0_, scale1_, bias1_ = (
+        vector(bias0, "bias0", channels),
+        vector(scale1, "scale1", channels),
+        vector(bias1, "bias1", channels),
+    )
+    out, dst = output(out, x.shape, x, FLOAT32, (x, bias0, scale1, bias1), ("x", "bias0", "scale1", "bias1"), 1)
+    call(function, src, bias0_, scale1_, bias1_, channels, spatial, dst, form)
+    return out
 
 
 def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -108,8 +122,12 @@ def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout 
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward2.
     """
-    arrays = ("scale", scale), ("bias", bias)
-    return _run(lib.SimdSynetFusedLayerForward2, (("x", x),), arrays, layout, out, _single(slope))
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, x.shape, layout)
+    scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    call(function, src, scale_, bias_, channels, spatial, single(slope), dst, form)
+    return out
 
 
 def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -117,7 +135,12 @@ def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward3, which tells about the order of these two in C.
     """
-    return _run(lib.SimdSynetFusedLayerForward3, (("x", x),), (("scale", scale), ("bias", bias)), layout, out)
+    src = floats(x, "x")
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, x.shape, layout)
+    scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    call(function, src, scale_, bias_, channels, spatial, dst, form)
+    return out
 
 
 def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
@@ -125,7 +148,14 @@ def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: A
 
     ``out`` may be ``x0`` or ``x1``. Formula: SimdSynetFusedLayerForward8.
     """
-    return _run(lib.SimdSynetFusedLayerForward8, (("x0", x0), ("x1", x1)), (("src2", src2),), layout, out)
+    src0, src1 = floats(x0, "x0"), floats(x1, "x1")
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, x0.shape, layout, "x0", 2)
+    if x1.shape != x0.shape:
+        raise ValueError(f"x1 has shape {x1.shape}, expected that of x0, {x0.shape}")
+    src2_ = vector(src2, "src2", channels)
+    out, dst = output(out, x0.shape, x0, FLOAT32, (x0, x1, src2), ("x0", "x1", "src2"), 2)
+    call(function, src0, src1, src2_, channels, spatial, dst, form)
+    return out
 
 
 def _with_channels(shape: Shape, form: int, channels: int) -> Shape:
@@ -143,16 +173,14 @@ def fused4(x: Array, *, bias0: Array, scale1: float, bias1: float, layout: Layou
     out : like `x` with twice the channels. Formula: SimdSynetFusedLayerForward4.
     """
     src = floats(x, "x")
-    form = layout_of(layout, "layout", LAYOUTS)
-    images, channels, spatial = planes_of(x.shape, form)
-    out, dst = output(out, _with_channels(x.shape, form, 2 * channels), x, FLOAT32, ((src, "x"),))
-    terms = _terms((("bias0", bias0),), channels, dst, "out")
-    single = _single(scale1), _single(bias1)
+    form, images, channels, spatial = _planes(x.shape, layout, "x")
+    term = vector(bias0, "bias0", channels)
+    shape = _with_channels(x.shape, form, 2 * channels)
+    out, dst = output(out, shape, x, FLOAT32, (x, bias0), ("x", "bias0"))
+    numbers = single(scale1), single(bias1)
     for image in range(images):
         at = image * channels * spatial
-        lib.SimdSynetFusedLayerForward4(src + at, *terms, *single, channels, spatial, dst + 2 * at, form)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(lib.SimdSynetFusedLayerForward4, src + at, term, *numbers, channels, spatial, dst + 2 * at, form)
     return out
 
 
@@ -176,25 +204,21 @@ def fused9(
     The result, or with `both` a tuple of the two. Formula: SimdSynetFusedLayerForward9.
     """
     src0, src1 = floats(x0, "x0"), floats(x1, "x1")
-    form = layout_of(layout, "layout", LAYOUTS)
-    images, channels0, spatial = planes_of(x0.shape, form, "x0")
-    _, channels1, _ = planes_of(x1.shape, form, "x1")
+    form, images, channels0, spatial = _planes(x0.shape, layout, "x0")
+    channels1 = _planes(x1.shape, layout, "x1")[2]
     if x1.shape != _with_channels(x0.shape, form, channels1):
         raise ValueError(f"x1 has shape {x1.shape}, expected that of x0, {x0.shape}, but for the channels")
     channels = channels0 + channels1
-    shape, given = _with_channels(x0.shape, form, channels), ((src0, "x0"), (src1, "x1"))
-    out, dst = output(out, shape, x0, FLOAT32, given)
-    terms = _terms((("scale", scale), ("bias", bias)), channels, dst, "out")
-    dst1 = _NONE
+    shape = _with_channels(x0.shape, form, channels)
+    terms = vector(scale, "scale", channels), vector(bias, "bias", channels)
+    given, names = (x0, x1, scale, bias), ("x0", "x1", "scale", "bias")
+    out, dst = output(out, shape, x0, FLOAT32, given, names)
+    dst1 = ffi.NULL
     if both or out1 is not None:
-        out1, dst1 = output(out1, shape, x0, FLOAT32, given)
-        _terms((("scale", scale), ("bias", bias)), channels, dst1, "out1")
-        apart(dst1, "out1", dst, "out")
+        out1, dst1 = output(out1, shape, x0, FLOAT32, (*given, out), (*names, "out"), name="out1")
     for image in range(images):
         at0, at1 = image * channels0 * spatial, image * channels1 * spatial
         sizes = channels0, channels1, spatial
-        second = dst1 if dst1 is _NONE else dst1 + at0 + at1
-        lib.SimdSynetFusedLayerForward9(src0 + at0, src1 + at1, *terms, *sizes, dst + at0 + at1, second, form)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        second = dst1 + at0 + at1 if dst1 else dst1
+        call(lib.SimdSynetFusedLayerForward9, src0 + at0, src1 + at1, *terms, *sizes, dst + at0 + at1, second, form)
     return out if out1 is None else (out, out1)

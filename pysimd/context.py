@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, TypeVar
 
+from pysimd._arrays import Array
 from pysimd._library import ffi, lib
+from pysimd.calls import Prepared, prepare
 from pysimd.errors import StateError, raise_last
 
 Self = TypeVar("Self", bound="Context")
@@ -37,6 +39,17 @@ class Context:
     def close(self) -> None:
         """Releases the context; may be called again."""
         self._handle = None
+
+    def forward(self, *arrays: Any, **options: Any) -> Array:
+        """Computes; see the class of the context."""
+        raise NotImplementedError
+
+    def prepare(self, *arrays: Array, **options: Array | None) -> Prepared[Array]:
+        """Binds the arguments of :meth:`forward` for many calls, see :func:`pysimd.prepare`.
+
+        The context lives until the prepared call goes, also when it is closed before.
+        """
+        return prepare(self.forward, *arrays, **options)
 
     @property
     def closed(self) -> bool:

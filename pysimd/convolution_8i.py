@@ -26,8 +26,9 @@ from pysimd._convolution import Params, buffer_of, params_of
 from pysimd._geometry import NCHW, Layout, layout_of
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import Functions, SingleConvolution
+from pysimd.calls import call
 from pysimd.convolution import Convolution32f
-from pysimd.errors import raise_last
+from pysimd.errors import check
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,8 +184,7 @@ class Convolution8i(SingleConvolution):
                 raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics")
             arrays += [vector(stats.min, f"{name}.min", channels), vector(stats.max, f"{name}.max", channels)]
         lib.SimdSynetConvolution8iSetParams(handle, weights, terms, numbers, ffi.new("float *[]", arrays))
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        check()
         self._given = weight, bias, params, src_stats, dst_stats
 
     def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
@@ -200,9 +200,7 @@ class Convolution8i(SingleConvolution):
         dst = self._bytes(out, "out", self._dst, self.dst_shape, True)
         apart(dst, "out", src, "x")
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
-        lib.SimdSynetConvolution8iForward(handle, src, scratch, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(lib.SimdSynetConvolution8iForward, handle, src, scratch, dst)
         return out
 
     __call__ = forward

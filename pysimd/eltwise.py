@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from pysimd._arrays import FLOAT32, Array, floats, output, vector
 from pysimd._library import ffi, lib
+from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
-from pysimd.errors import raise_last
 
-_OPERATIONS: dict[Any, EltwiseOperation] = {
-    **{operation.name.lower(): operation for operation in EltwiseOperation},
-    **{operation: operation for operation in EltwiseOperation},
-}
+_OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
+_POINTERS = ffi.typeof("float *[]")
+
+
+@lru_cache
+def _names(count: int) -> tuple[str, ...]:
+    return tuple([f"arrays[{i}]" for i in range(count)])
+
+
+@lru_cache
+def _ones(count: int) -> Any:
+    """The weights of a plain sum, as a C array."""
+    return vector(np.ones(count, np.float32), "weights", count)
 
 
 def eltwise(
@@ -40,21 +50,21 @@ def eltwise(
     try:
         kind = _OPERATIONS[operation]
     except (KeyError, TypeError):
-        names = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
-        raise ValueError(f"operation is {operation!r}, expected {names}") from None
-    count, shape = len(arrays), arrays[0].shape
-    sources = [(floats(array, f"arrays[{i}]"), f"arrays[{i}]") for i, array in enumerate(arrays)]
-    for array, (_, name) in zip(arrays, sources):
+        known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
+        raise ValueError(f"operation is {operation!r}, expected {known}") from None
+    count = len(arrays)
+    names = _names(count)
+    sources = [floats(array, name) for array, name in zip(arrays, names)]
+    shape = arrays[0].shape
+    for array, name in zip(arrays, names):
         if array.shape != shape:
             raise ValueError(f"{name} has shape {array.shape}, expected that of arrays[0], {shape}")
-    if kind != EltwiseOperation.SUM and weights is not None:
+    factors = ffi.NULL
+    if kind == lib.SimdSynetEltwiseOperationSum:
+        factors = _ones(count) if weights is None else vector(np.asarray(weights, np.float32), "weights", count)
+    elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
-    factors: Any = ffi.NULL
-    if kind == EltwiseOperation.SUM:
-        factors = vector(np.ones(count, np.float32) if weights is None else np.asarray(weights, np.float32), "weights", count)
-    out, dst = output(out, shape, arrays[0], FLOAT32, tuple(sources), in_place=True)
-    pointers = ffi.new("float *[]", [source for source, _ in sources])
-    lib.SimdSynetEltwiseLayerForward(pointers, factors, count, arrays[0].size, kind, dst)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape, arrays[0], FLOAT32, arrays, names, count)
+    pointers = ffi.new(_POINTERS, sources)
+    call(lib.SimdSynetEltwiseLayerForward, pointers, factors, count, arrays[0].size, kind, dst, hold=sources)
     return out

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, element_of
-from pysimd._library import ffi, lib
-from pysimd.errors import raise_last
+from pysimd._arrays import FLOAT32, Array, element_of, pointer, single
+from pysimd._library import lib
+from pysimd.calls import call
 
 _ITEM = FLOAT32.dtype.itemsize
 
 
 def _matrix(array: Array, name: str, writable: bool = False) -> tuple[Any, int]:
-    """A pointer to the first element, and the distance of rows in elements. It does not keep the array alive."""
+    """A C array over the first row, and the distance of rows in elements."""
     element_of(array, name, (FLOAT32,))
     if array.ndim != 2:
         raise ValueError(f"{name} has shape {array.shape}, expected two dimensions")
@@ -22,9 +22,7 @@ def _matrix(array: Array, name: str, writable: bool = False) -> tuple[Any, int]:
     step, inner = array.strides
     if array.size and ((columns > 1 and inner != _ITEM) or (rows > 1 and (step < columns * _ITEM or step % _ITEM))):
         raise ValueError(f"{name} has strides {array.strides}, expected rows of neighbouring elements, one behind the other")
-    if writable and not array.flags.writeable:
-        raise ValueError(f"{name} is read-only, expected an array that can be written")
-    return ffi.cast("float *", array.ctypes.data), step // _ITEM if rows > 1 and columns else columns
+    return pointer(array[:1], name, FLOAT32, writable), step // _ITEM if rows > 1 and columns else columns
 
 
 def gemm(
@@ -60,7 +58,5 @@ def gemm(
         if np.may_share_memory(out, source):
             raise ValueError(f"out overlaps {name}, expected memory of its own")
     multiply = lib.SimdGemm32fNT if transpose_b else lib.SimdGemm32fNN
-    multiply(m, n, k, ffi.new("float[1]", (alpha,)), a_data, lda, b_data, ldb, ffi.new("float[1]", (beta,)), out_data, ldc)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    call(multiply, m, n, k, single(alpha), a_data, lda, b_data, ldb, single(beta), out_data, ldc)
     return out

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pysimd._arrays import FLOAT32, Array, floats, output, vector_or_null
 from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
 
 def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Array | None = None) -> Array:
@@ -25,14 +23,9 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
     if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
         raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
     terms = vector_or_null(bias, "bias", count)
-    sources: tuple[tuple[Any, str], ...] = ((src, "x"), (matrix, "weight"))
-    if bias is not None:
-        sources = (*sources, (terms, "bias"))
-    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32, sources)
+    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32, (x, weight, bias), ("x", "weight", "bias"))
     for row in range(len(x) if x.ndim == 2 else 1):
         if row:
             src, dst = src + size, dst + count
-        lib.SimdSynetInnerProductLayerForward(src, matrix, terms, count, size, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(lib.SimdSynetInnerProductLayerForward, src, matrix, terms, count, size, dst)
     return out

@@ -15,8 +15,8 @@ from pysimd._geometry import (
     shape_of_images,
 )
 from pysimd._library import lib
+from pysimd.calls import call
 from pysimd.enums import TensorFormat
-from pysimd.errors import raise_last
 
 
 def convert_image(
@@ -42,10 +42,8 @@ def convert_image(
         channels = number(channels, "channels", 0)
         if not lanes - tensor_alignment(TensorFormat(source)) < channels <= lanes:
             raise ValueError(f"channels is {channels}, but x of shape {x.shape} holds {lanes}")
-    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32, ((src, "x"),))
-    lib.SimdSynetConvertImage(lead[0] if lead else 1, channels, height * width, src, source, dst, target)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32, (x,), ("x",))
+    call(lib.SimdSynetConvertImage, lead[0] if lead else 1, channels, height * width, src, source, dst, target)
     return out
 
 
@@ -73,10 +71,8 @@ def convert_filter(
         if not lanes - tensor_alignment(TensorFormat(source)) < outputs <= lanes:
             raise ValueError(f"outputs is {outputs}, but weight of shape {weight.shape} holds {lanes}")
     shape = shape_of_filter(outputs, inputs, kernel_y, kernel_x, target)
-    out, dst = output(out, shape, weight, FLOAT32, ((src, "weight"),))
-    lib.SimdSynetConvertFilter(outputs, inputs, kernel_y * kernel_x, src, source, dst, target)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape, weight, FLOAT32, (weight,), ("weight",))
+    call(lib.SimdSynetConvertFilter, outputs, inputs, kernel_y * kernel_x, src, source, dst, target)
     return out
 
 

@@ -10,9 +10,10 @@ from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
 from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import NHWC, Padding, Pair, images_of, number, output_size, pair, shape_of, shape_of_images, sides
 from pysimd._library import ffi, lib
+from pysimd.calls import call
 from pysimd.context import Context
 from pysimd.enums import Activation
-from pysimd.errors import raise_last
+from pysimd.errors import check
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,7 @@ class MergedConvolution32f(Context):
             arrays[2].append(params_of(numbers, activation, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
         lib.SimdSynetMergedConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        check()
         self._given = weight, bias, params
 
     def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
@@ -126,11 +126,9 @@ class MergedConvolution32f(Context):
         src = floats(x, "x")
         if x.shape != self.src_shape:
             raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
-        out, dst = output(out, self.dst_shape, x, FLOAT32, ((src, "x"),))
+        out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
-        lib.SimdSynetMergedConvolution32fForward(handle, src, scratch, dst)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(lib.SimdSynetMergedConvolution32fForward, handle, src, scratch, dst)
         return out
 
     __call__ = forward

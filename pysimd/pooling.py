@@ -23,7 +23,7 @@ from pysimd._geometry import (
     sides,
 )
 from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
 
 class _Plan(NamedTuple):
@@ -82,9 +82,7 @@ def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:
     for image in range(plan.images):
         if image:
             src, dst = src + plan.src_size, dst + plan.dst_size
-        function(src, *plan.head, dst, *plan.tail, *flags, plan.form)
-        if lib.SimdnetLastErrorKind():
-            raise_last()
+        call(function, src, *plan.head, dst, *plan.tail, *flags, plan.form)
 
 
 def pooling_max(
@@ -123,7 +121,7 @@ def pooling_max(
         across = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1), pair(padding_c, "padding_c", 0)
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode, across)
     src = pointer(x, "x", element)
-    out, dst = output(out, plan.dst_shape, x, element, ((src, "x"),))
+    out, dst = output(out, plan.dst_shape, x, element, (x,), ("x",))
     if element is FLOAT32:
         function = lib.SimdSynetPoolingMax32f
     else:
@@ -152,6 +150,6 @@ def pooling_average(
     """
     src = floats(x, "x")
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
-    out, dst = output(out, plan.dst_shape, x, FLOAT32, ((src, "x"),))
+    out, dst = output(out, plan.dst_shape, x, FLOAT32, (x,), ("x",))
     _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude_pad else 0)
     return out

@@ -9,8 +9,8 @@ import numpy as np
 from pysimd._arrays import FLOAT32, UINT8, Array, element_of, output, pointer
 from pysimd._geometry import Layout, layout_of, number, shape_of_images
 from pysimd._library import ffi, lib
+from pysimd.calls import call
 from pysimd.enums import PixelFormat
-from pysimd.errors import raise_last
 
 _BYTES = {PixelFormat.GRAY8: 1, PixelFormat.BGR24: 3, PixelFormat.BGRA32: 4, PixelFormat.RGB24: 3}
 _FORMATS: dict[Any, PixelFormat] = {**{f.name.lower(): f for f in _BYTES}, **{f: f for f in _BYTES}}
@@ -88,10 +88,6 @@ def set_input(
     height, width = image.shape[:2]
     shape = shape_of_images((), channels, height, width, target)
     lows, highs = _values(lower, "lower", channels), _values(upper, "upper", channels)
-    if out is not None and np.may_share_memory(out, image):
-        raise ValueError("out overlaps image, expected memory of its own")
-    out, dst = output(out, shape, _LIKE, FLOAT32, ())
-    lib.SimdSynetSetInput(src, width, height, stride, form, lows, highs, dst, channels, target)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape, _LIKE, FLOAT32, (image,), ("image",))
+    call(lib.SimdSynetSetInput, src, width, height, stride, form, lows, highs, dst, channels, target)
     return out

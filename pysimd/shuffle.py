@@ -5,7 +5,7 @@ from __future__ import annotations
 from pysimd._arrays import FLOAT32, Array, apart, floats, output
 from pysimd._geometry import NHWC, Layout, images_of, layout_of
 from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
 
 def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
@@ -30,17 +30,17 @@ def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Ar
         if channels % 2:
             raise ValueError(f"{name} has {channels} channels, expected an even number")
     expected[axis] = half = (channels0 + channels1) // 2
-    sources = (src0, "a"), (src1, "b")
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError(f"out is {out!r}, expected a tuple of two arrays")
-    out0, dst0 = output(out and out[0], tuple(expected), a, FLOAT32, sources)
-    out1, dst1 = output(out and out[1], tuple(expected), a, FLOAT32, sources)
+    out0, dst0 = output(out and out[0], tuple(expected), a, FLOAT32, (a, b), ("a", "b"))
+    out1, dst1 = output(out and out[1], tuple(expected), a, FLOAT32, (a, b), ("a", "b"))
     apart(dst0, "out", dst1, "itself")
     spatial = height * width
     # In NHWC the images of a batch are one after the other, as the pixels of one are.
     images, spatial = (lead[0] if lead else 1, spatial) if form != NHWC else (1, spatial * (lead[0] if lead else 1))
     for i in range(images):
-        lib.SimdSynetShuffleLayerForward(
+        call(
+            lib.SimdSynetShuffleLayerForward,
             src0 + i * channels0 * spatial,
             channels0,
             src1 + i * channels1 * spatial,
@@ -51,6 +51,4 @@ def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Ar
             half,
             form,
         )
-        if lib.SimdnetLastErrorKind():
-            raise_last()
     return out0, out1

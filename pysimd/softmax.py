@@ -7,7 +7,7 @@ from operator import index
 
 from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
 
 def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
@@ -24,8 +24,6 @@ def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank
     shape = x.shape
-    out, dst = output(out, shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    lib.SimdSynetSoftmaxLayerForward(src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape, x, FLOAT32, (x,), ("x",), 1)
+    call(lib.SimdSynetSoftmaxLayerForward, src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
     return out

@@ -9,8 +9,8 @@ from typing import Any
 
 from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._library import lib
+from pysimd.calls import call
 from pysimd.enums import UnaryOperation
-from pysimd.errors import raise_last
 
 _OPERATIONS: dict[Any, int] = {key: int(u) for u in UnaryOperation for key in (u, u.name.lower())}
 
@@ -31,10 +31,8 @@ def unary(x: Array, operation: str | UnaryOperation, *, out: Array | None = None
 
 def _apply(kind: int, x: Array, out: Array | None) -> Array:
     src = floats(x, "x")
-    out, dst = output(out, x.shape, x, FLOAT32, ((src, "x"),), in_place=True)
-    lib.SimdSynetUnaryOperation32fLayerForward(src, x.size, kind, dst)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, x.shape, x, FLOAT32, (x,), ("x",), 1)
+    call(lib.SimdSynetUnaryOperation32fLayerForward, src, x.size, kind, dst)
     return out
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pysimd._arrays import FLOAT32, Array, floats, output
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, pair, sides
 from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd.calls import call
 
 #: (kernel, block): the functions SetFilter, SetInput and SetOutput
 _FUNCTIONS: dict[tuple[Pair, Pair], tuple[Any, Any, Any]] = {
@@ -84,10 +84,8 @@ def winograd_filter(
         axes = f"D, C, {taps[0]}, {taps[1]}" if nchw else f"{taps[0]}, {taps[1]}, C, D"
         raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
     sizes = weight.shape[:2] if nchw else weight.shape[2:]
-    out, dst = output(out, (_coefficients(taps, outputs), *sizes), weight, FLOAT32, ((src, "weight"),))
-    functions[0](src, sizes[0] * sizes[1], dst, 0 if nchw else 1)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, (_coefficients(taps, outputs), *sizes), weight, FLOAT32, (weight,), ("weight",))
+    call(functions[0], src, sizes[0] * sizes[1], dst, 0 if nchw else 1)
     return out
 
 
@@ -121,11 +119,9 @@ def winograd_input(
     tiles = -(-dst_h // outputs[0]) * -(-dst_w // outputs[1])
     planes = _coefficients(taps, outputs)
     shape = (planes, channels, tiles) if nchw else (planes, tiles, channels)
-    out, dst = output(out, shape, x, FLOAT32, ((src, "x"),))
+    out, dst = output(out, shape, x, FLOAT32, (x,), ("x",))
     pads = top, left, bottom, right
-    functions[1](src, channels, height, width, *pads, dst, tiles * channels, 0 if nchw else 1)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    call(functions[1], src, channels, height, width, *pads, dst, tiles * channels, 0 if nchw else 1)
     return out
 
 
@@ -156,8 +152,6 @@ def winograd_output(
         raise ValueError(f"m has shape {m.shape}, expected ({axes})")
     channels = m.shape[1 if nchw else 2]
     shape = (channels, height, width) if nchw else (height, width, channels)
-    out, dst = output(out, shape, m, FLOAT32, ((src, "m"),))
-    functions[2](src, tiles * channels, dst, channels, height, width, 0 if nchw else 1)
-    if lib.SimdnetLastErrorKind():
-        raise_last()
+    out, dst = output(out, shape, m, FLOAT32, (m,), ("m",))
+    call(functions[2], src, tiles * channels, dst, channels, height, width, 0 if nchw else 1)
     return out

@@ -235,6 +235,6 @@ def test_refused_with_more_channels() -> None:
     assert_refused(pysimd.fused9, ValueError, "scale has shape", out, **{**nine, "scale": s})
     assert_refused(pysimd.fused9, ValueError, "x1 has shape", out, **{**nine, "x1": x.reshape(5, 4, 6)})
     assert_refused(pysimd.fused9, ValueError, "out1 overlaps out", out, **nine, out1=out)
-    assert_refused(pysimd.fused9, ValueError, "out has shape", np.zeros((4, 5, 12), np.float32), **nine, out1=x)
+    assert_refused(pysimd.fused9, ValueError, "out1 has shape", np.zeros((4, 5, 12), np.float32), **nine, out1=x)
     with pytest.raises(TypeError):
         pysimd.fused3(x, s, s)  # type: ignore[call-arg]

@@ -1,0 +1,97 @@
+"""Every computation of the library goes through :func:`call`: now, or later as often as wanted by :func:`prepare`."""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
+
+import numpy as np
+
+from pysimd._library import lib
+from pysimd.errors import raise_last
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+R = TypeVar("R")
+
+_Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
+
+_error_kind = lib.SimdnetLastErrorKind
+_tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
+
+
+def call(function: Callable[..., None], *arguments: Any, hold: Any = None) -> None:
+    """Calls a function of the library, and raises what it refuses. While :func:`prepare` listens, the call is noted instead.
+
+    hold : what the arguments point to, where that is not in the arguments of the public function, nor in its result.
+    """
+    if _tapes:
+        tape = _tapes.get(get_ident())
+        if tape is not None:
+            tape.append((function, arguments, hold))
+            return
+    function(*arguments)
+    if _error_kind():
+        raise_last()
+
+
+class Prepared(Generic[R]):
+    """A call with its arguments bound and checked; see :func:`prepare`. It keeps the arrays and the context alive.
+
+    result : what each call gives: always the same arrays, written anew.
+    """
+
+    __slots__ = ("_arguments", "_function", "_held", "result")
+
+    _function: Callable[..., None]
+    _arguments: tuple[Any, ...]
+
+    def __init__(self, calls: list[_Call], held: Any, result: R) -> None:
+        self._function, self._arguments, _ = calls[0] if len(calls) == 1 else (_in_turn, (calls,), None)
+        self._held = held, calls
+        self.result = result
+
+    def __call__(self) -> R:
+        self._function(*self._arguments)
+        if _error_kind():
+            raise_last()
+        return self.result
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a prepared call points into the memory of its process: pickle the arguments, prepare it there")
+
+
+def _in_turn(calls: list[_Call]) -> None:
+    """Several calls, or none: a batch of so many images."""
+    lib.SimdVersion()  # leaves no last error of an earlier call behind
+    for function, arguments, _ in calls:
+        call(function, *arguments)
+
+
+def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Prepared[R]:
+    """Binds the arguments of a function of this package, or of a context, for many calls with the same arrays::
+
+        call = pysimd.prepare(pysimd.scale, x, scale, bias, out=y)
+        while read(x):
+            call()  # y is written again
+
+    Arguments are checked once, here, where nothing is computed yet: a call costs little more than that of the C function.
+    Without ``out=`` the output is allocated here, and each call writes it again. What the library itself refuses is raised by
+    the calls. :func:`convolution` and the like set their weights here; that of a context uses those that it has when it is
+    called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it.
+
+    TypeError for a function that is none of this package, or computes nothing in the library.
+    """
+    if not str(getattr(function, "__module__", "")).startswith("pysimd."):
+        raise TypeError(f"function is {function!r}, expected a function of pysimd or a context")
+    thread = get_ident()
+    tape = _tapes[thread] = []
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        _tapes.pop(thread, None)
+    if not tape and np.size(result):  # type: ignore[arg-type]
+        raise TypeError(f"function is {function!r}, which calls nothing that could be prepared")
+    return Prepared(tape, (args, kwargs), result)

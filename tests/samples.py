@@ -1,0 +1,123 @@
+"""A call of every function of the package that computes, and a context of every class, for tests that walk all of them.
+
+A function or a class that is missing here fails tests/test_prepare.py or tests/test_contexts.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from support import Array, floats
+
+import pysimd
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+STAGES = (
+    pysimd.ConvolutionStage(1, 16, activation="relu"),
+    pysimd.ConvolutionStage(3, padding=1, activation="prelu"),
+    pysimd.ConvolutionStage(1, 8),
+)
+
+
+def _bytes(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.integers(0, 256, shape, dtype=np.uint8)
+
+
+def _bf16(rng: np.random.Generator, *shape: int) -> Array:
+    return (floats(rng, *shape).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def calls(rng: np.random.Generator) -> dict[str, Call]:
+    """Calls by the name of the function, and for some what is special about them behind a blank; all without ``out=``."""
+    x, z = floats(rng, 2, 6, 5, 8), floats(rng, 2, 6, 5, 8)
+    planes, blocks = floats(rng, 3, 8, 6, 5), floats(rng, 2, 1, 6, 5, 8)
+    a, b, c, d = (floats(rng, 8) for _ in range(4))
+    weight, matrix = floats(rng, 3, 3, 8, 4), floats(rng, 7, 8)
+    pixels = _bytes(rng, 6, 5, 8)
+    six = dict(zip(("a_scale", "a_shift", "b_scale", "b_shift", "c_scale", "c_shift"), (a, b, c, d, a, b)))
+    nchw: dict[str, Any] = {"layout": "nchw"}
+    pool: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1}
+    made: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+        "absolute": ((x,), {}),
+        "add": ((x, z), {"dtype": "bfloat16"}),
+        "add bfloat16": ((_bf16(rng, 3, 9), _bf16(rng, 3, 9)), {}),
+        "add_8i": ((pixels, _bytes(rng, 6, 5, 8)), six),
+        "add_bias": ((x, a), {}),
+        "add_bias nchw": ((planes, a), nchw),
+        "convert_filter": ((weight,), {"src_layout": "yxio", "dst_layout": "oiyx"}),
+        "convert_image": ((planes,), {"src_layout": "nchw", "dst_layout": "nchw4c"}),
+        "convolution": ((x, weight, a[:4]), {"padding": 1, "activation": "relu"}),
+        "deconvolution": ((x, floats(rng, 8, 2, 2, 4)), {"stride": 2}),
+        "eltwise": (([x, z, x],), {}),
+        "eltwise iterator": ((iter([x.copy(), z.copy()]), "max"), {}),
+        "eltwise weights": (((x, z),), {"weights": [0.5, 2]}),
+        "elu": ((x,), {"alpha": 0.5}),
+        "exp": ((x,), {}),
+        "fused0": ((x,), {"bias": a, "scale": b}),
+        "fused0 nchw": ((planes,), {"bias": a, "scale": b, **nchw}),
+        "fused1": ((x,), {"bias0": a, "scale1": b, "bias1": c}),
+        "fused2": ((x,), {"scale": a, "bias": b, "slope": 0.25}),
+        "fused3": ((x,), {"scale": a, "bias": b}),
+        "fused4": ((planes,), {"bias0": a, "scale1": 0.5, "bias1": 2.0, **nchw}),
+        "fused8": ((planes, planes[::-1].copy()), {"src2": a, **nchw}),
+        "fused9": ((x, z), {"scale": floats(rng, 16), "bias": floats(rng, 16)}),
+        "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
+        "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
+        "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
+        "hswish": ((x,), {}),
+        "inner_product": ((a, matrix), {}),
+        "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
+        "log": ((np.abs(x),), {}),
+        "lrn": ((planes,), nchw),
+        "negative": ((x,), {}),
+        "pooling_average": ((x,), pool),
+        "pooling_max": ((planes,), {**pool, **nchw}),
+        "pooling_max none": ((planes[:0],), {**pool, **nchw}),
+        "pooling_max uint8": ((pixels,), pool),
+        "pooling_max bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
+        "prelu": ((blocks, a), {"layout": "nchw8c"}),
+        "relu": ((x,), {"slope": 0.125}),
+        "restrict_range": ((x, -1.0, 1.5), {}),
+        "rsqrt": ((np.abs(x) + 1,), {}),
+        "scale": ((x, a, b), {}),
+        "scale nchw": ((planes, a), nchw),
+        "set_input": ((pixels[..., :3].copy(),), {"pixel_format": "bgr24", "lower": [0.0, -1.0, -2.0]}),
+        "shuffle": ((planes, planes[:, :6].copy()), nchw),
+        "sigmoid": ((x,), {}),
+        "softmax": ((x,), {"axis": 2}),
+        "softplus": ((x,), {}),
+        "sqrt": ((np.abs(x),), {}),
+        "tanh": ((x,), {}),
+        "unary": ((x, "neg"), {}),
+        "winograd_filter": ((weight,), {}),
+        "winograd_input": ((x[0],), {"padding": 1}),
+        "winograd_output": ((floats(rng, 36, 4, 8), (6, 5)), {}),
+    }
+    return {name: (getattr(pysimd, name.split()[0]), args, options) for name, (args, options) in made.items()}
+
+
+def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[Array, ...]]]:
+    """Contexts that have their weights, by the name of the class, with arguments of ``forward``."""
+    x = floats(rng, 2, 9, 10, 8)
+    weight, bias = floats(rng, 3, 3, 8, 16), floats(rng, 16)
+    options: dict[str, Any] = {"kernel": 3, "padding": 1, "activation": "prelu"}
+    seen = pysimd.Statistics(np.full(8, -4, np.float32), np.full(8, 4, np.float32))
+    given = pysimd.Statistics(np.full(16, -90, np.float32), np.full(16, 90, np.float32))
+
+    floating = pysimd.Convolution32f(x.shape, 16, stride=2, **options)
+    floating.set_params(weight, bias, floats(rng, 16))
+    backward = pysimd.Deconvolution32f(x.shape, 16, stride=2, **options)
+    backward.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
+    merged = pysimd.MergedConvolution32f(x.shape, STAGES, add=True)
+    merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
+    quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
+    quantised.set_params(weight, bias, floats(rng, 16), seen, given)
+    return {
+        "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
+        "Convolution32f": (floating, (x,)),
+        "Convolution8i": (quantised, (x,)),
+        "Deconvolution32f": (backward, (x,)),
+        "MergedConvolution32f": (merged, (x,)),
+    }
