@@ -10,11 +10,18 @@
 #              PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
-#   install    library, header and simdnet.pc under $(DESTDIR)$(PREFIX); uninstall removes them
+#   lint       mypy --strict and ruff over all Python
+#   docs       the documentation as pages: build/docs/html/index.html
+#   install    libraries, header and simdnet.pc under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
+#   uninstall  removes what install put there
+#   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
+#   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
+#   check-package  builds both in a clone, installs them in fresh environments and tries them there (minutes)
 #   clean      removes build/
+#   help       this text
 #
-# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR and DESTDIR are respected. What -march CFLAGS asks for does not count: each instruction
-# set has its own flags. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
+# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
+# instruction set has its own flags. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
 # build/libsimdnet.so is a link to the library that the plain `make` of this machine built last.
 
@@ -32,6 +39,7 @@ endif
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
 SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
 # ---- instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
 ISAS_x86_64  := sse41 avx2 avx512
@@ -69,7 +77,7 @@ COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/is
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
 
-.PHONY: all check test bench accuracy demo examples asan install uninstall clean help
+.PHONY: all check test bench accuracy demo examples asan lint docs install uninstall wheel sdist check-package clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
 $(B)/obj/%.o: libsrc/%.c
@@ -138,6 +146,7 @@ accuracy: $(B)/tests/accuracy
 .PHONY: check-programs
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
 	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -235,13 +244,33 @@ bench: all $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=. $(BENCH_PYTHON) -m pysimd.bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)
 
+# ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.
+lint: $(VENV)/test.stamp $(VENV)/dev.stamp
+	$(VENV)/bin/python -m mypy
+	$(VENV)/bin/python -m ruff check
+	$(VENV)/bin/python -m ruff format --check
+
+TOOLS := .venv-tools
+$(TOOLS)/bin/python:
+	$(PYTHON) -m venv $(TOOLS) || { rm -rf $(TOOLS); false; }
+
+$(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+docs: all $(TOOLS)/docs.stamp
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so $(TOOLS)/bin/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	@echo build/docs/html/index.html
+
 # ---- installing
 install: all
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(B)/libsimdnet.so $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION)
+	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION)
 	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsimdnet.so
 	install -m 644 $(B)/libsimdnet.a $(DESTDIR)$(LIBDIR)/
+	$(STRIP) --strip-debug $(DESTDIR)$(LIBDIR)/libsimdnet.a
 	install -m 644 include/simdnet.h $(DESTDIR)$(PREFIX)/include/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' libsrc/simdnet.pc.in \
 	    > $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc
@@ -250,8 +279,31 @@ uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/libsimdnet.so $(DESTDIR)$(LIBDIR)/$(SONAME) $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION) \
 	      $(DESTDIR)$(LIBDIR)/libsimdnet.a $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc $(DESTDIR)$(PREFIX)/include/simdnet.h
 
+# ---- packages. setup.py calls python-files to have the library beside the modules.
+DIST := build/dist
+
+.PHONY: python-files
+python-files: all
+	install -m 755 $(B)/libsimdnet.so $(INTO)/
+	$(STRIP) --strip-unneeded $(INTO)/libsimdnet.so
+	install -m 644 include/simdnet.h $(INTO)/
+
+# auditwheel reads in the library which C library it needs at least, and names the wheel after that.
+wheel: all $(TOOLS)/package.stamp
+	$(if $(PLAIN),,$(error a wheel is for this machine: not with CC=$(CC)))
+	@rm -rf build/wheel $(DIST)/*.whl
+	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir build/wheel .
+	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) build/wheel/*.whl
+
+sdist: $(TOOLS)/package.stamp
+	@rm -f $(DIST)/*.tar.gz
+	$(TOOLS)/bin/python -m build --sdist --no-isolation --outdir $(DIST) .
+
+check-package:
+	tests/check_package.sh
+
 clean:
-	rm -rf build
+	rm -rf build docs/api
 
 help:
 	@sed -n '/^# simdnet/,/^$$/s/^# \{0,1\}//p' Makefile

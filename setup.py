@@ -1,8 +1,10 @@
 """What pyproject.toml cannot say: the version is the header's, and the package carries the library that make builds."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -14,15 +16,18 @@ HEADER = ROOT / "include" / "simdnet.h"
 
 
 class BuildWithLibrary(build_py):
-    """Calls make and puts libsimdnet.so and its header beside the modules. An editable install uses the checkout's own."""
+    """Has make put libsimdnet.so and its header beside the modules. An editable install uses the checkout's own."""
 
     def run(self) -> None:
-        super().run()
         if self.editable_mode:
-            return
-        subprocess.run(["make", "-C", str(ROOT), "all"], check=True)
-        for source in (ROOT / "build" / "libsimdnet.so", HEADER):
-            shutil.copy(source, Path(self.build_lib) / "pysimd" / source.name)
+            return super().run()
+        if not sys.platform.startswith("linux") or shutil.which("make") is None:
+            raise SystemExit("pysimd is built on Linux, with GNU make and gcc or clang")
+        shutil.rmtree(self.build_lib, ignore_errors=True)  # may hold modules that are no more
+        super().run()
+        jobs = [] if "MAKEFLAGS" in os.environ else [f"-j{len(os.sched_getaffinity(0))}"]
+        into = Path(self.build_lib).resolve() / "pysimd"
+        subprocess.run(["make", "-C", str(ROOT), *jobs, "python-files", f"INTO={into}"], check=True)
 
 
 class AnyPython(bdist_wheel):

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Installs below a directory of its own, builds programs on what lies there as any user would, and takes it away again.
+# Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
+set -u
+build=$1 cc=$2
+shift 2
+
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+work=$PWD/$build/tests/install
+root=$work/root prefix=/opt/simdnet
+rm -rf "$work"
+mkdir -p "$work"
+cp examples/01_pooling.c "$work/program.c"
+cd "$work" || exit 1
+
+make_it() { # make_it TARGET; the make that called this has flags of its own
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX=$prefix DESTDIR="$root" "$1" > "$1.log" 2>&1
+}
+if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
+
+expected='include/simdnet.h
+lib/libsimdnet.a
+lib/libsimdnet.so
+lib/libsimdnet.so.0
+lib/libsimdnet.so.VERSION
+lib/pkgconfig/simdnet.pc'
+version=$(sed -n 's/^#define SIMDNET_VERSION "\(.*\)"/\1/p' "$root$prefix/include/simdnet.h")
+found=$(cd "$root$prefix" && find . ! -type d | sed 's|^\./||' | sed "s/so\.$version\$/so.VERSION/" | LC_ALL=C sort)
+if [ "$found" = "$expected" ]; then good; else bad "installed are $found"; fi
+for file in libsimdnet.so libsimdnet.a; do
+    bytes=$(wc -c < "$root$prefix/lib/$file")
+    if [ "$bytes" -lt 12000000 ]; then good; else bad "$file has $bytes bytes: is it not stripped?"; fi
+done
+
+# With pkg-config as a distribution would, whose packages are built below a directory that is not their place.
+if have pkg-config; then
+    export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
+    flags=$(pkg-config --cflags --libs simdnet)
+    static=$(pkg-config --static --libs-only-other --libs-only-l simdnet | sed 's/-lsimdnet//')
+    if [ "$(pkg-config --modversion simdnet)" = "$version" ]; then good; else bad "simdnet.pc tells another version than $version"; fi
+else
+    echo 'skipped: no pkg-config, flags by hand'
+    flags="-I$root$prefix/include -L$root$prefix/lib -lsimdnet" static='-lm -lpthread'
+fi
+# shellcheck disable=SC2086
+try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks at what it prints
+    name=$1
+    shift
+    if $cc -std=c99 program.c "$@" -o "$name" 2> "$name.log" && $run ./"$name" > "$name.txt" 2>> "$name.log" && [ -s "$name.txt" ]; then
+        good
+    else
+        bad "a program with the $name library: $(tail -n 3 "$name.log")"
+    fi
+}
+run=$*
+# shellcheck disable=SC2086
+try shared $flags "-Wl,-rpath,$root$prefix/lib"
+# shellcheck disable=SC2086
+try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
+if cmp -s shared.txt static.txt; then good; else bad 'the shared and the static library print different results'; fi
+
+if make_it uninstall; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi
+left=$(find "$root" ! -type d)
+if [ -z "$left" ]; then good; else bad "uninstall left $left"; fi
+
+echo "$passed passed, $failed failed"
+exit $((failed != 0))

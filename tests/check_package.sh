@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# The packages, as they reach people: from a clone of the commit, an sdist; from the unpacked sdist, offline, a wheel; both
+# looked through; the wheel, and the clone by `pip install .`, each in a fresh environment, used from another folder.
+# Needs git and a package index. PYTHON is the interpreter.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+unset SIMDNET_LIBRARY PYTHONPATH VIRTUAL_ENV
+export MAKEFLAGS="-j$(nproc)" PIP_DISABLE_PIP_VERSION_CHECK=1
+PYTHON=${PYTHON:-python3}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+git clone --quiet . "$work/clone"
+[ -z "$(git status --porcelain)" ] || echo 'note: changes that are not committed are not in it'
+
+echo '== sdist'
+make -s -C "$work/clone" sdist PYTHON="$PYTHON" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+sdist=$(echo "$work"/clone/build/dist/pysimd-*.tar.gz)
+tar -xzf "$sdist" -C "$work"
+source=$(echo "$work"/pysimd-*/)
+# It holds what git holds, but for two things that serve the repository alone, and what setuptools adds.
+git -C "$work/clone" ls-files | grep -v -e '^\.ci/' -e '^\.gitignore$' | sort > "$work/expected"
+(cd "$source" && find . -type f) | sed 's|^\./||' | grep -v -x -e PKG-INFO -e setup.cfg -e 'pysimd.egg-info/.*' | sort > "$work/found"
+diff "$work/expected" "$work/found" || { echo 'FAIL: < is in git alone, > in the sdist alone'; exit 1; }
+
+echo '== wheel, from the unpacked sdist, without an index'
+PIP_NO_INDEX=1 make -s -C "$source" wheel TOOLS="$work/clone/.venv-tools" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+wheel=$(echo "$source"build/dist/pysimd-*.whl)
+"$PYTHON" - "$wheel" "$work/expected" <<'END'
+import re, sys, zipfile
+from pathlib import Path
+
+wheel, listed = Path(sys.argv[1]), Path(sys.argv[2]).read_text().split()
+assert re.fullmatch(r"pysimd-[\d.]+-py3-none-(manylinux|musllinux)_\d+_\d+_\w+", wheel.stem), wheel.name
+with zipfile.ZipFile(wheel) as archive:
+    names = {name for name in archive.namelist() if ".dist-info/" not in name and not name.endswith("/")}
+    library = archive.getinfo("pysimd/libsimdnet.so").file_size
+assert "pysimd/py.typed" in names
+expected = {name for name in listed if name.startswith("pysimd/")} | {"pysimd/libsimdnet.so", "pysimd/simdnet.h"}
+assert names == expected, names ^ expected
+assert library < 12e6, f"the library has {library} bytes: is it not stripped?"
+print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")
+END
+
+# try_package NAME WHAT...: installs it in an environment of its own and uses it in a folder of its own
+try_package() {
+    local name=$1
+    shift
+    echo "== $name in a fresh environment"
+    "$PYTHON" -m venv "$work/$name"
+    "$work/$name/bin/python" -m pip install --quiet "$@" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+    local packages
+    packages=$("$work/$name/bin/python" -m pip list --format=freeze | sed 's/[=@ ].*//' | grep -v -x -e pip -e setuptools | sort | tr '\n' ' ')
+    [ "$packages" = 'cffi numpy pycparser pysimd ' ] || { echo "FAIL: installed are $packages"; exit 1; }
+    mkdir "$work/$name/elsewhere"
+    (cd "$work/$name/elsewhere" && ../bin/python - <<'END'
+import sys
+from pathlib import Path
+
+import numpy as np
+import pysimd
+from pysimd._library import LIBRARY_PATH
+
+assert LIBRARY_PATH.is_relative_to(Path(sys.prefix).resolve()), LIBRARY_PATH
+x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
+assert pysimd.pooling_max(x, kernel=2)[..., 0].tolist() == [[5, 7], [13, 15]]
+assert pysimd.convolution(x, np.ones((3, 3, 1, 1), np.float32))[..., 0].tolist() == [[45, 54], [81, 90]]
+try:
+    pysimd.relu(x.astype(np.float64))
+except TypeError as error:
+    print(error)
+print(f"pysimd {pysimd.__version__}, {pysimd.active_isa()}")
+END
+    )
+}
+try_package wheel "$wheel"
+# The clone is the sdist's sources at the same commit: it may have what make made of them, so that nothing is compiled twice.
+cp -a "$source/build" "$work/clone/"
+try_package clone "$work/clone"
+echo passed
