@@ -16,7 +16,7 @@
 #   uninstall  removes what install put there
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
-#   check-package  builds both in a clone, installs them in fresh environments and tries them there (minutes)
+#   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there (minutes)
 #   clean      removes build/
 #   help       this text
 #
@@ -259,7 +259,8 @@ $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python
 	@touch $@
 
 docs: all $(TOOLS)/docs.stamp
-	SIMDNET_LIBRARY=$(B)/libsimdnet.so $(TOOLS)/bin/python -m sphinx -q -W --keep-going -b html -d build/docs/doctrees docs build/docs/html
+	SIMDNET_LIBRARY=$(abspath $(B))/libsimdnet.so $(TOOLS)/bin/python -m sphinx -q -E -a -W --keep-going \
+	    -d build/docs/doctrees docs build/docs/html
 	@echo build/docs/html/index.html
 
 # ---- installing

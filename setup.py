@@ -1,7 +1,6 @@
 """What pyproject.toml cannot say: the version is the header's, and the package carries the library that make builds."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +19,8 @@ class BuildWithLibrary(build_py):
 
     def run(self) -> None:
         if self.editable_mode:
-            return super().run()
+            super().run()
+            return
         if not sys.platform.startswith("linux") or shutil.which("make") is None:
             raise SystemExit("pysimd is built on Linux, with GNU make and gcc or clang")
         shutil.rmtree(self.build_lib, ignore_errors=True)  # may hold modules that are no more
@@ -43,7 +43,7 @@ class WithBinary(Distribution):
 
 
 setup(
-    version=re.search(r'#define SIMDNET_VERSION "(.*)"', HEADER.read_text())[1],
+    version=HEADER.read_text().partition('#define SIMDNET_VERSION "')[2].partition('"')[0],
     packages=[".".join(p.parent.relative_to(ROOT).parts) for p in sorted((ROOT / "pysimd").rglob("__init__.py"))],
     package_data={"pysimd": ["py.typed"]},
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython},

@@ -1,7 +1,17 @@
 """pysimd: neural-network inference primitives on NumPy arrays, computed by libsimdnet.
 
 Functions take contiguous arrays, in place, and give new ones or write into ``out=``. The dtype chooses the C function; an
-array that does not fit is refused, never converted. ``pysimd.lowlevel`` has every C function as it is.
+array that does not fit is refused, never converted: TypeError for a wrong dtype, ValueError for what else does not fit, with
+the name of the argument, what it is and what was expected. ``pysimd.lowlevel`` has every C function as it is.
+
+Names in signatures:
+
+Array : a numpy.ndarray, C-contiguous where its description does not say otherwise.
+Shape : a tuple of int.
+Pair : an int for both directions, or (y, x).
+Padding : an int for all sides, (y, x) for both of each, or (top, left, bottom, right).
+Layout : "nhwc" or "nchw"; some functions take "nchw4c", "nchw8c" and "nchw16c". A :class:`TensorFormat` is fine as well.
+Params : a float, some of them, or a float32 array.
 """
 
 from pysimd import lowlevel

@@ -18,7 +18,10 @@ class Convolution32f(SingleConvolution):
     kernel, stride, dilation : a number or a pair (y, x), at least 1.
     padding : zeros around the image: a number, a pair (y, x), or (top, left, bottom, right).
     group : divides the input and output channels; equal to both it is a depthwise convolution.
-    activation : applied to v = sum + bias, with the params of :meth:`set_params`::
+    activation : a name or an :class:`Activation`; applied to the sum with its bias.
+    layout : "nhwc" or "nchw".
+
+    The activations of v = sum + bias, and the params of :meth:`set_params` that they need::
 
         identity         -          v
         relu             -          max(0, v)

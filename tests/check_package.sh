@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The packages, as they reach people: from a clone of the commit, an sdist; from the unpacked sdist, offline, a wheel; both
-# looked through; the wheel, and the clone by `pip install .`, each in a fresh environment, used from another folder.
+# The packages, as they reach people: from a fresh checkout of the commit, an sdist; from the unpacked sdist, offline, a wheel;
+# both looked through; the wheel, and the checkout by `pip install .`, each in a fresh environment, used from another folder.
 # Needs git and a package index. PYTHON is the interpreter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,21 +10,25 @@ PYTHON=${PYTHON:-python3}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-git clone --quiet . "$work/clone"
-[ -z "$(git status --porcelain)" ] || echo 'note: changes that are not committed are not in it'
+mkdir "$work/checkout"
+if ! git -c safe.directory='*' archive HEAD > "$work/checkout.tar"; then
+    echo 'skipped: this is no git checkout'
+    exit 0
+fi
+tar -xf "$work/checkout.tar" -C "$work/checkout"
+(cd "$work/checkout" && find . -type f) | sed 's|^\./||' | grep -v -e '^\.ci/' -e '^\.gitignore$' | sort > "$work/expected"
 
 echo '== sdist'
-make -s -C "$work/clone" sdist PYTHON="$PYTHON" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
-sdist=$(echo "$work"/clone/build/dist/pysimd-*.tar.gz)
+make -s -C "$work/checkout" sdist PYTHON="$PYTHON" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+sdist=$(echo "$work"/checkout/build/dist/pysimd-*.tar.gz)
 tar -xzf "$sdist" -C "$work"
 source=$(echo "$work"/pysimd-*/)
-# It holds what git holds, but for two things that serve the repository alone, and what setuptools adds.
-git -C "$work/clone" ls-files | grep -v -e '^\.ci/' -e '^\.gitignore$' | sort > "$work/expected"
+# It holds what the commit holds, but for .ci and .gitignore, which serve the repository alone, and what setuptools adds.
 (cd "$source" && find . -type f) | sed 's|^\./||' | grep -v -x -e PKG-INFO -e setup.cfg -e 'pysimd.egg-info/.*' | sort > "$work/found"
-diff "$work/expected" "$work/found" || { echo 'FAIL: < is in git alone, > in the sdist alone'; exit 1; }
+diff "$work/expected" "$work/found" || { echo 'FAIL: < is in the commit alone, > in the sdist alone'; exit 1; }
 
 echo '== wheel, from the unpacked sdist, without an index'
-PIP_NO_INDEX=1 make -s -C "$source" wheel TOOLS="$work/clone/.venv-tools" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+PIP_NO_INDEX=1 make -s -C "$source" wheel TOOLS="$work/checkout/.venv-tools" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 wheel=$(echo "$source"build/dist/pysimd-*.whl)
 "$PYTHON" - "$wheel" "$work/expected" <<'END'
 import re, sys, zipfile
@@ -46,7 +50,7 @@ END
 try_package() {
     local name=$1
     shift
-    echo "== $name in a fresh environment"
+    echo "== $name, in a fresh environment"
     "$PYTHON" -m venv "$work/$name"
     "$work/$name/bin/python" -m pip install --quiet "$@" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
     local packages
@@ -73,8 +77,8 @@ print(f"pysimd {pysimd.__version__}, {pysimd.active_isa()}")
 END
     )
 }
-try_package wheel "$wheel"
-# The clone is the sdist's sources at the same commit: it may have what make made of them, so that nothing is compiled twice.
-cp -a "$source/build" "$work/clone/"
-try_package clone "$work/clone"
+try_package from-wheel "$wheel"
+# It has the sdist's sources, so it may have what make made of them: nothing is compiled twice.
+cp -a "$source/build" "$work/checkout/"
+try_package from-checkout "$work/checkout"
 echo passed

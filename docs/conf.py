@@ -1,0 +1,76 @@
+"""Sphinx's configuration: `make docs` makes pages of this folder. interfaces.py writes those of the two interfaces."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import interfaces  # noqa: E402
+
+import pysimd  # noqa: E402
+
+project = "simdnet"
+copyright = "the authors of simdnet, MIT licence"
+version = release = pysimd.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+suppress_warnings = ["toc.empty_glob"]
+myst_enable_extensions = ["fieldlist"]
+myst_heading_anchors = 3
+
+default_role = "code"  # docstrings quote arguments with one backtick
+python_maximum_signature_line_length = 100
+toc_object_entries_show_parents = "hide"
+autodoc_default_options = {"members": True, "inherited-members": "Context, int, Exception, object"}
+autodoc_member_order = "bysource"
+autodoc_type_aliases = {name: name for name in ("Array", "Shape", "Pair", "Padding", "Layout", "Params", "Range")}
+
+html_theme = "furo"
+html_title = f"simdnet {release}"
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+
+def of_the_repository(app: Any, name: str, source: list[str]) -> None:
+    """Includes README.md and the like, which are written to be read where they lie: their links become links to pages, or
+    text where there is no page. Names of functions become links, too."""
+    text, folder = source[0], HERE
+    included = re.search(r"^```{include} \.\./(\S+)\n```$", text, re.MULTILINE)
+    if included:
+        folder = HERE.parent
+        text = text.replace(included[0], (folder / included[1]).read_text())
+    elsewhere = {"include/simdnet.h": "api/c/index.rst", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+
+    def link(found: re.Match[str]) -> str:
+        shown, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
+        if target.is_relative_to(HERE) or not target.exists():
+            return f"[{shown}]({os.path.relpath(target, HERE)}{anchor})"  # of what does not exist a warning will tell
+        page = elsewhere.get(str(target.relative_to(HERE.parent)))
+        return f"[{shown}]({page}{anchor})" if page else shown
+
+    def function(found: re.Match[str]) -> str:
+        role = interfaces.ROLES.get(found[1])
+        return f"{{c:{role}}}`{found[1]}{found[2]} <{found[1]}>`" if role else found[0]
+
+    if not name.startswith("api/"):
+        text = re.sub(r"(?<!!)\[([^][]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)", link, text)
+        source[0] = re.sub(r"`(Simd\w+)((?:\(\))?)`", function, text)
+
+
+def signature(app: Any, what: str, name: str, thing: Any, options: Any, arguments: str | None, result: str | None) -> Any:
+    """Names of types in signatures are shown as they are written."""
+    return tuple(text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (arguments, result))
+
+
+def setup(app: Any) -> None:
+    interfaces.write(HERE / "api")
+    app.connect("source-read", of_the_repository)
+    app.connect("autodoc-process-signature", signature)
+    app.connect("autodoc-process-docstring", interfaces.docstring)
