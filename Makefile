@@ -17,7 +17,7 @@
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
 #   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there (minutes)
-#   clean      removes build/
+#   clean      removes build/ and docs/api/, which make docs writes
 #   help       this text
 #
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each

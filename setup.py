@@ -5,7 +5,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_path
 
+import cffi
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
@@ -15,7 +17,8 @@ HEADER = ROOT / "include" / "simdnet.h"
 
 
 class BuildWithLibrary(build_py):
-    """Has make put libsimdnet.so and its header beside the modules. An editable install uses the checkout's own."""
+    """Has make put libsimdnet.so and its header beside the modules, and what cffi's parser, which is slow, makes of it. An
+    editable install uses the checkout's own."""
 
     def run(self) -> None:
         if self.editable_mode:
@@ -28,6 +31,10 @@ class BuildWithLibrary(build_py):
         jobs = [] if "MAKEFLAGS" in os.environ else [f"-j{len(os.sched_getaffinity(0))}"]
         into = Path(self.build_lib).resolve() / "pysimd"
         subprocess.run(["make", "-C", str(ROOT), *jobs, "python-files", f"INTO={into}"], check=True)
+        interface = cffi.FFI()
+        interface.set_source("pysimd._declarations", None)
+        interface.cdef(run_path(str(ROOT / "pysimd" / "_header.py"))["declarations"](HEADER.read_text(encoding="ascii")))
+        interface.emit_python_code(str(into / "_declarations.py"))
 
 
 class AnyPython(bdist_wheel):

@@ -1,17 +1,21 @@
 """Finds libsimdnet.so, opens it with the declarations of its header, and exports ``ffi`` and ``lib``.
 
-The header is the only list of declarations: what C programs include is what cffi parses here. Library and header are looked
-for together, so they always belong to each other; that they do is checked once more by the version string.
+The header is the only list of declarations: what C programs include is what cffi parses here, or parsed when the package was
+built (setup.py). Library and header are looked for together, so they always belong to each other; that they do is checked once
+more by the version string.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import cffi
+
+from pysimd._header import declarations
 
 LIBRARY = "libsimdnet.so"
 HEADER = "simdnet.h"
@@ -48,21 +52,17 @@ def _find() -> tuple[Path, Path]:
     )
 
 
-def declarations(header: str) -> str:
-    """The declarations of a header for cffi: no comments, no preprocessor lines, nothing that only C++ sees."""
-    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
-    text = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", text, flags=re.DOTALL | re.MULTILINE)
-    return "\n".join(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
-
-
 def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
     text = header.read_text(encoding="ascii")
     found = re.search(r'^#define SIMDNET_VERSION "(.*)"$', text, flags=re.MULTILINE)
     if not found:
         raise ImportError(f"{header} does not define SIMDNET_VERSION")
     version = found.group(1)
-    interface: Any = cffi.FFI()
-    interface.cdef(declarations(text))
+    if header.parent == Path(__file__).resolve().parent:
+        interface: Any = import_module("pysimd._declarations").ffi  # parsing is nearly half the time of an import
+    else:
+        interface = cffi.FFI()
+        interface.cdef(declarations(text))
     try:
         opened = interface.dlopen(str(library))
         actual = interface.string(opened.SimdVersion()).decode()

@@ -15,6 +15,8 @@ import cffi
 from pysimd._library import VERSION as SIMDNET_VERSION
 from pysimd._library import ffi, lib
 
+_UNKNOWN = getattr(ffi, "error", cffi.FFIError)  # of declarations that were parsed when the package was built
+
 __all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all that dir() tells
 
 
@@ -22,7 +24,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("Simd"):
         with suppress(AttributeError):
             return getattr(lib, name)
-        with suppress(cffi.FFIError, cffi.CDefError):
+        with suppress(_UNKNOWN, cffi.FFIError, cffi.CDefError):
             return ffi.typeof(name)
     raise AttributeError(f"simdnet.h has no {name}")
 

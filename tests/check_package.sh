@@ -40,7 +40,8 @@ with zipfile.ZipFile(wheel) as archive:
     names = {name for name in archive.namelist() if ".dist-info/" not in name and not name.endswith("/")}
     library = archive.getinfo("pysimd/libsimdnet.so").file_size
 assert "pysimd/py.typed" in names
-expected = {name for name in listed if name.startswith("pysimd/")} | {"pysimd/libsimdnet.so", "pysimd/simdnet.h"}
+expected = {name for name in listed if name.startswith("pysimd/")} 
+expected |= {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/_declarations.py"}
 assert names == expected, names ^ expected
 assert library < 12e6, f"the library has {library} bytes: is it not stripped?"
 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")

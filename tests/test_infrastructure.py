@@ -16,7 +16,7 @@ from conftest import LEVELS
 from support import ROOT, floats
 
 import pysimd
-from pysimd import _library
+from pysimd import _header, _library
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -186,7 +186,7 @@ def test_missing_library_tells_what_was_tried(tmp_path: Path) -> None:
 
 
 def test_declarations_have_nothing_of_the_preprocessor() -> None:
-    text = _library.declarations(_library.HEADER_PATH.read_text())
+    text = _header.declarations(_library.HEADER_PATH.read_text())
     assert "#" not in text
     assert 'extern "C"' not in text
     assert "/*" not in text

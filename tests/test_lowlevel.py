@@ -13,7 +13,8 @@ from support import ROOT
 
 import pysimd
 from pysimd import enums, lowlevel
-from pysimd._library import HEADER_PATH, LIBRARY_PATH, declarations
+from pysimd._header import declarations
+from pysimd._library import HEADER_PATH, LIBRARY_PATH
 from pysimd.lowlevel import ffi, lib
 
 DECLARATIONS = declarations(HEADER_PATH.read_text())

@@ -47,7 +47,9 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert tag[2].endswith(platform.machine())
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        assert {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/py.typed", "pysimd/bench/peers/torch.py"} <= names
+        assert {
+            f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed", "bench/cases.py")
+        } <= names
         assert not [n for n in names if n.startswith(("tests", "examples", "libsrc"))]
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()
@@ -63,7 +65,8 @@ def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np, pysimd, pysimd._library as l\n"
-        "print(l.LIBRARY_PATH, pysimd.relu(np.array([-1, 2], np.float32)).tolist())"
+        "print(l.LIBRARY_PATH, pysimd.relu(np.array([-1, 2], np.float32)).tolist())\n"
+        "assert 'pycparser' not in sys.modules  # the declarations were parsed when the wheel was built"
     )
     printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path)
     assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]

@@ -1,0 +1,12 @@
+"""The declarations of a header for cffi. setup.py uses this file, too, when there is no library to import the package with."""
+
+from __future__ import annotations
+
+import re
+
+
+def declarations(header: str) -> str:
+    """A header without comments, preprocessor lines, and what only C++ sees."""
+    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
+    text = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
