@@ -19,8 +19,6 @@ project = "simdnet"
 copyright = "the authors of simdnet, MIT licence"
 version = release = pysimd.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-suppress_warnings = ["toc.empty_glob"]
-myst_enable_extensions = ["fieldlist"]
 myst_heading_anchors = 3
 
 default_role = "code"  # docstrings quote arguments with one backtick
