@@ -96,15 +96,30 @@ def floats(array: Array, name: str) -> Any:
     if not isinstance(array, np.ndarray) or array.dtype != _F32:
         element_of(array, name, (FLOAT32,))
     try:
-        return _from_buffer(_F32_ARRAY, array, False)
+        return _from_buffer(_F32_ARRAY, array)
     except (ValueError, BufferError):
         _refuse(array, name, False)
         raise
 
 
+def tensor(array: Array, name: str, element: Element, shape: Shape, ctype: Any = None) -> Any:
+    """A C array over an array of this element type and this shape."""
+    if not isinstance(array, np.ndarray) or array.dtype != element.dtype:
+        element_of(array, name, (element,))
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    return pointer(array, name, element, False, ctype)
+
+
 def vector(array: Array, name: str, size: int) -> Any:
     """A C array over `size` floats in one dimension."""
-    data = floats(array, name)
+    if not isinstance(array, np.ndarray) or array.dtype != _F32:
+        element_of(array, name, (FLOAT32,))
+    try:
+        data = _from_buffer(_F32_ARRAY, array)
+    except (ValueError, BufferError):
+        _refuse(array, name, False)
+        raise
     if len(data) != size or array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
     return data
@@ -123,12 +138,13 @@ def single(value: float) -> Any:
 def output(
     out: Array | None,
     shape: Shape,
-    like: Array,
+    like: Any,
     element: Element,
-    sources: Sequence[Array | None],
+    sources: Sequence[Array],
     names: Sequence[str],
     in_place: int = 0,
     name: str = "out",
+    ctype: Any = None,
 ) -> tuple[Array, Any]:
     """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer.
 
@@ -137,24 +153,22 @@ def output(
     """
     if out is None:
         out = np.empty(shape, like.dtype)
-        return out, pointer(out, name, element, True)
+        return out, pointer(out, name, element, True, ctype)
     if not isinstance(out, np.ndarray) or out.dtype != element.dtype:
         element_of(out, name, (element,))
     if out.shape != shape:
         raise ValueError(f"{name} has shape {out.shape}, expected {shape}")
-    dst = pointer(out, name, element, True)
-    view = out.base is not None
     for source in sources:  # two arrays share memory only if one is a view, or both are one
-        if view or source is out or (source is not None and source.base is not None):
+        if source is out or source.base is not None or out.base is not None:
             _separate(out, name, sources, names, in_place)
             break
-    return out, dst
+    return out, pointer(out, name, element, True, ctype)
 
 
-def _separate(out: Array, name: str, sources: Sequence[Array | None], names: Sequence[str], in_place: int) -> None:
+def _separate(out: Array, name: str, sources: Sequence[Array], names: Sequence[str], in_place: int) -> None:
     """Refuses an output that shares memory with a source."""
     for i, (source, other) in enumerate(zip(sources, names)):
-        if source is None or (source is out and i < in_place) or not np.may_share_memory(out, source):
+        if (source is out and i < in_place) or not np.may_share_memory(out, source):
             continue
         if i >= in_place or source.ctypes.data != out.ctypes.data:
             raise ValueError(f"{name} overlaps {other}, expected memory of its own")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from pysimd._arrays import FLOAT32, Array, Element, Shape, floats, output, vector_or_null
+from pysimd._arrays import FLOAT32, Array, Element, Shape, floats, output, tensor, vector_or_null
 from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import (
     NCHW,
@@ -146,9 +146,7 @@ class SingleConvolution(Context):
             memory of the calling thread. The result does not depend on it.
         """
         handle = self._open()
-        src = floats(x, "x")
-        if x.shape != self.src_shape:
-            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
+        src = tensor(x, "x", FLOAT32, self.src_shape)
         out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
         call(self._functions.forward, handle, src, scratch, dst)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pysimd._arrays import (
     BFLOAT16,
     FLOAT32,
     UINT8,
     Array,
-    Element,
     Shape,
-    apart,
     element_of,
     element_of_dtype,
     output,
     pointer,
+    tensor,
     vector,
 )
 from pysimd._geometry import Layout, layout_of, planes_of, shape_of
@@ -87,6 +84,7 @@ class Add16b(Context):
         self._a = element_of_dtype(a_dtype, "a_dtype", _SUMMANDS)
         self._b = element_of_dtype(b_dtype, "b_dtype", _SUMMANDS)
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", _SUMMANDS)
+        self._same = (self._a is self._dst) + (self._b is self._dst)  # summands that the sum may overwrite
         rank = len(self.shape)
         sizes = ffi.new("size_t[]", self.shape)
         super().__init__(
@@ -99,26 +97,13 @@ class Add16b(Context):
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
         handle = self._open()
-        a_data, b_data = self._bytes(a, "a", self._a), self._bytes(b, "b", self._b)
-        if out is None:
-            like = a if self._a is self._dst else b if self._b is self._dst else self._dst
-            out = np.empty(self.shape, like.dtype)
-            dst = self._bytes(out, "out", self._dst, True)
-        else:
-            dst = self._bytes(out, "out", self._dst, True)
-            if not (dst == a_data and self._a is self._dst):
-                apart(dst, "out", a_data, "a")
-            if not (dst == b_data and self._b is self._dst):
-                apart(dst, "out", b_data, "b")
+        a_data = tensor(a, "a", self._a, self.shape, UINT8.ctype)
+        b_data = tensor(b, "b", self._b, self.shape, UINT8.ctype)
+        sources, names = ((a, b), ("a", "b")) if self._a is self._dst else ((b, a), ("b", "a"))
+        like = sources[0] if self._same else self._dst
+        out, dst = output(out, self.shape, like, self._dst, sources, names, self._same, ctype=UINT8.ctype)
         call(lib.SimdSynetAdd16bForward, handle, a_data, b_data, dst)
         return out
-
-    def _bytes(self, array: Array, name: str, element: Element, writable: bool = False) -> Any:
-        """A byte array, which C takes for every element type, over an array of the context's shape."""
-        element_of(array, name, (element,))
-        if array.shape != self.shape:
-            raise ValueError(f"{name} has shape {array.shape}, expected {self.shape}")
-        return pointer(array, name, element, writable, UINT8.ctype)
 
     __call__ = forward
 

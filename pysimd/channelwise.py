@@ -69,7 +69,7 @@ def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout =
     src = floats(x, "x")
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, x.shape, layout)
     scale_, bias_ = vector(scale, "scale", channels), vector_or_null(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 
@@ -125,7 +125,7 @@ def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout 
     src = floats(x, "x")
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, x.shape, layout)
     scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, single(slope), dst, form)
     return out
 
@@ -138,7 +138,7 @@ def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out:
     src = floats(x, "x")
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, x.shape, layout)
     scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, bias), ("x", "scale", "bias"), 1)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 

@@ -12,13 +12,12 @@ from pysimd._arrays import (
     FLOAT32,
     UINT8,
     Array,
-    Element,
     Shape,
-    apart,
     element_of,
     element_of_dtype,
     floats,
-    pointer,
+    output,
+    tensor,
     vector,
     vector_or_null,
 )
@@ -194,20 +193,10 @@ class Convolution8i(SingleConvolution):
             memory of the calling thread. The result does not depend on it.
         """
         handle = self._open()
-        src = self._bytes(x, "x", self._src, self.src_shape)
-        if out is None:
-            out = np.empty(self.dst_shape, self._dst.dtype)
-        dst = self._bytes(out, "out", self._dst, self.dst_shape, True)
-        apart(dst, "out", src, "x")
+        src = tensor(x, "x", self._src, self.src_shape, UINT8.ctype)
+        out, dst = output(out, self.dst_shape, self._dst, self._dst, (x,), ("x",), ctype=UINT8.ctype)
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
         call(lib.SimdSynetConvolution8iForward, handle, src, scratch, dst)
         return out
 
     __call__ = forward
-
-    def _bytes(self, array: Array, name: str, element: Element, shape: Shape, writable: bool = False) -> Any:
-        """A byte array, which C takes for both element types."""
-        element_of(array, name, (element,))
-        if array.shape != shape:
-            raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-        return pointer(array, name, element, writable, UINT8.ctype)

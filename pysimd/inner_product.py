@@ -23,7 +23,9 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
     if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
         raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
     terms = vector_or_null(bias, "bias", count)
-    out, dst = output(out, (*x.shape[:-1], count), x, FLOAT32, (x, weight, bias), ("x", "weight", "bias"))
+    out, dst = output(
+        out, (*x.shape[:-1], count), x, FLOAT32, (x, weight, x if bias is None else bias), ("x", "weight", "bias")
+    )
     for row in range(len(x) if x.ndim == 2 else 1):
         if row:
             src, dst = src + size, dst + count

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, Shape, floats, output, vector_or_null
+from pysimd._arrays import FLOAT32, Array, Shape, floats, output, tensor, vector_or_null
 from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import NHWC, Padding, Pair, images_of, number, output_size, pair, shape_of, shape_of_images, sides
 from pysimd._library import ffi, lib
@@ -123,9 +123,7 @@ class MergedConvolution32f(Context):
             memory of the calling thread. The result does not depend on it.
         """
         handle = self._open()
-        src = floats(x, "x")
-        if x.shape != self.src_shape:
-            raise ValueError(f"x has shape {x.shape}, expected {self.src_shape}")
+        src = tensor(x, "x", FLOAT32, self.src_shape)
         out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
         scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
         call(lib.SimdSynetMergedConvolution32fForward, handle, src, scratch, dst)
