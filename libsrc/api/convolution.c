@@ -177,7 +177,7 @@ size_t sn_convolution_external(const struct sn_context_kind * kind, const char *
 
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context)
 {
-    return sn_context_check(context, kind, function) ? ((const struct context *)context)->plan.heldSize : 0;
+    return sn_context_check(context, kind, function) ? sn_convolution_32f_held(&((const struct context *)context)->plan) : 0;
 }
 
 void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const float * weight,

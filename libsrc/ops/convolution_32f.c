@@ -166,6 +166,12 @@ void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float
     c->way->forward(c, src, work, dst);
 }
 
+size_t sn_convolution_32f_held(const struct sn_convolution_32f * c)
+{
+    const size_t phases = (c->y.phase ? c->y.number : 0) + (c->x.phase ? c->x.number : 0);
+    return c->held ? c->heldSize + sn_ceil_div(phases * sizeof(struct sn_phase), sizeof(float)) : 0;
+}
+
 void sn_convolution_32f_free(struct sn_convolution_32f * c)
 {
     sn_free(c->held);

@@ -172,6 +172,9 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
 
 void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
 
+/* The floats that it holds: what it was given, and the tables of a deconvolution; 0 before. */
+size_t sn_convolution_32f_held(const struct sn_convolution_32f * c);
+
 /* Frees what the plan owns. */
 void sn_convolution_32f_free(struct sn_convolution_32f * c);
 

@@ -10,11 +10,13 @@
 #include "test.h"
 
 static int allocations;
+static size_t allocated; /* bytes */
 static bool no_memory;
 
 int posix_memalign(void ** block, size_t align, size_t size)
 {
     ++allocations;
+    allocated += no_memory ? 0 : size;
     *block = no_memory ? NULL : aligned_alloc(align, size ? size : align);
     return *block ? 0 : ENOMEM;
 }
@@ -124,6 +126,25 @@ static void deconvolution(SimdTensorFormatType format, size_t stride)
     allocations = 0;
     SimdSynetDeconvolution32fForward(c, src, NULL, dst);
     TEST(allocations == 0);
+    SimdRelease(c);
+}
+
+/* InternalBufferSize() counts all that a context allocates beside itself: weights, bias, offsets, tables of phases. */
+static void deconvolution_size(void)
+{
+    static float weight[C * C * 9];
+    SimdConvolutionParameters p = shape(SimdTensorFormatNhwc);
+    allocated = 0;
+    SimdRelease(SimdSynetDeconvolution32fInit(1, &p, NULL));
+    const size_t context = allocated;
+    p.strideY = p.strideX = 40;
+    p.dstH = p.dstW = 40 * (S - 1) + 1;
+    allocated = 0;
+    void * c = SimdSynetDeconvolution32fInit(1, &p, NULL);
+    TEST(SimdSynetDeconvolution32fInternalBufferSize(c) == 0);
+    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
+    const size_t bytes = SimdSynetDeconvolution32fInternalBufferSize(c) * sizeof(float), others = allocated - context;
+    TEST(bytes <= others && bytes + 3 * 64 >= others); /* blocks are multiples of 64 bytes */
     SimdRelease(c);
 }
 
@@ -238,6 +259,7 @@ static void * on_every_level(void * unused)
         plain_functions();
         convolution(SimdTensorFormatNhwc);
         convolution(SimdTensorFormatNchw);
+        deconvolution_size();
         for (size_t stride = 1; stride <= 2; ++stride) {
             deconvolution(SimdTensorFormatNhwc, stride);
             deconvolution(SimdTensorFormatNchw, stride);
