@@ -1,102 +1,36 @@
 /*
- * Deconvolution32f. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an output,
- * and of the activation behind it, as check_convolution_32f.c has it. Where an instruction set computes it as a convolution by
- * Winograd's algorithm, the bound of that convolution.
+ * Deconvolution32f. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an
+ * output, and of the activation behind it, as check_convolution_32f.c has it. Where an instruction set computes it as a
+ * convolution by Winograd's algorithm, the bound of that convolution.
  */
 #include <stdlib.h>
 
-#include "check_convolution.h"
+#include "check_layer.h"
 #include "core/common.h"
-
-#define INIT "SimdSynetDeconvolution32fInit"
-#define FORWARD "SimdSynetDeconvolution32fForward"
-#define SET_PARAMS "SimdSynetDeconvolution32fSetParams"
 
 typedef SimdConvolutionParameters parameters;
 
-struct job {
-    parameters p;
-    size_t batch;
-    bool own_buffer; /* give Forward a buffer */
-    bool no_bias, no_set, wrong_context, null_conv;
-    bool bench;
-};
-
-enum { SRC, WEIGHT, BIAS, PARAMS, DST };
-
-static size_t src_size(const struct job * j) { return j->batch * j->p.srcC * j->p.srcH * j->p.srcW; }
-static size_t dst_size(const struct job * j) { return j->batch * j->p.dstC * j->p.dstH * j->p.dstW; }
-static size_t weight_size(const parameters * p) { return p->srcC * (p->dstC / p->group) * p->kernelY * p->kernelX; }
-
-/* ---- a context and its use */
-
-static void * init(const void * job, void * const * a)
+static void * make(const struct check_layer * l)
 {
-    const struct job * j = job;
-    (void)a;
-    return SimdSynetDeconvolution32fInit(j->batch, j->null_conv ? NULL : &j->p, NULL);
+    return SimdSynetDeconvolution32fInit(l->batch, l->null_conv ? NULL : l->p, NULL);
 }
 
-static void * open(const void * job, void * const * a)
+static bool give(const struct check_layer * l, void * context, const float * const * a)
 {
-    const struct job * j = job;
-    void * context = init(job, a);
-    if (!context || j->no_set)
-        return context;
-    float * weight = check_copy(a[WEIGHT], weight_size(&j->p)), * bias = check_copy(a[BIAS], j->p.dstC);
-    float * params = check_copy(a[PARAMS], check_activation_params(&j->p));
     SimdBool internal = SimdFalse;
-    SimdSynetDeconvolution32fSetParams(context, weight, &internal, j->no_bias ? NULL : bias, params);
-    if (internal != SimdTrue)
-        check_that(false, SET_PARAMS, "internal is not SimdTrue");
-    memset(weight, 0xFF, weight_size(&j->p) * sizeof(float));
-    memset(bias, 0xFF, j->p.dstC * sizeof(float));
-    free(weight);
-    free(bias);
-    free(params);
-    return context;
+    (void)l;
+    SimdSynetDeconvolution32fSetParams(context, a[CHECK_WEIGHT], &internal, a[CHECK_BIAS], a[CHECK_PARAMS]);
+    return internal == SimdTrue;
 }
 
-static void forward(const void * job, void * context, void * const * a)
+static void run(void * context, const void * src, void * buf, void * dst)
 {
-    const struct job * j = job;
-    float * buf = NULL;
-    if (j->own_buffer) {
-        const size_t size = SimdSynetDeconvolution32fExternalBufferSize(context);
-        if (size == 0)
-            check_that(false, "SimdSynetDeconvolution32fExternalBufferSize", "is 0");
-        buf = check_buffer(size);
-    }
-    SimdSynetDeconvolution32fForward(context, a[SRC], buf, a[DST]);
+    SimdSynetDeconvolution32fForward(context, src, buf, dst);
 }
 
-/* Forward, once more without or with a buffer of its own: the bits must not change. */
-static void forward_twice(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    const size_t bytes = dst_size(j) * sizeof(float);
-    forward(job, context, a);
-    struct job other = *j;
-    other.own_buffer = !j->own_buffer;
-    float * dst = malloc(bytes + 1);
-    void * arrays[] = {a[SRC], a[WEIGHT], a[BIAS], a[PARAMS], dst};
-    forward(&other, context, arrays);
-    if (memcmp(a[DST], dst, bytes) != 0)
-        check_that(false, FORWARD, "with and without buf results differ: %s", SimdnetContextInfo(context));
-    free(dst);
-}
-
-/* All images are the same, so all results must be. */
-static void forward_batch(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    forward(job, context, a);
-    const size_t size = dst_size(j) / j->batch;
-    const float * dst = a[DST];
-    for (size_t b = 1; b < j->batch; ++b)
-        if (memcmp(dst, dst + b * size, size * sizeof(float)) != 0)
-            check_that(false, FORWARD, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
-}
+/* It keeps no weights that reach no output, so how many it keeps at least is open. */
+static const struct check_layer_family family = {
+    CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution32f), .unit = sizeof(float), .make = make, .give = give, .run = run};
 
 /* ---- bounds */
 
@@ -129,10 +63,10 @@ static void scatter(const parameters * p, size_t i, size_t o, const float * src,
         }
 }
 
-static void direct_bounds(const struct job * j, const float * src, const float * weight, const float * bias,
+static void direct_bounds(const struct check_layer * j, const float * src, const float * weight, const float * bias,
                           const float * params, double * bound)
 {
-    const parameters * p = &j->p;
+    const parameters * p = j->p;
     const size_t from = p->srcC * p->srcH * p->srcW, to = p->dstC * p->dstH * p->dstW;
     double * number = malloc((to + 1) * sizeof(double));
     for (size_t b = 0; b < j->batch; ++b, src += from, bound += to) {
@@ -171,41 +105,32 @@ static float * turned(const parameters * p, const float * weight)
     return to;
 }
 
-static void fill_bounds(const struct job * j, enum check_fill fill, const float * src, const float * weight,
-                        const float * bias, const float * params, double * bound)
+static void fill_bounds(const struct check_layer * j, enum check_fill fill, void * const * a)
 {
-    const unsigned used = check_convolution_algorithms(init, j);
+    const float * src = a[CHECK_SRC], * weight = a[CHECK_WEIGHT], * bias = a[CHECK_BIAS], * params = a[CHECK_PARAMS];
+    const unsigned used = check_convolution_algorithms(check_layer_init, j);
     if (used == 1) {
-        direct_bounds(j, src, weight, bias, params, bound);
+        direct_bounds(j, src, weight, bias, params, check_bound());
         return;
     }
-    const parameters p = convolution_of(j->p);
-    float * other = turned(&j->p, weight);
+    const parameters p = convolution_of(*j->p);
+    float * other = turned(j->p, weight);
     check_convolution_bounds(&p, j->batch, src, other, bias, params, used | (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
-                             bound);
+                             check_bound());
     free(other);
 }
 
 /* ---- cases */
 
-static void declare(const struct job * j, enum check_fill fill)
+static void declare(const struct check_layer * j, enum check_fill fill, void ** a)
 {
-    const parameters * p = &j->p;
-    check_case(FORWARD,
-               "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s%s%s %s", j->batch,
-               p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY, p->dilationX,
-               p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
-               check_format_name(p->srcF), j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "", check_fill_name(fill));
-    const float * src = check_in("src", CHECK_32F, src_size(j), fill);
-    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
-    const float * weight = check_in("weight", CHECK_32F, weight_size(p), wild ? CHECK_RANDOM : fill);
-    float * bias = check_in("bias", CHECK_32F, p->dstC, CHECK_RANDOM);
-    float * params = check_in("params", CHECK_32F, check_activation_params(p), CHECK_RANDOM);
-    check_out("dst", CHECK_32F, dst_size(j));
-    check_open(open);
-    check_activation_values(p, params);
-    if (!j->bench)
-        fill_bounds(j, fill, src, weight, bias, params, check_bound());
+    const parameters * p = j->p;
+    char text[200];
+    snprintf(text, sizeof(text), "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s",
+             j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY, p->dilationX,
+             p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
+             check_format_name(p->srcF));
+    check_layer_case(j, text, fill, a);
 }
 
 static size_t whole(size_t src, size_t kernel, size_t dilation, size_t stride)
@@ -228,6 +153,12 @@ static parameters shape(SimdTensorFormatType format, size_t srcC, size_t h, size
                     .group = group};
     set_output(&p);
     return p;
+}
+
+static struct check_layer layer(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC, size_t kernel,
+                                size_t stride, size_t pad, size_t group)
+{
+    return check_layer_of(&family, shape(format, srcC, h, w, dstC, kernel, stride, pad, group));
 }
 
 /* 1 .. limit, small ones more often. */
@@ -268,19 +199,23 @@ static parameters random_shape(SimdTensorFormatType format)
     return p;
 }
 
-static void run_case(struct job j, enum check_fill fill)
+static void run_case(struct check_layer j, enum check_fill fill)
 {
-    declare(&j, fill);
-    check_run(j.batch == 1 ? forward_twice : forward, &j);
+    void * a[CHECK_NO_ARRAY];
+    declare(&j, fill, a);
+    fill_bounds(&j, fill, a);
+    check_layer_run(&j);
 }
 
 static void random_case(SimdTensorFormatType format)
 {
-    struct job j = {.p = random_shape(format), .batch = few(2), .own_buffer = check_random(0, 1),
-                    .no_bias = check_random(0, 3) == 0};
-    if (weight_size(&j.p) * j.p.dstH * j.p.dstW > 300000 && j.p.group != j.p.srcC) { /* keeps base's time short */
-        j.p.srcC = j.p.group * few(3);
-        j.p.dstC = j.p.group * few(6);
+    struct check_layer j = check_layer_with(check_layer_of(&family, random_shape(format)), few(2), check_random(0, 1));
+    parameters * p = j.p;
+    j.no_bias = check_random(0, 3) == 0;
+    const size_t products = check_layer_count(&j, CHECK_WEIGHT) * p->dstH * p->dstW;
+    if (products > 300000 && p->group != p->srcC) { /* keeps base's time short */
+        p->srcC = p->group * few(3);
+        p->dstC = p->group * few(6);
     }
     run_case(j, check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
 }
@@ -289,15 +224,15 @@ static void random_case(SimdTensorFormatType format)
 static void tails(SimdTensorFormatType format)
 {
     for (size_t n = 1; n <= 34; ++n) {
-        run_case((struct job){.p = shape(format, 5, 1, n, 3, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 3, 2, n, n, 2, 2, 0, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, n, 3, 4, 35 - n, 4, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 2, 3, n, n, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 2, n, 2, 3, 3, 3, 0, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, n, 4, 5, n, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM);
+        run_case(layer(format, 5, 1, n, 3, 1, 1, 0, 1), CHECK_RANDOM);
+        run_case(layer(format, 3, 2, n, n, 2, 2, 0, 1), CHECK_RANDOM);
+        run_case(layer(format, n, 3, 4, 35 - n, 4, 2, 1, 1), CHECK_RANDOM);
+        run_case(layer(format, 2, 3, n, n, 3, 2, 1, 1), CHECK_RANDOM);
+        run_case(layer(format, 2, n, 2, 3, 3, 3, 0, 1), CHECK_RANDOM);
+        run_case(layer(format, n, 4, 5, n, 3, 1, 1, 1), CHECK_RANDOM);
         if (format == SimdTensorFormatNchw) {
-            run_case((struct job){.p = shape(format, 3, 5, n, 3, 4, 2, 1, 3), .batch = 1}, CHECK_RANDOM);
-            run_case((struct job){.p = shape(format, 2, n, 3, 4, 3, 2, 0, 2), .batch = 1}, CHECK_RANDOM);
+            run_case(layer(format, 3, 5, n, 3, 4, 2, 1, 3), CHECK_RANDOM);
+            run_case(layer(format, 2, n, 3, 4, 3, 2, 0, 2), CHECK_RANDOM);
         }
     }
 }
@@ -305,47 +240,48 @@ static void tails(SimdTensorFormatType format)
 /* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, single pixels. */
 static void cuts(SimdTensorFormatType format)
 {
-    run_case((struct job){.p = shape(format, 2, 60, 80, 2, 4, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 50, 70, 3, 2, 2, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 1, 80, 100, 1, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 1010, 3, 3, 2, 3, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 9000, 2, 3, 2, 2, 2, 0, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 512, 4, 5, 17, 2, 2, 0, 1), .batch = 2, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 512, 4, 5, 3, 4, 2, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 300, 8, 9, 4, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 40, 1, 1, 70, 4, 1, 0, 1), .batch = 2}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 7, 30, 1, 20, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 3, 2, 2, 3000, 3, 3, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 2, 3, 4, 5, 24, 24, 0, 1), .batch = 1}, CHECK_RANDOM); /* many phases */
-    run_case((struct job){.p = shape(format, 2, 3, 3, 3, 2, 40, 0, 1), .batch = 1}, CHECK_RANDOM);  /* most without taps */
-    run_case((struct job){.p = shape(format, 2, 9, 9, 3, 3, 1, 5, 1), .batch = 1}, CHECK_RANDOM); /* one output is left */
-    run_case((struct job){.p = shape(format, 0, 3, 3, 5, 3, 2, 1, 1), .batch = 1}, CHECK_RANDOM); /* the bias alone */
-    struct job none = {.p = shape(format, 2, 1, 1, 5, 5, 2, 0, 1), .batch = 1}; /* an image without lines */
-    none.p.srcH = 0, none.p.dstH = 3;
+    run_case(check_layer_with(layer(format, 2, 60, 80, 2, 4, 2, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 4, 50, 70, 3, 2, 2, 0, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 1, 80, 100, 1, 3, 2, 1, 1), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 1010, 3, 3, 2, 3, 2, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 9000, 2, 3, 2, 2, 2, 0, 1), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 512, 4, 5, 17, 2, 2, 0, 1), 2, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 512, 4, 5, 3, 4, 2, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 300, 8, 9, 4, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 40, 1, 1, 70, 4, 1, 0, 1), 2, false), CHECK_RANDOM);
+    run_case(layer(format, 7, 30, 1, 20, 3, 2, 1, 1), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 3, 2, 2, 3000, 3, 3, 0, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 2, 3, 4, 5, 24, 24, 0, 1), CHECK_RANDOM); /* many phases */
+    run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most without taps */
+    run_case(layer(format, 2, 9, 9, 3, 3, 1, 5, 1), CHECK_RANDOM); /* one output is left */
+    run_case(layer(format, 0, 3, 3, 5, 3, 2, 1, 1), CHECK_RANDOM); /* the bias alone */
+    struct check_layer none = layer(format, 2, 1, 1, 5, 5, 2, 0, 1); /* an image without lines */
+    none.p->srcH = 0, none.p->dstH = 3;
     run_case(none, CHECK_RANDOM);
     if (format == SimdTensorFormatNhwc)
         return;
-    run_case((struct job){.p = shape(format, 18000, 2, 3, 4, 2, 2, 0, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 2, 3, 1500, 3, 3, 0, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 50, 60, 4, 4, 2, 1, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 3, 4, 6, 24, 24, 0, 2), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 3, 3, 6, 2, 40, 0, 2), .batch = 1}, CHECK_RANDOM);
-    struct job bands = {.p = shape(format, 3, 100, 110, 6, 4, 2, 1, 3), .batch = 1, .own_buffer = true};
-    run_case(bands, CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 18000, 2, 3, 4, 2, 2, 0, 2), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 4, 2, 3, 1500, 3, 3, 0, 2), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 4, 50, 60, 4, 4, 2, 1, 2), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 4, 3, 4, 6, 24, 24, 0, 2), CHECK_RANDOM);
+    run_case(layer(format, 4, 3, 3, 6, 2, 40, 0, 2), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
 /* Stride 1 with channels enough for Winograd. */
 static void tiles(SimdTensorFormatType format)
 {
     for (size_t n = 0, count = check_count(60); n < count; ++n) {
-        struct job j = {.p = shape(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 0, 1),
-                        .batch = 1 + n % 7 / 6, .own_buffer = n % 2 == 1, .no_bias = n % 5 == 0};
-        j.p.padY = check_random(0, sn_min(j.p.dstH - 1, 2)), j.p.padX = check_random(0, sn_min(j.p.dstW - 1, 2));
-        j.p.padH = check_random(0, sn_min(j.p.dstH - 1 - j.p.padY, 2));
-        j.p.padW = check_random(0, sn_min(j.p.dstW - 1 - j.p.padX, 2));
-        j.p.activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
-        set_output(&j.p);
-        run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
+        struct check_layer j = layer(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 0, 1);
+        parameters * p = j.p;
+        p->padY = check_random(0, sn_min(p->dstH - 1, 2)), p->padX = check_random(0, sn_min(p->dstW - 1, 2));
+        p->padH = check_random(0, sn_min(p->dstH - 1 - p->padY, 2));
+        p->padW = check_random(0, sn_min(p->dstW - 1 - p->padX, 2));
+        p->activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
+        set_output(p);
+        j.no_bias = n % 5 == 0;
+        run_case(check_layer_with(j, 1 + n % 7 / 6, n % 2 == 1),
+                 n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
 }
 
@@ -353,16 +289,16 @@ static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
         for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
-            struct job j = {.p = shape(format, 6, 4, 5, 19, 4, 2, 1, 1), .batch = 1};
-            j.p.activation = (SimdConvolutionActivationType)act;
+            struct check_layer j = layer(format, 6, 4, 5, 19, 4, 2, 1, 1);
+            j.p->activation = (SimdConvolutionActivationType)act;
             run_case(j, (enum check_fill)fill);
-            j.p = shape(format, 6, 4, 5, 19, 2, 2, 0, 1);
-            j.p.activation = (SimdConvolutionActivationType)act;
+            j = layer(format, 6, 4, 5, 19, 2, 2, 0, 1);
+            j.p->activation = (SimdConvolutionActivationType)act;
             run_case(j, (enum check_fill)fill);
             if (format == SimdTensorFormatNchw) {
-                j.p.group = j.p.srcC = j.p.dstC = 19;
+                j.p->group = j.p->srcC = j.p->dstC = 19;
                 run_case(j, (enum check_fill)fill);
-                j.p.group = 2, j.p.srcC = 6, j.p.dstC = 10;
+                j.p->group = 2, j.p->srcC = 6, j.p->dstC = 10;
                 run_case(j, (enum check_fill)fill);
             }
         }
@@ -372,42 +308,22 @@ static void batches(SimdTensorFormatType format)
 {
     for (size_t i = 0; i < 4; ++i) {
         const size_t group = format == SimdTensorFormatNchw && i > 1 ? 3 * i - 3 : 1;
-        struct job j = {.p = shape(format, 6, 7, 9, 6, 2 + i, 2, i % 2, group), .batch = 5};
-        declare(&j, CHECK_EQUAL);
-        check_run(forward_batch, &j);
+        const struct check_layer j = check_layer_with(layer(format, 6, 7, 9, 6, 2 + i, 2, i % 2, group), 5, false);
+        void * a[CHECK_NO_ARRAY];
+        declare(&j, CHECK_EQUAL, a);
+        fill_bounds(&j, CHECK_EQUAL, a);
+        check_layer_run_equal(&j);
     }
 }
 
 /* ---- bad arguments */
 
-static void set_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    SimdSynetDeconvolution32fSetParams(j->wrong_context ? NULL : context, j->no_bias ? a[WEIGHT] : NULL, NULL, NULL, NULL);
-}
-
-static void forward_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    SimdSynetDeconvolution32fForward(j->wrong_context ? NULL : context, a[SRC], NULL, a[DST]);
-}
-
-static void refuse_init(struct job j, const char * argument)
-{
-    const struct job good = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 6, 4, 2, 1, 1), .batch = 1};
-    declare(&good, CHECK_RANDOM);
-    check_case(INIT, "bad %s", argument);
-    check_out("dst", CHECK_32F, 4);
-    check_open(init);
-    check_refused(CHECK_VALUE, argument, NULL, &j);
-}
-
 /* A good shape with one thing changed. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
-        struct job j = {.p = shape(SimdTensorFormatNchw, 4, 6, 6, 6, 4, 2, 1, 2), .batch = 1};                              \
+        struct check_layer j = layer(SimdTensorFormatNchw, 4, 6, 6, 6, 4, 2, 1, 2);                                         \
         change;                                                                                                             \
-        refuse_init(j, argument);                                                                                           \
+        check_layer_refuse_init(&j, argument);                                                                              \
     } while (0)
 
 static void refusals(void)
@@ -415,71 +331,57 @@ static void refusals(void)
     const size_t huge = SIZE_MAX / 2;
     REFUSE("batch", j.batch = 0);
     REFUSE("conv", j.null_conv = true);
-    REFUSE("srcT", j.p.srcT = SimdTensorData8u);
-    REFUSE("dstT", j.p.dstT = SimdTensorData16b);
-    REFUSE("srcF", j.p.srcF = j.p.dstF = SimdTensorFormatNchw8c);
-    REFUSE("dstF", j.p.dstF = SimdTensorFormatNhwc);
-    REFUSE("kernelY", j.p.kernelY = 0);
-    REFUSE("kernelX", j.p.kernelX = 0);
-    REFUSE("kernelX", j.p.kernelX = huge);
-    REFUSE("kernelY", j.p.dilationY = huge);
-    REFUSE("dilationY", j.p.dilationY = 0);
-    REFUSE("dilationX", j.p.dilationX = 0);
-    REFUSE("strideY", j.p.strideY = 0);
-    REFUSE("strideX", j.p.strideX = 0);
-    REFUSE("strideX", j.p.strideX = huge);
-    REFUSE("dstH", j.p.dstH = 11);
-    REFUSE("dstW", j.p.dstW = 13);
-    REFUSE("dstW", j.p.dstW = 0);
-    REFUSE("dstH", j.p.srcH = 5);
-    REFUSE("padY", j.p.padY = 13);
-    REFUSE("padY", (j.p.padY = 13, j.p.dstH = 0));
-    REFUSE("padW", (j.p.padX = 10, j.p.padW = 4, j.p.dstW = 0));
-    REFUSE("padY", j.p.padY = SIZE_MAX);
-    REFUSE("padW", j.p.padW = SIZE_MAX - 7);
-    REFUSE("srcH", j.p.srcH = huge);
-    REFUSE("padY", (j.p.srcH = 0, j.p.kernelY = 1, j.p.dstH = 0));
-    REFUSE("group", j.p.group = 0);
-    REFUSE("srcC", j.p.group = 3);
-    REFUSE("dstC", j.p.group = 4);
-    REFUSE("group", (j.p.srcF = j.p.dstF = SimdTensorFormatNhwc));
-    REFUSE("activation", j.p.activation = (SimdConvolutionActivationType)7);
-    REFUSE("activation", j.p.activation = (SimdConvolutionActivationType)-1);
+    REFUSE("srcT", j.p->srcT = SimdTensorData8u);
+    REFUSE("dstT", j.p->dstT = SimdTensorData16b);
+    REFUSE("srcF", j.p->srcF = j.p->dstF = SimdTensorFormatNchw8c);
+    REFUSE("dstF", j.p->dstF = SimdTensorFormatNhwc);
+    REFUSE("kernelY", j.p->kernelY = 0);
+    REFUSE("kernelX", j.p->kernelX = 0);
+    REFUSE("kernelX", j.p->kernelX = huge);
+    REFUSE("kernelY", j.p->dilationY = huge);
+    REFUSE("dilationY", j.p->dilationY = 0);
+    REFUSE("dilationX", j.p->dilationX = 0);
+    REFUSE("strideY", j.p->strideY = 0);
+    REFUSE("strideX", j.p->strideX = 0);
+    REFUSE("strideX", j.p->strideX = huge);
+    REFUSE("dstH", j.p->dstH = 11);
+    REFUSE("dstW", j.p->dstW = 13);
+    REFUSE("dstW", j.p->dstW = 0);
+    REFUSE("dstH", j.p->srcH = 5);
+    REFUSE("padY", j.p->padY = 13);
+    REFUSE("padY", (j.p->padY = 13, j.p->dstH = 0));
+    REFUSE("padW", (j.p->padX = 10, j.p->padW = 4, j.p->dstW = 0));
+    REFUSE("padY", j.p->padY = SIZE_MAX);
+    REFUSE("padW", j.p->padW = SIZE_MAX - 7);
+    REFUSE("srcH", j.p->srcH = huge);
+    REFUSE("padY", (j.p->srcH = 0, j.p->kernelY = 1, j.p->dstH = 0));
+    REFUSE("group", j.p->group = 0);
+    REFUSE("srcC", j.p->group = 3);
+    REFUSE("dstC", j.p->group = 4);
+    REFUSE("group", (j.p->srcF = j.p->dstF = SimdTensorFormatNhwc));
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
     REFUSE("conv", j.batch = SIZE_MAX / 16);
-    REFUSE("conv", j.p.srcC = j.p.dstC = SIZE_MAX / 64 * 2);
+    REFUSE("conv", j.p->srcC = j.p->dstC = SIZE_MAX / 64 * 2);
 }
 
 static void refusals_of_calls(void)
 {
-    struct job j = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 2, 1, 1), .batch = 1};
-    j.p.activation = SimdConvolutionActivationPrelu;
-    declare(&j, CHECK_RANDOM);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", forward_null, &j);
-    j.wrong_context = false;
-    j.no_set = true;
-    check_refused(CHECK_STATE, "SetParams", forward_null, &j);
-    check_case(SET_PARAMS, "bad arguments");
-    check_in("src", CHECK_32F, src_size(&j), CHECK_RANDOM);
-    check_in("weight", CHECK_32F, weight_size(&j.p), CHECK_RANDOM);
-    check_open(init);
-    check_refused(CHECK_VALUE, "weight", set_null, &j);
-    j.no_bias = true;
-    check_refused(CHECK_VALUE, "params", set_null, &j);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", set_null, &j);
-    check_that(SimdSynetDeconvolution32fInternalBufferSize(NULL) == 0, INIT, "a context that is NULL has a buffer");
+    struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 2, 1, 1);
+    j.p->activation = SimdConvolutionActivationPrelu;
+    check_layer_refuse_calls(&j);
 }
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride, size_t pad,
-                       size_t group)
+static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride,
+                       size_t pad, size_t group)
 {
-    struct job j = {.p = shape(format, c, size, size, o, kernel, stride, pad, group), .batch = 1, .bench = true};
-    j.p.activation = SimdConvolutionActivationRelu;
-    declare(&j, CHECK_RANDOM);
-    check_bench(forward, &j, 2.0 * (double)weight_size(&j.p) * (double)(j.p.srcH * j.p.srcW), 0);
+    struct check_layer j = layer(format, c, size, size, o, kernel, stride, pad, group);
+    void * a[CHECK_NO_ARRAY];
+    j.p->activation = SimdConvolutionActivationRelu;
+    declare(&j, CHECK_RANDOM, a);
+    check_layer_bench(&j, 2.0 * (double)(check_layer_count(&j, CHECK_WEIGHT) * j.p->srcH * j.p->srcW));
 }
 
 static void bench(void)
@@ -514,10 +416,8 @@ void check_deconvolution_32f(void)
         for (size_t n = 0; n < check_count(1500); ++n)
             random_case(formats[i]);
     }
-    struct job empty = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 2, 1, 1), .batch = 1};
-    check_case(FORWARD, "no output channels");
-    check_open(open);
-    check_empty(forward_null, &empty);
+    const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 2, 1, 1);
+    check_layer_empty(&empty);
     refusals();
     refusals_of_calls();
     bench();

@@ -1,154 +1,57 @@
 /*
- * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it makes
- * of the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
+ * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it
+ * makes of the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
  */
 #include <stdlib.h>
 
-#include "check.h"
-
-#define INIT "SimdSynetMergedConvolution32fInit"
-#define FORWARD "SimdSynetMergedConvolution32fForward"
-#define SET_PARAMS "SimdSynetMergedConvolution32fSetParams"
+#include "check_layer.h"
 
 typedef SimdConvolutionParameters parameters;
 
-struct job {
-    parameters p[3];
-    size_t count, batch;
-    bool add;
-    bool own_buffer; /* give Forward a buffer */
-    bool no_bias, no_set, wrong_context, null_conv, null_weights, null_weight;
-    bool bench;
-};
-
-enum { SRC, WEIGHT, BIAS, PARAMS, DST };
-
-static size_t params_of(const parameters * p)
-{
-    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
-    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
-}
-
 static size_t weight_of(const parameters * p) { return p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX; }
 static size_t bias_of(const parameters * p) { return p->dstC; }
-static size_t src_size(const struct job * j) { return j->batch * j->p[0].srcC * j->p[0].srcH * j->p[0].srcW; }
 static size_t dst_of(const parameters * p) { return p->dstC * p->dstH * p->dstW; }
-static size_t dst_size(const struct job * j) { return j->batch * dst_of(&j->p[j->count - 1]); }
 
-/* The sum over the stages; arrays of all of them lie behind each other. */
-static size_t all_of(const struct job * j, size_t (*of)(const parameters * p))
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < j->count; ++i)
-        sum += of(&j->p[i]);
-    return sum;
-}
-
-/* ---- a context and its use */
-
-/* Pointers to copies of the stages' arrays, which are spoilt once SetParams has returned: the library may not keep them. */
-struct copies {
-    float * all;
-    const float * at[3];
+/* Where the arrays of the stages begin, which lie behind each other. */
+struct stages {
+    const float * at[CHECK_STAGES];
 };
 
-static struct copies copy(const struct job * j, const void * values, size_t (*of)(const parameters * p))
+static struct stages split(const struct check_layer * l, const float * all, size_t (*of)(const parameters * p))
 {
-    const size_t count = all_of(j, of);
-    struct copies c = {.all = malloc(count * sizeof(float) + 1)};
-    if (count)
-        memcpy(c.all, values, count * sizeof(float));
-    const float * at = c.all;
-    for (size_t i = 0; i < j->count; at += of(&j->p[i++]))
-        c.at[i] = of == params_of && params_of(&j->p[i]) == 0 ? NULL : at;
-    return c;
+    struct stages s = {{NULL}};
+    for (size_t i = 0; i < l->stages; all += of(&l->p[i++]))
+        s.at[i] = of == check_activation_params && of(&l->p[i]) == 0 ? NULL : all;
+    return s;
 }
 
-static void spoil(const struct job * j, struct copies c, size_t (*of)(const parameters * p))
+static void * make(const struct check_layer * l)
 {
-    memset(c.all, 0xFF, all_of(j, of) * sizeof(float));
-    free(c.all);
+    return SimdSynetMergedConvolution32fInit(l->batch, l->null_conv ? NULL : l->p, l->stages, l->add ? SimdTrue : SimdFalse);
 }
 
-static void * init(const void * job, void * const * a)
+static bool give(const struct check_layer * l, void * context, const float * const * a)
 {
-    const struct job * j = job;
-    (void)a;
-    return SimdSynetMergedConvolution32fInit(j->batch, j->null_conv ? NULL : j->p, j->count, j->add ? SimdTrue : SimdFalse);
-}
-
-static void * open(const void * job, void * const * a)
-{
-    const struct job * j = job;
-    void * context = init(job, a);
-    if (!context || j->no_set)
-        return context;
-    struct copies weight = copy(j, a[WEIGHT], weight_of), bias = copy(j, a[BIAS], bias_of);
-    struct copies params = copy(j, a[PARAMS], params_of);
-    SimdBool internal[3] = {SimdFalse, SimdFalse, SimdFalse};
-    const bool none = all_of(j, params_of) == 0 && j->batch % 2; /* then the array of arrays may be NULL too */
-    SimdSynetMergedConvolution32fSetParams(context, weight.at, internal, j->no_bias ? NULL : bias.at,
-                                           none ? NULL : params.at);
-    for (size_t i = 0; i < j->count; ++i)
+    const float * const weight = a[CHECK_WEIGHT], * const bias = a[CHECK_BIAS], * const params = a[CHECK_PARAMS];
+    struct stages weights = split(l, weight, weight_of), biases = split(l, bias, bias_of);
+    struct stages activations = split(l, params, check_activation_params);
+    SimdBool internal[CHECK_STAGES] = {SimdFalse, SimdFalse, SimdFalse};
+    SimdSynetMergedConvolution32fSetParams(context, weight ? weights.at : NULL, internal, bias ? biases.at : NULL,
+                                           params ? activations.at : NULL);
+    for (size_t i = 0; i < l->stages; ++i)
         if (internal[i] != SimdTrue)
-            check_that(false, SET_PARAMS, "internal[%zu] is not SimdTrue", i);
-    if (SimdSynetMergedConvolution32fInternalBufferSize(context) < all_of(j, weight_of))
-        check_that(false, "SimdSynetMergedConvolution32fInternalBufferSize", "is less than the weights");
-    spoil(j, weight, weight_of);
-    spoil(j, bias, bias_of);
-    spoil(j, params, params_of);
-    return context;
+            return false;
+    return true;
 }
 
-/* With weights, although the case has no arrays. */
-static void * open_empty(const void * job, void * const * a)
+static void run(void * context, const void * src, void * buf, void * dst)
 {
-    (void)a;
-    float zeros[200] = {0};
-    void * const arrays[] = {NULL, zeros, zeros, zeros, NULL};
-    return open(job, arrays);
+    SimdSynetMergedConvolution32fForward(context, src, buf, dst);
 }
 
-static void forward(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    float * buf = NULL;
-    if (j->own_buffer) {
-        const size_t size = SimdSynetMergedConvolution32fExternalBufferSize(context);
-        if (size == 0)
-            check_that(false, "SimdSynetMergedConvolution32fExternalBufferSize", "is 0");
-        buf = check_buffer(size);
-    }
-    SimdSynetMergedConvolution32fForward(context, a[SRC], buf, a[DST]);
-}
-
-/* Forward, once more without or with a buffer of its own: the bits must not change. */
-static void forward_twice(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    const size_t bytes = dst_size(j) * sizeof(float);
-    forward(job, context, a);
-    struct job other = *j;
-    other.own_buffer = !j->own_buffer;
-    float * dst = malloc(bytes + 1);
-    void * arrays[] = {a[SRC], a[WEIGHT], a[BIAS], a[PARAMS], dst};
-    forward(&other, context, arrays);
-    if (memcmp(a[DST], dst, bytes) != 0)
-        check_that(false, FORWARD, "with and without buf results differ: %s", SimdnetContextInfo(context));
-    free(dst);
-}
-
-/* All images are the same, so all results must be. */
-static void forward_batch(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    forward(job, context, a);
-    const size_t size = dst_size(j) / j->batch;
-    const float * dst = a[DST];
-    for (size_t b = 1; b < j->batch; ++b)
-        if (memcmp(dst, dst + b * size, size * sizeof(float)) != 0)
-            check_that(false, FORWARD, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
-}
+static const struct check_layer_family family = {
+    CHECK_LAYER_FUNCTIONS(SimdSynetMergedConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
+    .give = give, .run = run};
 
 /* ---- bounds */
 
@@ -160,7 +63,7 @@ struct image {
 /* The parameters of an activation, and what it makes of v, which is wrong by *error. `size` is the sum of absolute terms. */
 static double activated(const parameters * p, const float * params, size_t o, double v, double size, double * error)
 {
-    const double p0 = params_of(p) ? params[0] : 0, p1 = params_of(p) == 2 ? params[1] : 0;
+    const double p0 = check_activation_params(p) ? params[0] : 0, p1 = check_activation_params(p) == 2 ? params[1] : 0;
     double slope = 1, own = 0;
     switch (p->activation) {
     case SimdConvolutionActivationRelu: v = 0 > v ? 0 : v; break;
@@ -228,26 +131,27 @@ static void drop(struct image i)
     free(i.error);
 }
 
-static void fill_bounds(const struct job * j, const float * src, const float * weight, const float * bias,
-                        const float * params, double * bound)
+static void fill_bounds(const struct check_layer * j, void * const * arrays)
 {
-    const size_t size = src_size(j) / j->batch;
-    for (size_t b = 0; b < j->batch; ++b, src += size, bound += dst_size(j) / j->batch) {
+    const float * src = arrays[CHECK_SRC];
+    double * bound = check_bound();
+    const size_t size = check_layer_count(j, CHECK_SRC) / j->batch, result = check_layer_count(j, CHECK_DST) / j->batch;
+    for (size_t b = 0; b < j->batch; ++b, src += size, bound += result) {
         struct image source = image(size), from = source;
-        const float * w = weight, * c = bias, * a = params;
+        const float * w = arrays[CHECK_WEIGHT], * c = arrays[CHECK_BIAS], * a = arrays[CHECK_PARAMS];
         for (size_t i = 0; i < size; ++i)
             source.value[i] = src[i];
-        for (size_t i = 0; i < j->count; ++i) {
+        for (size_t i = 0; i < j->stages; ++i) {
             const parameters * p = &j->p[i];
             const struct image to = image(dst_of(p));
-            const bool add = j->add && j->count == 3 && i == 2;
+            const bool add = j->add && j->stages == 3 && i == 2;
             propagate(p, w, j->no_bias ? NULL : c, a, from, add ? source.value : NULL, to);
-            w += weight_of(p), c += p->dstC, a += params_of(p);
+            w += weight_of(p), c += p->dstC, a += check_activation_params(p);
             if (i > 0)
                 drop(from);
             from = to;
         }
-        memcpy(bound, from.error, dst_size(j) / j->batch * sizeof(double));
+        memcpy(bound, from.error, result * sizeof(double));
         drop(from);
         drop(source);
     }
@@ -255,37 +159,18 @@ static void fill_bounds(const struct job * j, const float * src, const float * w
 
 /* ---- cases */
 
-static void set_params(const struct job * j, float * params)
-{
-    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
-    for (size_t i = 0; i < j->count; params += params_of(&j->p[i++]))
-        if (j->p[i].activation != SimdConvolutionActivationPrelu)
-            memcpy(params, values[j->p[i].activation], params_of(&j->p[i]) * sizeof(float));
-}
-
-static void declare(const struct job * j, enum check_fill fill)
+static void declare(const struct check_layer * j, enum check_fill fill, void ** a)
 {
     char text[256];
-    int length = snprintf(text, sizeof(text), "%zux%zux%zux%zu", j->batch, j->p[0].srcC, j->p[0].srcH, j->p[0].srcW);
-    for (size_t i = 0; i < j->count; ++i) {
+    int length = snprintf(text, sizeof(text), "%zux%zux%zux%zu", j->batch, j->p->srcC, j->p->srcH, j->p->srcW);
+    for (size_t i = 0; i < j->stages; ++i) {
         const parameters * p = &j->p[i];
         length += snprintf(text + length, sizeof(text) - (size_t)length,
                            " -> %zux%zux%zu k%zu s%zux%zu p%zu,%zu,%zu,%zu%s act%d", p->dstC, p->dstH, p->dstW, p->kernelY,
                            p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group > 1 ? " g" : "",
                            (int)p->activation);
     }
-    check_case(FORWARD, "%s%s%s%s %s", text, j->add ? " add" : "", j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "",
-               check_fill_name(fill));
-    const float * src = check_in("src", CHECK_32F, src_size(j), fill);
-    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
-    const float * weight = check_in("weight", CHECK_32F, all_of(j, weight_of), wild ? CHECK_RANDOM : fill);
-    float * bias = check_in("bias", CHECK_32F, all_of(j, bias_of), CHECK_RANDOM);
-    float * params = check_in("params", CHECK_32F, all_of(j, params_of), CHECK_RANDOM);
-    check_out("dst", CHECK_32F, dst_size(j));
-    check_open(open);
-    set_params(j, params);
-    if (!j->bench)
-        fill_bounds(j, src, weight, bias, params, check_bound());
+    check_layer_case(j, text, fill, a);
 }
 
 /* A stage of `c` channels behind an image of C x H x W; pads are those of all sides, group 0 stands for depthwise. */
@@ -307,10 +192,10 @@ static parameters behind(const parameters * p, size_t c, size_t kernel, size_t s
 }
 
 /* The usual block: padding that keeps the size, but for the stride of the depthwise stage. */
-static struct job block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
+static struct check_layer block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
                         size_t o)
 {
-    struct job j = {.count = 3, .batch = 1};
+    struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
     j.p[0] = stage(c, h, w, expanded, kernel0, 1, kernel0 / 2, 1);
     j.p[1] = behind(&j.p[0], expanded, kernel1, stride, kernel1 / 2, 0);
     j.p[2] = behind(&j.p[1], o, 1, 1, 0, 1);
@@ -320,11 +205,11 @@ static struct job block(size_t c, size_t h, size_t w, size_t expanded, size_t ke
 }
 
 /* The first or the last two of its stages. */
-static struct job without(struct job j, bool first)
+static struct check_layer without(struct check_layer j, bool first)
 {
     if (first)
         j.p[0] = j.p[1], j.p[1] = j.p[2];
-    j.count = 2;
+    j.stages = 2;
     return j;
 }
 
@@ -350,14 +235,14 @@ static parameters random_stage(size_t srcC, size_t h, size_t w, size_t c, size_t
     return p;
 }
 
-static struct job random_shape(void)
+static struct check_layer random_shape(void)
 {
     const size_t kernels[] = {1, 1, 1, 3}, kind = check_random(0, 9), h = few(13), w = few(check_random(0, 3) ? 13 : 36);
     const size_t k0 = kernels[check_random(0, 3)], k1 = 2 * few(3) + 1, o = few(36);
     size_t c = few(20), expanded = few(check_random(0, 1) ? 12 : 50);
     if (h * w * expanded * c * k0 * k0 > 60000) /* keeps base's time short */
         c = few(4), expanded = few(20);
-    struct job j = {.count = 3};
+    struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
     if (kind < 3) { /* so that the source can be added */
         j = block(c, h, w, expanded, k0, k1, 1, c);
         for (size_t i = 0; i < 3; ++i)
@@ -377,10 +262,12 @@ static struct job random_shape(void)
     return j;
 }
 
-static void run_case(struct job j, enum check_fill fill)
+static void run_case(struct check_layer j, enum check_fill fill)
 {
-    declare(&j, fill);
-    check_run(j.batch == 1 ? forward_twice : forward, &j);
+    void * a[CHECK_NO_ARRAY];
+    declare(&j, fill, a);
+    fill_bounds(&j, a);
+    check_layer_run(&j);
 }
 
 /* Every tail of channels, every width. */
@@ -399,7 +286,7 @@ static void tails(void)
  * nothing. */
 static void cuts(void)
 {
-    struct job j = block(9, 60, 70, 40, 1, 3, 1, 9);
+    struct check_layer j = block(9, 60, 70, 40, 1, 3, 1, 9);
     j.own_buffer = true;
     run_case(j, CHECK_RANDOM);
     run_case(block(8, 50, 51, 70, 3, 5, 2, 8), CHECK_RANDOM);
@@ -424,7 +311,7 @@ static void fills(void)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
         for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
-            struct job j = block(5, 6, 7, 19, 1, 3, 1, 5);
+            struct check_layer j = block(5, 6, 7, 19, 1, 3, 1, 5);
             for (size_t i = 0; i < 3; ++i)
                 j.p[i].activation = (SimdConvolutionActivationType)((act + (int)i) % 7);
             run_case(j, (enum check_fill)fill);
@@ -434,49 +321,27 @@ static void fills(void)
 
 static void batches(void)
 {
-    struct job j[] = {block(6, 7, 9, 20, 1, 3, 1, 6), block(3, 12, 9, 20, 3, 5, 2, 7)};
+    struct check_layer j[] = {block(6, 7, 9, 20, 1, 3, 1, 6), block(3, 12, 9, 20, 3, 5, 2, 7)};
     for (size_t i = 0; i < 6; ++i) {
-        struct job one = i < 2 ? j[i] : without(j[i % 2], i > 3);
+        struct check_layer one = i < 2 ? j[i] : without(j[i % 2], i > 3);
+        void * a[CHECK_NO_ARRAY];
         one.batch = 3;
-        declare(&one, CHECK_EQUAL);
-        check_run(forward_batch, &one);
+        declare(&one, CHECK_EQUAL, a);
+        fill_bounds(&one, a);
+        check_layer_run_equal(&one);
     }
 }
 
 /* ---- bad arguments */
 
-static void set_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    const float * weight[3] = {a[WEIGHT], j->null_weight ? NULL : a[WEIGHT], a[WEIGHT]};
-    SimdSynetMergedConvolution32fSetParams(j->wrong_context ? NULL : context, j->null_weights ? NULL : weight, NULL, NULL,
-                                           NULL);
-}
-
-static void forward_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    SimdSynetMergedConvolution32fForward(j->wrong_context ? NULL : context, a[SRC], NULL, a[DST]);
-}
-
-static void refuse_init(struct job j, const char * argument)
-{
-    const struct job good = block(4, 6, 6, 9, 1, 3, 1, 4);
-    declare(&good, CHECK_RANDOM);
-    check_case(INIT, "bad %s", argument);
-    check_out("dst", CHECK_32F, 4);
-    check_open(init);
-    check_refused(CHECK_VALUE, argument, NULL, &j);
-}
-
 /* A good shape with one thing changed: p are the parameters of the three stages. */
 #define REFUSE(argument, ...)                                                                                               \
     do {                                                                                                                    \
-        struct job j = block(4, 6, 6, 9, 3, 3, 1, 4);                                                                       \
+        struct check_layer j = block(4, 6, 6, 9, 3, 3, 1, 4);                                                               \
         parameters * p = j.p;                                                                                               \
         (void)p;                                                                                                            \
         __VA_ARGS__;                                                                                                        \
-        refuse_init(j, argument);                                                                                           \
+        check_layer_refuse_init(&j, argument);                                                                              \
     } while (0)
 
 static void refusals(void)
@@ -484,8 +349,8 @@ static void refusals(void)
     const size_t huge = SIZE_MAX / 2;
     REFUSE("batch", j.batch = 0);
     REFUSE("conv is NULL", j.null_conv = true);
-    REFUSE("count", j.count = 1);
-    REFUSE("count", j.count = 4);
+    REFUSE("count", j.stages = 1);
+    REFUSE("count", j.stages = 4);
     REFUSE("conv[1].srcT", p[1].srcT = SimdTensorData8u);
     REFUSE("conv[2].dstT", p[2].dstT = SimdTensorData16b);
     REFUSE("conv[0].srcF", p[0].srcF = p[0].dstF = SimdTensorFormatNchw);
@@ -527,39 +392,37 @@ static void refusals(void)
     REFUSE("conv[1].srcC", j = without(j, true), p[1].srcC = 8);
 }
 
+/* One of the arrays of weights is missing. */
+static void set_one_less(const void * job, void * context, void * const * a)
+{
+    const struct check_layer * l = job;
+    struct stages weight = split(l, a[0], weight_of);
+    weight.at[1] = NULL;
+    SimdSynetMergedConvolution32fSetParams(context, weight.at, NULL, NULL, NULL);
+}
+
 static void refusals_of_calls(void)
 {
-    struct job j = block(4, 6, 6, 9, 1, 3, 1, 4);
+    struct check_layer j = block(4, 6, 6, 9, 1, 3, 1, 4);
+    check_case(family.set_params, "without a weight");
+    check_in("weight", CHECK_32F, check_layer_count(&j, CHECK_WEIGHT), CHECK_RANDOM);
+    check_open(check_layer_init);
+    check_refused(CHECK_VALUE, "conv[1].weight", set_one_less, &j);
     j.p[2].activation = SimdConvolutionActivationPrelu;
-    declare(&j, CHECK_RANDOM);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", forward_null, &j);
-    j.wrong_context = false;
-    j.no_set = true;
-    check_refused(CHECK_STATE, "SetParams", forward_null, &j);
-    check_case(SET_PARAMS, "bad arguments");
-    check_in("src", CHECK_32F, src_size(&j), CHECK_RANDOM);
-    check_in("weight", CHECK_32F, all_of(&j, weight_of), CHECK_RANDOM);
-    check_open(init);
-    check_refused(CHECK_VALUE, "conv[2].params", set_null, &j);
-    j.null_weight = true;
-    check_refused(CHECK_VALUE, "conv[1].weight", set_null, &j);
-    j.null_weights = true;
-    check_refused(CHECK_VALUE, "weight", set_null, &j);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", set_null, &j);
+    check_layer_refuse_calls(&j);
+    check_layer_refuse_missing(&j, CHECK_PARAMS, "conv[2].params");
 }
 
 /* ---- benchmarks: blocks of MobileNetV2 */
 
-static void bench_case(struct job j)
+static void bench_case(struct check_layer j)
 {
     double flops = 0;
-    for (size_t i = 0; i < j.count; ++i)
+    for (size_t i = 0; i < j.stages; ++i)
         flops += 2.0 * (double)weight_of(&j.p[i]) * (double)(j.p[i].dstH * j.p[i].dstW);
-    j.bench = true;
-    declare(&j, CHECK_RANDOM);
-    check_bench(forward, &j, flops, 0);
+    void * a[CHECK_NO_ARRAY];
+    declare(&j, CHECK_RANDOM, a);
+    check_layer_bench(&j, flops);
 }
 
 static void bench(void)
@@ -585,10 +448,8 @@ void check_merged_convolution_32f(void)
         cuts();
     for (size_t n = 0; n < check_count(3000); ++n)
         run_case(random_shape(), check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
-    struct job empty = block(4, 6, 6, 9, 1, 3, 1, 0);
-    check_case(FORWARD, "no output channels");
-    check_open(open_empty);
-    check_empty(forward_null, &empty);
+    const struct check_layer empty = block(4, 6, 6, 9, 1, 3, 1, 0);
+    check_layer_empty(&empty);
     refusals();
     refusals_of_calls();
     bench();

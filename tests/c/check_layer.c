@@ -1,0 +1,253 @@
+/* The life of a context, for every family of layers that has one. */
+#include "check_layer.h"
+
+#include <stdlib.h>
+
+typedef SimdConvolutionParameters parameters;
+
+struct check_layer check_layer_of(const struct check_layer_family * family, parameters p)
+{
+    return (struct check_layer){.family = family, .p = {p}, .stages = 1, .batch = 1};
+}
+
+struct check_layer check_layer_with(struct check_layer l, size_t batch, bool own_buffer)
+{
+    l.batch = batch;
+    l.own_buffer = own_buffer;
+    return l;
+}
+
+static const parameters * last_stage(const struct check_layer * l) { return &l->p[l->stages - 1]; }
+
+static size_t all_stages(const struct check_layer * l, enum check_layer_array array)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < l->stages; ++i) {
+        const parameters * p = &l->p[i];
+        sum += array == CHECK_WEIGHT ? p->dstC * p->srcC / p->group * p->kernelY * p->kernelX
+               : array == CHECK_BIAS ? p->dstC
+                                     : check_activation_params(p);
+    }
+    return sum;
+}
+
+size_t check_layer_count(const struct check_layer * l, enum check_layer_array array)
+{
+    const parameters * first = l->p, * last = last_stage(l);
+    switch ((size_t)array) {
+    case CHECK_SRC: return l->batch * first->srcC * first->srcH * first->srcW;
+    case CHECK_DST: return l->batch * last->dstC * last->dstH * last->dstW;
+    case CHECK_STATS:
+    case CHECK_STATS + 1: return first->srcC;
+    case CHECK_STATS + 2:
+    case CHECK_STATS + 3: return last->dstC;
+    default: return all_stages(l, array);
+    }
+}
+
+static enum check_type type_of(SimdTensorDataType type)
+{
+    return type == SimdTensorData8u ? CHECK_8U : type == SimdTensorData16b ? CHECK_16B : CHECK_32F;
+}
+
+static size_t dst_bytes(const struct check_layer * l)
+{
+    const enum check_type type = type_of(last_stage(l)->dstT);
+    return check_layer_count(l, CHECK_DST) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
+}
+
+/* ---- a context and its use */
+
+void * check_layer_init(const void * layer, void * const * a)
+{
+    const struct check_layer * l = layer;
+    (void)a;
+    return l->family->make(l);
+}
+
+/* Copies of the arrays for SetParams: what is there, else zeros. Without params, every other batch has no array of them. */
+static void copy(const struct check_layer * l, void * const * a, float ** own)
+{
+    for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
+        own[i] = NULL;
+        if (i == CHECK_SRC || i == CHECK_DST || (i >= CHECK_STATS && !l->family->stats))
+            continue;
+        const size_t count = check_layer_count(l, (enum check_layer_array)i);
+        if ((i == CHECK_BIAS && l->no_bias) || (i == CHECK_PARAMS && count == 0 && l->batch % 2))
+            continue;
+        own[i] = calloc(count + 1, sizeof(float));
+        if (a[i] && count)
+            memcpy(own[i], a[i], count * sizeof(float));
+    }
+}
+
+/* The library may not keep pointers to them. */
+static void spoil(const struct check_layer * l, float ** own)
+{
+    for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
+        if (own[i])
+            memset(own[i], 0xFF, check_layer_count(l, (enum check_layer_array)i) * sizeof(float));
+        free(own[i]);
+    }
+}
+
+static void * open(const void * layer, void * const * a)
+{
+    const struct check_layer * l = layer;
+    const struct check_layer_family * f = l->family;
+    void * context = f->make(l);
+    if (!context || l->no_set)
+        return context;
+    if (f->internal_size(context) != 0)
+        check_that(false, f->internal, "is %zu before SetParams", f->internal_size(context));
+    float * own[CHECK_NO_ARRAY];
+    copy(l, a, own);
+    if (!f->give(l, context, (const float * const *)own) && last_stage(l)->dstC != 0)
+        check_that(false, f->set_params, "internal is not SimdTrue");
+    spoil(l, own);
+    if (f->internal_size(context) * f->unit < check_layer_count(l, CHECK_WEIGHT) * f->weight_unit)
+        check_that(false, f->internal, "is %zu, less than the weights: %s", f->internal_size(context),
+                   SimdnetContextInfo(context));
+    return context;
+}
+
+static void forward_with(const struct check_layer * l, void * context, const void * src, bool own_buffer, void * dst)
+{
+    char * buf = NULL;
+    if (own_buffer) { /* it ends where the page ends, so one of bytes begins anywhere */
+        const size_t size = l->family->external_size(context), bytes = size * l->family->unit, floats = (bytes + 3) / 4;
+        if (size == 0)
+            check_that(false, l->family->external, "is 0");
+        buf = (char *)check_buffer(floats) + (floats * 4 - bytes);
+    }
+    l->family->run(context, src, buf, dst);
+}
+
+static void forward(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    forward_with(l, context, a[CHECK_SRC], l->own_buffer, a[CHECK_DST]);
+}
+
+/* Forward, once more without or with a buffer of its own: the bits must not change. */
+static void forward_twice(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    forward(l, context, a);
+    char * dst = malloc(dst_bytes(l) + 1);
+    forward_with(l, context, a[CHECK_SRC], !l->own_buffer, dst);
+    if (memcmp(a[CHECK_DST], dst, dst_bytes(l)) != 0)
+        check_that(false, l->family->forward, "with and without buf results differ: %s", SimdnetContextInfo(context));
+    free(dst);
+}
+
+/* All images are the same, so all results must be. */
+static void forward_equal(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    forward(l, context, a);
+    const size_t bytes = dst_bytes(l) / l->batch;
+    const char * dst = a[CHECK_DST];
+    for (size_t b = 1; b < l->batch; ++b)
+        if (memcmp(dst, dst + b * bytes, bytes) != 0)
+            check_that(false, l->family->forward, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
+}
+
+/* ---- cases */
+
+static void declare(const struct check_layer * l, enum check_fill fill, void ** a)
+{
+    static const char * const names[] = {"stats[0]", "stats[1]", "stats[2]", "stats[3]"};
+    const struct check_layer_family * f = l->family;
+    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN || (f->stats && fill == CHECK_DENORMAL);
+    a[CHECK_SRC] = check_in("src", type_of(l->p->srcT), check_layer_count(l, CHECK_SRC), fill);
+    if (f->any_address)
+        check_any_address();
+    a[CHECK_WEIGHT] = check_in("weight", CHECK_32F, check_layer_count(l, CHECK_WEIGHT), wild ? CHECK_RANDOM : fill);
+    a[CHECK_BIAS] = check_in("bias", CHECK_32F, check_layer_count(l, CHECK_BIAS), CHECK_RANDOM);
+    float * params = a[CHECK_PARAMS] = check_in("params", CHECK_32F, check_layer_count(l, CHECK_PARAMS), CHECK_RANDOM);
+    for (size_t i = 0; i < l->stages; params += check_activation_params(&l->p[i++]))
+        check_activation_values(&l->p[i], params);
+    check_out("dst", type_of(last_stage(l)->dstT), check_layer_count(l, CHECK_DST));
+    if (f->any_address)
+        check_any_address();
+    for (size_t i = CHECK_STATS; i < CHECK_NO_ARRAY && f->stats; ++i)
+        a[i] = check_in(names[i - CHECK_STATS], CHECK_32F, check_layer_count(l, (enum check_layer_array)i), CHECK_RANDOM);
+}
+
+void check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
+{
+    check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
+               l->no_bias ? " no bias" : "", check_fill_name(fill));
+    declare(l, fill, a);
+    check_open(open);
+}
+
+void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : forward, l); }
+
+void check_layer_run_equal(const struct check_layer * l) { check_run(forward_equal, l); }
+
+void check_layer_bench(const struct check_layer * l, double flops) { check_bench(forward, l, flops, 0); }
+
+/* ---- faults */
+
+static void forward_null(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    l->family->run(l->wrong_context ? NULL : context, a[CHECK_SRC], NULL, a[CHECK_DST]);
+}
+
+static void set_params_missing(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    const float * arrays[CHECK_NO_ARRAY];
+    for (size_t i = 0; i < CHECK_NO_ARRAY; ++i)
+        arrays[i] = i == l->missing || (i >= CHECK_STATS && !l->family->stats) ? NULL : a[i];
+    l->family->give(l, l->wrong_context ? NULL : context, arrays);
+}
+
+void check_layer_refuse_init(const struct check_layer * l, const char * argument)
+{
+    check_case(l->family->init, "bad %s", argument);
+    check_out("dst", CHECK_32F, 4);
+    check_open(check_layer_init);
+    check_refused(CHECK_VALUE, argument, NULL, l);
+}
+
+void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_array array, const char * argument)
+{
+    void * a[CHECK_NO_ARRAY];
+    struct check_layer faulty = *l;
+    faulty.missing = array;
+    check_case(l->family->set_params, "without %s", argument);
+    declare(l, CHECK_RANDOM, a);
+    check_open(check_layer_init);
+    check_refused(CHECK_VALUE, argument, set_params_missing, &faulty);
+}
+
+void check_layer_refuse_calls(const struct check_layer * l)
+{
+    void * a[CHECK_NO_ARRAY];
+    struct check_layer faulty = *l;
+    faulty.wrong_context = true;
+    check_layer_case(l, "no context", CHECK_RANDOM, a);
+    check_refused(CHECK_VALUE, "context", forward_null, &faulty);
+    check_layer_refuse_missing(&faulty, CHECK_NO_ARRAY, "context");
+    faulty.wrong_context = false;
+    faulty.no_set = true;
+    check_layer_case(l, "no SetParams", CHECK_RANDOM, a);
+    check_refused(CHECK_STATE, "SetParams", forward_null, &faulty);
+    check_layer_refuse_missing(l, CHECK_WEIGHT, "weight");
+    check_layer_refuse_missing(l, CHECK_PARAMS, "params");
+    check_that(l->family->external_size(NULL) == 0, l->family->external, "is not 0 without a context");
+    check_that(l->family->internal_size(NULL) == 0, l->family->internal, "is not 0 without a context");
+}
+
+void check_layer_empty(const struct check_layer * l)
+{
+    void * a[CHECK_NO_ARRAY];
+    check_case(l->family->forward, "no output channels");
+    declare(l, CHECK_RANDOM, a);
+    check_open(open);
+    check_empty(forward_null, l);
+}
