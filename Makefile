@@ -10,6 +10,7 @@
 #              PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan       the test of the threads built with ThreadSanitizer
 #   lint       mypy --strict and ruff over all Python
 #   docs       the documentation as pages: build/docs/html/index.html
 #   install    libraries, header and simdnet.pc under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
@@ -77,7 +78,7 @@ COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/is
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
 
-.PHONY: all check test bench accuracy demo examples asan lint docs install uninstall wheel sdist check-package clean help
+.PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
 $(B)/obj/%.o: libsrc/%.c
@@ -154,7 +155,8 @@ check: all check-programs
 # CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'.
 check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
-	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS)
+	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS); \
+	 echo "== $(B)/tests/check --threads 5"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
 # here (SN_UNROLL in core/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
@@ -163,6 +165,11 @@ ASAN_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno
 asan:
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
+
+# What the threads of the pool share, watched by ThreadSanitizer.
+tsan:
+	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(B)-tsan/tests/test_threads
+	TSAN_OPTIONS='halt_on_error=1 die_after_fork=0' setarch -R $(B)-tsan/tests/test_threads
 
 # ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
 VENV := .venv

@@ -243,10 +243,20 @@ size_t SimdAlignment(void);
 /* Destroys a context made by any Init function; NULL is allowed, a pointer to something else is refused. */
 void SimdRelease(void * context);
 
-/* The number of threads that one call may use; 1 unless set. In this version every call does its work on its caller. */
+/*
+ * The number of threads that one call may use, its caller among them; 1 unless set here or by the environment variable
+ * SIMDNET_NUM_THREADS (a number of at least 1; anything else is ignored, with a line on stderr).
+ *
+ * Work that is worth it is shared out to a pool of threads, made by the first call that can use them and kept until the process
+ * ends; with 1 there is none. Small work stays on the caller, as does that of a call which finds the pool at work for another
+ * thread. The pool's threads take no signals and compute with the caller's mode of rounding; a forked child makes its own.
+ */
 size_t SimdGetThreadNumber(void);
 
-/* Sets it, for the whole process, limited to 1 .. the number of hardware threads. */
+/*
+ * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas of
+ * its control groups allow. Results do not depend on it.
+ */
 void SimdSetThreadNumber(size_t threadNumber);
 
 /* ---------------------------------------------------------------------------------------------------- layouts */

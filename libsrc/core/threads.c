@@ -1,12 +1,347 @@
+/*
+ * The pool. Its threads are made by the first call that can use them and live as long as the process. Between two jobs they spin
+ * for a while, so that calls that follow each other hand over within a microsecond, then sleep until a job wakes them.
+ *
+ * One word, the gate, says all: how many seats a job has left, and how many workers are inside. A worker that takes a seat may
+ * look at the job, which lies on the caller's stack; the caller closes the gate when no unit is left and returns when nobody is
+ * inside. So a worker that comes late finds the gate closed, and touches nothing. The caller waits for no worker to come: it
+ * begins at once, and ranges of units go to whoever asks.
+ *
+ * There is one job at a time. Whoever finds the pool busy (another thread's call, or a call inside a job) works alone.
+ */
+#define _GNU_SOURCE
 #include "core/threads.h"
 
-#include "core/cpu.h"
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-static size_t number = 1;
+#include "core/limits.h"
+#include "core/memory.h"
 
-size_t sn_threads(void) { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
+/* ---- the number */
 
-void sn_threads_set(size_t wanted)
+static size_t number = 1;  /* of threads, with the caller */
+static bool forced;        /* see sn_threads_force() */
+static bool crowded;       /* there are fewer processors: who spins keeps another from working */
+static pthread_once_t number_once = PTHREAD_ONCE_INIT;
+
+/* A plain write: the library uses no stdio stream. */
+static void warn_ignored(const char * text)
 {
-    __atomic_store_n(&number, sn_min(sn_max(wanted, 1), sn_cpu()->threads), __ATOMIC_RELAXED);
+    char line[160] = "simdnet: SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: ";
+    strncat(line, text, sizeof(line) - strlen(line) - 2);
+    strcat(line, "\n");
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        return; /* nobody to tell */
 }
+
+/* Digits only: no sign, no space. More than there can be is as many as there are. */
+static void read_environment(void)
+{
+    const char * text = secure_getenv("SIMDNET_NUM_THREADS");
+    if (!text || !*text)
+        return;
+    const bool digits = strspn(text, "0123456789") == strlen(text);
+    const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
+    if (wanted)
+        number = sn_min(wanted, sn_processors());
+    else
+        warn_ignored(text);
+}
+
+size_t sn_threads(void)
+{
+    pthread_once(&number_once, read_environment);
+    return __atomic_load_n(&number, __ATOMIC_RELAXED);
+}
+
+/* ---- the pool */
+
+enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
+
+/* How long idle workers spin: a little longer than it takes to wake one. */
+enum { SPIN_NS = 50000 };
+
+/* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other with no
+ * longer gaps than workers spin. */
+enum { WAKE_NS = 100000 };
+
+/* A range should take so long, and each thread have as much at least. */
+enum { RANGE_NS = 2000, SHARE_NS = 3000 };
+
+static struct {
+    uint32_t gate __attribute__((aligned(128))); /* seats * SEAT + workers inside */
+    uint32_t sleepers;
+
+    uint64_t left __attribute__((aligned(128))); /* units nobody has taken: the first, and << 32 the one behind the last */
+
+    /* The job, for those inside. */
+    const struct sn_parallel * p __attribute__((aligned(128)));
+    size_t scale;      /* units of p that count as one in `left` */
+    size_t parts, least;
+    uint32_t control;  /* of floating-point arithmetic, as the caller has it */
+
+    uint32_t busy __attribute__((aligned(128))); /* somebody has the pool */
+    uint32_t callers;                            /* calls that have work for it */
+
+    /* For who has the pool. */
+    size_t workers;
+    bool full;         /* the system gave no more threads */
+    double debt;       /* nanoseconds of work since the last wake that would have liked company */
+    int64_t last;      /* when the last of it should have ended */
+} pool;
+
+#if defined(__x86_64__)
+static uint32_t float_control(void) { return __builtin_ia32_stmxcsr(); }
+static void set_float_control(uint32_t control) { __builtin_ia32_ldmxcsr(control); }
+static void relax(void) { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+static uint32_t float_control(void)
+{
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return (uint32_t)control;
+}
+static void set_float_control(uint32_t control) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)control)); }
+static void relax(void) { __asm__ volatile("yield"); }
+#else
+static uint32_t float_control(void) { return 0; }
+static void set_float_control(uint32_t control) { (void)control; }
+static void relax(void) {}
+#endif
+
+static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void futex(int operation, uint32_t value) { syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0); }
+
+/* ---- a job, from inside */
+
+/* The next range of units: the caller's from the front, so that it goes on where it was, the others' from the back. */
+static bool take(bool front, size_t * begin, size_t * end)
+{
+    uint64_t left = __atomic_load_n(&pool.left, __ATOMIC_RELAXED), rest;
+    uint32_t first, last, count;
+    do {
+        first = (uint32_t)left, last = (uint32_t)(left >> 32);
+        if (first == last)
+            return false;
+        /* Large ones at first, small ones at last, when all are to end together. */
+        count = (uint32_t)sn_min(last - first, sn_max((last - first) / pool.parts, pool.least));
+        rest = front ? left + count : left - ((uint64_t)count << 32);
+    } while (!__atomic_compare_exchange_n(&pool.left, &left, rest, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    const size_t from = front ? first : last - count;
+    *begin = from * pool.scale;
+    *end = sn_min((from + count) * pool.scale, pool.p->units);
+    return true;
+}
+
+static void run_ranges(void * work, bool front)
+{
+    size_t begin, end;
+    while (take(front, &begin, &end))
+        pool.p->run(pool.p->job, work, begin, end);
+}
+
+static void close_gate(void) { __atomic_fetch_and(&pool.gate, INSIDE, __ATOMIC_ACQUIRE); }
+
+/* A worker that gets no memory takes no range; the others do all. */
+static void take_part(void)
+{
+    void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
+    if (work || !pool.p->workBytes) {
+        set_float_control(pool.control);
+        run_ranges(work, false);
+        close_gate();
+    }
+    __atomic_fetch_sub(&pool.gate, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- workers */
+
+static bool enter(uint32_t gate)
+{
+    while (gate >= SEAT)
+        if (__atomic_compare_exchange_n(&pool.gate, &gate, gate - SEAT + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+static bool enter_spinning(void)
+{
+    enum { LOOKS = 32 }; /* between two looks at the clock */
+    if (is(&crowded))
+        return enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
+    const int64_t end = now() + SPIN_NS;
+    do {
+        for (int i = 0; i < LOOKS; ++i) {
+            if (enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
+                return true;
+            relax();
+        }
+    } while (now() < end);
+    return false;
+}
+
+static void * worker(void * unused)
+{
+    (void)unused;
+    for (;;) {
+        while (!enter_spinning()) {
+            /* Who opens the gate looks for sleepers afterwards: a job is either seen here, or wakes. */
+            __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            const uint32_t gate = __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST);
+            if (gate < SEAT)
+                futex(FUTEX_WAIT_PRIVATE, gate);
+            __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+        }
+        take_part();
+    }
+    return NULL;
+}
+
+/* A child has none of the threads; what they and other callers were about is not its business. */
+static void forget_threads(void) { memset(&pool, 0, sizeof(pool)); }
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_threads); }
+
+/* Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads. */
+static void hire(size_t wanted)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pthread_attr_t attributes;
+    if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
+        __atomic_store_n(&pool.workers, pool.workers + 1, __ATOMIC_RELAXED);
+    make(&pool.full, pool.workers < wanted);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* ---- callers */
+
+/* True when so many nanoseconds of work, with what came just before, are worth waking workers. */
+static bool worth_waking(double work)
+{
+    const int64_t begin = now();
+    if (begin - pool.last > SPIN_NS)
+        pool.debt = 0;
+    pool.debt += work;
+    pool.last = begin + (int64_t)work;
+    if (pool.debt < WAKE_NS)
+        return false;
+    pool.debt = 0;
+    return true;
+}
+
+/* How many workers the job wants, at most `free`; *wake: some of them sleep, and are to be woken. */
+static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wake)
+{
+    *wake = is(&forced);
+    if (*wake) {
+        hire(free);
+        return sn_min(free, pool.workers);
+    }
+    const double shares = p->cost / SHARE_NS, ranges = (double)p->units / (double)sn_max(p->least, 1);
+    const double most = shares < ranges ? shares : ranges;
+    const size_t seats = most < (double)free + 1 ? (size_t)sn_max((size_t)most, 1) - 1 : free;
+    const size_t awake = pool.workers - sn_min(__atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED), pool.workers);
+    if (seats <= awake)
+        return seats;
+    *wake = worth_waking(p->cost);
+    if (*wake)
+        hire(seats);
+    return sn_min(seats, *wake ? pool.workers : awake);
+}
+
+/* Sets up the job and opens the gate. */
+static void open_gate(const struct sn_parallel * p, size_t seats, bool wake)
+{
+    pool.p = p;
+    pool.scale = p->units / UINT32_MAX + 1;
+    pool.parts = is(&forced) ? SIZE_MAX : 2 * (seats + 1);
+    pool.least = sn_max(p->least, (size_t)(RANGE_NS / p->cost * (double)p->units)) / pool.scale;
+    pool.least = is(&forced) ? 1 : sn_max(pool.least, 1);
+    pool.control = float_control();
+    __atomic_store_n(&pool.left, (uint64_t)sn_ceil_div(p->units, pool.scale) << 32, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.gate, (uint32_t)seats * SEAT, __ATOMIC_SEQ_CST);
+    if (wake && __atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
+        futex(FUTEX_WAKE_PRIVATE, (uint32_t)seats);
+}
+
+/* Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. */
+static void wait_below(uint32_t bound)
+{
+    for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
+        relax();
+        if (i > 10000 || is(&crowded))
+            sched_yield();
+    }
+}
+
+void sn_parallel_together(const struct sn_parallel * p)
+{
+    const size_t threads = sn_threads();
+    const bool all = is(&forced);
+    size_t seats = 0;
+    bool wake = false;
+    if (!all && p->cost < 2 * SHARE_NS) {
+        p->run(p->job, p->work, 0, p->units);
+        return;
+    }
+    /* Other callers have their threads: the pool's are for the processors that these leave. */
+    const size_t callers = __atomic_add_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
+    const size_t free = sn_min(all ? threads - 1 : threads - sn_min(threads, callers), p->units - 1);
+    if (free && !__atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
+        seats = seats_of(p, sn_min(free, MOST_WORKERS), &wake);
+        if (seats) {
+            open_gate(p, seats, wake);
+            if (all)
+                wait_below(SEAT);
+            run_ranges(p->work, true);
+            close_gate();
+            wait_below(1);
+        }
+        __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
+    }
+    if (!seats)
+        p->run(p->job, p->work, 0, p->units);
+    __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- setting */
+
+static void set(size_t wanted, bool force)
+{
+    sn_threads(); /* the environment is read before, not behind */
+    make(&forced, force);
+    make(&crowded, wanted > sn_processors());
+    make(&pool.full, false);
+    __atomic_store_n(&number, sn_max(wanted, 1), __ATOMIC_RELAXED);
+}
+
+void sn_threads_set(size_t wanted) { set(sn_min(wanted, sn_processors()), false); }
+void sn_threads_force(size_t wanted) { set(wanted, true); }
+
+size_t sn_threads_alive(void) { return __atomic_load_n(&pool.workers, __ATOMIC_RELAXED); }

@@ -1,21 +1,55 @@
-/* The number of threads a call may use, and the loop that hands ranges of work to them. */
+/*
+ * The number of threads a call may use, and the pool that runs work in them.
+ *
+ * A driver cuts its work into units that write disjoint outputs, about equal, and says what all of them cost:
+ *
+ *     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = nanoseconds,
+ *                                           .work = work, .workBytes = bytes});
+ *
+ * and run() does the units of a range, in the workspace it is given. Nothing that can be seen in a result may depend on how units
+ * are cut into ranges, which differs from call to call; how fast a range is done may.
+ */
 #ifndef SN_CORE_THREADS_H
 #define SN_CORE_THREADS_H
 
 #include "core/common.h"
 
+struct sn_parallel {
+    /* Does units begin .. end - 1. Ranges together cover all units once; several may run at the same time. */
+    void (*run)(const void * job, void * work, size_t begin, size_t end);
+    const void * job;
+    size_t units;
+    double cost;      /* nanoseconds that all units take one thread, about: it decides how many threads are worth their hand-over */
+    size_t least;     /* units that a range should have, as far as there are so many; 0 is 1 */
+
+    /* The caller's workspace. Other threads have their own, of so many bytes, aligned to SN_ALIGN; 0 is none. */
+    void * work;
+    size_t workBytes;
+};
+
+/* The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). */
 size_t sn_threads(void);
-void sn_threads_set(size_t number); /* limited to 1 .. hardware threads */
+void sn_threads_set(size_t number);
 
 /*
- * Runs the units of work 0 .. count - 1, calling run(job, begin, end) for ranges that together cover them once. Units write
- * disjoint outputs, so the result does not depend on how they are cut. For now one range, on the caller: the pool of worker
- * threads comes behind this function, and drivers are written for it.
+ * For tests: as many threads as are asked for, however few processors there are. Every call is then cut into single units, whatever
+ * it costs, and waits until its workers are there. Ends with sn_threads_set().
  */
-static inline void sn_parallel_for(void (*run)(const void * job, size_t begin, size_t end), const void * job, size_t count)
+void sn_threads_force(size_t number);
+
+/* The threads of the pool that exist now, without any caller. */
+size_t sn_threads_alive(void);
+
+/* For sn_parallel_for(): decides how many threads the work is worth. */
+void sn_parallel_together(const struct sn_parallel * p);
+
+/* Runs all units, in one range on the caller or, where that is faster, in ranges on several threads. */
+static inline void sn_parallel_for(const struct sn_parallel * p)
 {
-    if (count)
-        run(job, 0, count);
+    if (p->units > 1 && sn_threads() > 1)
+        sn_parallel_together(p);
+    else if (p->units)
+        p->run(p->job, p->work, 0, p->units);
 }
 
 #endif

@@ -12,8 +12,9 @@ struct add_8i {
     sn_add_8i_fn kernel;
 };
 
-static void add_8i_nhwc(const void * argument, size_t begin, size_t end)
+static void add_8i_nhwc(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct add_8i * job = argument;
     const size_t first = begin * job->step, number = sn_min(end * job->step, job->number) - first;
     struct sn_add_8i add = job->add;
@@ -24,8 +25,9 @@ static void add_8i_nhwc(const void * argument, size_t begin, size_t end)
 }
 
 /* The range may begin inside one image and end inside another. */
-static void add_8i_nchw(const void * argument, size_t begin, size_t end)
+static void add_8i_nchw(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct add_8i * job = argument;
     const size_t last = sn_min(end * job->step, job->number);
     for (size_t row = begin * job->step, number; row < last; row += number) {
@@ -44,7 +46,8 @@ void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size
     const bool nhwc = format == SimdTensorFormatNhwc;
     const size_t number = batch * (nhwc ? spatial : channels), step = sn_items_per_piece(nhwc ? channels : spatial);
     const struct add_8i job = {*add, channels, spatial, number, step, format, sn_table()->add_8i};
-    sn_parallel_for(nhwc ? add_8i_nhwc : add_8i_nchw, &job, sn_ceil_div(number, step));
+    sn_parallel_for(&(struct sn_parallel){.run = nhwc ? add_8i_nhwc : add_8i_nchw, .job = &job,
+        .units = sn_ceil_div(number, step), .cost = sn_cost_of_bytes(8.0 * (double)(batch * channels * spatial))});
 }
 
 struct add_16b {
@@ -54,8 +57,9 @@ struct add_16b {
     sn_add_16b_fn kernel;
 };
 
-static void add_16b_range(const void * argument, size_t begin, size_t end)
+static void add_16b_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct add_16b * job = argument;
     const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
     job->kernel(job->a + first * job->aBytes, job->b + first * job->bBytes, job->dst + first * job->dstBytes, number);
@@ -66,5 +70,6 @@ void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstT
 {
     const struct add_16b job = {a, b, dst, aType ? 2 : 4, bType ? 2 : 4, dstType ? 2 : 4, size,
                                 table->add_16b[aType][bType][dstType]};
-    sn_parallel_for(add_16b_range, &job, sn_ceil_div(size, SN_PIECE));
+    sn_parallel_for(&(struct sn_parallel){.run = add_16b_range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+        .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
 }

@@ -78,8 +78,9 @@ struct one {
     sn_channelwise_rows_fn kernel;
 };
 
-static void one_range(const void * argument, size_t begin, size_t end)
+static void one_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct one * job = argument;
     struct sn_channelwise_rows piece;
     while (begin < end) {
@@ -98,7 +99,8 @@ static void one(const struct sn_table * table, const struct sn_channelwise * l)
     }
     job.rows.stream = l->src != l->dst && l->src1 != l->dst && sn_beyond_cache(arrays * all * sizeof(float));
     job.cut = cut_of(&job.rows);
-    sn_parallel_for(one_range, &job, job.cut.units);
+    sn_parallel_for(&(struct sn_parallel){.run = one_range, .job = &job, .units = job.cut.units,
+        .cost = sn_cost_of_bytes((double)(arrays * all * sizeof(float)))});
 }
 
 /* ---- two results of one source, channels apart: FUSED_4, and each source of FUSED_9 */
@@ -113,8 +115,9 @@ struct planes {
     sn_concat_32f_fn concat;
 };
 
-static void planes_range(const void * argument, size_t begin, size_t end)
+static void planes_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct planes * job = argument;
     for (size_t unit = begin; unit < end; ++unit) {
         struct sn_channelwise_rows piece;
@@ -140,7 +143,8 @@ static void planes(const struct sn_table * table, const struct sn_channelwise * 
     job->cut = cut_of(&job->rows);
     job->kernel = table->channelwise_rows[l->op];
     job->concat = table->concat_32f;
-    sn_parallel_for(planes_range, job, job->cut.units);
+    sn_parallel_for(&(struct sn_parallel){.run = planes_range, .job = job, .units = job->cut.units,
+        .cost = sn_cost_of_bytes((double)(arrays * job->rows.rows * job->rows.size * sizeof(float)))});
 }
 
 static void fused_4_planes(const struct sn_table * table, const struct sn_channelwise * l)
@@ -173,8 +177,9 @@ struct join {
     sn_channelwise_joined_fn kernel;
 };
 
-static void join_range(const void * argument, size_t begin, size_t end)
+static void join_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct join * job = argument;
     const size_t a = job->half[0].period, b = job->half[1].period;
     for (size_t unit = begin; unit < end; ++unit) {
@@ -192,7 +197,9 @@ static void join(const struct sn_table * table, const struct sn_channelwise * l,
     job->dst = l->dst;
     job->step = sn_items_per_piece(job->half[0].period + job->half[1].period);
     job->kernel = table->channelwise_joined[l->op == SN_FUSED_9];
-    sn_parallel_for(join_range, job, sn_ceil_div(job->pixels, job->step));
+    const double values = (double)job->pixels * (double)(job->half[0].period + job->half[1].period);
+    sn_parallel_for(&(struct sn_parallel){.run = join_range, .job = job, .units = sn_ceil_div(job->pixels, job->step),
+        .cost = sn_cost_of_bytes(8 * values)});
 }
 
 static void fused_4_pixels(const struct sn_table * table, const struct sn_channelwise * l)

@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "ops/deconvolution_32f.h"
+#include "ops/pieces.h"
 
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels)
 {
@@ -159,6 +160,14 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
         for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
             c->param[i] = params[i];
     return true;
+}
+
+double sn_convolution_32f_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);
+    return (double)c->batch * (sn_cost_of_sums((double)c->dstSize * taps, c->table->alignment) +
+                               sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
 }
 
 void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)

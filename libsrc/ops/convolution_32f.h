@@ -175,6 +175,9 @@ void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float
 /* The floats that it holds: what it was given, and the tables of a deconvolution; 0 before. */
 size_t sn_convolution_32f_held(const struct sn_convolution_32f * c);
 
+/* For struct sn_parallel: what all images take, by the number of products of the formula. */
+double sn_convolution_32f_cost(const struct sn_convolution_32f * c);
+
 /* Frees what the plan owns. */
 void sn_convolution_32f_free(struct sn_convolution_32f * c);
 

@@ -80,17 +80,16 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* Output rows row .. row + rows - 1 of one image. */
-static void compute_band(const struct job * job, const float * src, size_t row, size_t rows, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, const float * src, float * work, size_t row, size_t rows,
+                         float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const size_t step = c->table->gemm_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
-    float * lines = job->work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
+    float * lines = work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
     /* The first line that is needed, and the one behind the last. */
     const size_t at = row * p->strideY, used = sn_used(rows, p->strideY, p->kernelY, p->dilationY);
     const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
@@ -110,22 +109,24 @@ static void compute_band(const struct job * job, const float * src, size_t row, 
 }
 
 /* Units of work are the bands of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const size_t bands = sn_ceil_div(c->p.dstH, c->band.rows);
     for (size_t i = begin; i < end; ++i) {
         const size_t image = i / bands, row = i % bands * c->band.rows;
-        compute_band(job, job->src + image * c->srcSize, row, sn_min(c->band.rows, c->p.dstH - row),
+        compute_band(c, job->src + image * c->srcSize, work, row, sn_min(c->band.rows, c->p.dstH - row),
                      job->dst + image * c->dstSize);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->p.dstH, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * sn_ceil_div(c->p.dstH, c->band.rows),
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_converted = {"direct NCHW by NHWC", true, takes, plan, pack, spread, forward};

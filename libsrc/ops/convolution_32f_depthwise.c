@@ -21,7 +21,6 @@ static bool depthwise(const struct sn_convolution_32f * c, SimdTensorFormatType 
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
@@ -108,12 +107,12 @@ static struct sn_depthwise_nhwc_32f nhwc_job(const struct sn_convolution_32f * c
 }
 
 /* Units of work are output rows. */
-static void nhwc_run(const void * argument, size_t begin, size_t end)
+static void nhwc_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    const float ** line = (const float **)(void *)job->work;
+    const float ** line = work;
     struct sn_depthwise_nhwc_32f d = nhwc_job(c, 0, p->dstC, p->dstC);
     d.line = line;
     while (begin < end) {
@@ -128,8 +127,10 @@ static void nhwc_run(const void * argument, size_t begin, size_t end)
 
 static void nhwc_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(nhwc_run, &job, c->batch * c->p.dstH);
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = nhwc_run, .job = &job,
+        .units = c->batch * c->p.dstH,
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
@@ -229,7 +230,7 @@ static void converted_band(const struct sn_convolution_32f * c, struct sn_depthw
 }
 
 /* Units of work are `pixel` channels of all images. */
-static void converted_run(const void * argument, size_t begin, size_t end)
+static void converted_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
@@ -245,15 +246,17 @@ static void converted_run(const void * argument, size_t begin, size_t end)
             d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
         for (size_t row = 0; row < p->dstH; row += d.rows) {
             d.rows = sn_min(c->band.rows, p->dstH - row);
-            converted_band(c, d, src, row, job->work, dst);
+            converted_band(c, d, src, row, work, dst);
         }
     }
 }
 
 static void converted_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(converted_run, &job, c->batch * sn_ceil_div(c->p.dstC, c->band.pixel));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = converted_run, .job = &job,
+        .units = c->batch * sn_ceil_div(c->p.dstC, c->band.pixel),
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 static bool sliced_takes(const struct sn_convolution_32f * c)
@@ -287,11 +290,10 @@ static void nchw_pack(const struct sn_convolution_32f * c, const float * weight,
     memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
-static void nchw_channel(const struct job * job, size_t channel, const float * src, float * dst)
+static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, const float * src, float * work, float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    struct sn_depthwise_nchw_32f d = {.src = job->work, .srcStep = c->band.strideY * c->band.line,
+    struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = c->band.strideY * c->band.line,
         .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_tile_activation(c),
@@ -299,24 +301,26 @@ static void nchw_channel(const struct job * job, size_t channel, const float * s
     for (size_t row = 0; row < p->dstH; row += c->band.rows) {
         d.rows = sn_min(c->band.rows, p->dstH - row);
         d.dst = dst + row * p->dstW;
-        sn_split_copy(c, src, row, d.rows, job->work);
+        sn_split_copy(c, src, row, d.rows, work);
         c->table->depthwise_nchw_32f(&d);
     }
 }
 
 /* Units of work are the channels of all images. */
-static void nchw_run(const void * argument, size_t begin, size_t end)
+static void nchw_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const SimdConvolutionParameters * p = &job->c->p;
     for (size_t i = begin; i < end; ++i)
-        nchw_channel(job, i % p->dstC, job->src + i * p->srcH * p->srcW, job->dst + i * p->dstH * p->dstW);
+        nchw_channel(job->c, i % p->dstC, job->src + i * p->srcH * p->srcW, work, job->dst + i * p->dstH * p->dstW);
 }
 
 static void nchw_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(nchw_run, &job, c->batch * c->p.dstC);
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = nchw_run, .job = &job,
+        .units = c->batch * c->p.dstC,
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nchw = {

@@ -241,19 +241,18 @@ static void compute_stripe(const struct sn_convolution_32f * c, const struct str
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* One band of one group: src is its first plane, dst the band's first pixel in the group's first output plane. */
-static void compute_band(const struct job * job, size_t g, const float * src, size_t row, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
+                         float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const size_t rows = sn_min(c->band.rows, p->dstH - row), all = rows * p->dstW;
-    struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = job->work, .g = g};
+    struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = work, .g = g};
     if (c->band.copied) {
-        float * band = job->work + panels_size(c);
+        float * band = work + panels_size(c);
         for (size_t i = 0; i < inputs(c); ++i)
             sn_split_copy(c, src + i * p->srcH * p->srcW, row, rows, band + i * c->band.plane);
         s.src = band;
@@ -266,7 +265,7 @@ static void compute_band(const struct job * job, size_t g, const float * src, si
 }
 
 /* Units of work are the bands of all groups of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
@@ -274,15 +273,17 @@ static void run(const void * argument, size_t begin, size_t end)
     const size_t bands = sn_ceil_div(p->dstH, c->band.rows), units = bands * p->group;
     for (size_t i = begin; i < end; ++i) {
         const size_t image = i / units, g = i % units / bands, row = i % bands * c->band.rows;
-        compute_band(job, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, row,
+        compute_band(c, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, work, row,
                      job->dst + image * c->dstSize + (g * outputs(c) * p->dstH + row) * p->dstW);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * c->p.group * sn_ceil_div(c->p.dstH, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * c->p.group * sn_ceil_div(c->p.dstH, c->band.rows),
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_nchw = {"direct NCHW", true, takes, plan, pack, spread, forward};

@@ -192,12 +192,11 @@ void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* Units of work are the bands of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
@@ -205,7 +204,7 @@ static void run(const void * argument, size_t begin, size_t end)
     const size_t bands = sn_ceil_div(p->dstH, c->band.rows);
     for (size_t i = begin; i < end; ++i) {
         const size_t row = i % bands * c->band.rows;
-        sn_nhwc_band(c, job->src + i / bands * c->srcSize, row, job->work, (struct sn_nhwc_rows){
+        sn_nhwc_band(c, job->src + i / bands * c->srcSize, row, work, (struct sn_nhwc_rows){
             .rows = sn_min(c->band.rows, p->dstH - row), .dst = job->dst + i / bands * c->dstSize + row * p->dstW * p->dstC,
             .dstLine = p->dstW * p->dstC, .dstPixel = p->dstC});
     }
@@ -213,8 +212,10 @@ static void run(const void * argument, size_t begin, size_t end)
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->p.dstH, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * sn_ceil_div(c->p.dstH, c->band.rows),
+        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread, forward};

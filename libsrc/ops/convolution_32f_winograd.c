@@ -214,7 +214,6 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
@@ -269,11 +268,11 @@ static const float * panel(const struct sn_convolution_32f * c, size_t first)
 }
 
 /* Tiles begin .. end - 1 of an NHWC image. */
-static void compute_tiles(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
+static void compute_tiles(const struct sn_convolution_32f * c, const float * src, float * work, float * dst,
+                          size_t begin, size_t end)
 {
-    const struct sn_convolution_32f * c = job->c;
     const size_t step = c->table->gemm_32f.columns;
-    float * inputs = job->work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
+    float * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
     struct sn_winograd_input_32f in = input_of(c, src, begin, end);
     struct sn_winograd_output_32f out = output_of(c, begin, end);
     in.dst = inputs;
@@ -286,13 +285,13 @@ static void compute_tiles(const struct job * job, const float * src, float * dst
 }
 
 /* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
-static void compute_rows(const struct job * job, const float * src, float * dst, size_t begin, size_t end)
+static void compute_rows(const struct sn_convolution_32f * c, const float * src, float * work, float * dst,
+                         size_t begin, size_t end)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     const size_t step = c->table->gemm_32f.columns, block = sn_winograd_size(w->kind).blockY;
-    float * inputs = job->work, * products = inputs + planes_of(w->kind) * w->input;
+    float * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
     float * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
     const size_t row = begin / w->tilesX * block, rows = sn_min((end - begin) / w->tilesX * block, p->dstH - row);
     /* The first line that is needed, and the one behind the last. */
@@ -323,22 +322,24 @@ static size_t blocks(const struct sn_convolution_32f * c)
 }
 
 /* Units of work are the blocks of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const size_t each = blocks(c), all = c->winograd.tilesY * c->winograd.tilesX;
     for (size_t i = begin; i < end; ++i) {
         const size_t image = i / each, first = i % each * c->winograd.tiles;
-        (is_nchw(c) ? compute_rows : compute_tiles)(job, job->src + image * c->srcSize, job->dst + image * c->dstSize, first,
-                                                    sn_min(first + c->winograd.tiles, all));
+        (is_nchw(c) ? compute_rows : compute_tiles)(c, job->src + image * c->srcSize, work, job->dst + image * c->dstSize,
+                                                    first, sn_min(first + c->winograd.tiles, all));
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * blocks(c));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * blocks(c),
+        .cost = sn_convolution_32f_cost(c) / 3, .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way

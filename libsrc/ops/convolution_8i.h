@@ -140,7 +140,7 @@ void sn_result_done(const struct sn_convolution_8i * c, const uint8_t * work, si
 struct sn_bands_8i {
     const struct sn_convolution_8i * c;
     const uint8_t * src;
-    uint8_t * work, * dst;
+    uint8_t * work, * dst; /* work: workBytes */
     void (*compute)(const struct sn_convolution_8i * c, const uint8_t * lines, size_t row, size_t rows, uint8_t * work,
                     uint8_t * dst);
 };

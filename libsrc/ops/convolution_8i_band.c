@@ -6,6 +6,7 @@
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/convolution_8i.h"
+#include "ops/pieces.h"
 
 static bool is_nchw(const struct sn_convolution_8i * c) { return c->p.srcF == SimdTensorFormatNchw; }
 
@@ -89,21 +90,27 @@ static const uint8_t * lines_of(const struct sn_convolution_8i * c, const uint8_
 }
 
 /* Units of work are the bands of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct sn_bands_8i * job = argument;
     const struct sn_convolution_8i * c = job->c;
     const size_t bands = sn_ceil_div(c->p.dstH, c->band.rows);
     for (size_t i = begin; i < end; ++i) {
         const size_t row = i % bands * c->band.rows, rows = sn_min(c->band.rows, c->p.dstH - row);
-        const uint8_t * lines = lines_of(c, job->src + i / bands * c->srcBytes, row, rows, job->work);
-        job->compute(c, lines, row, rows, job->work + c->bandBytes, job->dst + i / bands * c->dstBytes);
+        const uint8_t * lines = lines_of(c, job->src + i / bands * c->srcBytes, row, rows, work);
+        job->compute(c, lines, row, rows, (uint8_t *)work + c->bandBytes, job->dst + i / bands * c->dstBytes);
     }
 }
 
 void sn_bands_8i_run(const struct sn_bands_8i * bands)
 {
-    sn_parallel_for(run, bands, bands->c->batch * sn_ceil_div(bands->c->p.dstH, bands->c->band.rows));
+    const struct sn_convolution_8i * c = bands->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const double outputs = (double)p->dstC * (double)p->dstH * (double)p->dstW;
+    const double sums = outputs * (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = bands, .units = c->batch * sn_ceil_div(p->dstH, c->band.rows),
+        .cost = (double)c->batch * (sn_cost_of_sums(sums / 2, c->table->alignment) + sn_cost_of_bytes(4 * outputs)),
+        .work = bands->work, .workBytes = c->workBytes});
 }
 
 struct sn_result_8i sn_result_of(const struct sn_convolution_8i * c, size_t first)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "ops/pieces.h"
 
 /* ---- phases */
 
@@ -186,6 +187,14 @@ float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const flo
 }
 
 /* ---- the plan */
+
+double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->dstC / p->group);
+    return (double)c->batch * (sn_cost_of_sums((double)c->srcSize * taps, c->table->alignment) +
+                               sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
+}
 
 /* In order of preference, the last takes everything. */
 static const struct sn_convolution_32f_way * const ways[] = {&sn_deconvolution_32f_depthwise, &sn_deconvolution_32f_nhwc,

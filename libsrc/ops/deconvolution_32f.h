@@ -74,6 +74,9 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size
 /* Rows of the result from products of all phases in x; up to a vector behind those of a row is read. */
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job);
 
+/* For struct sn_parallel, as of a convolution. */
+double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c);
+
 /* Chooses the algorithm and computes all sizes for p, batch and table, which are set; false: one is too large. */
 bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c);
 

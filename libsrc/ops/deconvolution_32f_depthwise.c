@@ -52,7 +52,6 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
@@ -78,12 +77,12 @@ static void compute_phase(const struct sn_convolution_32f * c, size_t channel, c
 }
 
 /* All output channels of group g in a band: src and dst are its first planes. */
-static void compute_band(const struct job * job, size_t g, const float * src, size_t row, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
+                         float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const size_t outputs = p->dstC / p->group;
-    float * products = job->work, * band = products + c->band.rows * c->x.number * c->x.count;
+    float * products = work, * band = products + c->band.rows * c->x.number * c->x.count;
     sn_planes_copy(c, src, row, band);
     for (size_t o = 0; o < outputs; ++o, dst += p->dstH * p->dstW) {
         const float * weight = c->weight + (g * outputs + o) * c->depth;
@@ -99,7 +98,7 @@ static void compute_band(const struct job * job, size_t g, const float * src, si
 }
 
 /* Units of work are the bands of all groups of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
@@ -107,15 +106,17 @@ static void run(const void * argument, size_t begin, size_t end)
     const size_t bands = sn_ceil_div(c->y.count, c->band.rows), plane = p->dstC / p->group * p->dstH * p->dstW;
     for (size_t i = begin; i < end; ++i) {
         const size_t group = i / bands; /* of all images */
-        compute_band(job, group % p->group, job->src + group * p->srcH * p->srcW, i % bands * c->band.rows,
+        compute_band(c, group % p->group, job->src + group * p->srcH * p->srcW, work, i % bands * c->band.rows,
                      job->dst + group * plane);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows),
+        .cost = sn_deconvolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {

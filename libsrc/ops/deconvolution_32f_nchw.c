@@ -269,17 +269,16 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const float *
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* Outputs `row` and behind of all phases, of group g; src and dst are its first planes. */
-static void compute_band(const struct job * job, size_t g, const float * src, size_t row, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
+                         float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    struct panel q = {.c = c, .product = job->work + panel_size(c),
-        .columns = {.src = src, .panel = job->work, .exact = !c->band.copied}};
+    struct panel q = {.c = c, .product = work + panel_size(c),
+        .columns = {.src = src, .panel = work, .exact = !c->band.copied}};
     if (c->band.copied) {
         float * band = q.product + products_size(c);
         for (size_t i = 0; i < inputs(c); ++i)
@@ -300,7 +299,7 @@ static void compute_band(const struct job * job, size_t g, const float * src, si
 }
 
 /* Units of work are the bands of all groups of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
@@ -308,15 +307,17 @@ static void run(const void * argument, size_t begin, size_t end)
     const size_t bands = sn_ceil_div(c->y.count, c->band.rows), units = bands * p->group;
     for (size_t i = begin; i < end; ++i) {
         const size_t image = i / units, g = i % units / bands;
-        compute_band(job, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, i % bands * c->band.rows,
-                     job->dst + image * c->dstSize + g * outputs(c) * p->dstH * p->dstW);
+        compute_band(c, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, work,
+                     i % bands * c->band.rows, job->dst + image * c->dstSize + g * outputs(c) * p->dstH * p->dstW);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows),
+        .cost = sn_deconvolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_nchw = {"phases NCHW", true, takes, plan, pack, spread, forward};

@@ -255,22 +255,20 @@ static void compute_phase(const struct sn_convolution_32f * c, const float * src
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* Outputs `row` and behind of all phases, of one image. */
-static void compute_band(const struct job * job, const float * src, size_t row, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, const float * src, float * work, size_t row, float * dst)
 {
-    const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
     const size_t first = row * c->y.stride; /* of the result */
-    float * result = is_nchw(c) ? job->work + result_offset(c) : dst + first * p->dstW * p->dstC;
+    float * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
     if (is_nchw(c))
-        src = convert_lines(c, src, row, job->work + lines_offset(c));
+        src = convert_lines(c, src, row, work + lines_offset(c));
     if (c->band.copied) {
-        copy_band(c, src, row, job->work);
-        src = job->work;
+        copy_band(c, src, row, work);
+        src = work;
     } else if (c->y.taps && c->x.taps) {
         src += (size_t)(c->y.low + (ptrdiff_t)row) * c->band.line + (size_t)c->x.low * c->band.pixel;
     }
@@ -289,19 +287,22 @@ static void compute_band(const struct job * job, const float * src, size_t row, 
 }
 
 /* Units of work are the bands of all images. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const size_t bands = sn_ceil_div(c->y.count, c->band.rows);
     for (size_t i = begin; i < end; ++i)
-        compute_band(job, job->src + i / bands * c->srcSize, i % bands * c->band.rows, job->dst + i / bands * c->dstSize);
+        compute_band(c, job->src + i / bands * c->srcSize, work, i % bands * c->band.rows,
+                     job->dst + i / bands * c->dstSize);
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, work, dst};
-    sn_parallel_for(run, &job, c->batch * sn_ceil_div(c->y.count, c->band.rows));
+    const struct job job = {c, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = c->batch * sn_ceil_div(c->y.count, c->band.rows),
+        .cost = sn_deconvolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way

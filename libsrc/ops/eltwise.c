@@ -14,8 +14,9 @@ struct job {
     sn_eltwise_32f_fn kernel;
 };
 
-static void range(const void * argument, size_t begin, size_t end)
+static void range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
     job->kernel(job->src, job->weight, job->count, first, number, job->type, job->dst, job->stream);
@@ -28,5 +29,6 @@ void sn_eltwise_32f(float const * const * src, const float * weight, size_t coun
     for (size_t i = 0; i < count; ++i)
         stream = stream && src[i] != dst; /* else its lines are read anyway */
     const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise_32f};
-    sn_parallel_for(range, &job, sn_ceil_div(size, SN_PIECE));
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+        .cost = sn_cost_of_bytes(4.0 * (double)(count + 1) * (double)size)});
 }

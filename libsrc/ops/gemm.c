@@ -16,6 +16,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/inner_product.h"
+#include "ops/pieces.h"
 
 /* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the second cache. */
 enum { STRIPE = 512 };
@@ -32,14 +33,14 @@ struct job {
     size_t rows, step; /* of a block; of K */
     bool copied;       /* A is copied to rows `pitch` apart */
     size_t pitch;
-    float * a, * b; /* the copies */
+    size_t panels; /* floats of the copy of B, behind which that of A lies */
 };
 
-static void copy_a(const struct job * job, size_t row, size_t rows, size_t k, size_t depth)
+static void copy_a(const struct job * job, float * a, size_t row, size_t rows, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
     for (size_t i = 0; i < rows; ++i)
-        memcpy(job->a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
+        memcpy(a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
 }
 
 /* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
@@ -48,24 +49,25 @@ static size_t pitch_of_panels(const struct job * job, size_t depth)
     return depth * job->table->gemm_32f.columns + SN_ALIGN / sizeof(float);
 }
 
-static void pack_b(const struct job * job, size_t column, size_t columns, size_t k, size_t depth)
+static void pack_b(const struct job * job, float * b, size_t column, size_t columns, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
     const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
-        .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = job->b,
+        .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = b,
         .wide = tile->columns, .narrow = sn_gemm_width(tile, columns % tile->columns), .pitch = pitch_of_panels(job, depth)};
     job->table->gemm_panels_32f[g->transposed](&p);
 }
 
 /* One block of one stripe of C, of one step of K. */
-static void multiply(const struct job * job, size_t row, size_t rows, size_t column, size_t columns, size_t k, size_t depth)
+static void multiply(const struct job * job, const float * b, size_t row, size_t rows, size_t column, size_t columns,
+                     size_t k, size_t depth)
 {
     static const size_t start = 0;
     const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
-    struct sn_gemm_32f run = {.a = job->copied ? job->a : g->A + row * g->lda + k, .height = 1, .width = rows,
-        .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = job->b,
+    struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + row * g->lda + k, .height = 1, .width = rows,
+        .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = b,
         .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
     const bool resume = k > 0 || g->beta != 0;
     /* Few rows: the next step's part of B is fetched while this one's is used, if it lies in one piece. */
@@ -83,7 +85,7 @@ static void multiply(const struct job * job, size_t row, size_t rows, size_t col
 }
 
 /* Units of work are the blocks of rows of all stripes. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_gemm * g = job->g;
@@ -95,9 +97,9 @@ static void run(const void * argument, size_t begin, size_t end)
         do { /* once also for a sum of nothing */
             const size_t depth = sn_min(job->step, g->K - k);
             if (job->copied)
-                copy_a(job, row, rows, k, depth);
-            pack_b(job, column, columns, k, depth);
-            multiply(job, row, rows, column, columns, k, depth);
+                copy_a(job, (float *)work + job->panels, row, rows, k, depth);
+            pack_b(job, work, column, columns, k, depth);
+            multiply(job, work, row, rows, column, columns, k, depth);
             k += depth;
         } while (k < g->K);
     }
@@ -105,8 +107,9 @@ static void run(const void * argument, size_t begin, size_t end)
 
 /* ---- few rows: nothing is packed */
 
-static void run_few(const void * argument, size_t begin, size_t end)
+static void run_few(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     job->table->gemm_few_32f.run(job->g, begin * STRIPE, sn_min(end * STRIPE, job->g->N));
 }
@@ -142,16 +145,24 @@ static void plan(struct job * job)
     job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
 }
 
+static double cost_of(const struct job * job)
+{
+    const double columns = (double)job->g->N * (double)job->g->K;
+    return sn_cost_of_sums((double)job->g->M * columns, job->table->alignment) + sn_cost_of_bytes(8 * columns);
+}
+
 static bool multiply_blocks(struct job * job)
 {
     const struct sn_gemm * g = job->g;
     plan(job);
-    const size_t panels = sn_ceil_div(sn_min(STRIPE, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
-    job->b = sn_scratch((panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float));
-    if (!job->b)
+    job->panels = sn_ceil_div(sn_min(STRIPE, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
+    const size_t bytes = (job->panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float);
+    void * work = sn_scratch(bytes);
+    if (!work)
         return false;
-    job->a = job->b + panels;
-    sn_parallel_for(run, job, sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, STRIPE));
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = job,
+        .units = sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, STRIPE), .cost = cost_of(job), .work = work,
+        .workBytes = bytes});
     return true;
 }
 
@@ -161,7 +172,8 @@ bool sn_gemm(const struct sn_gemm * g)
     if (!job.table->gemm_32f.run)
         job.table->gemm_plain(g);
     else if (!g->transposed && g->K && g->M <= job.table->gemm_few_32f.rows)
-        sn_parallel_for(run_few, &job, sn_ceil_div(g->N, STRIPE));
+        sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job, .units = sn_ceil_div(g->N, STRIPE),
+            .cost = cost_of(&job)});
     else if (g->transposed && g->M <= VECTORS)
         multiply_vectors(g);
     else

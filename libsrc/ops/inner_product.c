@@ -3,6 +3,7 @@
 
 #include "core/dispatch.h"
 #include "core/threads.h"
+#include "ops/pieces.h"
 
 /* Rows of one unit of work: a multiple of what any kernel takes at once. */
 enum { ROWS = 24 };
@@ -12,8 +13,9 @@ struct job {
     sn_inner_product_32f_fn kernel;
 };
 
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     struct sn_inner_product_32f part = job->whole;
     const size_t first = begin * ROWS;
@@ -27,5 +29,6 @@ static void run(const void * argument, size_t begin, size_t end)
 void sn_inner_product_32f(const struct sn_inner_product_32f * p)
 {
     const struct job job = {*p, sn_table()->inner_product_32f};
-    sn_parallel_for(run, &job, sn_ceil_div(p->count, ROWS));
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(p->count, ROWS),
+        .cost = sn_cost_of_bytes(4.0 * (double)p->count * (double)p->size)});
 }

@@ -14,8 +14,9 @@ struct copy {
     size_t elements;
 };
 
-static void copy_range(const void * argument, size_t begin, size_t end)
+static void copy_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct copy * job = argument;
     const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->elements) - first;
     memcpy(job->dst + first, job->src + first, number * sizeof(float));
@@ -24,7 +25,8 @@ static void copy_range(const void * argument, size_t begin, size_t end)
 static void copy(const float * src, size_t elements, float * dst)
 {
     const struct copy job = {src, dst, elements};
-    sn_parallel_for(copy_range, &job, sn_ceil_div(elements, SN_PIECE));
+    sn_parallel_for(&(struct sn_parallel){.run = copy_range, .job = &job, .units = sn_ceil_div(elements, SN_PIECE),
+        .cost = sn_cost_of_bytes(8.0 * (double)elements)});
 }
 
 /* ---- images */
@@ -38,8 +40,9 @@ struct convert {
     sn_convert_image_32f_fn kernel;
 };
 
-static void convert_range(const void * argument, size_t begin, size_t end)
+static void convert_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct convert * job = argument;
     for (size_t unit = begin, number; unit < end; unit += number) {
         const size_t image = unit / job->pieces, piece = unit % job->pieces;
@@ -64,7 +67,8 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const f
     const size_t step = sn_align(sn_items_per_piece(channels), 16), pieces = sn_ceil_div(spatial, step);
     const struct convert job = {src,      dst,      srcFormat, dstFormat, channels, spatial,
                                 srcImage, dstImage, pieces,    step,      sn_table()->convert_image_32f};
-    sn_parallel_for(convert_range, &job, batch * pieces);
+    sn_parallel_for(&(struct sn_parallel){.run = convert_range, .job = &job, .units = batch * pieces,
+        .cost = sn_cost_of_bytes(16.0 * (double)(batch * srcImage))});
 }
 
 /* ---- filters */
@@ -78,8 +82,9 @@ struct convert_filter {
     sn_convert_filter_32f_fn kernel_fn;
 };
 
-static void convert_filter_range(const void * argument, size_t begin, size_t end)
+static void convert_filter_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct convert_filter * job = argument;
     job->kernel_fn(job->output, job->input, job->kernel, job->src, job->srcFormat, job->dst, job->dstFormat,
                    begin * job->step, sn_min(end * job->step, job->input));
@@ -97,5 +102,6 @@ void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const flo
     const size_t step = sn_align(sn_items_per_piece(output * kernel), 16);
     const struct convert_filter job = {output, input,     kernel,    src,  dst,
                                        srcFormat, dstFormat, step, sn_table()->convert_filter_32f};
-    sn_parallel_for(convert_filter_range, &job, sn_ceil_div(input, step));
+    sn_parallel_for(&(struct sn_parallel){.run = convert_filter_range, .job = &job, .units = sn_ceil_div(input, step),
+        .cost = sn_cost_of_bytes(16.0 * (double)(output * input * kernel))});
 }

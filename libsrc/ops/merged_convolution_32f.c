@@ -153,29 +153,26 @@ bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const f
 struct job {
     const struct sn_merged_convolution_32f * m;
     const float * src;
-    float * work;
     float * dst;
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as lie there side by side. */
-static void expand(const struct job * job, const float * src, size_t line, size_t end)
+static void expand(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t line, size_t end)
 {
-    const struct sn_merged_convolution_32f * m = job->m;
     const struct sn_convolution_32f * c = &m->stage[SN_EXPANSION];
     const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
     while (line < end) {
         const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), c->band.rows);
-        sn_nhwc_band(c, src, line, job->work + m->band, (struct sn_nhwc_rows){.rows = rows,
-            .dst = job->work + place * m->line + left, .dstLine = m->line, .dstPixel = m->pixel});
+        sn_nhwc_band(c, src, line, work + m->band, (struct sn_nhwc_rows){.rows = rows,
+            .dst = work + place * m->line + left, .dstLine = m->line, .dstPixel = m->pixel});
         line += rows;
     }
 }
 
 /* Rows row .. row + rows - 1 of the depthwise stage to dst, from the ring or, without an expansion, from the image. */
-static void depthwise(const struct job * job, const float * src, size_t row, size_t rows, float * dst, size_t dstRow,
-                      size_t dstPixel)
+static void depthwise(const struct sn_merged_convolution_32f * m, const float * src, const float * work, size_t row,
+                      size_t rows, float * dst, size_t dstRow, size_t dstPixel)
 {
-    const struct sn_merged_convolution_32f * m = job->m;
     const struct sn_convolution_32f * c = &m->stage[SN_DEPTHWISE];
     const SimdConvolutionParameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
@@ -183,7 +180,7 @@ static void depthwise(const struct job * job, const float * src, size_t row, siz
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
         const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
-        line[i] = y >= p->srcH ? NULL : ring ? job->work + y % m->lines * m->line : src + y * m->line;
+        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * m->line;
     }
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
         .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = m->pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
@@ -196,16 +193,16 @@ static void depthwise(const struct job * job, const float * src, size_t row, siz
 
 /* Expands, where there is an expansion, the lines that these rows of the depthwise stage need and that are not among the
  * first `ready`. Returns how many of the first are ready now. */
-static size_t prepare(const struct job * job, const float * src, size_t row, size_t rows, size_t ready)
+static size_t prepare(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
+                      size_t ready)
 {
-    const struct sn_merged_convolution_32f * m = job->m;
     const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
     if (m->first != SN_EXPANSION)
         return ready;
     const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
     const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
     const size_t end = reach > p->padY ? sn_min(reach - p->padY, p->srcH) : 0;
-    expand(job, src, sn_max(begin, ready), end);
+    expand(m, src, work, sn_max(begin, ready), end);
     return sn_max(ready, end);
 }
 
@@ -220,20 +217,20 @@ static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row,
 }
 
 /* Rows row .. row + rows - 1 of the projection, by the buffer, which has them with the padding of the projection. */
-static size_t project(const struct job * job, const float * src, size_t row, size_t rows, size_t ready, float * dst)
+static size_t project(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
+                      size_t ready, float * dst)
 {
-    const struct sn_merged_convolution_32f * m = job->m;
     const struct sn_convolution_32f * c = &m->stage[SN_PROJECTION];
     const SimdConvolutionParameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
     const size_t line = p->dstW * m->bufferPixel;
-    float * buffer = job->work + m->buffer;
+    float * buffer = work + m->buffer;
     if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
         memset(buffer, 0, rows * line * sizeof(float));
     if (begin < end) {
-        ready = prepare(job, src, begin, end - begin, ready);
-        depthwise(job, src, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
+        ready = prepare(m, src, work, begin, end - begin, ready);
+        depthwise(m, src, work, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
                   m->bufferPixel);
     }
     const size_t dstLine = p->dstW * p->dstC;
@@ -246,12 +243,13 @@ static size_t project(const struct job * job, const float * src, size_t row, siz
 }
 
 /* The same without a projection. */
-static size_t finish(const struct job * job, const float * src, size_t row, size_t rows, size_t ready, float * dst)
+static size_t finish(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
+                     size_t ready, float * dst)
 {
-    const SimdConvolutionParameters * p = &job->m->stage[SN_DEPTHWISE].p;
+    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t line = p->dstW * p->dstC;
-    ready = prepare(job, src, row, rows, ready);
-    depthwise(job, src, row, rows, dst + row * line, line, p->dstC);
+    ready = prepare(m, src, work, row, rows, ready);
+    depthwise(m, src, work, row, rows, dst + row * line, line, p->dstC);
     return ready;
 }
 
@@ -267,16 +265,16 @@ static void clear_padding(const struct sn_merged_convolution_32f * m, float * li
 }
 
 /* Units of work are the steps of all images. A range begins with no lines, so the first it needs may be expanded by two. */
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_merged_convolution_32f * m = job->m;
     const size_t all = m->stage[m->last].p.dstH, steps = sn_ceil_div(all, m->rows);
-    clear_padding(m, job->work);
+    clear_padding(m, work);
     for (size_t i = begin, ready = 0; i < end; ++i) {
         const size_t image = i / steps, row = i % steps * m->rows;
         ready = row == 0 ? 0 : ready;
-        ready = (m->last == SN_PROJECTION ? project : finish)(job, job->src + image * m->srcSize, row,
+        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + image * m->srcSize, work, row,
                                                               sn_min(m->rows, all - row), ready,
                                                               job->dst + image * m->dstSize);
     }
@@ -289,6 +287,11 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
         forward_base(m, src, work, dst);
         return;
     }
-    const struct job job = {m, src, work, dst};
-    sn_parallel_for(run, &job, m->batch * sn_ceil_div(m->stage[m->last].p.dstH, m->rows));
+    const struct job job = {m, src, dst};
+    double cost = 0;
+    for (int i = m->first; i <= (int)m->last; ++i)
+        cost += sn_convolution_32f_cost(&m->stage[i]);
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
+        .units = m->batch * sn_ceil_div(m->stage[m->last].p.dstH, m->rows),
+        .cost = cost, .work = work, .workBytes = m->workSize * sizeof(float)});
 }

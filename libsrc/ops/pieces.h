@@ -1,15 +1,24 @@
-/* How much of a memory-bound operation is one unit of sn_parallel_for(). */
+/* What work costs, and how much of a memory-bound operation is one unit of sn_parallel_for(). */
 #ifndef SN_OPS_PIECES_H
 #define SN_OPS_PIECES_H
 
 #include "core/common.h"
 #include "core/cpu.h"
+#include "core/threads.h"
 
 /* Elements of one unit, about: a few microseconds of work, and no two threads write the same cache line often. */
 enum { SN_PIECE = 32768 };
 
 /* Items of `elements` each that make one unit. */
 static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN_PIECE, sn_max(elements, 1)); }
+
+/*
+ * Estimates for struct sn_parallel, in nanoseconds: of moving bytes in or out of the second cache; of multiply-adds with
+ * vectors of so many bytes (table->alignment), a vector per cycle of 3 GHz. They need not be good: threads are handed over to in
+ * microseconds.
+ */
+static inline double sn_cost_of_bytes(double bytes) { return bytes / 50; }
+static inline double sn_cost_of_sums(double sums, size_t vector) { return sums / ((double)vector / sizeof(float) * 3); }
 
 /*
  * True when so many bytes of sources and result do not stay in the caches: a result that is written past them then spares

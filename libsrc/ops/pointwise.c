@@ -13,8 +13,9 @@ struct job {
     sn_pointwise_32f_fn kernel;
 };
 
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
     job->kernel(job->src + first, number, job->params, job->dst + first, job->stream);
@@ -24,5 +25,6 @@ void sn_pointwise_32f(enum sn_pointwise function, const float * src, size_t size
 {
     const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
     const struct job job = {src, size, params, dst, stream, sn_table()->pointwise_32f[function]};
-    sn_parallel_for(run, &job, sn_ceil_div(size, SN_PIECE));
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+        .cost = sn_cost_of_bytes(8.0 * (double)size)});
 }

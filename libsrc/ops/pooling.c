@@ -1,14 +1,15 @@
 #include "ops/pooling.h"
 
-#include "core/threads.h"
+#include "ops/pieces.h"
 
 struct job {
     sn_pooling_fn pooling;
     const struct sn_pooling * p;
 };
 
-static void run(const void * data, size_t begin, size_t end)
+static void run(const void * data, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = data;
     job->pooling(job->p, begin, end);
 }
@@ -16,5 +17,10 @@ static void run(const void * data, size_t begin, size_t end)
 void sn_pooling(sn_pooling_fn pooling, const struct sn_pooling * p)
 {
     const struct job job = {pooling, p};
-    sn_parallel_for(run, &job, p->axis[0].dst * sn_pooling_pairs(p));
+    const struct sn_pool_axis * a = p->axis;
+    /* Two values of each window for an output, as a rule: windows share most of what they cover. */
+    const double outputs = (double)a[0].dst * (double)a[1].dst * (double)a[2].dst * (double)p->inner;
+    const double sources = (double)a[0].src * (double)a[1].src * (double)a[2].src * (double)p->inner;
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = a[0].dst * sn_pooling_pairs(p),
+        .cost = sn_cost_of_bytes(4 * (2 * outputs + sources))});
 }

@@ -11,8 +11,9 @@ struct job {
     sn_set_input_32f_fn kernel;
 };
 
-static void range(const void * argument, size_t begin, size_t end)
+static void range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     job->kernel(job->p, begin * job->step, sn_min(end * job->step, job->p->height));
 }
@@ -21,5 +22,6 @@ void sn_set_input_32f(const struct sn_set_input * p)
 {
     const size_t step = sn_items_per_piece(p->width);
     const struct job job = {p, step, sn_table()->set_input_32f};
-    sn_parallel_for(range, &job, sn_ceil_div(p->height, step));
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->height, step),
+        .cost = sn_cost_of_bytes(24.0 * (double)p->height * (double)p->width)});
 }

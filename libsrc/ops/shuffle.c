@@ -11,8 +11,9 @@ struct job {
     sn_shuffle_32f_fn kernel;
 };
 
-static void range(const void * argument, size_t begin, size_t end)
+static void range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     job->kernel(job->p, begin * job->step, sn_min(end * job->step, job->items));
 }
@@ -23,5 +24,6 @@ void sn_shuffle_32f(const struct sn_shuffle * p, SimdTensorFormatType format)
     const bool nhwc = format == SimdTensorFormatNhwc;
     const size_t items = nhwc ? p->spatial : channels, step = sn_items_per_piece(nhwc ? channels : p->spatial);
     const struct job job = {p, items, step, nhwc ? sn_table()->shuffle_nhwc_32f : sn_table()->shuffle_nchw_32f};
-    sn_parallel_for(range, &job, sn_ceil_div(items, step));
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(items, step),
+        .cost = sn_cost_of_bytes(16.0 * (double)channels * (double)p->spatial)});
 }

@@ -12,8 +12,9 @@ struct job {
     sn_softmax_32f_fn kernel;
 };
 
-static void run(const void * argument, size_t begin, size_t end)
+static void run(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct job * job = argument;
     const size_t first = begin * job->step, number = sn_min(end * job->step, job->outer) - first;
     const size_t offset = first * job->count * job->inner;
@@ -25,5 +26,6 @@ void sn_softmax_32f(const float * src, size_t outer, size_t count, size_t inner,
     /* The exponentials weigh as much as some ten loads. */
     const size_t step = sn_items_per_piece(8 * count * inner);
     const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax_32f};
-    sn_parallel_for(run, &job, sn_ceil_div(outer, step));
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(outer, step),
+        .cost = sn_cost_of_bytes(64.0 * (double)outer * (double)count * (double)inner)});
 }

@@ -8,14 +8,21 @@
 /* Filters, tiles or rows of tiles of one unit of work. They may be lanes: whole vectors of any instruction set. */
 static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
 
+/* Of transforming so many filters or tiles of a channel. */
+static double cost_of(enum sn_winograd kind, size_t number)
+{
+    return sn_cost_of_bytes(8.0 * (double)sn_winograd_planes(sn_winograd_size(kind)) * (double)number);
+}
+
 struct filter {
     struct sn_winograd_filter_32f job;
     size_t step;
     sn_winograd_filter_32f_fn kernel;
 };
 
-static void filter_range(const void * argument, size_t begin, size_t end)
+static void filter_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct filter * f = argument;
     struct sn_winograd_filter_32f job = f->job;
     job.begin = begin * f->step;
@@ -28,7 +35,8 @@ void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t siz
 {
     const struct filter f = {{.kind = kind, .src = src, .size = size, .dst = dst, .plane = size, .trans = trans},
                              step_of(sn_winograd_planes(sn_winograd_size(kind))), sn_table()->winograd_filter_32f};
-    sn_parallel_for(filter_range, &f, sn_ceil_div(size, f.step));
+    sn_parallel_for(&(struct sn_parallel){.run = filter_range, .job = &f, .units = sn_ceil_div(size, f.step),
+        .cost = cost_of(kind, size)});
 }
 
 /* An image is cut into tiles in NHWC, into rows of tiles in NCHW. */
@@ -49,8 +57,9 @@ struct input {
     sn_winograd_input_32f_fn kernel;
 };
 
-static void input_range(const void * argument, size_t begin, size_t end)
+static void input_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct input * i = argument;
     struct sn_winograd_input_32f job = i->job;
     job.begin = begin * i->split.step;
@@ -63,7 +72,8 @@ void sn_winograd_input_32f(struct sn_winograd_input_32f job)
 {
     const struct input i = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
                             sn_table()->winograd_input_32f};
-    sn_parallel_for(input_range, &i, sn_ceil_div(i.split.units, i.split.step));
+    sn_parallel_for(&(struct sn_parallel){.run = input_range, .job = &i, .units = sn_ceil_div(i.split.units, i.split.step),
+        .cost = cost_of(job.kind, job.tilesY * job.tilesX * job.channels)});
 }
 
 struct output {
@@ -72,8 +82,9 @@ struct output {
     sn_winograd_output_32f_fn kernel;
 };
 
-static void output_range(const void * argument, size_t begin, size_t end)
+static void output_range(const void * argument, void * work, size_t begin, size_t end)
 {
+    (void)work;
     const struct output * o = argument;
     struct sn_winograd_output_32f job = o->job;
     job.begin = begin * o->split.step;
@@ -86,5 +97,6 @@ void sn_winograd_output_32f(struct sn_winograd_output_32f job)
 {
     const struct output o = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
                              sn_table()->winograd_output_32f};
-    sn_parallel_for(output_range, &o, sn_ceil_div(o.split.units, o.split.step));
+    sn_parallel_for(&(struct sn_parallel){.run = output_range, .job = &o, .units = sn_ceil_div(o.split.units, o.split.step),
+        .cost = cost_of(job.kind, job.tilesY * job.tilesX * job.channels)});
 }

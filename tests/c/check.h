@@ -27,8 +27,10 @@
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts work
- * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and calls. Then it verifies that src and canaries are untouched, that the error text is empty, that the result
+ * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts
+ * work into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
+ * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched, that the
+ * error text is empty, that the result
  * agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and
  * counted as a failure of the case. Every failure prints a command line that repeats it.
  *

@@ -46,6 +46,7 @@ extern const char * frame_level[FRAME_LEVELS];
 extern size_t frame_levels;
 extern bool frame_bench;
 extern bool frame_no_guards; /* every place is FRAME_MIDDLE */
+extern size_t frame_threads;  /* 0: one */
 void frame_use_level(const char * level);
 bool frame_selected(void);
 void frame_set_up(enum frame_place place, void ** a);

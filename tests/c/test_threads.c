@@ -1,48 +1,513 @@
-/* The thread number and its limits, and calls from many threads at once. */
+/*
+ * The thread number and its limits; the pool: all units once, concurrent and nested calls, forks, no threads to be had; calls from
+ * many threads at once. That no result depends on the number is the checker's to say (check --threads).
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "core/limits.h"
 #include "core/threads.h"
 #include "test.h"
 
+/* ---- what the tests replace: the making of threads fails while there are none to be had */
+
+static int threads_left = 1 << 30;
+
+int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void * (*start)(void *), void * argument)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void * (*)(void *), void *);
+    if (threads_left-- <= 0)
+        return EAGAIN;
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return real(thread, attributes, start, argument);
+}
+
+/* The threads of this process, by the system's account. */
+static size_t threads_of_process(void)
+{
+    DIR * tasks = opendir("/proc/self/task");
+    size_t count = 0;
+    for (struct dirent * entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+/* ---- the number */
+
 static void number(void)
 {
-    const size_t most = SimdCpuInfo(SimdCpuInfoThreads);
+    const size_t most = sn_processors();
     TEST(SimdGetThreadNumber() == 1);
-    const size_t wanted[] = {0, 1, 2, most, most + 1, 1000000, (size_t)-1};
+    TEST(most >= 1 && most <= SimdCpuInfo(SimdCpuInfoThreads));
+    const size_t wanted[] = {0, 1, 2, most, most + 1, 1000, SIZE_MAX, 1};
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
         SimdSetThreadNumber(wanted[i]);
         TEST_NO_ERROR();
         TEST(SimdGetThreadNumber() == (wanted[i] < 1 ? 1 : wanted[i] > most ? most : wanted[i]));
     }
-    SimdSetThreadNumber(1);
     TEST(SimdGetThreadNumber() == 1);
 }
 
-static void count_units(const void * job, size_t begin, size_t end)
+/* What SIMDNET_NUM_THREADS comes to in a process of its own; *warned: it wrote a line about it. */
+static size_t number_under(const char * program, const char * value, bool * warned)
 {
-    int * seen = *(int * const *)job;
-    for (size_t i = begin; i < end; ++i)
-        ++seen[i];
+    int answer[2], errors[2];
+    if (pipe(answer) != 0 || pipe(errors) != 0)
+        exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(answer[1], STDOUT_FILENO);
+        dup2(errors[1], STDERR_FILENO);
+        setenv("SIMDNET_NUM_THREADS", value, 1);
+        execl(program, program, "number", (char *)NULL);
+        _exit(127);
+    }
+    close(answer[1]);
+    close(errors[1]);
+    char text[32] = "", error[300] = "";
+    const ssize_t length = read(answer[0], text, sizeof(text) - 1);
+    *warned = read(errors[0], error, sizeof(error) - 1) > 0;
+    TEST(!*warned || (strstr(error, "SIMDNET_NUM_THREADS") && strstr(error, "ignored")));
+    close(answer[0]);
+    close(errors[0]);
+    int status;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return length > 0 ? strtoul(text, NULL, 10) : 0;
 }
 
-/* Every unit of work is done once, whatever the count and the number of threads. */
+static void environment(const char * program)
+{
+    const size_t most = sn_processors();
+    bool warned;
+    TEST(number_under(program, "1", &warned) == 1 && !warned);
+    TEST(number_under(program, "2", &warned) == (most < 2 ? most : 2) && !warned);
+    TEST(number_under(program, "007", &warned) == (most < 7 ? most : 7) && !warned);
+    TEST(number_under(program, "100000", &warned) == most && !warned);
+    TEST(number_under(program, "99999999999999999999999999", &warned) == most && !warned);
+    TEST(number_under(program, "", &warned) == 1 && !warned);
+    static const char * const bad[] = {"0", "-2", "two", "2.5", " 2", "0x2", "+2", "2 ",
+        "a word that is much longer than any number of threads could be, so long that a line about it must be cut off somewhere"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i)
+        TEST(number_under(program, bad[i], &warned) == 1 && warned);
+}
+
+/* ---- limits of the system */
+
+static void write_file(const char * root, const char * name, const char * text)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    TEST(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+}
+
+static void make_folder(const char * root, const char * name)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    TEST(mkdir(path, 0700) == 0 || errno == EEXIST);
+}
+
+/* Control groups are read from a tree of our own. */
+static void groups(void)
+{
+    char root[] = "/tmp/simdnet-groups-XXXXXX", list[64];
+    if (!mkdtemp(root))
+        exit(1);
+    snprintf(list, sizeof(list), "%s/list", root);
+    TEST(sn_group_quota(list, root) == 0); /* no list */
+    write_file(root, "list", "0::/a/b\n");
+    TEST(sn_group_quota(list, root) == 0); /* no such group here */
+    make_folder(root, "a");
+    make_folder(root, "a/b");
+    write_file(root, "a/b/cpu.max", "max 100000\n");
+    TEST(sn_group_quota(list, root) == 0);
+    write_file(root, "a/b/cpu.max", "350000 100000\n");
+    TEST(sn_group_quota(list, root) == 3);
+    write_file(root, "a/cpu.max", "200000 100000\n"); /* what is above counts too */
+    TEST(sn_group_quota(list, root) == 2);
+    write_file(root, "cpu.max", "20000 100000\n");
+    TEST(sn_group_quota(list, root) == 1);
+    write_file(root, "cpu.max", "");
+    write_file(root, "a/cpu.max", "nonsense");
+    write_file(root, "a/b/cpu.max", "800000");
+    TEST(sn_group_quota(list, root) == 0);
+    write_file(root, "list", "12:cpuset:/a\n11:cpuacct,cpu:/c\n1:name=systemd:/\n0::/\n");
+    TEST(sn_group_quota(list, root) == 0);
+    make_folder(root, "cpu");
+    make_folder(root, "cpu/c");
+    write_file(root, "cpu/c/cpu.cfs_quota_us", "-1\n");
+    write_file(root, "cpu/c/cpu.cfs_period_us", "100000\n");
+    TEST(sn_group_quota(list, root) == 0);
+    write_file(root, "cpu/c/cpu.cfs_quota_us", "500000\n");
+    TEST(sn_group_quota(list, root) == 5);
+    write_file(root, "list", "11:cpuacct,cpu:/elsewhere/c\n"); /* of a container: only the root is there */
+    write_file(root, "cpu/cpu.cfs_quota_us", "400000");
+    write_file(root, "cpu/cpu.cfs_period_us", "100000");
+    TEST(sn_group_quota(list, root) == 4);
+    char command[96];
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    TEST(system(command) == 0);
+}
+
+static void affinity(void)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof(all), &all) != 0)
+        return;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    TEST(sched_setaffinity(0, sizeof(one), &one) == 0);
+    SimdSetThreadNumber(8);
+    TEST(SimdGetThreadNumber() == 1);
+    TEST(sched_setaffinity(0, sizeof(all), &all) == 0);
+    SimdSetThreadNumber(1);
+}
+
+/* ---- the pool */
+
+enum { MOST = 1000 };
+
+struct count {
+    int * seen;
+    int ranges;
+    int nested;
+};
+
+static void count_units(const void * job, void * work, size_t begin, size_t end)
+{
+    struct count * count = *(struct count * const *)job;
+    (void)work;
+    __atomic_fetch_add(&count->ranges, 1, __ATOMIC_RELAXED);
+    for (size_t i = begin; i < end; ++i)
+        ++count->seen[i];
+}
+
+static bool all_once(const int * seen, size_t count)
+{
+    bool once = true;
+    for (size_t i = 0; i <= MOST; ++i)
+        once &= seen[i] == (i < count);
+    return once;
+}
+
+/* Every unit of work is done once, whatever the count and the number of threads, and no more threads are made than are wanted. */
 static void units(void)
 {
-    enum { MOST = 1000 };
     static int seen[MOST + 1];
-    int * const job = seen;
-    for (size_t threads = 1; threads <= SimdCpuInfo(SimdCpuInfoThreads); ++threads)
-        for (size_t count = 0; count <= MOST; count = count * 2 + 1) {
-            SimdSetThreadNumber(threads);
+    struct count count = {.seen = seen}, * const job = &count;
+    const size_t before = threads_of_process();
+    for (size_t threads = 1; threads <= 5; ++threads)
+        for (size_t n = 0; n <= MOST; n = n * 2 + 1) {
+            sn_threads_force(threads);
             memset(seen, 0, sizeof(seen));
-            sn_parallel_for(count_units, &job, count);
-            bool once = true;
-            for (size_t i = 0; i <= MOST; ++i)
-                once &= seen[i] == (i < count);
-            TEST(once);
+            count.ranges = 0;
+            sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = n, .cost = 1});
+            TEST(all_once(seen, n));
+            TEST(count.ranges == (n == 0 ? 0 : threads == 1 ? 1 : (int)n));
+            TEST(threads > 1 || sn_threads_alive() == 0);
         }
+    TEST(sn_threads_alive() == 4 && threads_of_process() == before + 4);
     SimdSetThreadNumber(1);
+    sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 10, .cost = 1e9});
+    TEST(seen[9] == 2);
+}
+
+/* More units than the pool counts: they go by larger ones. */
+struct many {
+    uint64_t units, ranges, last;
+};
+
+static void add_units(const void * job, void * work, size_t begin, size_t end)
+{
+    struct many * many = *(struct many * const *)job;
+    (void)work;
+    __atomic_fetch_add(&many->units, end - begin, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&many->ranges, 1, __ATOMIC_RELAXED);
+    if (end == ((size_t)1 << 40) + 12345)
+        __atomic_fetch_add(&many->last, 1, __ATOMIC_RELAXED);
+}
+
+static void very_many_units(void)
+{
+    const size_t units_of_job = ((size_t)1 << 40) + 12345;
+    struct many many = {0, 0, 0}, * const job = &many;
+    sn_threads_set(2);
+    const struct sn_parallel p = {.run = add_units, .job = &job, .units = units_of_job, .cost = 1e6, .least = units_of_job / 100};
+    sn_parallel_for(&p);
+    TEST(many.units == units_of_job && many.last == 1 && many.ranges <= 100);
+    sn_threads_set(1);
+}
+
+/* A workspace for each thread, of the size asked for and aligned, that nobody else writes meanwhile. */
+struct workspaces {
+    void * caller;
+    int wrong, others;
+};
+
+static void use_workspace(const void * job, void * work, size_t begin, size_t end)
+{
+    struct workspaces * w = *(struct workspaces * const *)job;
+    unsigned char * bytes = work;
+    bool good = (uintptr_t)work % 64 == 0;
+    memset(bytes, (int)begin, 10000);
+    sched_yield();
+    for (size_t i = 0; i < 10000; ++i)
+        good &= bytes[i] == (unsigned char)begin;
+    __atomic_fetch_add(&w->wrong, !good || end != begin + 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->others, work != w->caller, __ATOMIC_RELAXED);
+}
+
+static void workspaces(void)
+{
+    static unsigned char own[10000] __attribute__((aligned(64)));
+    struct workspaces w = {own, 0, 0}, * const job = &w;
+    sn_threads_force(5);
+    sn_parallel_for(&(struct sn_parallel){.run = use_workspace, .job = &job, .units = 200, .cost = 1, .work = own,
+        .workBytes = sizeof(own)});
+    TEST(w.wrong == 0 && w.others > 0);
+    SimdSetThreadNumber(1);
+}
+
+/* A call inside a call does its work where it is. */
+static void nest(const void * job, void * work, size_t begin, size_t end)
+{
+    struct count * count = *(struct count * const *)job;
+    (void)work;
+    for (size_t i = begin; i < end; ++i) {
+        int seen[MOST + 1] = {0};
+        struct count inner = {.seen = seen}, * const inner_job = &inner;
+        sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &inner_job, .units = 100, .cost = 1e9});
+        __atomic_fetch_add(&count->nested, all_once(seen, 100) && inner.ranges == 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void nested(void)
+{
+    struct count count = {.nested = 0}, * const job = &count;
+    sn_threads_force(3);
+    sn_parallel_for(&(struct sn_parallel){.run = nest, .job = &job, .units = 50, .cost = 1e9});
+    TEST(count.nested == 50);
+    SimdSetThreadNumber(1);
+}
+
+/* Workers compute as the caller does (the mode of rounding), take no signals, and leave the caller's thread as it was. */
+struct modes {
+    volatile float one, three;
+    uint32_t expected;
+    int wrong;
+};
+
+static void divide(const void * job, void * work, size_t begin, size_t end)
+{
+    struct modes * modes = *(struct modes * const *)job;
+    (void)work, (void)begin, (void)end;
+    const float third = modes->one / modes->three;
+    uint32_t bits;
+    memcpy(&bits, &third, sizeof(bits));
+    __atomic_fetch_add(&modes->wrong, bits != modes->expected, __ATOMIC_RELAXED);
+}
+
+#if defined(__x86_64__)
+static uint32_t get_mode(void) { return __builtin_ia32_stmxcsr(); }
+static void set_mode(uint32_t mode) { __builtin_ia32_ldmxcsr(mode); }
+enum { TO_ZERO = 3 << 13 };
+#elif defined(__aarch64__)
+static uint32_t get_mode(void)
+{
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return (uint32_t)mode;
+}
+static void set_mode(uint32_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode)); }
+enum { TO_ZERO = 3 << 22 };
+#endif
+
+static void rounding(void)
+{
+    static const uint32_t thirds[] = {0x3EAAAAAB, 0x3EAAAAAA};
+    const uint32_t before = get_mode();
+    sn_threads_force(4);
+    for (int zero = 0; zero < 4; ++zero) {
+        struct modes modes = {1, 3, thirds[zero & 1], 0}, * const job = &modes;
+        const uint32_t mode = zero & 1 ? before | TO_ZERO : before;
+        set_mode(mode);
+        sn_parallel_for(&(struct sn_parallel){.run = divide, .job = &job, .units = 100, .cost = 1});
+        TEST((get_mode() & TO_ZERO) == (mode & TO_ZERO));
+        set_mode(before);
+        TEST(modes.wrong == 0);
+    }
+    SimdSetThreadNumber(1);
+}
+
+static pthread_t main_thread;
+static volatile sig_atomic_t signals_here, signals_elsewhere;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    if (pthread_equal(pthread_self(), main_thread))
+        ++signals_here;
+    else
+        ++signals_elsewhere;
+}
+
+static void no_signals(void)
+{
+    main_thread = pthread_self();
+    signal(SIGUSR1, on_signal);
+    sigset_t user, before;
+    sigemptyset(&user);
+    sigaddset(&user, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &user, &before); /* whoever else would take it, takes it now */
+    kill(getpid(), SIGUSR1);
+    usleep(2000);
+    TEST(signals_elsewhere == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    TEST(signals_here == 1);
+}
+
+/* ---- many callers, forks, no threads */
+
+enum { BATCH = 6 };
+static float image[BATCH * 64 * 64 * 8], weight[9 * 8 * 8], expected[BATCH * 64 * 64 * 8];
+
+static void * new_context(void)
+{
+    const SimdConvolutionParameters p = {.srcC = 8, .srcH = 64, .srcW = 64, .srcT = SimdTensorData32f,
+        .srcF = SimdTensorFormatNhwc, .dstC = 8, .dstH = 64, .dstW = 64, .dstT = SimdTensorData32f, .dstF = SimdTensorFormatNhwc,
+        .kernelY = 3, .kernelX = 3, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1, .padY = 1, .padX = 1, .padH = 1,
+        .padW = 1, .group = 1, .activation = SimdConvolutionActivationRelu};
+    void * context = SimdSynetConvolution32fInit(BATCH, &p, NULL);
+    SimdSynetConvolution32fSetParams(context, weight, NULL, NULL, NULL);
+    TEST_NO_ERROR();
+    return context;
+}
+
+static bool forward_good(void * context)
+{
+    float * dst = malloc(sizeof(expected));
+    SimdSynetConvolution32fForward(context, image, NULL, dst);
+    const bool good = SimdnetLastErrorKind() == 0 && memcmp(dst, expected, sizeof(expected)) == 0;
+    free(dst);
+    return good;
+}
+
+static void * many_forwards(void * context)
+{
+    bool good = true;
+    for (int i = 0; i < 50; ++i) {
+        good &= forward_good(context);
+        if (i % 10 == 0)
+            sn_threads_force((size_t)(i / 10 + 1)); /* somebody changes the number meanwhile */
+    }
+    return good ? NULL : "wrong";
+}
+
+static void many_callers(void * context)
+{
+    enum { CALLERS = 8 };
+    pthread_t thread[CALLERS];
+    sn_threads_force(4);
+    for (size_t i = 0; i < CALLERS; ++i)
+        if (pthread_create(&thread[i], NULL, many_forwards, context) != 0)
+            exit(1);
+    for (size_t i = 0; i < CALLERS; ++i) {
+        void * wrong = NULL;
+        TEST(pthread_join(thread[i], &wrong) == 0 && wrong == NULL);
+    }
+    SimdSetThreadNumber(1);
+}
+
+/* A child has a pool of its own; also one that is born while other threads use the parent's. */
+static void fork_and_compute(void * context)
+{
+    sn_threads_force(3);
+    TEST(forward_good(context));
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* in case nobody ever comes */
+        const bool fresh = sn_threads_alive() == 0 && threads_of_process() == 1;
+        const bool good = forward_good(context) && forward_good(context);
+        _exit(fresh && good && sn_threads_alive() == 2 ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    TEST(forward_good(context));
+    SimdSetThreadNumber(1);
+}
+
+static int stop;
+
+static void * until_stopped(void * context)
+{
+    bool good = true;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        good &= forward_good(context);
+    return good ? NULL : "wrong";
+}
+
+static void fork_meanwhile(void * context)
+{
+    pthread_t thread;
+    sn_threads_force(3);
+    __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+    if (pthread_create(&thread, NULL, until_stopped, context) != 0)
+        exit(1);
+    for (int i = 0; i < 10; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            static float dst[sizeof(expected) / sizeof(expected[0])]; /* malloc's lock may be another thread's */
+            SimdSynetConvolution32fForward(context, image, NULL, dst);
+            _exit(memcmp(dst, expected, sizeof(expected)) != 0);
+        }
+        int status = -1;
+        TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    void * wrong = NULL;
+    TEST(pthread_join(thread, &wrong) == 0 && wrong == NULL);
+    SimdSetThreadNumber(1);
+}
+
+/* Fewer threads than wanted are no error; the system may give them later. In a child, whose pool is empty. */
+static void no_threads(void * context)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        bool good = true;
+        sn_threads_force(6);
+        threads_left = 0;
+        good &= forward_good(context) && sn_threads_alive() == 0;
+        sn_threads_force(6);
+        threads_left = 2;
+        good &= forward_good(context) && sn_threads_alive() == 2;
+        threads_left = 100;
+        good &= forward_good(context) && sn_threads_alive() == 2; /* not asked again */
+        sn_threads_force(6);
+        good &= forward_good(context) && sn_threads_alive() == 5;
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 /* The first use of the library from many threads: the tables are made once. */
@@ -61,7 +526,7 @@ static void * first_use(void * unused)
     return good ? NULL : "wrong";
 }
 
-static void many_callers(void)
+static void many_first_uses(void)
 {
     enum { THREADS = 8 };
     pthread_t thread[THREADS];
@@ -74,10 +539,34 @@ static void many_callers(void)
     }
 }
 
-int main(void)
+int main(int argc, char ** argv)
 {
-    many_callers();
+    if (argc > 1) { /* see number_under() */
+        printf("%zu\n", SimdGetThreadNumber());
+        return 0;
+    }
+    unsetenv("SIMDNET_NUM_THREADS");
+    many_first_uses();
     number();
+    environment(argv[0]);
+    groups();
+    affinity();
     units();
+    very_many_units();
+    workspaces();
+    nested();
+    rounding();
+    no_signals();
+    for (size_t i = 0; i < sizeof(image) / sizeof(image[0]); ++i)
+        image[i] = (float)((int)(i * 2654435761u >> 20) - 2048) / 1024;
+    for (size_t i = 0; i < sizeof(weight) / sizeof(weight[0]); ++i)
+        weight[i] = (float)((int)(i * 2246822519u >> 20) - 2048) / 1024;
+    void * context = new_context();
+    SimdSynetConvolution32fForward(context, image, NULL, expected);
+    fork_and_compute(context);
+    many_callers(context);
+    fork_meanwhile(context);
+    no_threads(context);
+    SimdRelease(context);
     return test_end();
 }
