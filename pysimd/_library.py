@@ -1,8 +1,7 @@
 """Finds libsimdnet.so, opens it with the declarations of its header, and exports ``ffi`` and ``lib``.
 
 The header is the only list of declarations: what C programs include is what cffi parses here, or parsed when the package was
-built (setup.py). Library and header are looked for together, so they always belong to each other; that they do is checked once
-more by the version string.
+built (setup.py). The header is the package's own; a library is taken when it says the same version and has all functions.
 """
 
 from __future__ import annotations
@@ -21,57 +20,68 @@ LIBRARY = "libsimdnet.so"
 HEADER = "simdnet.h"
 
 
-def _candidates() -> list[tuple[str, Path, Path]]:
-    """(what it is, library, header) in the order in which they are tried."""
-    package = Path(__file__).resolve().parent
-    root = package.parent
-    checkout = root / "include" / HEADER
-    places = [("packaged with pysimd", package / LIBRARY, package / HEADER)]
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parent  # of a source checkout
+
+
+def _header() -> Path:
+    """The header that this package was written for: its version is the one that a library must have."""
+    for header in (PACKAGE / HEADER, ROOT / "include" / HEADER):
+        if header.is_file():
+            return header
+    raise ImportError(f"pysimd found no {HEADER} in {PACKAGE}; install the package again (pip install .)")
+
+
+def _library() -> Path:
+    """The library that was asked for, which is not replaced by another one; else that of the package, or of the checkout."""
     named = os.environ.get("SIMDNET_LIBRARY")
     if named:
-        library = Path(named).expanduser()
-        # An installed library has its header in ../include; a source checkout in include/.
-        header = library.resolve().parent.parent / "include" / HEADER
-        places.append(("SIMDNET_LIBRARY", library, header if header.is_file() else checkout))
-    places.append(("source checkout", root / "build" / LIBRARY, checkout))
-    return places
-
-
-def _find() -> tuple[Path, Path]:
-    tried = []
-    for what, library, header in _candidates():
-        if library.is_file() and header.is_file():
-            return library, header
-        missing = header if library.is_file() else library
-        tried.append(f"{what}: no {missing}")
-        if what == "SIMDNET_LIBRARY":
-            break  # a library that was asked for by name is not replaced by another one
+        library = Path(named).expanduser().absolute()  # a name alone would be looked for elsewhere
+        if not library.is_file():
+            state = "is no file" if library.exists() else "is not there"
+            raise ImportError(f"SIMDNET_LIBRARY names {library}, which {state}; name a {LIBRARY}, or unset it")
+        return library
+    places = (PACKAGE / LIBRARY, ROOT / "build" / LIBRARY)
+    for library in places:
+        if library.is_file():
+            return library
     raise ImportError(
-        f"pysimd found no {LIBRARY}: {'; '.join(tried)}. Install the package (pip install .), run make in the source "
-        "checkout, or let the environment variable SIMDNET_LIBRARY name the file."
+        f"pysimd found no {LIBRARY}: neither {places[0]} nor {places[1]} is there. Run make in the source checkout, install "
+        "the package (pip install .), or let the environment variable SIMDNET_LIBRARY name the file."
     )
+
+
+def _interface(header: Path, text: str) -> Any:
+    """The declarations as cffi has them. Parsing is nearly half the time of an import, so an installed package has it done."""
+    if header.parent == PACKAGE:
+        return import_module("pysimd._declarations").ffi
+    interface = cffi.FFI()
+    interface.cdef(declarations(text))
+    return interface
 
 
 def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
     text = header.read_text(encoding="ascii")
-    found = re.search(r'^#define SIMDNET_VERSION "(.*)"$', text, flags=re.MULTILINE)
-    if not found:
-        raise ImportError(f"{header} does not define SIMDNET_VERSION")
-    version = found.group(1)
-    if header.parent == Path(__file__).resolve().parent:
-        interface: Any = import_module("pysimd._declarations").ffi  # parsing is nearly half the time of an import
-    else:
-        interface = cffi.FFI()
-        interface.cdef(declarations(text))
+    version = re.findall(r'^#define SIMDNET_VERSION "(.*)"$', text, flags=re.MULTILINE)[0]
+    interface = _interface(header, text)
     try:
         opened = interface.dlopen(str(library))
-        actual = interface.string(opened.SimdVersion()).decode()
-    except (OSError, AttributeError) as error:
+    except OSError as error:
         raise ImportError(f"pysimd could not open {library}: {error}") from error
+    if not hasattr(opened, "SimdnetLastError"):  # the first of the functions that only this library has
+        raise ImportError(f"{library} is no {LIBRARY}: it has no function SimdnetLastError")
+    actual = interface.string(opened.SimdVersion()).decode("ascii", "replace")
     if actual != version:
-        raise ImportError(f"{library} has version {actual}, but {header} has {version}; rebuild or reinstall")
+        raise ImportError(
+            f"{library} has version {actual}, but {header} has {version}, which this pysimd needs: build the library from the "
+            "same sources (make), or install the package again (pip install .)"
+        )
+    if library.parent != PACKAGE:  # that one was built with the package
+        absent = [name for name in dir(opened) if not hasattr(opened, name)]
+        if absent:
+            raise ImportError(f"{library} has version {version} but no {', '.join(absent)}: build it anew (make)")
     return interface, opened, version
 
 
-LIBRARY_PATH, HEADER_PATH = _find()
+LIBRARY_PATH, HEADER_PATH = _library(), _header()
 ffi, lib, VERSION = _open(LIBRARY_PATH, HEADER_PATH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from support import ROOT, floats
 
 import pysimd
 from pysimd import _header, _library
+
+COMPILER = shutil.which("cc")
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -153,25 +156,50 @@ def test_library_named_by_the_environment(tmp_path: Path) -> None:
         "import pysimd._library as l; print(l.LIBRARY_PATH, l.VERSION)", SIMDNET_LIBRARY=str(_library.LIBRARY_PATH.resolve())
     )
     assert done.stdout.split() == [str(_library.LIBRARY_PATH.resolve()), pysimd.__version__], done.stderr
-    done = python("import pysimd", SIMDNET_LIBRARY=str(tmp_path / "missing.so"))
-    assert "ImportError" in done.stderr
-    assert "missing.so" in done.stderr
-    bad = tmp_path / "bad.so"
-    bad.write_text("not a library")
-    done = python("import pysimd", SIMDNET_LIBRARY=str(bad))
-    assert "ImportError: pysimd could not open" in done.stderr
+    link = tmp_path / "libsimdnet.so"
+    link.symlink_to(_library.LIBRARY_PATH.resolve())
+    code = f"import os; os.chdir({str(tmp_path)!r}); import pysimd._library as l; print(l.LIBRARY_PATH)"
+    done = python(f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}", SIMDNET_LIBRARY="libsimdnet.so")
+    assert done.stdout.strip() == str(link), done.stderr
 
 
-def test_installed_library_brings_its_own_header(tmp_path: Path) -> None:
-    """prefix/lib/libsimdnet.so goes with prefix/include/simdnet.h, and one of another version is refused."""
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "include").mkdir()
-    library = tmp_path / "lib" / "libsimdnet.so"
-    library.write_bytes(_library.LIBRARY_PATH.read_bytes())
-    header = tmp_path / "include" / "simdnet.h"
-    header.write_text(_library.HEADER_PATH.read_text().replace(f'"{pysimd.__version__}"', '"9.9.9"'))
+def refusal(library: Path) -> str:
+    """What an import says about a library."""
     done = python("import pysimd", SIMDNET_LIBRARY=str(library))
-    assert f"has version {pysimd.__version__}, but {header} has 9.9.9" in done.stderr
+    assert done.returncode == 1
+    assert str(library) in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    return last
+
+
+def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
+    assert "which is not there" in refusal(tmp_path / "missing.so")
+    assert "which is no file" in refusal(tmp_path)
+    text, empty = tmp_path / "text.so", tmp_path / "empty.so"
+    text.write_text("not a library")
+    empty.touch()
+    assert "pysimd could not open" in refusal(text)
+    assert "pysimd could not open" in refusal(empty)
+    maps = Path("/proc/self/maps").read_text()
+    libm = next(line.split()[-1] for line in maps.splitlines() if "/libm.so" in line or "/libm-" in line)
+    assert "is no libsimdnet.so: it has no function SimdnetLastError" in refusal(Path(libm))
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler")
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    for version, sentence in (
+        ("9.9.9", f"has version 9.9.9, but {_library.HEADER_PATH} has {pysimd.__version__}, which this pysimd needs"),
+        ("0.0.1", "has version 0.0.1"),
+        (pysimd.__version__, "SimdSynetRelu32f"),  # one of its functions that are not there
+    ):
+        source, library = tmp_path / "other.c", tmp_path / f"other-{version}.so"
+        source.write_text(f"""
+            const char * SimdVersion(void) {{ return "{version}"; }}
+            const char * SimdnetLastError(void) {{ return ""; }}
+        """)
+        subprocess.run([str(COMPILER), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        assert sentence in refusal(library)
 
 
 def test_missing_library_tells_what_was_tried(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -68,5 +69,6 @@ def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
         "print(l.LIBRARY_PATH, pysimd.relu(np.array([-1, 2], np.float32)).tolist())\n"
         "assert 'pycparser' not in sys.modules  # the declarations were parsed when the wheel was built"
     )
-    printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path)
+    environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
+    printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path, env=environment)
     assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
