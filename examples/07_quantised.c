@@ -42,7 +42,7 @@ int main(void)
     SimdSynetConvolution32fSetParams(floats, weight, NULL, bias, NULL);
     SimdSynetConvolution32fForward(floats, image, NULL, exact);
 
-    /* From floats to bytes: the next layer would take the bytes as they are. A real network takes statistics of many images. */
+    /* From floats to bytes: the next layer takes them as they are. A real network has statistics of many images. */
     float lowest[C], highest[C], lowestResult[O], highestResult[O];
     statistics(image, C, lowest, highest);
     statistics(exact, O, lowestResult, highestResult);

@@ -1,4 +1,4 @@
-/* Edges of a picture, by Sobel's filters: bytes become a tensor, a convolution gives slopes, lengths are drawn as letters. */
+/* Edges of a picture, by Sobel's filters: bytes become a tensor, a convolution gives slopes, lengths are drawn. */
 #include <simdnet.h>
 #include <stdio.h>
 

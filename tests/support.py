@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
 
@@ -28,6 +30,21 @@ ROOT = Path(__file__).resolve().parent.parent
 def floats(rng: np.random.Generator, *shape: int) -> Array:
     """float32 of mixed sign and magnitude."""
     return (rng.standard_normal(shape) * 2.0 ** rng.integers(-3, 4, shape)).astype(np.float32)
+
+
+def assert_same_however_called(context: Any, x: Array, y: Array, buffer: type = np.float32) -> None:
+    """A context gives the bits of `y` with a buffer at any place, into ``out=``, in many threads at once, from a pickle."""
+    size = context.external_buffer_size
+    assert size >= 1
+    for begin in (0, 1, 3):
+        assert np.array_equal(context(x, buf=np.empty(size + begin, buffer)[begin:]), y)
+    assert context.external_buffer_size == size
+    out = np.zeros_like(y)
+    assert context(x, out=out) is out
+    assert np.array_equal(out, y)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(result, y) for result in pool.map(context, [x] * 80))
+    assert np.array_equal(pickle.loads(pickle.dumps(context))(x), y)
 
 
 def assert_within(actual: Array, expected: Array, bound: Array) -> None:

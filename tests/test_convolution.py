@@ -6,7 +6,6 @@ import gc
 import os
 import pickle
 import re
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from support import PARAMS, Array, assert_refused, assert_within, floats
+from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats
 
 import pysimd
 
@@ -170,22 +169,10 @@ def test_shapes_and_sizes(rng: np.random.Generator) -> None:
 
 def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.random.Generator) -> None:
     context, x, y = example(rng)
-    size = context.external_buffer_size
-    assert np.array_equal(context(x, buf=np.empty(size, np.float32)), y)
-    assert context.external_buffer_size == size
-    for begin in (1, 3):
-        assert np.array_equal(context(x, buf=np.empty(size + begin, np.float32)[begin:]), y)
+    assert_same_however_called(context, x, y)
     weight, bias, params = weights_of(context)
     one = pysimd.convolution(x[1], weight, bias, padding=1, activation="prelu", params=params)
     assert np.array_equal(one, y[1])
-    results: list[Array] = []
-    threads = [threading.Thread(target=lambda: results.extend(context(x) for _ in range(20))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 80
-    assert all(np.array_equal(result, y) for result in results)
 
 
 def test_keeps_its_instruction_set(rng: np.random.Generator) -> None:

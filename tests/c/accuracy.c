@@ -161,12 +161,14 @@ static void print_processor(void)
 /* Levels of the same bits share a column. */
 static void print(const struct found * sum, uint64_t step)
 {
-    printf("# Accuracy\n\nThe largest error in units in the last place, and an argument where it is, against the exact value (the C\n"
+    printf("# Accuracy\n\n"
+           "The largest error in units in the last place, and an argument where it is, against the exact value (the C\n"
            "library's in double) at the same argument: ");
     printf(step == 1 ? "over all floats" : "over every %llu-th float", (unsigned long long)step);
     printf(", denormals, infinities and NaN included.\nMeasured on ");
     print_processor();
-    printf(" by `make accuracy`, which writes this file.\nInstruction sets that share a column give the same bits.\n\n| Function |");
+    printf(" by `make accuracy`, which writes this file.\n"
+           "Instruction sets that share a column give the same bits.\n\n| Function |");
     for (size_t k = 0; k < levels; ++k)
         printf(k == 0 ? " %s" : sum->differs[k] ? " | %s" : ", %s", level[k]);
     printf(" |\n|---|");

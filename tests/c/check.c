@@ -312,8 +312,8 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
     return true;
 }
 
-/* At one of the places the machine seems to have small caches: results are written past them, and what is cut into blocks is cut
- * into others. */
+/* At one of the places the machine seems to have small caches: results are written past them, and what is cut into blocks is
+ * cut into others. */
 static void set_caches(bool small)
 {
     static struct sn_cpu real;

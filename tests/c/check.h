@@ -27,12 +27,12 @@
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts
- * work into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
- * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched, that the
- * error text is empty, that the result
- * agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and
- * counted as a failure of the case. Every failure prints a command line that repeats it.
+ * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts work
+ * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
+ * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
+ * that the error text is empty, that the result agrees with base's (by default to the bit), and that the three results have
+ * the same bits. A crash is reported and counted as a failure of the case. Every failure prints a command line that repeats
+ * it.
  *
  * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
  * matters; a case that is left out by --function or --case does not change the others. For random geometries use
@@ -122,9 +122,9 @@ void check_ulp(double ulp);        /* within so many units in the last place; Na
 void check_bytes_within(int n);    /* integers: within n */
 void check_anything(void);         /* not compared: only memory, errors and the same bits at every place */
 
-/* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where base
- * has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to that, and
- * a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes. */
+/* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where
+ * base has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to
+ * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes. */
 double * check_bound(void);
 
 /* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is
@@ -147,7 +147,7 @@ void check_refused_null(check_call_fn call, const void * job);
 void check_empty(check_call_fn call, const void * job);
 
 /* Times the call on each level under --bench, and does nothing otherwise. flops and bytes are what one call does and moves;
- * 0 for what is of no interest. In --bench, check_run() and the others do nothing: call this from the family's function too. */
+ * 0 for what is of no interest. In --bench, check_run() and the others do nothing: the family's function calls this too. */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
 /* For use inside a call: `count` floats, ending at an unreadable page and full of NaN, that live until the call's end. */

@@ -258,7 +258,8 @@ static void check_add_16b_rounding(void)
 
 static void add_16b_init_refusals(void)
 {
-    const struct add_16b good = {{2, 3, 4}, {2, 3, 4}, 3, 3, SimdTensorData32f, SimdTensorData16b, SimdTensorData16b, 0, false};
+    const struct add_16b good = {
+        {2, 3, 4}, {2, 3, 4}, 3, 3, SimdTensorData32f, SimdTensorData16b, SimdTensorData16b, 0, false};
     struct add_16b bad[] = {good, good, good, good, good, good, good, good, good, good};
     static const char * const argument[] = {"bCount", "bShape", "aType",  "bType",  "dstType",
                                             "aShape", "aShape", "format", "format", "aType"};

@@ -192,14 +192,16 @@ static void tables(void)
 
 static void bench(void)
 {
-    static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {2, 50176}, {4, 50176}, {5, 10000}, {7, 10000},
-                                       {8, 10000}, {12, 10000}, {13, 10000}, {16, 3136}, {17, 3136}, {256, 1024}, {512, 49}, {1000, 1}};
+    static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176},  {2, 50176},  {4, 50176},
+                                       {5, 10000},  {7, 10000}, {8, 10000},  {12, 10000}, {13, 10000},
+                                       {16, 3136},  {17, 3136}, {256, 1024}, {512, 49},   {1000, 1}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (size_t from = 0; from < FORMATS; ++from)
             for (size_t to = 0; to < FORMATS; ++to)
                 if (allowed(from, to) && from != to) {
                     const struct convert job = convert_case(1, shapes[i][0], shapes[i][1], from, to);
-                    check_bench(convert, &job, 0, 4.0 * (double)(elements(&job, job.srcFormat) + elements(&job, job.dstFormat)));
+                    const size_t moved = elements(&job, job.srcFormat) + elements(&job, job.dstFormat);
+                    check_bench(convert, &job, 0, 4.0 * (double)moved);
                 }
 }
 

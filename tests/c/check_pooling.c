@@ -9,8 +9,9 @@ __extension__ typedef __int128 wide;
 
 enum kind { MAX_32F, MAX_16B, MAX_8U, AVERAGE, FORWARD_MAX, FORWARD_AVERAGE, KINDS };
 
-static const char * const names[KINDS] = {"SimdSynetPoolingMax32f",  "SimdSynetPoolingMax16b",     "SimdSynetPoolingMax8u",
-                                          "SimdSynetPoolingAverage", "SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"};
+static const char * const names[KINDS] = {
+    "SimdSynetPoolingMax32f",  "SimdSynetPoolingMax16b",     "SimdSynetPoolingMax8u",
+    "SimdSynetPoolingAverage", "SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"};
 
 enum axis { C, Y, X };
 
@@ -164,7 +165,8 @@ static void widths(enum kind kind, SimdTensorFormatType format)
 /* Windows of any kind: clipped, empty, wider than the image, apart from each other, and outputs of any number. */
 static struct pool random_pool(enum kind kind, size_t size)
 {
-    struct pool p = {.kind = kind, .format = (SimdTensorFormatType)check_random(0, 1), .exclude = (SimdBool)check_random(0, 1)};
+    struct pool p = {
+        .kind = kind, .format = (SimdTensorFormatType)check_random(0, 1), .exclude = (SimdBool)check_random(0, 1)};
     const bool channels = kind == MAX_32F && check_random(0, 2) == 0;
     p.src[C] = check_random(1, check_random(0, 3) ? 5 : size);
     for (int a = C; a <= X; ++a) {
@@ -226,7 +228,8 @@ static void large(enum kind kind, SimdTensorFormatType format)
 
 static void refusals(enum kind kind)
 {
-    static const char * const kernel[] = {"kernelC", "kernelY", "kernelX"}, * const stride[] = {"strideC", "strideY", "strideX"};
+    static const char * const kernel[] = {"kernelC", "kernelY", "kernelX"};
+    static const char * const stride[] = {"strideC", "strideY", "strideX"};
     const struct pool good = square(kind, SimdTensorFormatNchw, 2, 5, 6, 3, 2, 1);
     declare(&good, CHECK_RANDOM);
     check_refused_null(call, &good);

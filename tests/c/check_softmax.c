@@ -111,8 +111,9 @@ static void bad_lines(size_t count, size_t inner)
 /* Aims on the reference core: 45 us for (3136, 64, 1) and 50 us for (1, 64, 3136). */
 static void bench(void)
 {
-    static const size_t shapes[][3] = {{3136, 64, 1}, {1, 64, 3136}, {64, 10, 1},    {1, 1000, 1},   {64, 1000, 1}, {10000, 2, 1},
-                                       {10000, 3, 1}, {10000, 10, 1}, {4096, 21, 1}, {1, 21, 65536}, {100, 7, 7},   {1000, 4, 3}};
+    static const size_t shapes[][3] = {{3136, 64, 1}, {1, 64, 3136}, {64, 10, 1},   {1, 1000, 1},
+                                       {64, 1000, 1}, {10000, 2, 1}, {10000, 3, 1}, {10000, 10, 1},
+                                       {4096, 21, 1}, {1, 21, 65536}, {100, 7, 7},  {1000, 4, 3}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i) {
         const struct softmax job = {shapes[i][0], shapes[i][1], shapes[i][2]};
         const size_t size = job.outer * job.count * job.inner;
@@ -125,7 +126,8 @@ static void bench(void)
 
 void check_softmax(void)
 {
-    static const size_t counts[] = {1, 2, 3, 4, 5, 7, 8, 9, 10, 13, 15, 16, 17, 21, 31, 32, 33, 47, 63, 64, 65, 100, 257, 1000};
+    static const size_t counts[] = {1,  2,  3,  4,  5,  7,  8,  9,  10, 13,  15,  16,
+                                    17, 21, 31, 32, 33, 47, 63, 64, 65, 100, 257, 1000};
     static const size_t inners[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 49, 64, 130};
     static const float scales[] = {1, 20, 100, 0x1p-20f};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); ++i) {
@@ -134,7 +136,8 @@ void check_softmax(void)
                 check_softmax_at(outer, counts[i], 1, (enum check_fill)((i + outer) % CHECK_FILLS), scales[outer % 4]);
         for (size_t k = 0; k < sizeof(inners) / sizeof(inners[0]); ++k)
             if (counts[i] < 200 || k % 4 == 1)
-                check_softmax_at(1 + i % 2, counts[i], inners[k], (enum check_fill)((i + k) % CHECK_FILLS), scales[(i + k) % 4]);
+                check_softmax_at(1 + i % 2, counts[i], inners[k], (enum check_fill)((i + k) % CHECK_FILLS),
+                                 scales[(i + k) % 4]);
     }
     bad_lines(3, 1);
     bad_lines(10, 1);

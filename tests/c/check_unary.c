@@ -24,7 +24,7 @@ static void call(const void * argument, void * context, void * const * a)
                                            a[job->in_place ? 0 : 1]);
 }
 
-/* Declares a case; src is multiplied by `by`, and has no negative elements for the operations that hardly have use for them. */
+/* Declares a case; src is multiplied by `by`, and is not negative for the operations that hardly have use for that. */
 static struct job declare(int type, size_t size, enum check_fill fill, float by, bool in_place)
 {
     check_case(UNARY, "%s size=%zu %s by=%g%s", operations[type].name, size, check_fill_name(fill), (double)by,

@@ -341,7 +341,7 @@ SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vx_low_bytes(_mm512_srli_epi16(a, 
 
 /* Slides. */
 
-/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal; only 32-bit lanes slide across quarters. */
+/* bytes: a constant, what 1 to 4 lanes have. Instructions want it as a literal; only 32-bit lanes slide across quarters. */
 SN_INLINE __m512i vx_slide_bytes(__m512i a, __m512i b, int bytes)
 {
     const __m512i next = _mm512_alignr_epi32(b, a, 4);
