@@ -6,8 +6,8 @@
 #   check      the C tests and the checker, which compares every instruction set of this machine with base
 #   accuracy   measures exp, log and the like over all floats and writes docs/accuracy.md (minutes); with STEP=1000 it takes
 #              every 1000th float and only prints
-#   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO and
-#              PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
+#   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
+#              and PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   tsan       the test of the threads built with ThreadSanitizer
@@ -234,8 +234,17 @@ $(PEERS_VENV)/pysimd.stamp: pyproject.toml | $(PEERS_VENV)/bin/python
 	$(PEERS_PIP) numpy cffi
 	@touch $@
 
+# The bar and the pictures; without them there are lines and JSON.
+$(PEERS_VENV)/bench.stamp: | $(PEERS_VENV)/pysimd.stamp
+	$(PEERS_PIP) tqdm matplotlib && touch $@ || echo "tqdm, matplotlib: not installed"
+
+$(VENV)/bench.stamp: pyproject.toml setup.py | $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
+	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+
 PEERS_onnxruntime := onnx onnxruntime
 PEERS_openvino    := openvino
+PEERS_ncnn        := ncnn
 $(PEERS_VENV)/%.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) $(PEERS_$*) && touch $@ || echo "$*: not installed"
 
@@ -246,7 +255,7 @@ $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
 	    if [ $$? = 0 ]; then touch $@; else echo "torch: not installed"; fi
 
 BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
-BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd onnxruntime openvino torch),$(VENV)/test.stamp)
+BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn torch),$(VENV)/bench.stamp)
 bench: all $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=. $(BENCH_PYTHON) -m pysimd.bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)

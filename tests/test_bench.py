@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from pysimd.bench import cases, peers, report, runner
+from pysimd.bench import cases, compare, peers, report, runner, whole
+from pysimd.bench.__main__ import main
+from pysimd.bench.graph import Network, reference
 from pysimd.bench.layers import (
     CONVOLUTION,
     INNER_PRODUCT,
@@ -22,6 +26,8 @@ from pysimd.bench.layers import (
     in_layout,
     values_of,
 )
+from pysimd.bench.models import MODELS
+from pysimd.bench.whole import table
 
 
 def test_cases_of_networks() -> None:
@@ -66,7 +72,8 @@ def test_peers_are_compared(layout: str, tmp_path: Path) -> None:
     assert result.peers["numpy"].ratio is None or result.peers["numpy"].ratio > 0
     assert "numpy" in report.header([peer])
     assert report.row(result, [peer]).count("-> 8") == 1
-    report.write_json([result], tmp_path / "bench.json", [peer], {"torch": "not here"})
+    figures = report.figures([result], {"numpy": peer.VERSION}, {"torch": "not here"})
+    report.write_json(figures, tmp_path / "bench.json")
     report.write_markdown([result], tmp_path / "bench.md", "make it", [peer], {"torch": "not here"})
     page = (tmp_path / "bench.md").read_text()
     assert "`make it`" in page and "without torch: not here" in page and result.info in page
@@ -86,7 +93,8 @@ def test_a_peer_that_computes_something_else_has_no_time() -> None:
 
 def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Result:
     times = {"numpy": runner.PeerTime("einsum", theirs, theirs, theirs / seconds)}
-    return runner.Result("convolution", f"layer {theirs}", "nhwc", "avx2", seconds, seconds, "fma", 1, None, "", uses, times)
+    layer = f"layer {theirs}"
+    return runner.Result("convolution", layer, "nhwc", "avx2", seconds, seconds, "fma", 1, None, "", uses=uses, peers=times)
 
 
 def test_summary() -> None:
@@ -130,3 +138,126 @@ def test_values() -> None:
     values = values_of(Layer(CONVOLUTION, 6, 5, 4, 8, 3, group=2))
     assert (values.src.shape, values.weight.shape, values.bias.shape) == ((6, 5, 4), (8, 3, 3, 3), (8,))
     assert in_layout(values.src, "nhwc").shape == (5, 4, 6)
+
+
+# ---- files of figures
+
+
+def _figures(samples: tuple[float, ...]) -> dict[str, Any]:
+    result = dataclasses.replace(_result(1e-3, 2e-3, {}), samples=samples, flops=10**6, traffic=10**5, aim_seconds=1e-3)
+    layers = [
+        result,
+        dataclasses.replace(result, threads=2, seconds=6e-4),
+        dataclasses.replace(result, layer="relu", limit="copy"),
+    ]
+    times = {name: table.Time("1", "somehow", s, s, (s,) * 3) for name, s in (("ours", 0.01), ("ncnn", 0.02))}
+    ours = times.pop("ours")
+    wholes = [table.Whole("net", "Net", threads, "avx2", ours, times, {"torch": "not here"}) for threads in (1, 2)]
+    limits = {"flops": {"avx2": 1e11}, "copy": {"256 KB": 1e11, "4 MB": 9.9e10, "256 MB": 2e10}}
+    layer_figures = report.figures(layers, {"numpy": "1"}, {})
+    found = {"command": "bench <&>", "machine": {"line": "a machine", "cpu": "one", "limits": limits}, **layer_figures}
+    return cast("dict[str, Any]", json.loads(json.dumps({**found, **table.figures(wholes)})))
+
+
+BASE = (1.00, 1.01, 0.99, 1.02, 1.00, 1.01, 1.03, 0.98, 1.00)
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [(1.0, "noise"), (1.3, "slower"), (0.7, "faster"), (1.01, "noise")], ids=lambda x: str(x)
+)
+def test_comparison(factor: float, verdict: str) -> None:
+    noisy = tuple(sample * factor * (1 + 0.001 * i) for i, sample in enumerate(BASE))
+    change = compare.changes(_figures(BASE), _figures(noisy))[0]
+    assert change.verdict == verdict
+    assert change.low <= change.ratio <= change.high
+    assert f"{change.ratio:.3f}" in compare.text(_figures(BASE), _figures(noisy))
+
+
+def test_a_large_change_of_noisy_rounds_is_noise() -> None:
+    wild = (0.5, 2.5, 0.6, 2.4, 1.5)
+    (change, *_) = compare.changes(_figures((1.0, 0.9, 1.1, 3.0, 0.4)), _figures(wild))
+    assert change.ratio == pytest.approx(1.5)
+    assert change.verdict == "noise"
+
+
+def test_p_values() -> None:
+    """From the tables of the test; with equal values the normal distribution."""
+    assert compare.p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
+    assert compare.p_value([1, 2, 4], [3, 5, 6]) == pytest.approx(4 / 20)
+    assert compare.p_value([1, 4], [2, 3]) == 1
+    assert compare.p_value([1, 1, 1], [1, 1, 1]) == 1
+    assert compare.p_value([1, 1, 1, 2, 2], [3, 3, 3, 4, 4]) < 0.02
+
+
+def test_files_without_rows_in_common() -> None:
+    assert "no row" in compare.text({"results": []}, _figures(BASE))
+
+
+def test_pictures_and_page(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "figures.json").write_text(json.dumps(_figures(BASE)))
+    page = tmp_path / "page.html"
+    files = ["--load", str(tmp_path / "figures.json"), "--plots", str(tmp_path), "--html", str(page)]
+    assert main(files) == 0
+    names = {path.stem for path in tmp_path.glob("*.png")}
+    assert names == {"networks", "networks-scaling", "roofline", "limits-arithmetic", "limits-memory", "peers", "scaling"}
+    text = page.read_text()
+    assert text.count("data:image/png;base64,") == len(names)
+    assert "http" not in text and "bench &lt;&amp;&gt;" in text and "20.00 (2.00" in text
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "bench.json"
+    line = ["--only", "relu 1000", "--isa", runner.isa_levels()[-1], "--rounds", "2", "--threads", "1,2"]
+    assert main([*line, "--json", str(written)]) == 0
+    figures = json.loads(written.read_text())
+    assert [row["threads"] for row in figures["results"]] == [1, 2]
+    assert figures["machine"]["limits"]["copy"].keys() >= {"256 MB"}
+    assert main(["--compare", str(written), str(written)]) == 0
+    assert "0 faster, 0 slower" in capsys.readouterr().out
+    for wrong in (["--threads", "0"], ["--network", "no such"], ["--layout", "nchw4c"]):
+        with pytest.raises(SystemExit):
+            main(wrong)
+
+
+# ---- whole networks
+
+
+def _small(name: str = "small") -> Network:
+    """A layer of every kind."""
+    net = Network(name, (3, 32, 32))
+    x = net.conv(net.input, 16, 3, 2, activation="hswish")
+    y = net.depthwise(x, 3, activation="relu6")
+    x = net.add(x, net.conv(y, 16), activation="relu")
+    x = net.concat(net.max(x, 2, 2), net.part(net.max(x, 2, 2), 8))
+    x = net.concat(net.enlarge(x), net.deconv(x, 8, 2, 2, activation="relu"))
+    x = net.scale(x, net.linear(net.mean(x), net.shape(x)[0], activation="unit"))
+    x = net.conv(net.max(x, 2, 1, after=1), 8, 3, activation="leaky")
+    net.softmax(net.linear(x, 10))
+    return net
+
+
+@pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
+def test_libraries_compute_the_same_network(name: str) -> None:
+    try:
+        library = importlib.import_module(f"{whole.__name__}.{name}")
+    except ImportError as error:
+        pytest.skip(str(error))
+    net = _small()
+    image = table.image_of(net)
+    exact = reference(net, image)
+    ways = list(library.build(net, image, 1))
+    assert ways
+    for way in ways:
+        way.call()
+        assert np.abs(way.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), way.how
+
+
+def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours in a process of its own, and a library that is not there."""
+    monkeypatch.setitem(MODELS, "small", _small)
+    result = table.time_network("small", 1, runner.isa_levels()[-1], 2, ["no_such_library"])
+    assert len(result.ours.rounds) == 2 and result.ours.best_seconds > 0
+    assert "ModuleNotFoundError" in result.absent["no_such_library"]
+    assert "small" in table.row(result, ["no_such_library"])
+    assert "no_such_library" in table.footer([result])

@@ -3,33 +3,59 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from pysimd.bench import peers, report, runner
+from pysimd.bench import compare, machine, pages, peers, report, runner
 from pysimd.bench.cases import CASES, Case, of_networks
 from pysimd.bench.models import MODELS
+from pysimd.bench.progress import Progress
+from pysimd.bench.whole import PEERS, USUAL, table
 
 
-def _arguments() -> argparse.Namespace:
+def _counts(text: str) -> list[int]:
+    counts = [int(count) for count in text.split(",")]
+    if min(counts) < 1:
+        raise ValueError
+    return counts
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pysimd.bench", description="Times layers as fractions of the machine's limits.")
-    parser.add_argument(
-        "--isa", action="append", help="a level to time, may be repeated; default: those with kernels of their own"
-    )
-    parser.add_argument("--all-levels", action="store_true", help="time every level of this machine")
-    parser.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
-    parser.add_argument(
+    what = parser.add_argument_group("what is timed")
+    what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
+    what.add_argument(
         "--network",
         action="append",
         choices=["all", *MODELS],
-        help="time the layers of a network, or of all, in place of the short table; may be repeated",
+        help="the layers of a network, or of all, in place of the short table; may be repeated",
     )
-    parser.add_argument("--peers", action="store_true", help="time other libraries beside, on the newest level")
-    parser.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    parser.add_argument("--markdown", type=Path, help="write the table to this file, as a page")
-    return parser.parse_args()
+    what.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
+    what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
+    what.add_argument("--isa", action="append", help="a level, may be repeated; default: those with kernels of their own")
+    what.add_argument("--all-levels", action="store_true", help="every level of this machine")
+    what.add_argument("--threads", type=_counts, default=[1], metavar="N,N", help="numbers of threads (default 1)")
+    what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
+    what.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
+    written = parser.add_argument_group("what is written")
+    written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
+    written.add_argument("--markdown", type=Path, metavar="FILE", help="the table of layers as a page of Markdown")
+    written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
+    written.add_argument("--html", type=Path, metavar="FILE", help="one page with tables and pictures; needs matplotlib")
+    files = parser.add_argument_group("from files, nothing is timed")
+    files.add_argument("--load", type=Path, metavar="FILE", help="draws pictures and page of the figures in this file")
+    files.add_argument(
+        "--compare",
+        type=Path,
+        nargs=2,
+        metavar="FILE",
+        help="tells what changed from first to second, beyond noise",
+    )
+    return parser
 
 
 def _levels(arguments: argparse.Namespace) -> list[str]:
@@ -40,33 +66,80 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
         return levels
     # base is for truth, not for speed; avx512bf16 has no kernel that its parent has not.
     useful = [level for level in levels if level not in ("base", "avx512bf16")] or levels
-    return useful[-1:] if arguments.peers else useful
+    return useful[-1:] if arguments.peers or arguments.whole else useful
 
 
 def _cases(arguments: argparse.Namespace) -> list[Case]:
     names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
     cases = of_networks(names) if names else CASES
-    return [case for case in cases if arguments.only in f"{case.family} {case.layer} {case.layout}"]
+    layouts = (arguments.layout, "-") if arguments.layout else ()
+    return [
+        case
+        for case in cases
+        if arguments.only in f"{case.family} {case.layer} {case.layout}" and (not layouts or case.layout in layouts)
+    ]
 
 
-def main() -> None:
-    """Prints the table as it grows, then writes the JSON."""
-    arguments = _arguments()
+def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
     others, skipped = peers.load() if arguments.peers else ([], {})
+    cases, levels = _cases(arguments), _levels(arguments)
     print(report.header(others, skipped), flush=True)
     results = []
-    for result in runner.run(_cases(arguments), _levels(arguments), arguments.rounds, others):
-        print(report.row(result, others), flush=True)
-        results.append(result)
+    with Progress(runner.count(cases, levels, arguments.threads)) as progress:
+        for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads):
+            progress.step(report.row(result, others))
+            results.append(result)
     print(report.footer(results, others))
-    if arguments.json:
-        report.write_json(results, arguments.json, others, skipped)
-        print(f"written: {arguments.json}")
     if arguments.markdown:
-        command = " ".join(["python -m pysimd.bench", *map(shlex.quote, sys.argv[1:])])
         report.write_markdown(results, arguments.markdown, command, others, skipped)
         print(f"written: {arguments.markdown}")
+    return report.figures(results, {peer.NAME: peer.VERSION for peer in others}, skipped)
+
+
+def _time_networks(arguments: argparse.Namespace) -> dict[str, Any]:
+    names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network or USUAL
+    levels, others = _levels(arguments), PEERS if arguments.peers else ()
+    print(table.header(others), flush=True)
+    results = []
+    with Progress(len(names) * len(levels) * len(arguments.threads)) as progress:
+        for result in table.run(names, arguments.threads, levels, arguments.rounds, others):
+            progress.step(table.row(result, others))
+            results.append(result)
+    print(table.footer(results))
+    return table.figures(results)
+
+
+def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
+    if arguments.plots:
+        for path in pages.write_plots(figures, arguments.plots):
+            print(f"written: {path}")
+    if arguments.html:
+        pages.write_html(figures, arguments.html)
+        print(f"written: {arguments.html}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the table as it grows, then writes what is asked for."""
+    arguments = _parser().parse_args(argv)
+    if arguments.compare:
+        before, after = (json.loads(path.read_text()) for path in arguments.compare)
+        print(compare.text(before, after))
+        return 0
+    if arguments.load:
+        _draw(json.loads(arguments.load.read_text()), arguments)
+        return 0
+    command = " ".join(["python -m pysimd.bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
+    if arguments.plots or arguments.html:
+        pages.need_matplotlib()  # before minutes are spent
+    print(machine.line())
+    measured = _time_networks(arguments) if arguments.whole else _time_layers(arguments, command)
+    figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}
+    if arguments.json:
+        report.write_json(figures, arguments.json)
+        print(f"written: {arguments.json}")
+    _draw(figures, arguments)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -14,11 +14,13 @@ Shapes are (C, H, W) throughout, whatever the layout of a runner's arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
 
 import pysimd
+from pysimd import prepare
 from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
 
 Shape = tuple[int, int, int]
@@ -310,29 +312,36 @@ def steps_of(net: Network) -> list[Step]:
 class Runner:
     """A network, ready to run on this library: contexts with their weights, arrays that layers share, one call for each step.
 
-    ``runner(image)`` takes (H, W, C) float32 and gives the last layer's array, which the next call overwrites.
+    ``runner(image)`` takes (H, W, C) float32 and gives the last layer's array, which the next call overwrites. Who writes the
+    image into ``runner.image`` calls ``runner.run()``.
     """
 
     def __init__(self, net: Network) -> None:
         self._net = net
         self.steps = steps_of(net)
         self._arrays = _arrays(net, self.steps)
+        self.image, self.result = self._arrays[0], self._arrays[len(net.nodes) - 1]
         self.contexts: dict[Step, Any] = {}
-        self.calls = [self._call(step) for step in self.steps]
+        self.calls = [self._calls(step) for step in self.steps]
+        self._all = tuple(call for calls in self.calls for call in calls)
 
     def __call__(self, image: Array) -> Array:
-        np.copyto(self._arrays[0], image)
-        for call in self.calls:
-            call()
-        return self._arrays[len(self._net.nodes) - 1]
+        np.copyto(self.image, image)
+        return self.run()
 
-    def _call(self, step: Step) -> Callable[[], Any]:
+    def run(self) -> Array:
+        """Computes the network of what is in :attr:`image`."""
+        for call in self._all:
+            call()
+        return self.result
+
+    def _calls(self, step: Step) -> list[Callable[[], Any]]:
         nodes = [self._net.nodes[i] for i in step.nodes]
         x, y = [self._arrays[j] for j in step.inputs], self._arrays[step.result]
         if nodes[0].kind in (CONVOLUTION, DECONVOLUTION):
             make = _single if len(nodes) == 1 else _merged
             context = self.contexts[step] = make(nodes, x[0].shape)
-            return lambda: context(x[0], out=y)
+            return [prepare(context.forward, x[0], out=y)]
         return _plain(nodes[0], x, y)
 
 
@@ -385,44 +394,43 @@ def _merged(nodes: list[Node], src_shape: Any) -> Any:
 
 def _pooled(layer: Layer, x: Array, y: Array) -> Callable[[], Any]:
     if layer.kind == AVERAGE:
-        return lambda: pysimd.pooling_average(x, kernel=layer.kernel, out=y)
-    return lambda: pysimd.pooling_max(x, kernel=layer.kernel, stride=layer.stride, padding=_padding(layer), out=y)
+        return prepare(pysimd.pooling_average, x, kernel=layer.kernel, out=y)
+    return prepare(pysimd.pooling_max, x, kernel=layer.kernel, stride=layer.stride, padding=_padding(layer), out=y)
 
 
 def _linear(node: Node, x: Array, y: Array) -> Callable[[], Any]:
     """Its weights for values that lie as an image does."""
     assert node.layer
     weight = node.weight.reshape(node.layer.o, *node.layer.src).transpose(0, 2, 3, 1).reshape(node.layer.o, -1).copy()
-    source, target = x.reshape(-1), y.reshape(-1)
-    return lambda: pysimd.inner_product(source, weight, node.bias, out=target)
+    return prepare(pysimd.inner_product, x.reshape(-1), weight, node.bias, out=y.reshape(-1))
 
 
-def _plain(node: Node, x: list[Array], y: Array) -> Callable[[], Any]:
-    """A layer that needs no context."""
-    call: Callable[[], Any]
+def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
+    """A layer that needs no context, and its activation."""
     if node.layer:
-        call = _linear(node, x[0], y) if node.kind == INNER_PRODUCT else _pooled(node.layer, x[0], y)
+        calls = [_linear(node, x[0], y) if node.kind == INNER_PRODUCT else _pooled(node.layer, x[0], y)]
     else:
-        call = {
-            "add": lambda: pysimd.eltwise(x, out=y),
-            "scale": lambda: pysimd.scale(x[0], x[1].reshape(-1), out=y),
-            "concat": lambda: np.concatenate(x, axis=2, out=y),
-            "part": lambda: np.copyto(y, x[0][:, :, -node.shape[0] :]),
-            "enlarge": lambda: np.copyto(y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]),
-            "sigmoid": lambda: pysimd.sigmoid(x[0], out=y),
-            "softmax": lambda: pysimd.softmax(x[0], out=y),
-        }[node.kind]
+        simple: dict[str, Callable[[], Callable[[], Any]]] = {
+            "add": lambda: prepare(pysimd.eltwise, x, out=y),
+            "scale": lambda: prepare(pysimd.scale, x[0], x[1].reshape(-1), out=y),
+            "concat": lambda: partial(np.concatenate, x, axis=2, out=y),
+            "part": lambda: partial(np.copyto, y, x[0][:, :, -node.shape[0] :]),
+            "enlarge": lambda: partial(np.copyto, y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]),
+            "sigmoid": lambda: prepare(pysimd.sigmoid, x[0], out=y),
+            "softmax": lambda: prepare(pysimd.softmax, x[0], out=y),
+        }
+        calls = [simple[node.kind]()]
     kind, p = ACTIVATIONS[node.activation]
-    activate: Callable[[], Any] | None = {
-        "relu": lambda: pysimd.relu(y, out=y),
-        "restrict_range": lambda: pysimd.restrict_range(y, *p, out=y),
-        "hswish": lambda: pysimd.hswish(y, shift=p[0], scale=p[1], out=y),
-    }.get(kind)
-    return (lambda: (call(), activate())) if activate else call
+    activations: dict[str, Callable[[], Callable[[], Any]]] = {
+        "relu": lambda: prepare(pysimd.relu, y, out=y),
+        "restrict_range": lambda: prepare(pysimd.restrict_range, y, *p, out=y),
+        "hswish": lambda: prepare(pysimd.hswish, y, shift=p[0], scale=p[1], out=y),
+    }
+    return [*calls, activations[kind]()] if kind in activations else calls
 
 
 def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
-    """An (H, W, C) array for the image and each result; those that are not needed at the same time share memory."""
+    """An (H, W, C) array for the image and each result; results that are not needed at the same time share memory."""
     sizes = [int(np.prod(node.shape)) for node in net.nodes]
     last = {j: step.result for step in steps for j in step.inputs}
     free: list[Array] = []
@@ -434,6 +442,6 @@ def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
         else:
             free = [b for b in free if b is not block]
         memory[i] = block
-        free += [memory[j] for j in set(inputs) if last[j] == i]
+        free += [memory[j] for j in set(inputs) if last[j] == i and j]
     shapes = {i: net.nodes[i].shape for i in memory}
     return {i: memory[i][: sizes[i]].reshape(h, w, c) for i, (c, h, w) in shapes.items()}

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pysimd._library import ffi, lib
+from pysimd.bench import machine
 from pysimd.bench.peers import Peer
 from pysimd.bench.runner import Result
 
-_HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
+_HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
 _LEGEND = """
-us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma) or products of bytes
-(dot), or of copying as many bytes (copy), in the same run. of aim: 1 or more when the row's aim is
-reached; aims are for the newest level."""
+t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma) or products
+of bytes (dot), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or more when the row's aim
+is reached; aims are for the newest level."""
 _PEERS_LEGEND = """
 Under a peer's name: its time over ours, above 1 we are faster. In rows that say nhwc a peer has the image as it likes
 best within a network, in rows that say nchw it gets and gives NCHW."""
@@ -25,24 +24,10 @@ best within a network, in rows that say nchw it gets and gives NCHW."""
 
 def header(peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None) -> str:
     """The lines above the table."""
-    lines = [machine_line(), *(f"beside {peer.NAME} {peer.VERSION}" for peer in peers)]
+    lines = [f"beside {peer.NAME} {peer.VERSION}" for peer in peers]
     lines += [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
     head = _HEAD + "".join(f" {peer.NAME:>12}" for peer in peers)
     return "\n".join([*lines, "", head, "-" * len(head)])
-
-
-def machine_line() -> str:
-    """What the figures were taken on."""
-    return f"simdnet {ffi.string(lib.SimdVersion()).decode()}, {_cpu_name()}, one thread"
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def row(result: Result, peers: Sequence[Peer] = ()) -> str:
@@ -50,7 +35,7 @@ def row(result: Result, peers: Sequence[Peer] = ()) -> str:
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     ratios = (result.peers[peer.NAME].ratio if peer.NAME in result.peers else None for peer in peers)
     return (
-        f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.seconds * 1e6:9.2f} "
+        f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
         f"{result.best_seconds * 1e6:9.2f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
         + "".join(f" {ratio:12.2f}" if ratio else f" {'-':>12}" for ratio in ratios)
     )
@@ -96,13 +81,17 @@ def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]
     names = dict.fromkeys(name for result in results for name in result.uses)
     if not names:
         return
+    least = min(result.threads for result in results)
+    results = [result for result in results if result.threads == least]
     yield f"\n{'sum of the layers timed, ms':<28}{'layout':<7}{'level':<9}{'ours':>9}" + "".join(
         f"{p.NAME:>13}" for p in peers
     )
     for name in names:
         for layout in ("nhwc", "nchw"):
             for isa in dict.fromkeys(result.isa for result in results):
-                rows = [r for r in results if name in r.uses and r.layout in (layout, "-") and r.isa == isa]
+                rows = [
+                    r for r in results if name in r.uses and r.layout in (layout, "-") and r.isa == isa and r.threads == least
+                ]
                 yield _sum_line(name, layout, isa, rows, peers)
 
 
@@ -115,13 +104,14 @@ def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: S
     return line
 
 
-def write_json(
-    results: Iterable[Result], path: Path, peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None
-) -> None:
-    """All figures, with the machine they were taken on."""
+def figures(results: Iterable[Result], versions: Mapping[str, str], skipped: Mapping[str, str]) -> dict[str, Any]:
+    """All figures of layers, for JSON."""
     rows: list[dict[str, Any]] = [dict(dataclasses.asdict(r), fraction=r.fraction) for r in results]
-    versions = {peer.NAME: peer.VERSION for peer in peers}
-    everything = {"machine": machine_line(), "peers": versions, "skipped": skipped or {}, "results": rows}
+    return {"peers": dict(versions), "skipped": dict(skipped), "results": rows}
+
+
+def write_json(everything: Mapping[str, Any], path: Path) -> None:
+    """All figures, with the machine they were taken on."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(everything, indent=1) + "\n")
 
@@ -139,6 +129,7 @@ def write_markdown(
         "# Figures",
         "",
         f"`{command}` writes this page; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        f"{machine.line()}  ",
         *[f"{line}  " for line in header(peers, skipped).splitlines()[:-3]],
         _LEGEND,
         *([_PEERS_LEGEND] if peers else []),

@@ -53,6 +53,10 @@ class Result:
     limit_seconds: float
     aim_seconds: float | None
     info: str
+    threads: int = 1
+    flops: int = 0  # of a case that computes
+    traffic: int = 0  # bytes that a case needs to read and write at the least
+    samples: tuple[float, ...] = ()
     uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
     peers: Mapping[str, PeerTime] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
@@ -146,11 +150,13 @@ class _Peers:
         }
 
 
-def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = ()) -> Result:
-    """Times one case on one instruction set, beside peers."""
+def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (), threads: int = 1) -> Result:
+    """Times one case on one instruction set, beside peers. The limits are those of one thread."""
     if not lib.SimdnetSetMaxIsa(isa.encode()):
         raise ValueError(f"isa is {isa!r}, expected an instruction set of this machine")
+    before = lib.SimdGetThreadNumber()
     try:
+        lib.SimdSetThreadNumber(threads)
         prepared = case.prepare()
         ours = _Timed(prepared.call, prepared.empty)
         beside = _Peers(case, prepared, others)
@@ -164,6 +170,7 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
                 entrant.sample()
             peaks.append(limits.flops_per_second() if case.aim_us else 1.0)
     finally:
+        lib.SimdSetThreadNumber(before)
         lib.SimdnetSetMaxIsa(ffi.NULL)
     return Result(
         family=case.family,
@@ -176,6 +183,10 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
         limit_seconds=statistics.median(bounds),
         aim_seconds=case.aim_seconds(prepared, statistics.median(peaks), statistics.median(bounds)),
         info=prepared.info,
+        threads=threads,
+        flops=prepared.flops,
+        traffic=prepared.traffic or _least_traffic(case),
+        samples=tuple(ours.samples),
         uses=case.uses,
         peers=beside.times(ours),
         absent=beside.absent,
@@ -190,9 +201,30 @@ def isa_levels() -> list[str]:
     return names
 
 
-def run(cases: Iterable[Case], levels: list[str], rounds: int, others: Sequence[peers.Peer] = ()) -> Iterator[Result]:
-    """Times every case on every level, yielding results as they come."""
+def _least_traffic(case: Case) -> int:
+    """Bytes of what goes into a block of layers, comes out of it, and of its weights."""
+    if case.subject is None:
+        return 0
+    first = case.subject.layers[0]
+    weights = sum(int(np.prod(layer.weight)) for layer in case.subject.layers if layer.weight)
+    return 4 * (int(np.prod(first.src)) + weights + int(np.prod(case.subject.dst)))
+
+
+def _levels_of(case: Case, levels: Sequence[str]) -> list[str]:
+    return [isa for isa in levels if len(levels) == 1 or case.family == _ONLY.get(isa, case.family)]
+
+
+def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = (1,)) -> int:
+    """How many results :func:`run` gives."""
+    return sum(len(_levels_of(case, levels)) for case in cases) * len(counts)
+
+
+def run(
+    cases: Iterable[Case], levels: Sequence[str], rounds: int, others: Sequence[peers.Peer] = (), counts: Sequence[int] = (1,)
+) -> Iterator[Result]:
+    """Times every case on every level with every number of threads, yielding results as they come; peers, which have one
+    thread, beside the first number."""
     for case in cases:
-        for isa in levels:
-            if len(levels) == 1 or case.family == _ONLY.get(isa, case.family):
-                yield run_case(case, isa, rounds, others)
+        for isa in _levels_of(case, levels):
+            for threads in counts:
+                yield run_case(case, isa, rounds, others if threads == counts[0] else (), threads)

@@ -1,0 +1,47 @@
+"""OpenVINO: float32, one stream, image bound; as NCHW and as NHWC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import openvino
+
+from pysimd.bench.graph import Network
+from pysimd.bench.layers import Array
+from pysimd.bench.whole import Way, onnx_model
+
+NAME = "openvino"
+VERSION = str(openvino.__version__).split("-")[0]
+
+
+def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+    """The image from outside in either layout; inside OpenVINO has its own."""
+    options = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "NUM_STREAMS": 1,
+        "INFERENCE_NUM_THREADS": threads,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "ENABLE_CPU_PINNING": False,  # the process has its place
+    }
+    core = openvino.Core()
+    model = onnx_model.model_of(net).SerializeToString()
+    yield _way("NCHW", core.compile_model(core.read_model(model), "CPU", options), image.transpose(2, 0, 1))
+    outside = openvino.preprocess.PrePostProcessor(core.read_model(model))
+    outside.input().model().set_layout(openvino.Layout("NCHW"))
+    outside.input().tensor().set_layout(openvino.Layout("NHWC"))
+    yield _way("NHWC", core.compile_model(outside.build(), "CPU", options), image)
+
+
+def _way(how: str, compiled: Any, image: Array) -> Way:
+    request = compiled.create_infer_request()
+    source = openvino.Tensor(np.ascontiguousarray(image)[None])  # which copies
+    request.set_input_tensor(source)
+
+    def result() -> Array:
+        request.infer()
+        array: Array = np.array(request.get_output_tensor().data)
+        return array
+
+    return Way(how, lambda: request.infer(share_outputs=True), result)

@@ -1,0 +1,28 @@
+"""This library: NHWC, convolutions merged where the graph has them one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import pysimd
+from pysimd._library import ffi, lib
+from pysimd.bench.graph import Network, Runner
+from pysimd.bench.layers import Array
+from pysimd.bench.whole import Way
+
+NAME = "simdnet"
+VERSION = str(ffi.string(lib.SimdVersion()).decode())
+
+
+def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+    """One way."""
+    pysimd.set_num_threads(threads)
+    runner = Runner(net)
+    np.copyto(runner.image, image)
+
+    def result() -> Array:
+        return np.ascontiguousarray(runner.run().transpose(2, 0, 1))
+
+    yield Way(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)

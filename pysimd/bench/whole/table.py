@@ -1,0 +1,154 @@
+"""Takes the times of whole networks and prints them.
+
+All libraries have built the network before the first is timed; then they are timed in turn, in short rounds of whole passes,
+every second one in reverse. Of a round the median pass counts; of the rounds the median of the ratios to ours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pysimd.bench.graph import Network
+from pysimd.bench.layers import Array
+from pysimd.bench.models import MODELS
+from pysimd.bench.whole import OURS
+from pysimd.bench.whole.workers import Failed, Worker
+
+_TOLERANCE = 1e-3  # of the largest value
+
+
+@dataclass(frozen=True)
+class Time:
+    """A library's time for a network: seconds of a pass, the median of the rounds, the fastest pass, and each round."""
+
+    version: str
+    how: str
+    seconds: float
+    best_seconds: float
+    rounds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A network with a number of threads on one instruction set."""
+
+    network: str
+    title: str
+    threads: int
+    isa: str
+    ours: Time
+    peers: Mapping[str, Time] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)  # why a library has no time
+
+    def ratio(self, peer: str) -> float:
+        """Its time over ours: the median of the rounds' ratios."""
+        return statistics.median(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
+
+    def spread(self, peer: str) -> float:
+        """Half of what the middle half of the rounds' ratios spans."""
+        ratios = sorted(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        return (high - low) / 2
+
+
+def image_of(net: Network) -> Array:
+    """The same for all, (H, W, C)."""
+    c, h, w = net.shape(0)
+    return np.random.default_rng(7).random((h, w, c), np.float32)
+
+
+def _compared(mine: Array, theirs: Array) -> None:
+    error = float(np.abs(mine - theirs.reshape(mine.shape)).max() / max(np.abs(mine).max(), 1e-30))
+    if not error <= _TOLERANCE:
+        raise Failed(f"computes something else, error {error:.1e}")
+
+
+def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
+    """One line of the table."""
+    net = MODELS[name]()
+    image = image_of(net)
+    absent: dict[str, str] = {}
+    with ExitStack() as stack:
+        ours = Worker(OURS, isa, net, image, threads)
+        stack.callback(ours.close)
+        turn = [ours]
+        for peer in peers:
+            try:
+                worker = Worker(peer, isa, net, image, threads)
+                stack.callback(worker.close)
+                _compared(ours.result, worker.result)
+                turn.append(worker)
+            except Failed as error:
+                absent[peer] = str(error)
+        samples: dict[str, list[list[float]]] = {worker.name: [] for worker in turn}
+        for number in range(rounds):
+            for worker in turn if number % 2 == 0 else reversed(turn):
+                samples[worker.name].append(worker.sample())
+        times = {worker.name: _time(worker, samples[worker.name]) for worker in turn}
+    mine = times.pop(OURS)
+    return Whole(name, net.name, threads, isa, mine, times, absent)
+
+
+def _time(worker: Worker, samples: list[list[float]]) -> Time:
+    rounds = tuple(statistics.median(times) for times in samples)
+    return Time(worker.version, worker.how, statistics.median(rounds), min(map(min, samples)), rounds)
+
+
+def run(
+    names: Iterable[str], counts: Sequence[int], levels: Sequence[str], rounds: int, peers: Sequence[str]
+) -> Iterator[Whole]:
+    """Times every network with every number of threads, yielding results as they come; peers beside the newest level."""
+    for name in names:
+        for isa in levels:
+            for threads in counts:
+                yield time_network(name, threads, isa, rounds, peers if isa == levels[-1] else ())
+
+
+def figures(results: Iterable[Whole]) -> dict[str, Any]:
+    """All figures, for JSON."""
+    rows = []
+    for whole in results:
+        ratios = {name: [whole.ratio(name), whole.spread(name)] for name in whole.peers}
+        rows.append(dict(dataclasses.asdict(whole), ratios=ratios))
+    return {"networks": rows}
+
+
+# ---- the text
+
+
+def header(peers: Sequence[str]) -> str:
+    """The line above the table."""
+    head = f"{'network':<16} {'level':<11} {'threads':>7} {'ms':>8} {'best':>8}" + "".join(f" {peer:>20}" for peer in peers)
+    return f"{head}\n{'-' * len(head)}"
+
+
+def row(whole: Whole, peers: Sequence[str]) -> str:
+    """Our time; of each peer its time, and how many times that is ours."""
+    cells = [
+        f"{whole.peers[peer].seconds * 1e3:8.2f} {whole.ratio(peer):5.2f} ± {whole.spread(peer):.2f}"
+        if peer in whole.peers
+        else "-"
+        for peer in peers
+    ]
+    mine = f"{whole.ours.seconds * 1e3:8.2f} {whole.ours.best_seconds * 1e3:8.2f}"
+    return f"{whole.title:<16} {whole.isa:<11} {whole.threads:>7} {mine}" + "".join(f" {cell:>20}" for cell in cells)
+
+
+def footer(results: Sequence[Whole]) -> str:
+    """What the columns are; how each library did it; who is ahead of us; what is missing."""
+    lines = ["", "Milliseconds of a whole pass, one image. Behind a peer's time: how many times ours that is, ± half of what"]
+    lines += ["the middle half of the rounds spans.", ""]
+    ways = dict.fromkeys(f"{name} {time.version}: {time.how}" for whole in results for name, time in whole.peers.items())
+    lines += ways
+    for whole in results:
+        lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
+        behind = [name for name in whole.peers if whole.ratio(name) < 1]
+        lines += [f"{name} is ahead in {whole.title}, {whole.threads} threads" for name in behind]
+    return "\n".join(lines)
