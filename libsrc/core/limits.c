@@ -52,7 +52,7 @@ static size_t quota_of(const char * directory)
 
 static size_t lesser(size_t a, size_t b) { return a == 0 ? b : b == 0 ? a : sn_min(a, b); }
 
-/* The least of a group and all above it. Inside a container what is mounted may begin somewhere below: the root counts too. */
+/* The least of a group and all above it. In a container what is mounted may begin further down: the root counts too. */
 static size_t quota_from(const char * root, const char * controller, const char * group)
 {
     char path[PATH];

@@ -1,11 +1,11 @@
 /*
- * The pool. Its threads are made by the first call that can use them and live as long as the process. Between two jobs they spin
- * for a while, so that calls that follow each other hand over within a microsecond, then sleep until a job wakes them.
+ * The pool. Its threads are made by the first call that can use them and live as long as the process. Between two jobs they
+ * spin for a while, so that calls that follow each other hand over within a microsecond, then sleep until a job wakes them.
  *
- * One word, the gate, says all: how many seats a job has left, and how many workers are inside. A worker that takes a seat may
- * look at the job, which lies on the caller's stack; the caller closes the gate when no unit is left and returns when nobody is
- * inside. So a worker that comes late finds the gate closed, and touches nothing. The caller waits for no worker to come: it
- * begins at once, and ranges of units go to whoever asks.
+ * One word, the gate, says all: how many seats a job has left, and how many workers are inside. A worker that takes a seat
+ * may look at the job, which lies on the caller's stack; the caller closes the gate when no unit is left and returns when
+ * nobody is inside. So a worker that comes late finds the gate closed, and touches nothing. The caller waits for no worker
+ * to come: it begins at once, and ranges of units go to whoever asks.
  *
  * There is one job at a time. Whoever finds the pool busy (another thread's call, or a call inside a job) works alone.
  */
@@ -69,8 +69,8 @@ enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
 /* How long idle workers spin: a little longer than it takes to wake one. */
 enum { SPIN_NS = 50000 };
 
-/* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other with no
- * longer gaps than workers spin. */
+/* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other
+ * with no longer gaps than workers spin. */
 enum { WAKE_NS = 100000 };
 
 /* A range should take so long, and each thread have as much at least. */

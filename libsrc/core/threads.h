@@ -6,8 +6,8 @@
  *     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = nanoseconds,
  *                                           .work = work, .workBytes = bytes});
  *
- * and run() does the units of a range, in the workspace it is given. Nothing that can be seen in a result may depend on how units
- * are cut into ranges, which differs from call to call; how fast a range is done may.
+ * and run() does the units of a range, in the workspace it is given. Nothing that can be seen in a result may depend on how
+ * units are cut into ranges, which differs from call to call.
  */
 #ifndef SN_CORE_THREADS_H
 #define SN_CORE_THREADS_H
@@ -19,8 +19,8 @@ struct sn_parallel {
     void (*run)(const void * job, void * work, size_t begin, size_t end);
     const void * job;
     size_t units;
-    double cost;      /* nanoseconds that all units take one thread, about: it decides how many threads are worth their hand-over */
-    size_t least;     /* units that a range should have, as far as there are so many; 0 is 1 */
+    double cost;  /* nanoseconds that all units take one thread, about: how many threads are worth it follows from that */
+    size_t least; /* units that a range should have, as far as there are so many; 0 is 1 */
 
     /* The caller's workspace. Other threads have their own, of so many bytes, aligned to SN_ALIGN; 0 is none. */
     void * work;
@@ -32,8 +32,8 @@ size_t sn_threads(void);
 void sn_threads_set(size_t number);
 
 /*
- * For tests: as many threads as are asked for, however few processors there are. Every call is then cut into single units, whatever
- * it costs, and waits until its workers are there. Ends with sn_threads_set().
+ * For tests: as many threads as are asked for, however few processors there are. Every call is then cut into single units,
+ * whatever it costs, and waits until its workers are there. Ends with sn_threads_set().
  */
 void sn_threads_force(size_t number);
 

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 /* The result of a panel is to stay near until it is converted: so many pixels, unless a row has more. */
 enum { PIXELS = 512 };
@@ -77,16 +78,12 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
     sn_convolution_32f_nhwc.spread(c, values, spread);
 }
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
-};
 
-/* Output rows row .. row + rows - 1 of one image. */
-static void compute_band(const struct sn_convolution_32f * c, const float * src, float * work, size_t row, size_t rows,
+/* Some output rows of one image, some panels of them. */
+static void compute_band(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
                          float * dst)
 {
+    const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
     const size_t step = c->table->gemm_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
     float * lines = work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
@@ -99,7 +96,7 @@ static void compute_band(const struct sn_convolution_32f * c, const float * src,
                                 begin * p->srcW, end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     sn_nhwc_source(c, image, row, band, &r);
-    for (r.first = 0; r.first < p->dstC; r.first += step) {
+    for (r.first = s->first; r.first < s->first + s->columns; r.first += step) {
         r.outputs = r.dstPixel = sn_min(step, p->dstC - r.first);
         r.dstLine = p->dstW * r.dstPixel;
         sn_nhwc_compute(c, &r);
@@ -108,25 +105,34 @@ static void compute_band(const struct sn_convolution_32f * c, const float * src,
     }
 }
 
-/* Units of work are the bands of all images. */
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * dst;
+    struct sn_shares shares;
+};
+
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const size_t bands = sn_ceil_div(c->p.dstH, c->band.rows);
-    for (size_t i = begin; i < end; ++i) {
-        const size_t image = i / bands, row = i % bands * c->band.rows;
-        compute_band(c, job->src + image * c->srcSize, work, row, sn_min(c->band.rows, c->p.dstH - row),
-                     job->dst + image * c->dstSize);
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        compute_band(c, &s, job->src + s.image * c->srcSize, work, job->dst + s.image * c->dstSize);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * sn_ceil_div(c->p.dstH, c->band.rows),
-        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+        .columns = p->dstC, .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
+        .least = sn_ceil_div(2 * tile->rows, p->dstW)})};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
+        .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_converted = {"direct NCHW by NHWC", true, takes, plan, pack, spread, forward};

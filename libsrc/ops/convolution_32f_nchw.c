@@ -17,6 +17,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 /* Pixels of a panel, at most: the room for its pieces. */
 enum { COLUMNS = 64 };
@@ -242,14 +243,15 @@ struct job {
     const struct sn_convolution_32f * c;
     const float * src;
     float * dst;
+    struct sn_shares shares;
 };
 
-/* One band of one group: src is its first plane, dst the band's first pixel in the group's first output plane. */
+/* Some rows of one group: src is its first plane, dst the first of their pixels in the group's first output plane. */
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         float * dst)
+                         size_t rows, float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const size_t rows = sn_min(c->band.rows, p->dstH - row), all = rows * p->dstW;
+    const size_t all = rows * p->dstW;
     struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = work, .g = g};
     if (c->band.copied) {
         float * band = work + panels_size(c);
@@ -264,26 +266,28 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-/* Units of work are the bands of all groups of all images. */
+/* Images to be shared out are the groups of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    const size_t bands = sn_ceil_div(p->dstH, c->band.rows), units = bands * p->group;
-    for (size_t i = begin; i < end; ++i) {
-        const size_t image = i / units, g = i % units / bands, row = i % bands * c->band.rows;
-        compute_band(c, g, job->src + image * c->srcSize + g * inputs(c) * p->srcH * p->srcW, work, row,
-                     job->dst + image * c->dstSize + (g * outputs(c) * p->dstH + row) * p->dstW);
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        compute_band(c, s.image % p->group, job->src + s.image * inputs(c) * p->srcH * p->srcW, work, s.line, s.lines,
+                     job->dst + (s.image * outputs(c) * p->dstH + s.line) * p->dstW);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * c->p.group * sn_ceil_div(c->p.dstH, c->band.rows),
-        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
+    const SimdConvolutionParameters * p = &c->p;
+    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+        .least = sn_ceil_div(2 * c->table->gemm_32f.columns, p->dstW)})};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * p->group * job.shares.each,
+        .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_nchw = {"direct NCHW", true, takes, plan, pack, spread, forward};

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNhwc; }
 
@@ -193,29 +194,34 @@ struct job {
     const struct sn_convolution_32f * c;
     const float * src;
     float * dst;
+    struct sn_shares shares;
 };
 
-/* Units of work are the bands of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    const size_t bands = sn_ceil_div(p->dstH, c->band.rows);
-    for (size_t i = begin; i < end; ++i) {
-        const size_t row = i % bands * c->band.rows;
-        sn_nhwc_band(c, job->src + i / bands * c->srcSize, row, work, (struct sn_nhwc_rows){
-            .rows = sn_min(c->band.rows, p->dstH - row), .dst = job->dst + i / bands * c->dstSize + row * p->dstW * p->dstC,
-            .dstLine = p->dstW * p->dstC, .dstPixel = p->dstC});
+    const size_t line = p->dstW * p->dstC;
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        sn_nhwc_band(c, job->src + s.image * c->srcSize, s.line, work, (struct sn_nhwc_rows){.rows = s.lines,
+            .dst = job->dst + s.image * c->dstSize + s.line * line + s.first, .dstLine = line, .dstPixel = p->dstC,
+            .first = s.first, .outputs = p->group == 1 ? s.columns : 0});
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * sn_ceil_div(c->p.dstH, c->band.rows),
-        .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+        .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
+        .start = c->band.copied, .least = sn_ceil_div(2 * tile->rows, p->dstW)})};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
+        .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread, forward};

@@ -16,6 +16,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 enum {
     LINE = SN_ALIGN / sizeof(float),
@@ -211,12 +212,6 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 /* ---- forward */
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
-};
-
 /* The transforms of tiles begin .. end - 1 of an NHWC image; dst of the output and its channels are a panel's. */
 static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c, const float * src, size_t begin,
                                              size_t end)
@@ -267,17 +262,17 @@ static const float * panel(const struct sn_convolution_32f * c, size_t first)
     return c->weight + planes_of(c->winograd.kind) * c->depth * first;
 }
 
-/* Tiles begin .. end - 1 of an NHWC image. */
-static void compute_tiles(const struct sn_convolution_32f * c, const float * src, float * work, float * dst,
-                          size_t begin, size_t end)
+/* Some tiles of an NHWC image, some panels of the result. */
+static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
+                          float * dst)
 {
-    const size_t step = c->table->gemm_32f.columns;
+    const size_t step = c->table->gemm_32f.columns, begin = s->line, end = begin + s->lines;
     float * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
     struct sn_winograd_input_32f in = input_of(c, src, begin, end);
     struct sn_winograd_output_32f out = output_of(c, begin, end);
     in.dst = inputs;
     c->table->winograd_input_32f(&in);
-    for (size_t first = 0; first < c->p.dstC; first += step) {
+    for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = sn_min(step, c->p.dstC - first);
         out.dst = dst + first;
         compute_panel(c, inputs, products, panel(c, first), first, &out);
@@ -285,29 +280,29 @@ static void compute_tiles(const struct sn_convolution_32f * c, const float * src
 }
 
 /* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
-static void compute_rows(const struct sn_convolution_32f * c, const float * src, float * work, float * dst,
-                         size_t begin, size_t end)
+static void compute_rows(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
+                         float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     const size_t step = c->table->gemm_32f.columns, block = sn_winograd_size(w->kind).blockY;
     float * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
     float * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
-    const size_t row = begin / w->tilesX * block, rows = sn_min((end - begin) / w->tilesX * block, p->dstH - row);
+    const size_t row = s->line * block, rows = sn_min(s->lines * block, p->dstH - row), tiles = s->lines * w->tilesX;
     /* The first line that is needed, and the one behind the last. */
     const size_t y = sn_min(row > p->padY ? row - p->padY : 0, p->srcH);
     const size_t below = sn_min(row + rows + 2 > p->padY ? row + rows + 2 - p->padY : 0, p->srcH);
     c->table->convert_image_32f(p->srcC, p->srcH * p->srcW, src, SimdTensorFormatNchw, lines - y * p->srcW * p->srcC,
                                 SimdTensorFormatNhwc, y * p->srcW, sn_max(below, y) * p->srcW);
-    struct sn_winograd_input_32f in = input_of(c, lines, 0, end - begin);
-    struct sn_winograd_output_32f out = output_of(c, 0, end - begin);
+    struct sn_winograd_input_32f in = input_of(c, lines, 0, tiles);
+    struct sn_winograd_output_32f out = output_of(c, 0, tiles);
     in.padY = p->padY > row ? p->padY - row : 0;
     in.height = sn_max(below, y) - y;
     in.dst = inputs;
     c->table->winograd_input_32f(&in);
     out.height = rows;
     out.dst = result;
-    for (size_t first = 0; first < p->dstC; first += step) {
+    for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = out.pixel = sn_min(step, p->dstC - first);
         compute_panel(c, inputs, products, panel(c, first), first, &out);
         c->table->convert_image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
@@ -316,30 +311,37 @@ static void compute_rows(const struct sn_convolution_32f * c, const float * src,
     }
 }
 
-static size_t blocks(const struct sn_convolution_32f * c)
-{
-    return sn_ceil_div(c->winograd.tilesY * c->winograd.tilesX, c->winograd.tiles);
-}
+struct job {
+    const struct sn_convolution_32f * c;
+    const float * src;
+    float * dst;
+    struct sn_shares shares;
+};
 
-/* Units of work are the blocks of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const size_t each = blocks(c), all = c->winograd.tilesY * c->winograd.tilesX;
-    for (size_t i = begin; i < end; ++i) {
-        const size_t image = i / each, first = i % each * c->winograd.tiles;
-        (is_nchw(c) ? compute_rows : compute_tiles)(c, job->src + image * c->srcSize, work, job->dst + image * c->dstSize,
-                                                    first, sn_min(first + c->winograd.tiles, all));
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        (is_nchw(c) ? compute_rows : compute_tiles)(c, &s, job->src + s.image * c->srcSize, work,
+                                                    job->dst + s.image * c->dstSize);
     }
 }
 
+/* Lines to be shared out are rows of tiles in NCHW, single tiles in NHWC. */
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * blocks(c),
-        .cost = sn_convolution_32f_cost(c) / 3, .work = work, .workBytes = c->workSize * sizeof(float)});
+    const struct sn_winograd_block * w = &c->winograd;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const size_t line = is_nchw(c) ? w->tilesX : 1;
+    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = w->tilesY * w->tilesX / line,
+        .most = w->tiles / line, .columns = c->p.dstC, .width = tile->columns, .weights = c->weightSize,
+        .source = c->srcSize, .start = true, .least = sn_ceil_div(tile->rows, line)})};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
+        .cost = sn_convolution_32f_cost(c) / 3, .least = job.shares.least, .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way

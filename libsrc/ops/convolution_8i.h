@@ -8,6 +8,7 @@
 #define SN_OPS_CONVOLUTION_8I_H
 
 #include "core/table.h"
+#include "ops/shares.h"
 
 struct sn_convolution_8i;
 
@@ -134,16 +135,18 @@ void sn_result_done(const struct sn_convolution_8i * c, const uint8_t * work, si
                     size_t rows, uint8_t * dst);
 
 /*
- * compute() for all bands of all images: `lines` is the input of the rows, dst the image, work the workspace behind the
+ * compute() for all rows of all images: `lines` is the input of those of s, dst the image, work the workspace behind the
  * band.
  */
 struct sn_bands_8i {
     const struct sn_convolution_8i * c;
     const uint8_t * src;
     uint8_t * work, * dst; /* work: workBytes */
-    void (*compute)(const struct sn_convolution_8i * c, const uint8_t * lines, size_t row, size_t rows, uint8_t * work,
+    void (*compute)(const struct sn_convolution_8i * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
                     uint8_t * dst);
+    size_t panel;              /* outputs of a panel, where compute() can do some of them; 0: it does all */
+    struct sn_shares shares;   /* filled in by sn_bands_8i_run() */
 };
-void sn_bands_8i_run(const struct sn_bands_8i * bands);
+void sn_bands_8i_run(struct sn_bands_8i * bands);
 
 #endif

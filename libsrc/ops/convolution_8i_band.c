@@ -89,28 +89,30 @@ static const uint8_t * lines_of(const struct sn_convolution_8i * c, const uint8_
     return work;
 }
 
-/* Units of work are the bands of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct sn_bands_8i * job = argument;
     const struct sn_convolution_8i * c = job->c;
-    const size_t bands = sn_ceil_div(c->p.dstH, c->band.rows);
-    for (size_t i = begin; i < end; ++i) {
-        const size_t row = i % bands * c->band.rows, rows = sn_min(c->band.rows, c->p.dstH - row);
-        const uint8_t * lines = lines_of(c, job->src + i / bands * c->srcBytes, row, rows, work);
-        job->compute(c, lines, row, rows, (uint8_t *)work + c->bandBytes, job->dst + i / bands * c->dstBytes);
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        const uint8_t * lines = lines_of(c, job->src + s.image * c->srcBytes, s.line, s.lines, work);
+        job->compute(c, lines, &s, (uint8_t *)work + c->bandBytes, job->dst + s.image * c->dstBytes);
     }
 }
 
-void sn_bands_8i_run(const struct sn_bands_8i * bands)
+void sn_bands_8i_run(struct sn_bands_8i * bands)
 {
     const struct sn_convolution_8i * c = bands->c;
     const SimdConvolutionParameters * p = &c->p;
     const double outputs = (double)p->dstC * (double)p->dstH * (double)p->dstW;
     const double sums = outputs * (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = bands, .units = c->batch * sn_ceil_div(p->dstH, c->band.rows),
+    bands->shares = sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows, .columns = p->dstC,
+        .width = p->group == 1 ? bands->panel : 0, .weights = c->weightBytes, .source = c->srcBytes, .start = c->band.copied,
+        .least = sn_ceil_div(32, p->dstW)});
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = bands, .units = c->batch * bands->shares.each,
         .cost = (double)c->batch * (sn_cost_of_sums(sums / 2, c->table->alignment) + sn_cost_of_bytes(4 * outputs)),
-        .work = bands->work, .workBytes = c->workBytes});
+        .least = bands->shares.least, .work = bands->work, .workBytes = c->workBytes});
 }
 
 struct sn_result_8i sn_result_of(const struct sn_convolution_8i * c, size_t first)

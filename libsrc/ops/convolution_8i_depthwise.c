@@ -23,9 +23,10 @@ static void pack(const struct sn_convolution_8i * c, const int8_t * weight)
     c->table->depthwise_8i.pack(weight, p->srcF == SimdTensorFormatNchw, p->kernelY, p->kernelX, p->dstC, c->weight);
 }
 
-static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, size_t row, size_t rows, uint8_t * work,
+static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
                     uint8_t * dst)
 {
+    const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_result_8i result = sn_result_of(c, 0);
     struct sn_depthwise_run_8i d = {.src = lines, .srcStepY = c->band.strideY * c->band.line,
@@ -39,7 +40,7 @@ static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, s
 
 static void forward(const struct sn_convolution_8i * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
 {
-    sn_bands_8i_run(&(struct sn_bands_8i){c, src, work, dst, compute});
+    sn_bands_8i_run(&(struct sn_bands_8i){.c = c, .src = src, .work = work, .dst = dst, .compute = compute});
 }
 
 const struct sn_convolution_8i_way sn_convolution_8i_depthwise = {"depthwise", false, plan, pack, forward};

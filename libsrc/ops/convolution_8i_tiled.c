@@ -79,15 +79,18 @@ static void pack(const struct sn_convolution_8i * c, const int8_t * weight)
         }
 }
 
-static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, size_t row, size_t rows, uint8_t * work,
+static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
                     uint8_t * dst)
 {
+    const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_band_8i * band = &c->band;
     const struct sn_gemm_8i_tile * tile = &c->table->gemm_8i;
-    struct sn_gemm_8i gemm = {.segment = c->segment, .segments = c->segments, .length = c->length, .b = c->weight};
+    struct sn_gemm_8i gemm = {.segment = c->segment, .segments = c->segments, .length = c->length,
+        .b = (const uint8_t *)c->weight + c->depth * 4 * s->first};
+    const size_t last = p->group == 1 ? s->first + s->columns : outputs(c);
     for (size_t g = 0; g < p->group; ++g)
-        for (size_t first = 0; first < outputs(c); first += tile->columns) {
+        for (size_t first = s->first; first < last; first += tile->columns) {
             const size_t o = g * outputs(c) + first, columns = sn_min(tile->columns, outputs(c) - first);
             const struct sn_result_8i result = sn_result_of(c, g * c->group + first);
             gemm.result = &result;
@@ -117,7 +120,8 @@ static void compute(const struct sn_convolution_8i * c, const uint8_t * lines, s
 
 static void forward(const struct sn_convolution_8i * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
 {
-    sn_bands_8i_run(&(struct sn_bands_8i){c, src, work, dst, compute});
+    sn_bands_8i_run(&(struct sn_bands_8i){.c = c, .src = src, .work = work, .dst = dst, .compute = compute,
+        .panel = c->table->gemm_8i.columns});
 }
 
 const struct sn_convolution_8i_way sn_convolution_8i_tiled = {"tiled", true, plan, pack, forward};

@@ -14,6 +14,7 @@
 #define SN_OPS_DECONVOLUTION_32F_H
 
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 struct sn_phase {
     size_t taps;  /* there may be none; then the bias is all */
@@ -73,6 +74,21 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size
 
 /* Rows of the result from products of all phases in x; up to a vector behind those of a row is read. */
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job);
+
+/*
+ * Units of work are rows of a phase, of all images (or groups of them): the first of the units begin .. end - 1 that make a
+ * band, and the plan with a band of just so many rows.
+ */
+static inline struct sn_share sn_deconvolution_32f_share(const struct sn_convolution_32f * c, size_t begin, size_t end,
+                                                         struct sn_convolution_32f * plan)
+{
+    const struct sn_shares all = {.lines = c->y.count, .most = c->band.rows, .panels = 1, .each = c->y.count};
+    const struct sn_share s = sn_share_at(&all, begin, end);
+    *plan = *c;
+    plan->band.rows = s.lines;
+    plan->band.lines = s.lines + c->y.reach;
+    return s;
+}
 
 /* For struct sn_parallel, as of a convolution. */
 double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c);

@@ -97,26 +97,27 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-/* Units of work are the bands of all groups of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    const size_t bands = sn_ceil_div(c->y.count, c->band.rows), plane = p->dstC / p->group * p->dstH * p->dstW;
-    for (size_t i = begin; i < end; ++i) {
-        const size_t group = i / bands; /* of all images */
-        compute_band(c, group % p->group, job->src + group * p->srcH * p->srcW, work, i % bands * c->band.rows,
-                     job->dst + group * plane);
+    const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
+    struct sn_share s;
+    struct sn_convolution_32f plan_of_band;
+    for (; begin < end; begin += s.units) {
+        s = sn_deconvolution_32f_share(c, begin, end, &plan_of_band);
+        compute_band(&plan_of_band, s.image % p->group, job->src + s.image * srcPlanes, work, s.line,
+                     job->dst + s.image * dstPlanes);
     }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
     const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * c->p.group * sn_ceil_div(c->y.count, c->band.rows),
-        .cost = sn_deconvolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,
+        .cost = sn_deconvolution_32f_cost(c), .least = sn_ceil_div(32, c->x.count), .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {

@@ -286,23 +286,24 @@ static void compute_band(const struct sn_convolution_32f * c, const float * src,
                                     SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
 }
 
-/* Units of work are the bands of all images. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const size_t bands = sn_ceil_div(c->y.count, c->band.rows);
-    for (size_t i = begin; i < end; ++i)
-        compute_band(c, job->src + i / bands * c->srcSize, work, i % bands * c->band.rows,
-                     job->dst + i / bands * c->dstSize);
+    struct sn_share s;
+    struct sn_convolution_32f plan_of_band;
+    for (; begin < end; begin += s.units) {
+        s = sn_deconvolution_32f_share(c, begin, end, &plan_of_band);
+        compute_band(&plan_of_band, job->src + s.image * c->srcSize, work, s.line, job->dst + s.image * c->dstSize);
+    }
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
     const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = c->batch * sn_ceil_div(c->y.count, c->band.rows),
-        .cost = sn_deconvolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->y.count,
+        .cost = sn_deconvolution_32f_cost(c), .least = sn_ceil_div(32, c->x.count), .work = work,
+        .workBytes = c->workSize * sizeof(float)});
 }
 
 const struct sn_convolution_32f_way

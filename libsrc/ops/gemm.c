@@ -31,6 +31,7 @@ struct job {
     const struct sn_gemm * g;
     const struct sn_table * table;
     size_t rows, step; /* of a block; of K */
+    size_t stripe;     /* columns of a stripe */
     bool copied;       /* A is copied to rows `pitch` apart */
     size_t pitch;
     size_t panels; /* floats of the copy of B, behind which that of A lies */
@@ -92,7 +93,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     const size_t blocks = sn_ceil_div(g->M, job->rows);
     for (size_t unit = begin; unit < end; ++unit) {
         const size_t row = unit % blocks * job->rows, rows = sn_min(job->rows, g->M - row);
-        const size_t column = unit / blocks * STRIPE, columns = sn_min(STRIPE, g->N - column);
+        const size_t column = unit / blocks * job->stripe, columns = sn_min(job->stripe, g->N - column);
         size_t k = 0;
         do { /* once also for a sum of nothing */
             const size_t depth = sn_min(job->step, g->K - k);
@@ -107,11 +108,14 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 /* ---- few rows: nothing is packed */
 
+/* Columns of a unit of work: whole vectors of any instruction set, several of them. */
+enum { FEW_COLUMNS = 128 };
+
 static void run_few(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct job * job = argument;
-    job->table->gemm_few_32f.run(job->g, begin * STRIPE, sn_min(end * STRIPE, job->g->N));
+    job->table->gemm_few_32f.run(job->g, begin * FEW_COLUMNS, sn_min(end * FEW_COLUMNS, job->g->N));
 }
 
 /* Each row of C is the product of a matrix, the transposed B, with a vector. */
@@ -131,6 +135,27 @@ enum { VECTORS = 2 }; /* reading a transposed B as often is as fast as packing i
 static size_t equal_parts(size_t whole, size_t most) { return sn_ceil_div(whole, sn_max(sn_ceil_div(whole, most), 1)); }
 
 /*
+ * For several threads: smaller blocks, until there are some for each. They are cut where they are longer, since each is
+ * multiplied from copies of its rows of A and its columns of B.
+ */
+static void split(struct job * job)
+{
+    const struct sn_gemm * g = job->g;
+    const size_t threads = sn_threads(), panel = job->table->gemm_32f.columns, tile = job->table->gemm_32f.rows;
+    if (threads == 1)
+        return;
+    while (sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe) < 4 * threads) {
+        const size_t columns = sn_min(job->stripe, g->N);
+        if (columns >= job->rows && columns > 2 * panel)
+            job->stripe = sn_align(columns / 2, panel);
+        else if (job->rows > 4 * tile)
+            job->rows = sn_ceil_div(job->rows / 2, tile) * tile;
+        else
+            return;
+    }
+}
+
+/*
  * Few rows use a packed stripe a few times only: it must not leave the second cache. Many rows rather want C to be read and
  * written once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
  */
@@ -141,6 +166,8 @@ static void plan(struct job * job)
     const size_t cached = sn_max(sn_cpu()->cacheL2 / sizeof(float) * 3 / 4 / STRIPE, 64);
     job->step = sn_max(equal_parts(g->K, g->M < FEW ? cached : sn_max(cached, 1024)), 1);
     job->rows = equal_parts(g->M, TILES * tile->rows);
+    job->stripe = STRIPE;
+    split(job);
     job->copied = g->N > 4 * tile->columns || g->lda % 512 == 0;
     job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
 }
@@ -155,13 +182,13 @@ static bool multiply_blocks(struct job * job)
 {
     const struct sn_gemm * g = job->g;
     plan(job);
-    job->panels = sn_ceil_div(sn_min(STRIPE, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
+    job->panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
     const size_t bytes = (job->panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float);
     void * work = sn_scratch(bytes);
     if (!work)
         return false;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = job,
-        .units = sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, STRIPE), .cost = cost_of(job), .work = work,
+        .units = sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe), .cost = cost_of(job), .work = work,
         .workBytes = bytes});
     return true;
 }
@@ -172,7 +199,7 @@ bool sn_gemm(const struct sn_gemm * g)
     if (!job.table->gemm_32f.run)
         job.table->gemm_plain(g);
     else if (!g->transposed && g->K && g->M <= job.table->gemm_few_32f.rows)
-        sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job, .units = sn_ceil_div(g->N, STRIPE),
+        sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job, .units = sn_ceil_div(g->N, FEW_COLUMNS),
             .cost = cost_of(&job)});
     else if (g->transposed && g->M <= VECTORS)
         multiply_vectors(g);

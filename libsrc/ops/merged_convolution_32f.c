@@ -15,6 +15,7 @@
 #include "core/cpu.h"
 #include "core/memory.h"
 #include "core/threads.h"
+#include "ops/shares.h"
 
 /* ---- `base`: whole images, one stage after the other */
 
@@ -264,19 +265,20 @@ static void clear_padding(const struct sn_merged_convolution_32f * m, float * li
     }
 }
 
-/* Units of work are the steps of all images. A range begins with no lines, so the first it needs may be expanded by two. */
+/* Units of work are rows of all images. A range begins with no lines, so the first it needs may be expanded by two. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_merged_convolution_32f * m = job->m;
-    const size_t all = m->stage[m->last].p.dstH, steps = sn_ceil_div(all, m->rows);
+    const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
+        .each = m->stage[m->last].p.dstH};
+    struct sn_share s;
     clear_padding(m, work);
-    for (size_t i = begin, ready = 0; i < end; ++i) {
-        const size_t image = i / steps, row = i % steps * m->rows;
-        ready = row == 0 ? 0 : ready;
-        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + image * m->srcSize, work, row,
-                                                              sn_min(m->rows, all - row), ready,
-                                                              job->dst + image * m->dstSize);
+    for (size_t ready = 0; begin < end; begin += s.units) {
+        s = sn_share_at(&all, begin, end);
+        ready = s.line == 0 ? 0 : ready;
+        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + s.image * m->srcSize, work, s.line, s.lines,
+                                                              ready, job->dst + s.image * m->dstSize);
     }
 }
 
@@ -288,10 +290,12 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
         return;
     }
     const struct job job = {m, src, dst};
+    const size_t rows = m->batch * m->stage[m->last].p.dstH;
     double cost = 0;
     for (int i = m->first; i <= (int)m->last; ++i)
         cost += sn_convolution_32f_cost(&m->stage[i]);
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job,
-        .units = m->batch * sn_ceil_div(m->stage[m->last].p.dstH, m->rows),
-        .cost = cost, .work = work, .workBytes = m->workSize * sizeof(float)});
+    /* Long ranges: each expands some lines again. */
+    const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = cost,
+        .least = sn_min(least, sn_ceil_div(rows, sn_threads())), .work = work, .workBytes = m->workSize * sizeof(float)});
 }

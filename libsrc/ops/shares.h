@@ -1,0 +1,63 @@
+/*
+ * How convolutions are shared out among threads: by lines of the images, or by output channels.
+ *
+ * A thread that has some lines reads all weights, one that has some panels of output channels reads all lines. So the
+ * latter is for small images with many channels. Lines that follow each other in one range make bands, as high as the plan
+ * likes them; on one thread, whose range is everything, these are the bands of the plan.
+ */
+#ifndef SN_OPS_SHARES_H
+#define SN_OPS_SHARES_H
+
+#include "core/threads.h"
+
+struct sn_shares {
+    size_t lines, most;     /* of an image (or what there is for lines); of a band */
+    size_t columns, width;  /* output channels, and those of a panel; 0: only by lines */
+    size_t weights, source; /* elements of all weights, and of an image */
+    bool start;             /* every range begins with work that it cannot share with others: the copy of a band, say */
+    size_t least;           /* lines in a range, fewer are slow; then for struct sn_parallel */
+
+    /* Filled in by sn_shares_of(). */
+    size_t panels;          /* 1: units are lines; else they are panels of bands */
+    size_t each;            /* units of an image */
+};
+
+static inline struct sn_shares sn_shares_of(struct sn_shares s)
+{
+    const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
+    s.most = sn_max(s.most, 1);
+    s.panels = 1;
+    s.each = s.lines;
+    if (panels >= 4 && s.weights / 2 > s.source) {
+        s.panels = panels;
+        s.each = sn_ceil_div(s.lines, s.most) * panels;
+        s.least = s.start ? sn_ceil_div(panels, sn_threads()) : 1;
+    }
+    return s;
+}
+
+/* The first of the units begin .. end - 1 that can be done together. */
+struct sn_share {
+    size_t units;
+    size_t image, line, lines;
+    size_t first, columns;
+};
+
+static inline struct sn_share sn_share_at(const struct sn_shares * s, size_t begin, size_t end)
+{
+    struct sn_share part = {.image = begin / s->each, .columns = s->columns};
+    const size_t at = begin % s->each;
+    part.line = s->panels == 1 ? at : at / s->panels * s->most;
+    part.lines = sn_min(s->most, s->lines - part.line);
+    if (s->panels == 1) {
+        part.units = part.lines = sn_min(part.lines, end - begin);
+    } else {
+        const size_t panel = at % s->panels;
+        part.units = sn_min(s->panels - panel, end - begin);
+        part.first = panel * s->width;
+        part.columns = sn_min(part.units * s->width, s->columns - part.first);
+    }
+    return part;
+}
+
+#endif
