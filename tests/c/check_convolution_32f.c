@@ -402,6 +402,17 @@ static void cuts(SimdTensorFormatType format)
     run_case((struct job){.p = shape(format, 0, 3, 3, 5, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM); /* the bias alone */
 }
 
+/* Few pixels and many channels, which threads share among them. */
+static void channels(SimdTensorFormatType format)
+{
+    for (size_t n = 0; n < 8; ++n) {
+        struct job j = {.p = shape(format, 40, 3 + n / 4, 4, 170, n % 2 ? 3 : 1, 1 + n / 2 % 2, n % 2, 1), .batch = 1 + n / 4};
+        j.p.activation = n % 2 ? SimdConvolutionActivationPrelu : SimdConvolutionActivationElu;
+        run_case(j, CHECK_RANDOM);
+    }
+    run_case((struct job){.p = shape(format, 512, 2, 3, 140, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
+}
+
 /* 3x3 of stride 1 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
 static void tiles(SimdTensorFormatType format)
 {
@@ -563,6 +574,7 @@ void check_convolution_32f(void)
         tails(formats[i]);
         tiles(formats[i]);
         blocks(formats[i]);
+        channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
         if (!check_quick())
