@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import FLOAT32, Array, Shape, floats, output, single, vector, vector_or_null
+from pysimd._arrays import FLOAT32, Array, Shape, alike, floats, output, single, vector, vector_or_null
 from pysimd._geometry import LAYOUTS, NCHW, NHWC, Layout, layout_of, planes_of
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -148,10 +148,8 @@ def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: A
 
     ``out`` may be ``x0`` or ``x1``. Formula: SimdSynetFusedLayerForward8.
     """
-    src0, src1 = floats(x0, "x0"), floats(x1, "x1")
+    src0, src1 = alike((x0, x1), ("x0", "x1"))
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, x0.shape, layout, "x0", 2)
-    if x1.shape != x0.shape:
-        raise ValueError(f"x1 has shape {x1.shape}, expected that of x0, {x0.shape}")
     src2_ = vector(src2, "src2", channels)
     out, dst = output(out, x0.shape, x0, FLOAT32, (x0, x1, src2), ("x0", "x1", "src2"), 2)
     call(function, src0, src1, src2_, channels, spatial, dst, form)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, floats, output, vector
+from pysimd._arrays import FLOAT32, Array, alike, new, output, vector
 from pysimd._library import ffi, lib
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
@@ -54,17 +54,13 @@ def eltwise(
         raise ValueError(f"operation is {operation!r}, expected {known}") from None
     count = len(arrays)
     names = _names(count)
-    sources = []
-    for array, name in zip(arrays, names):
-        sources.append(floats(array, name))
-        if array.shape != arrays[0].shape:
-            raise ValueError(f"{name} has shape {array.shape}, expected that of arrays[0], {arrays[0].shape}")
+    sources = alike(arrays, names)
     factors = ffi.NULL
     if kind == lib.SimdSynetEltwiseOperationSum:
         factors = _ones(count) if weights is None else vector(np.asarray(weights, np.float32), "weights", count)
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
     out, dst = output(out, arrays[0].shape, arrays[0], FLOAT32, arrays, names, count)
-    pointers = ffi.new(_POINTERS, sources)
+    pointers = new(_POINTERS, sources)
     call(lib.SimdSynetEltwiseLayerForward, pointers, factors, count, arrays[0].size, kind, dst, hold=sources)
     return out

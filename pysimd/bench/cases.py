@@ -14,7 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.bench import arrays
+from pysimd.bench import arrays, overhead
 from pysimd.bench.layers import (
     AVERAGE,
     CONVOLUTION,
@@ -756,5 +756,10 @@ def _cases() -> list[Case]:
     ]
 
 
+def _overhead(row: overhead.Row) -> Case:
+    """What Python adds to a call; the limit is a copy of the 16 floats and of little meaning."""
+    return Case("overhead", row.name, "-", lambda: Prepared(row.call, row.empty, traffic=128), aim_us=row.aim_us)
+
+
 #: Every case, in the order of the report.
-CASES: list[Case] = _cases()
+CASES: list[Case] = [*_cases(), *map(_overhead, overhead.rows())]
