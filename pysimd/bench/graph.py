@@ -21,9 +21,13 @@ import numpy as np
 
 import pysimd
 from pysimd import prepare
+from pysimd.bench import arrays
 from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
 
 Shape = tuple[int, int, int]
+
+_LINE = 16  # floats of a cache line
+_GAP = 9 * _LINE  # behind each array, so that they lie at different offsets within a page: see `arrays`
 
 #: Activations by name, with their parameters as :meth:`pysimd.Convolution32f.set_params` takes them.
 ACTIVATIONS: dict[str, tuple[str, tuple[float, ...]]] = {
@@ -430,18 +434,21 @@ def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
 
 
 def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
-    """An (H, W, C) array for the image and each result; results that are not needed at the same time share memory."""
-    sizes = [int(np.prod(node.shape)) for node in net.nodes]
-    last = {j: step.result for step in steps for j in step.inputs}
-    free: list[Array] = []
-    memory: dict[int, Array] = {}
-    for inputs, i in [((), 0), *((step.inputs, step.result) for step in steps)]:
-        block = next((b for b in free if b.size >= sizes[i]), None)
-        if block is None:
-            block = np.empty(max(sizes[i:]), np.float32)
-        else:
-            free = [b for b in free if b is not block]
-        memory[i] = block
-        free += [memory[j] for j in set(inputs) if last[j] == i and j]
-    shapes = {i: net.nodes[i].shape for i in memory}
-    return {i: memory[i][: sizes[i]].reshape(h, w, c) for i, (c, h, w) in shapes.items()}
+    """An (H, W, C) array for the image and each result. They are parts of one block, so that it has large pages; results that
+    are not needed at the same time lie in the same place, which is then in the caches still."""
+    end = len(net.nodes)
+    born = {0: 0} | {step.result: step.result for step in steps}
+    last = {j: step.result for step in steps for j in step.inputs} | {0: end, end - 1: end}
+    places: dict[int, tuple[int, int]] = {}
+    for i in sorted(born, key=lambda i: -int(np.prod(net.nodes[i].shape))):
+        size = int(np.prod(net.nodes[i].shape)) + _GAP
+        taken = sorted(places[j] for j in places if born[j] <= last.get(i, i) and born[i] <= last.get(j, j))
+        begin = 0
+        for low, high in taken:
+            if begin + size <= low:
+                break
+            begin = max(begin, high)
+        places[i] = begin, -(begin + size) // _LINE * -_LINE
+    block = arrays.empty((max(high for _, high in places.values()),), np.float32)
+    shapes = {i: net.nodes[i].shape for i in born}
+    return {i: block[places[i][0] :][: h * w * c].reshape(h, w, c) for i, (c, h, w) in shapes.items()}
