@@ -140,7 +140,6 @@ static bool take(bool front, size_t * begin, size_t * end)
         first = (uint32_t)left, last = (uint32_t)(left >> 32);
         if (first == last)
             return false;
-        /* Large ones at first, small ones at last, when all are to end together. */
         count = (uint32_t)sn_min(last - first, sn_max((last - first) / pool.parts, pool.least));
         rest = front ? left + count : left - ((uint64_t)count << 32);
     } while (!__atomic_compare_exchange_n(&pool.left, &left, rest, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
@@ -275,16 +274,33 @@ static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wake)
     return sn_min(seats, *wake ? pool.workers : awake);
 }
 
+/*
+ * How long ranges are: those of a few large units one for each thread, equal ones; else some for each, large ones at first and
+ * small ones at last, so that all threads end together also where one of them is slow or late.
+ */
+static void set_ranges(size_t units, size_t threads)
+{
+    if (is(&forced)) {
+        pool.parts = SIZE_MAX;
+        pool.least = 1;
+        return;
+    }
+    const double short_range = RANGE_NS / pool.p->cost * (double)units;
+    pool.parts = 2 * threads;
+    pool.least = sn_max(sn_max(pool.p->least / pool.scale, (size_t)short_range), 1);
+    if (units / pool.least < 4 * threads)
+        pool.least = sn_ceil_div(units, threads);
+}
+
 /* Sets up the job and opens the gate. */
 static void open_gate(const struct sn_parallel * p, size_t seats, bool wake)
 {
     pool.p = p;
     pool.scale = p->units / UINT32_MAX + 1;
-    pool.parts = is(&forced) ? SIZE_MAX : 2 * (seats + 1);
-    pool.least = sn_max(p->least, (size_t)(RANGE_NS / p->cost * (double)p->units)) / pool.scale;
-    pool.least = is(&forced) ? 1 : sn_max(pool.least, 1);
     pool.control = float_control();
-    __atomic_store_n(&pool.left, (uint64_t)sn_ceil_div(p->units, pool.scale) << 32, __ATOMIC_RELAXED);
+    const size_t units = sn_ceil_div(p->units, pool.scale);
+    set_ranges(units, seats + 1);
+    __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.gate, (uint32_t)seats * SEAT, __ATOMIC_SEQ_CST);
     if (wake && __atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
         futex(FUTEX_WAKE_PRIVATE, (uint32_t)seats);

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/convolution_32f.h"
+#include "ops/shares.h"
 
 static bool depthwise(const struct sn_convolution_32f * c, SimdTensorFormatType format)
 {
@@ -106,30 +107,38 @@ static struct sn_depthwise_nhwc_32f nhwc_job(const struct sn_convolution_32f * c
         .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * pixel, .dstPixel = pixel};
 }
 
-/* Units of work are output rows. */
+/* Units of work are output rows, four by four as the kernel likes them. */
+static size_t rows_of_unit(const struct sn_convolution_32f * c) { return c->band.rows >= 4 ? 4 : 1; }
+
+static struct sn_shares nhwc_shares(const struct sn_convolution_32f * c)
+{
+    const size_t unit = rows_of_unit(c);
+    return sn_shares_of((struct sn_shares){.lines = sn_ceil_div(c->p.dstH, unit), .most = c->band.rows / unit});
+}
+
 static void nhwc_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
     const SimdConvolutionParameters * p = &c->p;
-    const float ** line = work;
+    const struct sn_shares shares = nhwc_shares(c);
     struct sn_depthwise_nhwc_32f d = nhwc_job(c, 0, p->dstC, p->dstC);
-    d.line = line;
-    while (begin < end) {
-        const size_t image = begin / p->dstH, row = begin % p->dstH;
-        d.rows = sn_min(sn_min(p->dstH - row, c->band.rows), end - begin);
-        find_lines(c, job->src + image * c->srcSize, row, &d, line);
-        d.dst = job->dst + image * c->dstSize + row * d.dstRow;
+    struct sn_share s;
+    d.line = work;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&shares, begin, end);
+        const size_t row = s.line * rows_of_unit(c);
+        d.rows = sn_min(s.lines * rows_of_unit(c), p->dstH - row);
+        find_lines(c, job->src + s.image * c->srcSize, row, &d, work);
+        d.dst = job->dst + s.image * c->dstSize + row * d.dstRow;
         c->table->depthwise_nhwc_32f(&d);
-        begin += d.rows;
     }
 }
 
 static void nhwc_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
     const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = nhwc_run, .job = &job,
-        .units = c->batch * c->p.dstH,
+    sn_parallel_for(&(struct sn_parallel){.run = nhwc_run, .job = &job, .units = c->batch * nhwc_shares(c).each,
         .cost = sn_convolution_32f_cost(c), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 

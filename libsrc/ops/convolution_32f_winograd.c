@@ -338,7 +338,7 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
     const size_t line = is_nchw(c) ? w->tilesX : 1;
     const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = w->tilesY * w->tilesX / line,
         .most = w->tiles / line, .columns = c->p.dstC, .width = tile->columns, .weights = c->weightSize,
-        .source = c->srcSize, .start = true, .least = sn_ceil_div(tile->rows, line)})};
+        .source = c->srcSize, .start = true, .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
         .cost = sn_convolution_32f_cost(c) / 3, .least = job.shares.least, .work = work,
         .workBytes = c->workSize * sizeof(float)});
