@@ -1,0 +1,58 @@
+"""Command line: ``python -m pysimd info | selftest | bench``."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Sequence
+
+import cffi
+import numpy as np
+
+import pysimd
+from pysimd import _library
+
+
+def info() -> int:
+    """Prints what is installed and what the machine has."""
+    facts = pysimd.cpu_info()
+    caches = ", ".join(f"{name.upper()} {facts[f'cache_{name}'] >> 10} KiB" for name in ("l1", "l2", "l3"))
+    for name, value in (
+        ("simdnet", pysimd.version()),
+        ("library", _library.LIBRARY_PATH.resolve()),
+        ("header", _library.HEADER_PATH),
+        ("package", _library.PACKAGE),
+        ("Python", f"{platform.python_version()}, NumPy {np.__version__}, cffi {cffi.__version__}"),
+        ("machine", f"{platform.machine()}, {facts['cores']} cores, {facts['threads']} hardware threads"),
+        ("caches", caches),
+        ("levels", f"{' '.join(pysimd.isa_levels())}; in use: {pysimd.active_isa()}"),
+        ("threads", pysimd.get_num_threads()),
+    ):
+        print(f"{name:<10}{value}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command; gives the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pysimd", description="simdnet from the command line")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("info", help="what is installed, and what the machine has")
+    commands.add_parser("selftest", help="checks every family against NumPy on every instruction set, in seconds")
+    commands.add_parser("bench", help="times layers; bench --help tells the options", add_help=False)
+    arguments, rest = parser.parse_known_args(argv)
+    if arguments.command == "bench":
+        from pysimd.bench.__main__ import main as bench
+
+        return bench(rest)
+    if rest:
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    if arguments.command == "info":
+        return info()
+    from pysimd import selftest
+
+    return selftest.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""A quick check of an installation: every family against NumPy, on every instruction set of the machine.
+
+``python -m pysimd selftest`` runs it in seconds, with nothing but NumPy and cffi. It finds a broken build or machine; errors
+are what the tests of the source checkout are for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+import pysimd
+from pysimd._arrays import Array
+
+#: What was called, the result, what NumPy gives, and the largest error as a fraction of the largest value.
+Case = tuple[str, Array, Array, float]
+
+_ROUNDED = 1e-6  # a few roundings
+_SUMMED = 1e-5  # a sum of many terms
+
+
+def _floats(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.uniform(-2, 2, shape).astype(np.float32)
+
+
+def _bf16(x: Array) -> Array:
+    """Rounded to bfloat16, nearest even, as uint16."""
+    bits = x.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def _widened(x: Array) -> Array:
+    return (x.astype(np.uint32) << 16).view(np.float32)
+
+
+def _windows(x: Array, kernel: int, stride: int = 1, padding: int = 0, outside: float = 0) -> Array:
+    """The windows of images (..., H, W, C), as (..., y, x, C, kernel, kernel)."""
+    sides = [(0, 0)] * (x.ndim - 3) + [(padding, padding)] * 2 + [(0, 0)]
+    padded = np.pad(x.astype(np.float64), sides, constant_values=outside)
+    windows: Array = sliding_window_view(padded, (kernel, kernel), axis=(-3, -2))
+    return windows[..., ::stride, ::stride, :, :, :]
+
+
+def _convolved(x: Array, weight: Array, stride: int = 1, padding: int = 0) -> Array:
+    """With weights (kernel, kernel, C, D), or (kernel, kernel, 1, C) of a depthwise convolution."""
+    windows = _windows(x, len(weight), stride, padding)
+    depthwise = weight.shape[2] == 1 < x.shape[-1]
+    taps = (weight[:, :, 0] if depthwise else weight).astype(np.float64)
+    sums: Array = np.einsum("...cyx,yxc->...c" if depthwise else "...cyx,yxcd->...d", windows, taps, optimize=True)
+    return sums
+
+
+def activation(rng: np.random.Generator) -> Iterator[Case]:
+    x = 3 * _floats(rng, 7, 37)
+    d = x.astype(np.float64)
+    yield "relu", pysimd.relu(x, slope=0.5), np.where(d > 0, d, d / 2), _ROUNDED
+    yield "elu", pysimd.elu(x), np.where(d >= 0, d, np.expm1(d)), _ROUNDED
+    yield "hswish", pysimd.hswish(x), np.clip(d + 3, 0, 6) * d / 6, _ROUNDED
+    yield "restrict_range", pysimd.restrict_range(x, -1.0, 1.0), np.clip(d, -1, 1), 0
+    yield "sigmoid", pysimd.sigmoid(x), 1 / (1 + np.exp(-d)), _ROUNDED
+    yield "softplus", pysimd.softplus(x), np.log1p(np.exp(d)), _ROUNDED
+    yield "tanh", pysimd.tanh(x), np.tanh(d), _ROUNDED
+
+
+def unary(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 41)
+    p = np.abs(x) + np.float32(0.125)
+    d = p.astype(np.float64)
+    yield "absolute", pysimd.absolute(x), np.abs(x), 0
+    yield "negative", pysimd.negative(x), -x, 0
+    yield "exp", pysimd.exp(x), np.exp(x.astype(np.float64)), _ROUNDED
+    yield "log", pysimd.log(p), np.log(d), _ROUNDED
+    yield "rsqrt", pysimd.rsqrt(p), 1 / np.sqrt(d), _ROUNDED
+    yield "sqrt", pysimd.sqrt(p), np.sqrt(d), _ROUNDED
+    yield "unary", pysimd.unary(x, "zero"), np.zeros_like(x), 0
+
+
+def add(rng: np.random.Generator) -> Iterator[Case]:
+    a, b = _floats(rng, 3, 83), _floats(rng, 3, 83)
+    yield "add", pysimd.add(a, b), a + b, 0
+    yield "Add16b", pysimd.add(_bf16(a), b, dtype="bfloat16"), _bf16(_widened(_bf16(a)) + b), 0
+    x, y = (rng.integers(0, 256, (5, 6, 19), dtype=np.uint8) for _ in range(2))
+    c = [rng.uniform(0.25, 0.75, 19).astype(np.float32) for _ in range(6)]
+    total = ((x * c[0] + c[1]) + y * c[2] + c[3]) * c[4] + c[5]
+    z = pysimd.add_8i(x, y, a_scale=c[0], a_shift=c[1], b_scale=c[2], b_shift=c[3], c_scale=c[4], c_shift=c[5])
+    yield "add_8i", z, np.clip(np.rint(total), 0, 255), 1 / 200
+
+
+def channelwise(rng: np.random.Generator) -> Iterator[Case]:
+    x, z = _floats(rng, 5, 4, 19), _floats(rng, 5, 4, 19)
+    a, b, c = (_floats(rng, 19) for _ in range(3))
+    v, twice = x + a, np.concatenate([a, b])
+
+    def positive(t: Array) -> Array:
+        return np.maximum(t, np.float32(0))
+
+    two = np.concatenate([x, z], -1)
+    yield "add_bias", pysimd.add_bias(x, a), v, 0
+    yield "scale", pysimd.scale(x, a, b), x * a + b, _ROUNDED
+    yield "prelu", pysimd.prelu(x, a), positive(x) - a * positive(-x), _ROUNDED
+    yield "fused0", pysimd.fused0(x, bias=a, scale=b), (v - np.abs(v)) * b + positive(v), _ROUNDED
+    yield "fused1", pysimd.fused1(x, bias0=a, scale1=b, bias1=c), positive(-v) * b + c + positive(v), _ROUNDED
+    scaled = x * a + b
+    yield "fused2", pysimd.fused2(x, scale=a, bias=b, slope=0.5), positive(scaled) - positive(-scaled) / 2, _ROUNDED
+    yield "fused3", pysimd.fused3(x, scale=b, bias=a), positive(v) - b * positive(-v), _ROUNDED
+    joined = np.concatenate([positive(v), positive(v * np.float32(0.5) + np.float32(1))], -1)
+    yield "fused4", pysimd.fused4(x, bias0=a, scale1=0.5, bias1=1.0), joined, _ROUNDED
+    yield "fused8", pysimd.fused8(x, z, src2=a), x + z * a, _ROUNDED
+    yield "fused9", pysimd.fused9(x, z, scale=twice, bias=twice), positive(two * twice + twice), _ROUNDED
+
+
+def eltwise(rng: np.random.Generator) -> Iterator[Case]:
+    x, y, z = (_floats(rng, 211) for _ in range(3))
+    yield "eltwise sum", pysimd.eltwise([x, y, z], weights=[1, 2, 3]), x + 2 * y + 3 * z, _ROUNDED
+    yield "eltwise max", pysimd.eltwise([x, y, z], "max"), np.maximum(np.maximum(x, y), z), 0
+
+
+def matrices(rng: np.random.Generator) -> Iterator[Case]:
+    a, b, bias = _floats(rng, 37, 65), _floats(rng, 65, 51), _floats(rng, 37)
+    product = a.astype(np.float64) @ b
+    yield "gemm", pysimd.gemm(a, b), product, _SUMMED
+    yield "gemm transpose_b", pysimd.gemm(a, b.T.copy(), transpose_b=True), product, _SUMMED
+    yield "inner_product", pysimd.inner_product(b[:, 0].copy(), a, bias), product[:, 0] + bias, _SUMMED
+
+
+def layout(rng: np.random.Generator) -> Iterator[Case]:
+    x, weight = _floats(rng, 19, 5, 7), _floats(rng, 3, 3, 19, 13)
+    there = pysimd.convert_image(x, src_layout="nchw", dst_layout="nhwc")
+    yield "convert_image", there, x.transpose(1, 2, 0), 0
+    blocks = pysimd.convert_image(there, src_layout="nhwc", dst_layout="nchw8c")
+    yield "convert_image back", pysimd.convert_image(blocks, src_layout="nchw8c", dst_layout="nchw", channels=19), x, 0
+    filters = pysimd.convert_filter(weight, src_layout="yxio", dst_layout="oiyx")
+    yield "convert_filter", filters, weight.transpose(3, 2, 0, 1), 0
+
+
+def normalisation(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 7, 23)
+    d = x.astype(np.float64)
+    e = np.exp(d - d.max(-1, keepdims=True))
+    yield "softmax", pysimd.softmax(x), e / e.sum(-1, keepdims=True), _SUMMED
+    sums = sliding_window_view(np.pad(d * d, [(0, 0), (0, 0), (2, 2)]), 5, axis=-1).sum(-1)
+    yield "lrn", pysimd.lrn(x, alpha=0.5), d / (1 + 0.1 * sums) ** 0.75, _SUMMED
+
+
+def pooling(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 2, 9, 11, 19)
+    least = float(x.min()) - 1
+    greatest = _windows(x, 3, 2, 1, least).max((-2, -1))
+    yield "pooling_max", pysimd.pooling_max(x, kernel=3, stride=2, padding=1), greatest, 0
+    planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    pooled = pysimd.pooling_max(planes, kernel=3, stride=2, padding=1, layout="nchw")
+    yield "pooling_max nchw", pooled, greatest.transpose(0, 3, 1, 2), 0
+    rounded = pysimd.pooling_max(_bf16(x), kernel=3, stride=2, padding=1)
+    yield "pooling_max bfloat16", rounded, _bf16(greatest), 0
+    yield "pooling_average", pysimd.pooling_average(x, kernel=3), _windows(x, 3, 3).mean((-2, -1)), _SUMMED
+
+
+def pictures(rng: np.random.Generator) -> Iterator[Case]:
+    picture = rng.integers(0, 256, (9, 13, 3), dtype=np.uint8)
+    tensor = pysimd.set_input(picture, pixel_format="bgr24", lower=-1.0, upper=1.0)
+    yield "set_input", tensor, picture / 127.5 - 1, _ROUNDED
+    a, b = _floats(rng, 5, 7, 6), _floats(rng, 5, 7, 14)
+    both = np.concatenate([a, b], -1)
+    even, odd = pysimd.shuffle(a, b)
+    yield "shuffle even", even, both[..., ::2], 0
+    yield "shuffle odd", odd, both[..., 1::2], 0
+
+
+def convolutions(rng: np.random.Generator) -> Iterator[Case]:
+    x, bias = _floats(rng, 2, 13, 11, 19), _floats(rng, 37)
+    for kernel, stride in ((1, 1), (3, 1), (3, 2), (5, 1)):
+        weight, padding = _floats(rng, kernel, kernel, 19, 37), kernel // 2
+        y = pysimd.convolution(x, weight, bias, stride=stride, padding=padding, activation="relu")
+        expected = np.maximum(_convolved(x, weight, stride, padding) + bias, 0)
+        yield f"convolution {kernel}x{kernel} stride {stride}", y, expected, _SUMMED
+        quantised = _quantised(x, weight, bias, expected, stride=stride, padding=padding, activation="relu")
+        yield f"Convolution8i {kernel}x{kernel} stride {stride}", quantised, expected, 0.03
+    each = _floats(rng, 3, 3, 1, 19)
+    y = pysimd.convolution(x, each, padding=1, group=19)
+    yield "convolution depthwise", y, _convolved(x, each, 1, 1), _SUMMED
+    planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    weight = _floats(rng, 3, 3, 19, 37)
+    y = pysimd.convolution(planes, np.ascontiguousarray(weight.transpose(3, 2, 0, 1)), layout="nchw")
+    yield "convolution nchw", y, _convolved(x, weight).transpose(0, 3, 1, 2), _SUMMED
+    wide = _floats(rng, 19, 2, 2, 8)
+    y = np.einsum("nhwc,cyxd->nhywxd", x.astype(np.float64), wide).reshape(2, 26, 22, 8)
+    yield "deconvolution", pysimd.deconvolution(x, wide, stride=2), y, _SUMMED
+    yield from _merged(rng, x)
+    yield from _winograd(x[0], weight)
+
+
+def _quantised(x: Array, weight: Array, bias: Array, y: Array, **options: Any) -> Array:
+    """A convolution by bytes, as floats."""
+    seen, given = pysimd.statistics(x), pysimd.statistics(y.astype(np.float32))
+    with pysimd.Convolution8i(x.shape, weight.shape[3], kernel=len(weight), **options) as context:
+        context.set_params(weight, bias, src_stats=seen, dst_stats=given)
+        return pysimd.dequantize(context(pysimd.quantize(x, seen)), given)
+
+
+def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
+    stage = pysimd.ConvolutionStage
+    weights = [_floats(rng, 1, 1, 19, 40), _floats(rng, 3, 3, 1, 40), _floats(rng, 1, 1, 40, 19)]
+    stages = [stage(1, 40, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 19)]
+    with pysimd.MergedConvolution32f(x.shape, stages, add=True) as context:
+        context.set_params(weights)
+        y = np.maximum(_convolved(x, weights[0]), 0)
+        y = np.maximum(_convolved(y, weights[1], 1, 1), 0)
+        yield "MergedConvolution32f", context(x), _convolved(y, weights[2]) + x, _SUMMED
+
+
+def _winograd(x: Array, weight: Array) -> Iterator[Case]:
+    v, u = pysimd.winograd_input(x, padding=1), pysimd.winograd_filter(weight)
+    y = pysimd.winograd_output(np.matmul(v, u), x.shape[:2])
+    yield "winograd_output", y, _convolved(x, weight, 1, 1), 10 * _SUMMED
+
+
+FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
+    activation, unary, add, channelwise, eltwise, matrices, layout, normalisation, pooling, pictures, convolutions
+)  # fmt: skip
+
+
+def failures() -> Iterator[str]:
+    """One sentence for each case that fails, on the instruction set in use."""
+    for family in FAMILIES:
+        for name, actual, expected, bound in family(np.random.default_rng(1)):
+            if actual.shape != expected.shape:
+                yield f"{name}: shape {actual.shape}, expected {expected.shape}"
+                continue
+            expected = expected.astype(np.float64)
+            error = float(np.abs(actual - expected).max() / max(np.abs(expected).max(), 1))
+            if not error <= bound:
+                yield f"{name}: error {error:.2e} of the largest value, expected at most {bound:.0e}"
+
+
+def main() -> int:
+    """Prints a line for each instruction set and for each failure; the exit status is 1 when something failed."""
+    failed = False
+    for level in pysimd.isa_levels():
+        start = time.perf_counter()
+        with pysimd.max_isa(level):
+            found = list(failures())
+        state = f"{len(found)} failures" if found else "ok"
+        print(f"{level:<12} {state}, {time.perf_counter() - start:.2f} s", *found, sep="\n    ", flush=True)
+        failed |= bool(found)
+    return int(failed)
