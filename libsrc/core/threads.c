@@ -95,7 +95,7 @@ static struct {
     size_t workers;
     bool full;         /* the system gave no more threads */
     double debt;       /* nanoseconds of work since the last wake that would have liked company */
-    int64_t last;      /* when the last of it should have ended */
+    int64_t last;      /* when the last call ended that had it and worked alone */
 } pool;
 
 #if defined(__x86_64__)
@@ -243,11 +243,9 @@ static void hire(size_t wanted)
 /* True when so many nanoseconds of work, with what came just before, are worth waking workers. */
 static bool worth_waking(double work)
 {
-    const int64_t begin = now();
-    if (begin - pool.last > SPIN_NS)
+    if (now() - __atomic_load_n(&pool.last, __ATOMIC_RELAXED) > SPIN_NS)
         pool.debt = 0;
     pool.debt += work;
-    pool.last = begin + (int64_t)work;
     if (pool.debt < WAKE_NS)
         return false;
     pool.debt = 0;
@@ -341,8 +339,10 @@ void sn_parallel_together(const struct sn_parallel * p)
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
     }
-    if (!seats)
+    if (!seats) {
         p->run(p->job, p->work, 0, p->units);
+        __atomic_store_n(&pool.last, now(), __ATOMIC_RELAXED);
+    }
     __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
 }
 

@@ -110,8 +110,9 @@ void sn_bands_8i_run(struct sn_bands_8i * bands)
     bands->shares = sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows, .columns = p->dstC,
         .width = p->group == 1 ? bands->panel : 0, .weights = c->weightBytes, .source = c->srcBytes, .start = c->band.copied,
         .least = sn_ceil_div(32, p->dstW)});
+    const double moved = sn_cost_of_bytes(4 * outputs + 8 * (double)c->srcBytes);
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = bands, .units = c->batch * bands->shares.each,
-        .cost = (double)c->batch * (sn_cost_of_sums(sums / 2, c->table->alignment) + sn_cost_of_bytes(4 * outputs)),
+        .cost = (double)c->batch * (sn_cost_of_sums(sums / 2, c->table->alignment) + moved),
         .least = bands->shares.least, .work = bands->work, .workBytes = c->workBytes});
 }
 

@@ -144,7 +144,7 @@ static void split(struct job * job)
     const size_t threads = sn_threads(), panel = job->table->gemm_32f.columns, tile = job->table->gemm_32f.rows;
     if (threads == 1)
         return;
-    while (sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe) < 4 * threads) {
+    while (sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe) < 2 * threads) {
         const size_t columns = sn_min(job->stripe, g->N);
         if (columns >= job->rows && columns > 2 * panel)
             job->stripe = sn_align(columns / 2, panel);

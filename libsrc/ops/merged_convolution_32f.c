@@ -297,5 +297,5 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
     /* Long ranges: each expands some lines again. */
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = cost,
-        .least = sn_min(least, sn_ceil_div(rows, sn_threads())), .work = work, .workBytes = m->workSize * sizeof(float)});
+        .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = work, .workBytes = m->workSize * sizeof(float)});
 }

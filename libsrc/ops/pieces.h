@@ -6,8 +6,8 @@
 #include "core/cpu.h"
 #include "core/threads.h"
 
-/* Elements of one unit, about: a few microseconds of work, and no two threads write the same cache line often. */
-enum { SN_PIECE = 32768 };
+/* Elements of one unit, about: a microsecond of work, and no two threads write the same cache line often. */
+enum { SN_PIECE = 8192 };
 
 /* Items of `elements` each that make one unit. */
 static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN_PIECE, sn_max(elements, 1)); }

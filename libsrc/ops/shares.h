@@ -31,7 +31,7 @@ static inline struct sn_shares sn_shares_of(struct sn_shares s)
     if (panels >= 4 && s.weights / 2 > s.source) {
         s.panels = panels;
         s.each = sn_ceil_div(s.lines, s.most) * panels;
-        s.least = s.start ? sn_ceil_div(panels, sn_threads()) : 1;
+        s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
     }
     return s;
 }
