@@ -26,6 +26,7 @@ from pysimd.bench.layers import (
     Values,
     from_layout,
     in_layout,
+    quantised,
     values_of,
 )
 from pysimd.bench.models import layers_of
@@ -445,10 +446,13 @@ def _convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 
     def prepare() -> Prepared:
         conv = _parameters(layer, layout)
         conv.srcT = conv.dstT = lib.SimdTensorData8u
-        src, dst = _bytes(c, h, w), _bytes(*layer.dst)
-        weight, limits = _floats(layer.multiplications // (layer.dst[1] * layer.dst[2])), _floats(2, max(c, o))
-        limits[0], limits[1] = 0, 1
-        stats = ffi.new("float *[]", [_at(limits[0]), _at(limits[1])] * 2)
+        values = values_of(layer)
+        numbers = quantised(values)
+        src, dst = _placed_in(numbers.src, layout), _placed_in(np.zeros(layer.dst, np.uint8), layout)
+        weight = arrays.placed(values.weight.transpose(2, 3, 1, 0) if layout == "nhwc" else values.weight)
+        limits = _floats(4, max(layer.c, layer.o))
+        limits[:] = np.array([[0], [1], [0], [numbers.most]])
+        stats = ffi.new("float *[]", [_at(limit) for limit in limits])
         context = ffi.gc(lib.SimdSynetConvolution8iInit(1, conv), lib.SimdRelease)
         lib.SimdSynetConvolution8iSetParams(context, _at(weight), ffi.NULL, ffi.NULL, stats)
         u = "uint8_t *"
@@ -458,9 +462,11 @@ def _convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 
             products=True,
             info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
             keep=(src, dst),
+            values=(values,),
+            result=lambda: from_layout(dst * np.float32(numbers.dst_step), layout),
         )
 
-    return Case("convolution_8i", f"8i {layer}", layout, prepare, aim_peak=aim)
+    return Case("convolution_8i", f"8i {layer}", layout, prepare, aim_peak=aim, subject=Block((layer,), quantised=True))
 
 
 #: Family, and what prepares it, of each kind of layer that has a function of ours.

@@ -75,10 +75,12 @@ class Layer:
 
 @dataclass(frozen=True)
 class Block:
-    """Layers one after the other as one piece of work, most often one; with `add` the source is added to the result."""
+    """Layers one after the other as one piece of work, most often one; with `add` the source is added to the result. Of
+    `quantised` ones images are bytes, and weights are signed bytes with a step for each output channel."""
 
     layers: tuple[Layer, ...]
     add: bool = False
+    quantised: bool = False
 
     @property
     def dst(self) -> tuple[int, int, int]:
@@ -95,6 +97,30 @@ class Values:
 
 
 _random = np.random.default_rng(1)
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """The bytes of a layer whose source is within 0 .. 1 and whose result is cut to 0 .. `most`. A step is the worth of 1."""
+
+    src: Array
+    src_step: float
+    weight: Array
+    weight_step: Array
+    most: float
+
+    @property
+    def dst_step(self) -> float:
+        return self.most / 255
+
+
+def quantised(values: Values) -> Quantised:
+    """Of the source only what is above 0."""
+    terms = values.weight[0].size
+    weight_step = np.abs(values.weight).max(axis=(1, 2, 3)) / 127
+    weight = np.rint(values.weight / weight_step[:, None, None, None]).astype(np.int8)
+    src = np.rint(values.src.clip(0, 1) * 255).astype(np.uint8)
+    return Quantised(src, 1 / 255, weight, weight_step, float(np.sqrt(terms)))
 
 
 def values_of(layer: Layer) -> Values:

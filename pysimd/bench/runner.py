@@ -123,7 +123,7 @@ def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
     way = peers.fastest(peer.build(case.subject, case.layout, prepared.values))
     ours, theirs = prepared.result(), way.result()
     error = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(np.abs(ours).max(), 1e-30))
-    if not error <= 1e-3:
+    if not error <= (0.02 if case.subject.quantised else 1e-3):  # by some bytes: a tie may be rounded otherwise
         raise peers.Unsupported(f"computes something else, error {error:.1e}")
     return way
 

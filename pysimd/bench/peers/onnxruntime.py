@@ -12,7 +12,20 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Block, Layer, Values, values_of
+from pysimd.bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    DECONVOLUTION,
+    INNER_PRODUCT,
+    Array,
+    Block,
+    Layer,
+    Values,
+    from_layout,
+    in_layout,
+    quantised,
+    values_of,
+)
 from pysimd.bench.peers import Way
 
 NAME = "onnxruntime"
@@ -24,7 +37,11 @@ _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channel
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
-    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network."""
+    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised layers
+    as QLinearConv, in either layout of the images."""
+    if block.quantised:
+        yield from _quantised(block, layout, values[0])
+        return
     model = _model(block, values)
     yield _nchw("nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
     if block.layers[0].kind == CONVOLUTION:
@@ -87,7 +104,7 @@ def _session(model: Any, level: Any, optimized: str = "") -> Any:
 def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Array]]:
     """A call that reads and writes memory which the runtime has, and what it wrote."""
     (x,), (y,) = session.get_inputs(), session.get_outputs()
-    out = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(y.shape, np.float32))
+    out = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(y.shape, np.uint8 if y.type == "tensor(uint8)" else np.float32))
     binding = session.io_binding()
     binding.bind_ortvalue_input(x.name, onnxruntime.OrtValue.ortvalue_from_numpy(src.reshape(x.shape)))
     binding.bind_ortvalue_output(y.name, out)
@@ -152,6 +169,40 @@ def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
         return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[:o]
 
     return Way(f"blocks of {_BLOCK} channels", call, result, _empty)
+
+
+def _quantised(block: Block, layout: str, values: Values) -> Iterator[Way]:
+    """The sums are cut at 0 as results are, so ReLU needs no step of its own."""
+    layer, numbers = block.layers[0], quantised(values)
+    tensors = {
+        "s": np.float32(numbers.src_step),
+        "zero": np.uint8(0),
+        "w": numbers.weight,
+        "ws": numbers.weight_step.astype(np.float32),
+        "wz": np.zeros(layer.o, np.int8),
+        "t": np.float32(numbers.dst_step),
+    }
+    names = ["x", "s", "zero", "w", "ws", "wz", "t", "zero"]
+    window = {"kernel_shape": [layer.kernel] * 2, "strides": [layer.stride] * 2, "group": layer.group}
+    window["pads"] = [layer.before] * 2 + [layer.after] * 2
+    for last in (True, False) if layout == "nhwc" else (False,):
+        own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
+        node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
+        shapes = ((c, h, w) if not last else (h, w, c) for c, h, w in (layer.src, layer.dst))
+        ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [1, *shape])] for n, shape in zip("xy", shapes)]
+        graph = helper.make_graph(
+            [node], "block", *ends, [numpy_helper.from_array(np.asarray(t), n) for n, t in tensors.items()]
+        )
+        versions = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=versions, ir_version=9)
+        src = np.ascontiguousarray(in_layout(numbers.src, "nhwc" if last else "nchw"))
+        call, out = _bound(_session(model, _Optimization.ORT_ENABLE_ALL), src)
+
+        def result(call: Callable[[], Any] = call, out: Callable[[], Array] = out, last: bool = last) -> Array:
+            call()
+            return from_layout(out()[0] * np.float32(numbers.dst_step), "nhwc" if last else "nchw")
+
+        yield Way("QLinearConv, nhwc" if last else "QLinearConv, nchw", call, result, _empty)
 
 
 def _relu_of_one() -> Any:

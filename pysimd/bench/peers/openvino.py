@@ -10,7 +10,19 @@ import openvino
 from openvino import opset1 as op
 
 from pysimd.bench import arrays
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, Array, Block, Layer, Values, in_layout
+from pysimd.bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    DECONVOLUTION,
+    INNER_PRODUCT,
+    Array,
+    Block,
+    Layer,
+    Values,
+    from_layout,
+    in_layout,
+    quantised,
+)
 from pysimd.bench.peers import Way
 
 NAME = "openvino"
@@ -28,6 +40,9 @@ _OPTIONS = {
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """One way."""
+    if block.quantised:
+        yield _quantised(block, layout, values[0])
+        return
     first, image = block.layers[0], values[0].src
     shape = [1, image.size] if first.kind == INNER_PRODUCT else [1, *first.src]
     x = y = op.parameter(shape, np.float32)
@@ -49,6 +64,36 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way
         return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(block.dst)
 
     yield Way(layout, call, result, _empty)
+
+
+def _quantised(block: Block, layout: str, values: Values) -> Way:
+    """A model as its own tools quantise them: the plugin makes one convolution of bytes of it. Images are transposed as floats,
+    behind which the plugin finds their bytes; behind bytes it would not."""
+    layer, numbers = block.layers[0], quantised(values)
+    src = in_layout(numbers.src, layout)[None]
+    x = op.parameter(src.shape, np.uint8)
+    steps = numbers.weight_step.astype(np.float32).reshape(-1, 1, 1, 1)
+    weight = op.multiply(op.convert(op.constant(numbers.weight), np.float32), op.constant(steps))
+    image = op.multiply(op.convert(x, np.float32), op.constant(np.float32(numbers.src_step)))
+    if layout == "nhwc":
+        image = op.transpose(image, op.constant(np.array([0, 3, 1, 2])))
+    window = [layer.stride] * 2, [layer.before] * 2, [layer.after] * 2, [1, 1]
+    if layer.group > 1:
+        grouped = op.constant(np.array([layer.group, layer.o // layer.group, *layer.weight[1:]], np.int64))
+        y = op.group_convolution(image, op.reshape(weight, grouped, False), *window)
+    else:
+        y = op.convolution(image, weight, *window)
+    limits = [op.constant(np.float32(value)) for value in (0, numbers.most, 0, 255)]
+    y = op.fake_quantize(op.relu(y), *limits, 256)
+    if layout == "nhwc":
+        y = op.transpose(y, op.constant(np.array([0, 2, 3, 1])))
+    call, request = _prepared(openvino.Model([op.convert(y, np.uint8)], [x]), src)
+
+    def result() -> Array:
+        call()
+        return from_layout(request.get_output_tensor().data[0] * np.float32(numbers.dst_step), layout)
+
+    return Way(f"{layout}, quantised", call, result, _empty)
 
 
 def _prepared(model: Any, src: Array) -> tuple[Callable[[], Any], Any]:

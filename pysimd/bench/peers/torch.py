@@ -25,6 +25,8 @@ _little = torch.zeros(1)
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """In the layout of the row: PyTorch has both."""
+    if block.quantised:
+        raise Unsupported("quantised layers are not compared here")
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is then what PyTorch calls channels_last
     if len(block.layers) > 1:
