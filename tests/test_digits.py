@@ -26,6 +26,7 @@ import pysimd_digits  # noqa: E402
 
 WEIGHTS = DIGITS / "weights.bin"
 IMAGES = DIGITS / "images.bin"
+STATISTICS = DIGITS / "statistics.json"
 
 
 @pytest.fixture(scope="session")
@@ -231,6 +232,45 @@ def test_python_and_c_give_the_same_answers(isa: str, program: Path) -> None:
     with pysimd_digits.Classifier(network, 1) as classifier:
         single = np.concatenate([classifier.classify(images[at : at + 1]).copy() for at in range(len(images))])
     assert np.array_equal(single, p), "the bits depend on the position in the batch"
+
+
+def test_bytes_are_as_accurate_as_floats(isa: str) -> None:
+    network = files.read_network(WEIGHTS)
+    images, labels = files.read_images(IMAGES)
+    statistics = files.read_statistics(STATISTICS, network)
+    p = pysimd_digits.classify(network, images, statistics)
+    assert (p.argmax(axis=1) == labels).mean() >= 0.985
+    plain = numpy_digits.classify(network, images)
+    assert 1e-6 < np.abs(p - plain).max() < 0.1, "other than floats, but not by much"
+    with pysimd_digits.Classifier(network, 1, statistics) as classifier:
+        single = np.concatenate([classifier.classify(images[at : at + 1]).copy() for at in range(20)])
+    assert np.array_equal(single, p[:20]), "the bits depend on the position in the batch"
+
+
+def test_statistics_are_those_of_the_training_images(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn, which has the training images, is not installed")
+    import calibrate
+
+    network = files.read_network(WEIGHTS)
+    images, held_images, _, _ = calibrate.split()
+    assert np.array_equal(held_images, files.read_images(IMAGES)[0]) and len(images) == 1437
+    calibrate.write_statistics(network, images, tmp_path / "statistics.json")
+    pairs = zip(files.read_statistics(STATISTICS, network), files.read_statistics(tmp_path / "statistics.json", network))
+    for shipped, made in pairs:
+        np.testing.assert_allclose(shipped, made, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tensors": [{"min": [0]}]}', '{"tensors": [{"min": [0], "max": ["a"]}]}'])
+def test_broken_statistics_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "statistics.json").write_text(text)
+    with pytest.raises(files.FormatError, match="is not a statistics file"):
+        files.read_statistics(tmp_path / "statistics.json", files.read_network(WEIGHTS))
+
+
+def test_statistics_of_another_network_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "statistics.json").write_text('{"tensors": [{"min": [0], "max": [16]}]}')
+    with pytest.raises(files.FormatError, match="channels"):
+        files.read_statistics(tmp_path / "statistics.json", files.read_network(WEIGHTS))
 
 
 def test_the_program_reports(program: Path) -> None:

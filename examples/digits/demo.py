@@ -25,7 +25,7 @@ from pysimd_digits import Classifier, classify
 import pysimd
 
 HERE = Path(__file__).resolve().parent
-WEIGHTS, IMAGES = HERE / "weights.bin", HERE / "images.bin"
+WEIGHTS, IMAGES, STATISTICS = HERE / "weights.bin", HERE / "images.bin", HERE / "statistics.json"
 ROUNDS, ROUND_SECONDS = 5, 0.06
 
 
@@ -121,6 +121,36 @@ def print_table(
         print(line)
 
 
+def compare_numbers(images: files.Array, labels: files.Array, kinds: dict[str, Callable[[int], Classifier]]) -> None:
+    """A table of the network by kinds of numbers, each by what makes its classifier: accuracy, and images per second."""
+    batches = 1, len(images)
+    timed: dict[tuple[str, int], Callable[[], object]] = {}
+    answers: dict[str, files.Array] = {}
+    for kind, make in kinds.items():
+        for batch in batches:
+            classifier = make(batch)
+            blocks = [images[at : at + batch] for at in range(0, len(images), batch)]
+
+            def function(blocks: list[files.Array] = blocks, classifier: Classifier = classifier) -> object:
+                return [classifier.classify(block) for block in blocks]
+
+            timed[kind, batch] = function
+        answers[kind] = classifier.classify(images).argmax(axis=1)
+    best: dict[tuple[str, int], float] = {}
+    for _ in range(ROUNDS):
+        for key, pass_over_images in timed.items():
+            best[key] = max(best.get(key, 0), len(images) / seconds_of(pass_over_images))
+    first = next(iter(kinds))
+    print(f"{'':<12}{'right':>16}{f'as {first}':>14}{'batch 1':>22}{f'batch {len(images)}':>22}")
+    for kind in kinds:
+        right = int((answers[kind] == labels).sum())
+        same = int((answers[kind] == answers[first]).sum())
+        line = f"{kind:<12}{f'{right} = {100 * right / len(labels):.2f} %':>16}{same:>14}"
+        for batch in batches:
+            line += f"{best[kind, batch]:>12,.0f} {f'({best[kind, batch] / best[first, batch]:.1f} x)':>9}"
+        print(line)
+
+
 def main() -> int:
     if len(sys.argv) != 3:
         print("usage: demo.py PROGRAM PICTURE", file=sys.stderr)
@@ -151,6 +181,18 @@ def main() -> int:
     print("\nImages per second, one thread; in brackets, times plain NumPy with the same batch.")
     print("base is the plain loops that the others are checked against, not meant to be fast.\n")
     print_table(measure(network, images, levels), measure_c(program, len(images), levels), len(images), levels)
+
+    statistics = files.read_statistics(STATISTICS, network)
+    print(
+        "\nBy kinds of numbers, from Python on the newest instruction set; int8: convolutions of 8-bit integers, quantised by"
+    )
+    print("statistics of the training images. In brackets, times float.\n")
+    with pysimd.max_isa(levels[-1]):
+        compare_numbers(
+            images,
+            labels,
+            {"float": lambda batch: Classifier(network, batch), "int8": lambda batch: Classifier(network, batch, statistics)},
+        )
 
     try:
         import picture

@@ -1,9 +1,10 @@
-"""The two files of the digits example: their layout, how to read them, how to write them.
+"""The files of the digits example: their layout, how to read them, how to write them.
 
 `weights.bin` is a network: a list of layers, then every weight.  `images.bin` is a set of labelled
 grey images.  README.md describes both byte by byte; `digits.c` is the other reader.
 """
 
+import json
 import math
 from pathlib import Path
 from typing import Any, NamedTuple, Union
@@ -180,6 +181,22 @@ def write_images(path: PathLike, images: Array, labels: Array) -> None:
     header = np.array([VERSION, *images.shape], dtype="<u4")
     body = labels.astype(np.uint8).tobytes() + images.astype(np.uint8).tobytes()
     Path(path).write_bytes(IMAGES_MAGIC + header.tobytes() + body)
+
+
+def read_statistics(path: PathLike, network: Network) -> list[tuple[Array, Array]]:
+    """Read a statistics file: least and largest values of the channels of the pixels, then of what each layer gives."""
+    channels = [network.layers[0].src_c, *(layer.dst_c for layer in network.layers)]
+    try:
+        tensors = [
+            tuple(np.array(t[key], np.float32) for key in ("min", "max"))
+            for t in json.loads(Path(path).read_text())["tensors"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path}: is not a statistics file: {error!r}") from None
+    found = [tuple(array.shape for array in tensor) for tensor in tensors]
+    if found != [((n,), (n,)) for n in channels]:
+        raise FormatError(f"{path}: its tensors have shapes {found}, but the network has {channels} channels")
+    return [(least, most) for least, most in tensors]
 
 
 def _read_words(path: PathLike, magic: bytes, what: str, header: int) -> Array:

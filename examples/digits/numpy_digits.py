@@ -10,6 +10,7 @@ python numpy_digits.py --print     the class of every image and its probability,
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Callable
 
@@ -52,9 +53,10 @@ def softmax(x: files.Array) -> files.Array:
     return e
 
 
-def classify(network: files.Network, images: files.Array) -> files.Array:
-    """Probabilities [batch, classes] of uint8 images [batch, height, width]."""
+def tensors(network: files.Network, images: files.Array) -> Iterator[files.Array]:
+    """The pixels of uint8 images [batch, height, width], then what each layer makes of them; the last are probabilities."""
     x = images.astype(np.float32)[..., None]
+    yield x
     for layer, weight, bias in zip(*network):
         if layer.kind == files.CONVOLUTION:
             x = convolution(x, layer, weight, bias)
@@ -64,7 +66,13 @@ def classify(network: files.Network, images: files.Array) -> files.Array:
             x = softmax(x)
         else:
             x = pooling(x, layer)
-    return x.reshape(len(x), -1)
+        yield x
+
+
+def classify(network: files.Network, images: files.Array) -> files.Array:
+    """Probabilities [batch, classes] of uint8 images [batch, height, width]."""
+    *_, p = tensors(network, images)
+    return p.reshape(len(p), -1)
 
 
 def _windows(x: files.Array, layer: files.Layer, fill: float) -> files.Array:

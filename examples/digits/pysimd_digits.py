@@ -7,8 +7,9 @@ python pysimd_digits.py --print     the class of every image and its probability
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Callable
+from typing import Any, Callable
 
 import digits_files as files
 import numpy as np
@@ -16,35 +17,57 @@ import numpy_digits
 
 import pysimd
 
+#: Least and largest values of the channels of a tensor, for that of the pixels and those behind each layer.
+Statistics = Sequence[tuple[files.Array, files.Array]]
+
 
 class Classifier:
-    """The network for a fixed number of images at a time, on the instruction set that is in use when it is made."""
+    """The network for a fixed number of images at a time, on the instruction set that is in use when it is made.
 
-    def __init__(self, network: files.Network, batch: int) -> None:
+    With `statistics` its convolutions are of 8-bit integers, and between them images are bytes.
+    """
+
+    def __init__(self, network: files.Network, batch: int, statistics: Statistics | None = None) -> None:
         first, last = network.layers[0], network.layers[-1]
         self._steps: list[Callable[[], object]] = []
         self._contexts: list[pysimd.Context] = []
         self._input = x = np.empty((batch, first.src_h, first.src_w, first.src_c), np.float32)
-        for layer, weight, bias in zip(*network):
-            y = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), np.float32)
-            self._steps.append(self._step(layer, weight, bias, x, y))
+        seen = pysimd.Statistics(*statistics[0]) if statistics else None  # what the bytes of x stand for
+        for number, (layer, weight, bias) in enumerate(zip(*network), 1):
+            kinds = [later.kind for later in network.layers[number:]]
+            in_bytes = bool(statistics) and _until_convolution(layer.kind, kinds)
+            y = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), np.uint8 if in_bytes else np.float32)
+            if statistics and layer.kind == files.CONVOLUTION:
+                given = pysimd.Statistics(*statistics[number])
+                self._steps.append(self._quantised(layer, weight, bias, x, y, seen, given))
+                seen = given  # and of what pooling makes of it
+            else:
+                self._steps.append(self._step(layer, weight, bias, x, y))
             x = y
         self._output = x.reshape(batch, last.dst_c)
+
+    def _quantised(
+        self,
+        layer: files.Layer,
+        weight: files.Array,
+        bias: files.Array,
+        x: files.Array,
+        y: files.Array,
+        seen: pysimd.Statistics | None,
+        given: pysimd.Statistics,
+    ) -> Callable[[], object]:
+        """A convolution by 8-bit integers, from x into y, each of bytes or of floats."""
+        convolution = pysimd.Convolution8i(x.shape, layer.dst_c, src_dtype=x.dtype, dst_dtype=y.dtype, **_options(layer))
+        convolution.set_params(weight, bias, src_stats=seen, dst_stats=given)
+        self._contexts.append(convolution)
+        return lambda: convolution(x, out=y)
 
     def _step(
         self, layer: files.Layer, weight: files.Array, bias: files.Array, x: files.Array, y: files.Array
     ) -> Callable[[], object]:
         """What computes one layer, from the array x into the array y."""
         if layer.kind == files.CONVOLUTION:
-            convolution = pysimd.Convolution32f(
-                x.shape,
-                layer.dst_c,
-                kernel=layer.kernel,
-                stride=layer.stride,
-                padding=layer.pad,
-                group=layer.group,
-                activation="relu" if layer.relu else "identity",
-            )
+            convolution = pysimd.Convolution32f(x.shape, layer.dst_c, **_options(layer))
             convolution.set_params(weight, bias)
             self._contexts.append(convolution)
             return lambda: convolution(x, out=y)
@@ -71,9 +94,22 @@ class Classifier:
             context.close()
 
 
-def classify(network: files.Network, images: files.Array) -> files.Array:
+def _options(layer: files.Layer) -> dict[str, Any]:
+    """What every kind of convolution takes."""
+    activation = "relu" if layer.relu else "identity"
+    window = {"kernel": layer.kernel, "stride": layer.stride, "padding": layer.pad}
+    return {**window, "group": layer.group, "activation": activation}
+
+
+def _until_convolution(kind: int, later: list[int]) -> bool:
+    """Whether a layer's result may be bytes: nothing but max pooling stands between it and the next convolution."""
+    follows = next((other for other in later if other != files.MAX_POOLING), None)
+    return kind in (files.CONVOLUTION, files.MAX_POOLING) and follows == files.CONVOLUTION
+
+
+def classify(network: files.Network, images: files.Array, statistics: Statistics | None = None) -> files.Array:
     """Probabilities of all images, in one batch."""
-    with Classifier(network, len(images)) as classifier:
+    with Classifier(network, len(images), statistics) as classifier:
         return classifier.classify(images)
 
 

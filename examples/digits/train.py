@@ -1,12 +1,12 @@
 # mypy: allow-subclassing-any
-"""Train the digits network and write weights.bin and images.bin.
+"""Train the digits network and write weights.bin, images.bin and statistics.json.
 
     python -m venv /tmp/venv-train
     /tmp/venv-train/bin/pip install torch==2.13.0 scikit-learn==1.9.1
     /tmp/venv-train/bin/python train.py --choose     compare the candidates, 5-fold, inside the training part
-    /tmp/venv-train/bin/python train.py              train the chosen one, write both files
+    /tmp/venv-train/bin/python train.py              train the chosen one, write the files
 
-Needed only to train anew: the demo itself reads the two files.
+Needed only to train anew: the demo itself reads the files.
 
 The 1,797 digits of scikit-learn are split once, seeded and stratified: 1,437 to train, 360 held out.
 Every choice (network, dropout, augmentation, length of training) is made by cross-validation inside
@@ -21,17 +21,16 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import calibrate
 import digits_files as files
 import numpy as np
 import numpy_digits
 import torch
-from sklearn.datasets import load_digits
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 from torch import nn
 from torch.nn import functional
 
 HERE = Path(__file__).resolve().parent
-SPLIT_SEED = 0
 TRAIN_SEED = 1
 SCALE = 1 / 16  # pixels are 0..16; the export moves this factor into the first weights
 
@@ -213,7 +212,7 @@ def probabilities(model: Model, images: files.Array) -> files.Array:
 def cross_validate(recipe: Recipe, images: files.Array, labels: files.Array) -> tuple[int, float]:
     """Wrong answers of five models, each on the fifth it was not trained on, and their mean loss."""
     wrong, loss = 0, 0.0
-    folds = StratifiedKFold(5, shuffle=True, random_state=SPLIT_SEED)
+    folds = StratifiedKFold(5, shuffle=True, random_state=calibrate.SPLIT_SEED)
     for fold, (inner, validation) in enumerate(folds.split(images, labels)):
         model = train(recipe, images[inner], labels[inner], TRAIN_SEED + fold)
         p = probabilities(model, images[validation])
@@ -234,14 +233,7 @@ def main() -> int:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
 
-    digits = load_digits()
-    images, held_images, labels, held_labels = train_test_split(
-        digits.images.astype(np.uint8),
-        digits.target.astype(np.uint8),
-        test_size=360,
-        random_state=SPLIT_SEED,
-        stratify=digits.target,
-    )
+    images, held_images, labels, held_labels = calibrate.split()
 
     if options.choose is not None:
         for name in options.choose or CANDIDATES:
@@ -261,6 +253,7 @@ def main() -> int:
     model = train(recipe, images, labels, TRAIN_SEED)
     files.write_network(HERE / "weights.bin", model.export())
     files.write_images(HERE / "images.bin", held_images, held_labels)
+    calibrate.write_statistics(files.read_network(HERE / "weights.bin"), images, HERE / "statistics.json")
 
     network = files.read_network(HERE / "weights.bin")
     held_images, held_labels = files.read_images(HERE / "images.bin")
