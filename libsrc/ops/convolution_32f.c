@@ -22,25 +22,22 @@ size_t sn_activation_params(SimdConvolutionActivationType activation, size_t cha
 
 /* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
 
-static bool base_takes(const struct sn_convolution_32f * c)
-{
-    return !c->table->gemm_32f.run;
-}
+bool sn_base_takes(const struct sn_convolution_32f * c) { return !c->table->gemm_32f.run; }
 
-static bool base_plan(struct sn_convolution_32f * c)
+bool sn_base_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     c->channels = p->dstC;
     return sn_product(&c->weightSize, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX);
 }
 
-static void base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+void sn_base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
 {
     (void)segment;
     memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
-static void base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+void sn_base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
@@ -55,7 +52,7 @@ static void base_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_base = {
-    "base", false, base_takes, base_plan, base_pack, base_spread, base_forward};
+    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward};
 
 /* ---- the plan */
 

@@ -32,8 +32,13 @@ struct sn_convolution_32f_way {
     void (*forward)(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
 };
 
-/* The loops of the formula; `base` has no other. */
+/* The loops of the formula, weights and parameters as the caller gave them; `base` has no other. A deconvolution has all of
+ * it but the loops. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_base;
+bool sn_base_takes(const struct sn_convolution_32f * c);
+bool sn_base_plan(struct sn_convolution_32f * c);
+void sn_base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment);
+void sn_base_spread(const struct sn_convolution_32f * c, const float * values, float * spread);
 
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,

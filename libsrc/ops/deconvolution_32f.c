@@ -109,27 +109,7 @@ void sn_deconvolution_32f_offsets(const struct sn_convolution_32f * c, size_t pl
                     *segment++ = y * c->y.lineStep * c->band.line + x * c->x.lineStep * c->band.pixel + i * c->band.plane;
 }
 
-/* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
-
-static bool base_takes(const struct sn_convolution_32f * c) { return !c->table->gemm_32f.run; }
-
-static bool base_plan(struct sn_convolution_32f * c)
-{
-    const SimdConvolutionParameters * p = &c->p;
-    c->channels = p->dstC;
-    return sn_product(&c->weightSize, p->srcC, p->dstC / p->group, p->kernelY, p->kernelX);
-}
-
-static void base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
-{
-    (void)segment;
-    memcpy(packed, weight, c->weightSize * sizeof(float));
-}
-
-static void base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
-{
-    memcpy(spread, values, c->channels * sizeof(float));
-}
+/* ---- the way of `base` */
 
 static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
@@ -140,7 +120,7 @@ static void base_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 static const struct sn_convolution_32f_way base_way = {
-    "base", false, base_takes, base_plan, base_pack, base_spread, base_forward};
+    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward};
 
 /* ---- stride 1: a convolution */
 
@@ -149,7 +129,7 @@ static bool is_convolution(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
-    return !base_takes(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
+    return !sn_base_takes(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
            p->padW <= x;
 }
 
@@ -220,7 +200,7 @@ bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
         make_convolution(c);
         return sn_convolution_32f_plan(c);
     }
-    if (base_takes(c)) {
+    if (sn_base_takes(c)) {
         c->way = &base_way;
         return sn_convolution_32f_plan(c);
     }
