@@ -1,0 +1,321 @@
+"""Calls the library's functions with random arguments, good and absurd, and looks at what it says: test_fuzz.py runs this.
+
+    python fuzz.py FILE SEED ROUNDS
+
+FILE has the call that is being made, for whoever finds this process dead.
+
+Sizes are small, or so large that no array has them: then the function must refuse, or not depend on them. Pointers are NULL or
+lead to more memory than small sizes need. So whatever is drawn, a crash is the library's fault, and so is a call without an
+end, an error without a sentence, and an element written by a call that is refused. Most calls have one or two faults, many
+none. The numbers come from the standard library's generator: one that could shrink a failure would make a fiftieth of the
+calls, and could not after a crash.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import sys
+import time
+from collections import Counter
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pysimd._header import declarations
+from pysimd._library import HEADER_PATH, ffi, lib
+
+NULL = ffi.NULL
+FLOATS = 1 << 15  # in a buffer, more than any call with small sizes uses
+POINTERS = 16  # in an array of pointers, or of sizes
+LONGEST = 5  # seconds of one call, on a busy machine
+ABSURD = (1 << 60, 1 << 63, (1 << 63) + 1, (1 << 64) - 1, (1 << 64) - 5)
+
+DECLARATIONS = declarations(HEADER_PATH.read_text())
+ENUMS = {
+    name: [int(value) for value in re.findall(r"= (-?\d+)", body)]
+    for body, name in re.findall(r"typedef enum \{([^}]*)\} (\w+);", DECLARATIONS)
+}
+
+
+class Parameter(NamedTuple):
+    type: str
+    name: str
+
+
+def functions() -> dict[str, list[Parameter]]:
+    found = {}
+    for name, text in re.findall(r"^[\w ]+?\**\s*\b(Simd\w+)\(([^()]*)\);", DECLARATIONS, flags=re.MULTILINE):
+        pairs = (re.fullmatch(r"(.*?)(\w+)", each.strip(), flags=re.DOTALL) for each in text.split(","))
+        found[name] = [Parameter(" ".join(p[1].split()), p[2]) for p in pairs if p and p[1]]
+    return found
+
+
+FUNCTIONS = functions()
+
+# ---------------------------------------------------------------------------------------------------------- memory
+
+
+def _contents() -> list[bytes]:
+    rng = np.random.default_rng(0)
+    plain, wild = rng.standard_normal((2, FLOATS)).astype(np.float32)
+    wild[::3] = rng.choice(np.array([np.nan, np.inf, -np.inf, 1e-40, 3e38, -0.0], np.float32), wild[::3].size)
+    return [plain.tobytes(), wild.tobytes(), bytes(4 * FLOATS)]
+
+
+CONTENTS = _contents()
+DIRT = bytes([0x5A]) * (4 * FLOATS)
+SOURCES = [ffi.new("uint8_t[]", content) for content in CONTENTS]
+RESULTS = [ffi.new("uint8_t[]", DIRT) for _ in range(4)]  # no function writes to more arrays at once
+
+
+def holds(memory: Any, content: bytes) -> bool:
+    return bool(ffi.buffer(memory)[: len(content)] == content)
+
+
+# ------------------------------------------------------------------------------------------------------- arguments
+
+
+class Arguments:
+    """Draws the arguments of one call, and keeps their memory."""
+
+    def __init__(self, random: Random, function: str, contexts: list[Any]) -> None:
+        self._random, self._function, self._contexts = random, function, contexts
+        self._faults = random.choice((0, 0, 1, 1, 2)) / max(len(FUNCTIONS[function]), 1)  # how often one is absurd
+        self._results = 0
+        self._kept: list[Any] = []
+
+    def all(self) -> list[Any]:
+        return [self._one(parameter) for parameter in FUNCTIONS[self._function]]
+
+    def _fault(self) -> bool:
+        return self._random.random() < self._faults
+
+    def _keep(self, memory: Any) -> Any:
+        self._kept.append(memory)
+        return memory
+
+    def _size(self, name: str) -> int:
+        random = self._random
+        if self._fault():
+            return random.choice((0, *ABSURD))
+        if name.endswith("Stride"):
+            return 500
+        if name.startswith("ld"):
+            return random.randint(5, 9)
+        if name == "count" and "Merged" in self._function:
+            return random.choice((2, 3, 3, 3))
+        if name in ("align", "aCount", "bCount"):
+            return {"align": random.choice((1, 8, 64))}.get(name, 2)
+        if name == "dstC" and "Shuffle" in self._function:
+            return 4
+        if name in ("srcC0", "srcC1"):
+            return 4
+        if name == "channels" and "SetInput" in self._function:
+            return random.choice((1, 3))
+        return random.randint(1, 5)
+
+    def _array(self, kind: str) -> Any:
+        element = kind.replace("const", "").replace("*", "").strip()
+        if "const" in kind:
+            array = self._random.choice((SOURCES[0], *SOURCES))
+        else:
+            array = RESULTS[self._results]
+            self._results += 1
+        return ffi.cast(f"{element} *", array + self._random.randint(0, 3) * (1 if element == "uint8_t" else 4))
+
+    def _enumerator(self, kind: str, name: str) -> int:
+        values = ENUMS[kind]
+        if self._fault():
+            return self._random.choice((-2, 99, 2**31 - 1) if min(values) < 0 else (99, 2**31, 2**32 - 1))
+        if name == "srcFormat" and "SetInput" in self._function:
+            return self._random.choice((1, 3, 4, 16))
+        usual = {"SimdTensorFormatType": [0, 1], "SimdTensorDataType": [0, 7]}.get(kind, [])
+        return self._random.choice(usual * 6 + values)
+
+    def _one(self, parameter: Parameter) -> Any:
+        kind, name, random = *parameter, self._random
+        if kind in ENUMS:
+            return self._enumerator(kind, name)
+        if kind == "size_t":
+            return self._size(name)
+        if kind == "int":
+            return random.randint(-1, 3)
+        if kind == "SimdGemm32fNNPtr" or self._fault():
+            return NULL
+        if kind.startswith("const char"):
+            return self._keep(ffi.new("char[]", random.choice((b"base", b"avx2", b"neon", b"", b"%s%n", b"x" * 300))))
+        if name == "context":
+            return random.choice([SOURCES[2], *self._contexts * 5])
+        if "SimdConvolutionParameters" in kind:
+            return self._keep(ffi.new("SimdConvolutionParameters[]", self._convolutions()))
+        if kind == "SimdBool *":
+            return self._keep(ffi.new("SimdBool[3]"))
+        if "size_t" in kind:
+            return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else 3 for _ in range(POINTERS)]))
+        if kind.count("*") == 2:
+            zeros = name == "stats" and random.random() < 0.7  # no minimum above its maximum
+            each = ffi.cast("float *", SOURCES[2]) if zeros else self._array("const float *")
+            arrays = [NULL if self._fault() else each for _ in range(POINTERS)]
+            return self._keep(ffi.new("float *[]", arrays))
+        return self._array(kind)
+
+    def _convolutions(self) -> list[dict[str, Any]]:
+        made = self._stages() if "Merged" in self._function else [self._convolution()]
+        for _ in range(self._random.choice((0, 0, 0, 1, 2))):
+            one = self._random.choice(made)
+            field = self._random.choice(sorted(one))
+            if field[-1] in "TF":
+                one[field] = self._random.choice((-1, 2, 99))
+            elif field == "activation":
+                one[field] = 7
+            else:
+                one[field] = self._random.choice((0, 1, 5, *ABSURD))
+            if self._random.random() < 0.5:
+                self._set_output(one)
+        return made
+
+    def _convolution(self) -> dict[str, Any]:
+        random = self._random
+        p = {field: random.randint(1, 5) for field in ("srcC", "dstC", "srcH", "srcW")}
+        p.update({field: random.randint(1, 4) for field in ("kernelY", "kernelX")})
+        p.update({field: random.choice((1, 1, 2, 3)) for field in ("dilationY", "dilationX", "strideY", "strideX")})
+        p.update({field: random.choice((0, 1, 2)) for field in ("padY", "padX", "padH", "padW")})
+        p.update(group=1, activation=random.randint(0, 6), srcT=0, dstT=0)
+        p["srcF"] = p["dstF"] = random.randint(0, 1)
+        if not self._function.startswith("SimdSynet") or "8i" in self._function:
+            for field in ("srcT", "dstT"):
+                p[field] = random.choice((0, 3) if "8i" in self._function else (0, 7))
+        if random.random() < 0.3:
+            p["group"] = p["dstC"] = p["srcC"]
+        self._set_output(p)
+        return p
+
+    def _set_output(self, p: dict[str, Any]) -> None:
+        for axis, before, after in (("Y", "padY", "padH"), ("X", "padX", "padW")):
+            src, dst = ("srcH", "dstH") if axis == "Y" else ("srcW", "dstW")
+            span, pads, stride = (p["kernel" + axis] - 1) * p["dilation" + axis] + 1, p[before] + p[after], p["stride" + axis]
+            up = stride * (p[src] - 1) + span - pads
+            p[dst] = (up if "Deconvolution" in self._function else (p[src] + pads - span) // max(stride, 1) + 1) % (1 << 64)
+
+    def _stages(self) -> list[dict[str, Any]]:
+        """Expansion, depthwise convolution and projection."""
+        c, size, wide, kernel, stride = (self._random.randint(1, high) for high in (5, 5, 6, 2, 2))
+        made: list[dict[str, Any]] = []
+        for dst, taps, step, group in ((wide, 1, 1, 1), (wide, 2 * kernel + 1, stride, wide), (c, 1, 1, 1)):
+            last = made[-1] if made else {"dstC": c, "dstH": size, "dstW": size}
+            p = {"srcC": last["dstC"], "srcH": last["dstH"], "srcW": last["dstW"], "dstC": dst, "srcF": 1, "dstF": 1}
+            p.update(dict.fromkeys(("padY", "padX", "padH", "padW"), taps // 2), group=group, srcT=0, dstT=0)
+            p.update(kernelY=taps, kernelX=taps, dilationY=1, dilationX=1, strideY=step, strideX=step)
+            p["activation"] = self._random.randint(0, 6)
+            self._set_output(p)
+            made.append(p)
+        return made
+
+
+# ------------------------------------------------------------------------------------------------------------ calls
+
+
+class Caller:
+    """Makes a call, and says afterwards whether the library kept its word."""
+
+    def __init__(self, path: str) -> None:
+        with open(path, "r+b") as file:
+            self._note = mmap.mmap(file.fileno(), 0)
+        self.good: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+
+    def __call__(self, name: str, *arguments: Any) -> Any:
+        text = f"{name}({', '.join(map(self._told, arguments))})".encode()[: len(self._note) - 1]
+        self._note[: len(text) + 1] = text + b"\0"
+        begin = time.monotonic()
+        result = getattr(lib, name)(*arguments)
+        took = time.monotonic() - begin
+        kind, sentence = lib.SimdnetLastErrorKind(), ffi.string(lib.SimdnetLastError()).decode("ascii")
+        told = f"{text.decode()} said {sentence!r}"
+        assert took < LONGEST, f"{told} after {took:.0f} s"
+        assert all(map(holds, SOURCES, CONTENTS)), f"{told} and wrote to a source"
+        if kind == 0:
+            assert sentence == "", told
+            for memory in RESULTS:
+                ffi.buffer(memory)[: 4 * FLOATS] = DIRT
+        else:
+            assert kind in (1, 2, 3) and re.fullmatch(rf"{name}: \w.{{5,400}}", sentence), told
+            assert all(holds(memory, DIRT) for memory in RESULTS), f"{told} and wrote a result"
+        (self.refused if kind else self.good)[name] += 1
+        return result
+
+    @staticmethod
+    def _told(argument: Any) -> str:
+        if isinstance(argument, ffi.CData) and ffi.typeof(argument).cname.startswith("SimdConvolutionParameters["):
+            fields = [field for field, _ in ffi.typeof("SimdConvolutionParameters").fields]
+            return str([{field: getattr(one, field) for field in fields} for one in argument])
+        return str(argument)
+
+
+def live(call: Caller, random: Random, init: str) -> None:
+    """A context from its Init to its release, with the functions of its kind."""
+    arguments = Arguments(random, init, [])
+    context = call(init, *arguments.all())
+    assert (context == NULL) == (lib.SimdnetLastErrorKind() != 0), init
+    if context == NULL:
+        return
+    kind = init[: -len("Init")]
+    own = [name for name in FUNCTIONS if name.startswith(kind) and name != init]
+    first = [kind + "SetParams"] if kind + "SetParams" in own and random.random() < 0.8 else []
+    for name in [*first, *random.choices(own, k=3)]:
+        drawn = Arguments(random, name, [context]).all()
+        for i, parameter in enumerate(FUNCTIONS[name]):
+            if parameter.name == "buf" and getattr(lib, kind + "ExternalBufferSize")(context) > FLOATS // 2:
+                drawn[i] = NULL
+        call(name, *drawn)
+    call("SimdnetContextInfo", context)
+    call("SimdRelease", context)
+
+
+def one_of_each(call: Caller, random: Random) -> list[Any]:
+    """Contexts of every kind, as made by the first good call."""
+    made = []
+    for name in FUNCTIONS:
+        context = NULL
+        while name.endswith("Init") and context == NULL:
+            arguments = Arguments(random, name, [])
+            context = call(name, *arguments.all())
+        if context != NULL:
+            made.append(context)
+    return made
+
+
+WORK = {"SimdnetFmaWork", "SimdnetDotWork"}  # do as much as they are told
+
+
+def one_call(call: Caller, random: Random, name: str, contexts: list[Any]) -> None:
+    if name == "SimdFree":
+        lib.SimdFree(call("SimdAllocate", *Arguments(random, "SimdAllocate", []).all()))
+    elif name == "SimdRelease":
+        call(name, random.choice((NULL, SOURCES[2])))
+    elif name in WORK:
+        getattr(lib, name)(random.randint(0, 10000))
+    elif name.endswith("Init"):
+        live(call, random, name)
+    elif not name.startswith("SimdnetLastError"):
+        arguments = Arguments(random, name, contexts)
+        call(name, *arguments.all())
+
+
+def main(path: str, seed: int, rounds: int) -> None:
+    call, random = Caller(path), Random(seed)
+    contexts = one_of_each(call, random)
+    names = [name for name in FUNCTIONS for _ in range(5 if name.endswith("Init") else 1)]
+    for _ in range(rounds):
+        for name in names:
+            one_call(call, random, name, contexts)
+        lib.SimdnetSetVerbose(0)
+        if random.random() < 0.2:
+            lib.SimdnetSetMaxIsa(NULL)
+    print({name: (call.good[name], call.refused[name]) for name in FUNCTIONS})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

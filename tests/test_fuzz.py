@@ -1,0 +1,38 @@
+"""Random arguments, also absurd ones, for every function: the library never crashes, and gives a result or a sentence."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from support import ROOT
+
+from pysimd import lowlevel
+
+ROUNDS = 250  # of a call of each function: about 5 s
+#: What has nothing to refuse, or nothing that the script may count.
+NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlign", "SimdAlignment", "SimdGetThreadNumber"}
+NO_SENTENCE |= {"SimdSetThreadNumber", "SimdSynetSpecifyTensorFormat", "SimdSynetTensorAlignment", "SimdCpuInfo"}
+NO_SENTENCE |= {name for name in dir(lowlevel) if name.startswith("Simdnet")}
+
+
+def test_random_arguments(tmp_path: Path) -> None:
+    seed = int(os.environ.get("FUZZ_SEED", random.randrange(1 << 32)))
+    note = tmp_path / "call"
+    note.write_bytes(bytes(1 << 13))
+    command = [sys.executable, str(ROOT / "tests" / "fuzz.py"), str(note), str(seed), str(ROUNDS)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        state = f"status {done.returncode}\n{done.stderr[-3000:]}"
+    except subprocess.TimeoutExpired:
+        done, state = None, "no end"
+    last = note.read_bytes().split(b"\0")[0].decode()
+    assert done and done.returncode == 0, f"{last}\n{state}\nrepeat with FUZZ_SEED={seed}"
+    counts = ast.literal_eval(done.stdout)
+    assert {name for name, (good, _) in counts.items() if not good} <= NO_SENTENCE
+    assert {name for name, (_, refused) in counts.items() if not refused} <= NO_SENTENCE
