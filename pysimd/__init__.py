@@ -44,6 +44,7 @@ from pysimd.infrastructure import (
     get_num_threads,
     isa_levels,
     max_isa,
+    num_threads,
     performance_statistic,
     set_max_isa,
     set_num_threads,
@@ -58,6 +59,8 @@ from pysimd.pooling import pooling_average, pooling_max
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
+from pysimd.threadpools import register_if_imported as _register_if_imported
+from pysimd.threadpools import register_threadpoolctl
 from pysimd.unary import absolute, exp, log, negative, rsqrt, sqrt, unary
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
@@ -113,12 +116,14 @@ __all__ = [
     "lrn",
     "max_isa",
     "negative",
+    "num_threads",
     "performance_statistic",
     "pooling_average",
     "pooling_max",
     "prelu",
     "prepare",
     "quantize",
+    "register_threadpoolctl",
     "relu",
     "restrict_range",
     "rsqrt",
@@ -142,3 +147,5 @@ __all__ = [
     "winograd_input",
     "winograd_output",
 ]
+
+_register_if_imported()

@@ -67,16 +67,30 @@ def set_verbose(level: int) -> None:
 
 
 def get_num_threads() -> int:
-    """The number of threads that one call may use; 1 unless set."""
+    """The number of threads that one call may use; 1 unless set, here or by the environment's ``SIMDNET_NUM_THREADS``."""
     return int(lib.SimdGetThreadNumber())
 
 
 def set_num_threads(number: int) -> None:
-    """Sets it for the whole process, limited to 1 .. the number of hardware threads. Results do not depend on it."""
+    """Sets it for the whole process, limited to 1 .. the number of processors that the process may use.
+
+    Results do not depend on it. What is worth several threads gets them; small work stays on the caller.
+    """
     number = index(number)
     if number < 1:
         raise ValueError(f"number is {number}, expected at least 1")
     lib.SimdSetThreadNumber(min(number, 1 << 30))
+
+
+@contextmanager
+def num_threads(number: int) -> Iterator[int]:
+    """Sets the number of threads inside a ``with`` block; gives the number then in use. It is that of the whole process."""
+    before = get_num_threads()
+    set_num_threads(number)
+    try:
+        yield get_num_threads()
+    finally:
+        set_num_threads(before)
 
 
 def isa_levels() -> tuple[str, ...]:

@@ -59,13 +59,22 @@ def test_performance_statistic() -> None:
     assert isinstance(pysimd.performance_statistic(), str)
 
 
+def usable_processors() -> int:
+    """The number that threads are limited to."""
+    try:
+        pysimd.set_num_threads(2**80)
+        return pysimd.get_num_threads()
+    finally:
+        pysimd.set_num_threads(1)
+
+
 def test_threads() -> None:
     assert pysimd.get_num_threads() == 1
+    assert 1 <= usable_processors() <= len(os.sched_getaffinity(0))
+    two = min(2, usable_processors())
     try:
         pysimd.set_num_threads(2)
-        assert pysimd.get_num_threads() == min(2, pysimd.cpu_info("threads"))
-        pysimd.set_num_threads(2**80)
-        assert 1 <= pysimd.get_num_threads() <= pysimd.cpu_info("threads")
+        assert pysimd.get_num_threads() == two
     finally:
         pysimd.set_num_threads(1)
     with pytest.raises(ValueError, match="number is 0"):
@@ -73,6 +82,71 @@ def test_threads() -> None:
     for value in ("2", 2.0, None):
         with pytest.raises(TypeError, match="integer"):
             pysimd.set_num_threads(value)  # type: ignore[arg-type]
+
+
+def test_threads_of_a_block() -> None:
+    two = min(2, usable_processors())
+    with pysimd.num_threads(2) as number:
+        assert number == pysimd.get_num_threads() == two
+        with pysimd.num_threads(1) as one:
+            assert one == pysimd.get_num_threads() == 1
+        assert pysimd.get_num_threads() == two
+    with pytest.raises(RuntimeError, match="inside"), pysimd.num_threads(2):
+        raise RuntimeError("inside")
+    assert pysimd.get_num_threads() == 1
+    with pytest.raises(ValueError, match="number is -1"), pysimd.num_threads(-1):
+        pass
+    assert pysimd.get_num_threads() == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "number", "ignored"),
+    [("2", 2, False), ("", 1, False), ("9" * 30, 2**30, False), ("0", 1, True), ("two", 1, True), ("-1", 1, True)],
+)
+def test_threads_of_the_environment(value: str, number: int, ignored: bool) -> None:
+    ran = python("import pysimd; print(pysimd.get_num_threads())", SIMDNET_NUM_THREADS=value)
+    assert ran.returncode == 0 and int(ran.stdout) == min(number, usable_processors())
+    assert ("SIMDNET_NUM_THREADS is ignored" in ran.stderr) == ignored
+
+
+def test_threadpoolctl() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    assert pysimd.register_threadpoolctl() and pysimd.register_threadpoolctl()
+    if not _library.LIBRARY_PATH.name.startswith("libsimdnet"):
+        pytest.skip(f"the library has another name: {_library.LIBRARY_PATH}")
+    ours = [pool for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "simdnet"]
+    assert len(ours) == 1
+    assert ours[0]["num_threads"] == 1 and ours[0]["version"] == pysimd.version()
+    assert ours[0]["architecture"] == pysimd.active_isa()
+    with pysimd.num_threads(2) as two:
+        with threadpoolctl.threadpool_limits(limits=1):
+            assert pysimd.get_num_threads() == 1
+        assert pysimd.get_num_threads() == two
+        with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+            assert pysimd.get_num_threads() == two
+
+
+def test_threadpoolctl_is_found_where_it_was_imported_before() -> None:
+    pytest.importorskip("threadpoolctl")
+    found = "sum(pool['internal_api'] == 'simdnet' for pool in threadpoolctl.threadpool_info())"
+    assert python(f"import threadpoolctl, pysimd; print({found})").stdout.strip() == "1"
+    assert python("import sys, pysimd; print('threadpoolctl' in sys.modules)").stdout.strip() == "False"
+
+
+def test_a_forked_child_computes() -> None:
+    x = np.ones((64, 64, 32), np.float32)
+    weight = np.ones((3, 3, 32, 32), np.float32)
+    expected = pysimd.convolution(x, weight, padding=1)
+    with pysimd.num_threads(2):
+        assert np.array_equal(pysimd.convolution(x, weight, padding=1), expected)
+        child = os.fork()
+        if child == 0:
+            good = False
+            try:
+                good = np.array_equal(pysimd.convolution(x, weight, padding=1), expected)
+            finally:
+                os._exit(0 if good else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_results_do_not_depend_on_the_number_of_threads(isa: str, rng: np.random.Generator) -> None:
