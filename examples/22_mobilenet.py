@@ -8,6 +8,7 @@ import pysimd
 
 rng = np.random.default_rng(0)
 stage = pysimd.ConvolutionStage
+RELU6 = "restrict_range"  # between 0 and 6, as MobileNets have their ReLU
 steps = []  # what an image runs through
 
 
@@ -18,25 +19,21 @@ def random(*shape):
 
 def then(function, x, *arguments, **options):
     """One more call. Its result is an array that every image writes anew, and that the next call reads."""
-    call = pysimd.prepare(function, x, *arguments, **options)
-    steps.append(call)
-    return call.result
+    steps.append(pysimd.prepare(function, x, *arguments, **options))
+    return steps[-1].result
 
 
 def convolution(x, outputs, kernel, stride=1):
-    layer = pysimd.Convolution32f(
-        x.shape, outputs, kernel=kernel, stride=stride, padding=kernel // 2, activation="restrict_range"
-    )
-    layer.set_params(random(*layer.weight_shape), None, (0, 6))  # between 0 and 6, as MobileNets have their ReLU
+    layer = pysimd.Convolution32f(x.shape, outputs, kernel=kernel, stride=stride, padding=kernel // 2, activation=RELU6)
+    layer.set_params(random(*layer.weight_shape), None, (0, 6))
     return then(layer.forward, x)
 
 
 def block(x, expand, outputs, stride):
     """An inverted residual block: many channels in the middle, a depthwise convolution on them, few channels at the ends."""
-    middle = stage(3, stride=stride, padding=1, activation="restrict_range")
-    stages = [stage(1, expand * x.shape[2], activation="restrict_range"), middle, stage(1, outputs)]
-    if expand == 1:
-        stages = stages[1:]  # nothing to expand
+    middle = stage(3, stride=stride, padding=1, activation=RELU6)
+    first = [stage(1, expand * x.shape[2], activation=RELU6)] if expand > 1 else []
+    stages = [*first, middle, stage(1, outputs)]
     shortcut = stride == 1 and x.shape[2] == outputs and expand > 1
     layer = pysimd.MergedConvolution32f(x.shape, stages, add=shortcut)
     bounds = [None if s.activation == "identity" else (0, 6) for s in stages]
@@ -46,20 +43,13 @@ def block(x, expand, outputs, stride):
 
 image = np.empty((224, 224, 3), np.float32)  # that is read by the first call
 x = convolution(image, 32, kernel=3, stride=2)
-for expand, outputs, count, stride in (
-    (1, 16, 1, 1),
-    (6, 24, 2, 2),
-    (6, 32, 3, 2),
-    (6, 64, 4, 2),
-    (6, 96, 3, 1),
-    (6, 160, 3, 2),
-    (6, 320, 1, 1),
-):
+blocks = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+for expand, outputs, count, stride in blocks:
     for i in range(count):
         x = block(x, expand, outputs, stride if i == 0 else 1)
 x = convolution(x, 1280, kernel=1)
-x = then(pysimd.pooling_average, x, kernel=x.shape[0])
-x = then(pysimd.inner_product, x.reshape(-1), random(1280, 1000).T.copy(), np.zeros(1000, np.float32))
+means = then(pysimd.pooling_average, x, kernel=x.shape[0]).reshape(-1)
+x = then(pysimd.inner_product, means, random(1280, 1000).T.copy(), np.zeros(1000, np.float32))
 probabilities = then(pysimd.softmax, x)
 
 
@@ -75,13 +65,11 @@ first = classify(pictures[0]).copy()
 print(len(steps), "calls,", image.shape, "->", first.shape, "sum", round(float(first.sum()), 3))
 print("another picture gives something else:", not np.array_equal(classify(pictures[1]), first))
 print("the first one again the same bits:", np.array_equal(classify(pictures[0]), first))
-
-times = []
+begin = time.perf_counter()
 for _ in range(20):
-    begin = time.perf_counter()
     classify(pictures[2])
-    times.append(time.perf_counter() - begin)
-print(f"{min(times) * 1e3:.2f} ms an image with {pysimd.get_num_threads()} thread(s) on {pysimd.active_isa()}")
+each = (time.perf_counter() - begin) / 20
+print(f"{each * 1e3:.2f} ms an image with {pysimd.get_num_threads()} thread(s) on {pysimd.active_isa()}")
 
 # Output:
 #
