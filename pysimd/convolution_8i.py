@@ -58,6 +58,23 @@ class Statistics:
         return scale
 
 
+def _check(stats: Statistics) -> None:
+    """Refuses what tells nothing, as :meth:`Convolution8i.set_params` does."""
+    if not isinstance(stats, Statistics):
+        raise TypeError(f"stats is a {type(stats).__name__}, expected pysimd.Statistics")
+    for name, values in (("min", stats.min), ("max", stats.max)):
+        element_of(values, f"stats.{name}", (FLOAT32,))
+        if values.shape != (stats.min.size,):
+            raise ValueError(
+                f"stats.{name} has shape {values.shape}, expected one value for each of {stats.min.size} channels"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"stats.{name} holds an infinity or a NaN, expected finite numbers")
+    if (stats.min > stats.max).any():
+        channel = int((stats.min > stats.max).argmax())
+        raise ValueError(f"stats.min of channel {channel} is {stats.min[channel]:g}, expected at most the maximum")
+
+
 def _along(coefficients: Array, x: Array, layout: Layout) -> Array:
     """One coefficient per channel, for the channels of `x`."""
     axis = -3 if layout_of(layout) == NCHW else -1
@@ -96,6 +113,7 @@ def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> 
 def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
     """The bytes of `x`, float32 (..., H, W, C) or (..., C, H, W): just those that :class:`Convolution8i` makes of them."""
     element_of(x, "x", (FLOAT32,))
+    _check(stats)
     with np.errstate(all="ignore"):
         scaled = x * _along(stats.scale, x, layout) + np.float32(stats.zero)
     bytes_: Array = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8)
@@ -105,6 +123,7 @@ def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
 def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
     """The values that the bytes `x` stand for, as float32."""
     element_of(x, "x", (UINT8,))
+    _check(stats)
     values: Array = (x.astype(np.float32) - np.float32(stats.zero)) * _along(stats.step, x, layout)
     return values
 

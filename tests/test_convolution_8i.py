@@ -193,6 +193,39 @@ def test_refused_samples(call: Any, error: type[Exception], sentence: str) -> No
         call()
 
 
+def singles(*values: float) -> np.ndarray[Any, Any]:
+    return np.array(values, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "error", "sentence"),
+    [
+        (singles(0, 2), singles(1, 1), ValueError, "stats.min of channel 1 is 2, expected at most the maximum"),
+        (singles(0, np.nan), singles(1, 1), ValueError, "stats.min holds an infinity or a NaN"),
+        (singles(0, 0), singles(1, np.inf), ValueError, "stats.max holds an infinity or a NaN"),
+        (np.zeros(2), singles(1, 1), TypeError, "stats.min has dtype float64"),
+        (singles(0, 0), singles(1), ValueError, r"stats.max has shape \(1,\), expected one value for each of 2"),
+        (np.zeros((1, 2), np.float32), singles(1, 1), ValueError, "stats.min has shape"),
+        (None, singles(1, 1), TypeError, "stats.min is"),
+    ],
+)
+def test_refused_statistics(low: Any, high: Any, error: type[Exception], sentence: str) -> None:
+    stats = pysimd.Statistics(low, high)
+    with pytest.raises(error, match=sentence):
+        pysimd.quantize(np.zeros((2, 2), np.float32), stats)
+    with pytest.raises(error, match=sentence):
+        pysimd.dequantize(np.zeros((2, 2), np.uint8), stats)
+    with pytest.raises((error, ValueError)):
+        pysimd.Convolution8i((2, 2, 2), 1, kernel=1).set_params(
+            np.zeros((1, 1, 2, 1), np.float32), src_stats=stats, dst_stats=pysimd.Statistics(singles(0), singles(1))
+        )
+
+
+def test_other_than_statistics_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"stats is a tuple, expected pysimd\.Statistics"):
+        pysimd.quantize(np.zeros((2, 2), np.float32), (0, 1))  # type: ignore[arg-type]
+
+
 # ------------------------------------------------------------------------------------------------------ refused
 
 

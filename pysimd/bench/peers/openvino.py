@@ -67,8 +67,8 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way
 
 
 def _quantised(block: Block, layout: str, values: Values) -> Way:
-    """A model as its own tools quantise them: the plugin makes one convolution of bytes of it. Images are transposed as floats,
-    behind which the plugin finds their bytes; behind bytes it would not."""
+    """A model as its own tools quantise them: the plugin makes one convolution of bytes of it. Images are transposed as
+    floats, behind which the plugin finds their bytes; behind bytes it would not."""
     layer, numbers = block.layers[0], quantised(values)
     src = in_layout(numbers.src, layout)[None]
     x = op.parameter(src.shape, np.uint8)
