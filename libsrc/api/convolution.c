@@ -146,7 +146,7 @@ static void describe(struct context * c)
     char shape[64] = "";
     if (c->plan.way->tiled)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", c->plan.flipped ? "as a convolution, " : "",
+    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", c->plan.turn ? "as a convolution, " : "",
              c->plan.way->name, shape, c->head.table->isa);
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "ops/deconvolution_32f.h"
 #include "ops/pieces.h"
 
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels)
@@ -133,7 +132,7 @@ static bool allocate(struct sn_convolution_32f * c)
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params)
 {
     float * turned = NULL;
-    if (c->flipped && c->weightSize && !(turned = sn_deconvolution_32f_flip(c, weight)))
+    if (c->turn && c->weightSize && !(turned = c->turn(c, weight)))
         return false;
     if (!c->held && !allocate(c)) {
         sn_free(turned);
@@ -174,8 +173,7 @@ void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float
 
 size_t sn_convolution_32f_held(const struct sn_convolution_32f * c)
 {
-    const size_t phases = (c->y.phase ? c->y.number : 0) + (c->x.phase ? c->x.number : 0);
-    return c->held ? c->heldSize + sn_ceil_div(phases * sizeof(struct sn_phase), sizeof(float)) : 0;
+    return c->held ? c->heldSize + sn_ceil_div(c->y.bytes + c->x.bytes, sizeof(float)) : 0;
 }
 
 void sn_convolution_32f_free(struct sn_convolution_32f * c)

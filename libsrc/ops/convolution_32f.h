@@ -64,7 +64,7 @@ struct sn_band {
 /* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
 struct sn_phases {
     struct sn_phase * phase;
-    size_t number;
+    size_t number, bytes;      /* of phases, and of their table */
     size_t stride;             /* from one output of a phase to the next */
     size_t count;              /* outputs of the first phase, of which no other has more */
     size_t tapStep, lineStep;  /* between the taps of a phase, and between the lines of input that they find */
@@ -78,7 +78,9 @@ struct sn_convolution_32f {
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
-    bool flipped;              /* a deconvolution computed as a convolution: weights come as the former has them */
+    /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of its
+     * own, NULL without memory. Else NULL. */
+    float * (*turn)(const struct sn_convolution_32f * c, const float * weight);
 
     size_t srcSize, dstSize;   /* floats of one image */
     size_t weightSize;         /* floats of the packed weights */

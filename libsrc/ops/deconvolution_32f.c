@@ -37,15 +37,14 @@ static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size
 
 static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t pad, size_t dst)
 {
-    size_t size;
     a->number = sn_min(stride, dst);
     a->stride = stride;
     a->count = sn_ceil_div(dst, stride);
     a->tapStep = stride / divisor(stride, dilation);
     a->lineStep = dilation / divisor(stride, dilation);
-    if (!sn_product(&size, a->number, sizeof(struct sn_phase)))
+    if (!sn_product(&a->bytes, a->number, sizeof(struct sn_phase)))
         return false;
-    a->phase = sn_allocate(size, SN_ALIGN);
+    a->phase = sn_allocate(a->bytes, SN_ALIGN);
     if (!a->phase)
         return false;
     find_taps(a, kernel, dilation, pad, dst);
@@ -133,18 +132,7 @@ static bool is_convolution(const struct sn_convolution_32f * c)
            p->padW <= x;
 }
 
-static void make_convolution(struct sn_convolution_32f * c)
-{
-    SimdConvolutionParameters * p = &c->p;
-    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
-    p->padY = y - p->padY;
-    p->padH = y - p->padH;
-    p->padX = x - p->padX;
-    p->padW = x - p->padW;
-    c->flipped = true;
-}
-
-float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const float * weight)
+static float * flip(const struct sn_convolution_32f * c, const float * weight)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, taps = p->kernelY * p->kernelX;
@@ -164,6 +152,17 @@ float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const flo
                 to[taps - 1 - k] = weight[k];
         }
     return turned;
+}
+
+static void make_convolution(struct sn_convolution_32f * c)
+{
+    SimdConvolutionParameters * p = &c->p;
+    const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
+    p->padY = y - p->padY;
+    p->padH = y - p->padH;
+    p->padX = x - p->padX;
+    p->padW = x - p->padW;
+    c->turn = flip;
 }
 
 /* ---- the plan */

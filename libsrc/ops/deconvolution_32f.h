@@ -96,9 +96,6 @@ double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c);
 /* Chooses the algorithm and computes all sizes for p, batch and table, which are set; false: one is too large. */
 bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c);
 
-/* The weights of the convolution that the deconvolution is computed as, allocated; NULL without memory. */
-float * sn_deconvolution_32f_flip(const struct sn_convolution_32f * c, const float * weight);
-
 extern const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise, sn_deconvolution_32f_nhwc,
     sn_deconvolution_32f_converted, sn_deconvolution_32f_nchw;
 
