@@ -74,8 +74,9 @@ try:
     pysimd.relu(x.astype(np.float64))
 except TypeError as error:
     print(error)
-print(f"pysimd {pysimd.__version__}, {pysimd.active_isa()}")
 END
+    ../bin/python -m pysimd info
+    ../bin/python -m pysimd selftest | tail -n 1
     )
 }
 try_package from-wheel "$wheel"
