@@ -37,21 +37,28 @@ html_show_sphinx = False
 
 
 def of_the_repository(app: Any, name: str, source: list[str]) -> None:
-    """Includes README.md and the like, which are written to be read where they lie: their links become links to pages, or
-    text where there is no page. Names of functions become links, too."""
+    """Includes README.md and the like, which are written to be read where they lie: their links become links to pages or,
+    where there is no page, to files. Names of functions become links, too."""
     text, folder = source[0], HERE
     included = re.search(r"^```{include} \.\./(\S+)\n```$", text, re.MULTILINE)
     if included:
-        folder = HERE.parent
-        text = text.replace(included[0], (folder / included[1]).read_text())
-    elsewhere = {"include/simdnet.h": "api/c/index.rst", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
+        file = HERE.parent / included[1]
+        folder, text = file.parent, text.replace(included[0], file.read_text())
+    elsewhere = {
+        "include/simdnet.h": "api/c/index.rst",
+        "CHANGELOG.md": "changelog.md",
+        "README.md": "index.md",
+        "examples/README.md": "examples.md",
+    }
 
     def link(found: re.Match[str]) -> str:
         shown, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
         if target.is_relative_to(HERE) or not target.exists():
             return f"[{shown}]({os.path.relpath(target, HERE)}{anchor})"  # of what does not exist a warning will tell
         page = elsewhere.get(str(target.relative_to(HERE.parent)))
-        return f"[{shown}]({page}{anchor})" if page else shown
+        if page:
+            return f"[{shown}]({page}{anchor})"
+        return f"{{download}}`{shown.strip('`')} <{os.path.relpath(target, HERE)}>`" if target.is_file() else shown
 
     def function(found: re.Match[str]) -> str:
         role = interfaces.ROLES.get(found[1])
