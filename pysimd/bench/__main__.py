@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
-    written.add_argument("--markdown", type=Path, metavar="FILE", help="the table of layers as a page of Markdown")
+    written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
     written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
     written.add_argument("--html", type=Path, metavar="FILE", help="one page with tables and pictures; needs matplotlib")
     files = parser.add_argument_group("from files, nothing is timed")
@@ -96,7 +96,7 @@ def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
     return report.figures(results, {peer.NAME: peer.VERSION for peer in others}, skipped)
 
 
-def _time_networks(arguments: argparse.Namespace) -> dict[str, Any]:
+def _time_networks(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
     names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network or USUAL
     levels, others = _levels(arguments), PEERS if arguments.peers else ()
     print(table.header(others), flush=True)
@@ -106,6 +106,9 @@ def _time_networks(arguments: argparse.Namespace) -> dict[str, Any]:
             progress.step(table.row(result, others))
             results.append(result)
     print(table.footer(results))
+    if arguments.markdown:
+        table.write_markdown(results, arguments.markdown, command, others)
+        print(f"written: {arguments.markdown}")
     return table.figures(results)
 
 
@@ -132,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.plots or arguments.html:
         pages.need_matplotlib()  # before minutes are spent
     print(machine.line())
-    measured = _time_networks(arguments) if arguments.whole else _time_layers(arguments, command)
+    measured = (_time_networks if arguments.whole else _time_layers)(arguments, command)
     figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}
     if arguments.json:
         report.write_json(figures, arguments.json)

@@ -11,17 +11,17 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pysimd.bench import machine
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
 from pysimd.bench.models import MODELS
 from pysimd.bench.whole import OURS
-from pysimd.bench.whole.workers import Failed, Worker
-
-_TOLERANCE = 1e-3  # of the largest value
+from pysimd.bench.whole.workers import Failed, Task, Worker
 
 
 @dataclass(frozen=True)
@@ -64,26 +64,19 @@ def image_of(net: Network) -> Array:
     return np.random.default_rng(7).random((h, w, c), np.float32)
 
 
-def _compared(mine: Array, theirs: Array) -> None:
-    error = float(np.abs(mine - theirs.reshape(mine.shape)).max() / max(np.abs(mine).max(), 1e-30))
-    if not error <= _TOLERANCE:
-        raise Failed(f"computes something else, error {error:.1e}")
-
-
 def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
     """One line of the table."""
     net = MODELS[name]()
-    image = image_of(net)
+    task = Task(isa, net, image_of(net), threads)
     absent: dict[str, str] = {}
     with ExitStack() as stack:
-        ours = Worker(OURS, isa, net, image, threads)
+        ours = Worker(OURS, task)
         stack.callback(ours.close)
         turn = [ours]
         for peer in peers:
             try:
-                worker = Worker(peer, isa, net, image, threads)
+                worker = Worker(peer, dataclasses.replace(task, expected=ours.result))
                 stack.callback(worker.close)
-                _compared(ours.result, worker.result)
                 turn.append(worker)
             except Failed as error:
                 absent[peer] = str(error)
@@ -122,6 +115,9 @@ def figures(results: Iterable[Whole]) -> dict[str, Any]:
 
 # ---- the text
 
+_LEGEND = """Milliseconds of a whole pass, one image. Behind another library's time: how many times ours that is, ± half of
+what the middle half of the rounds spans."""
+
 
 def header(peers: Sequence[str]) -> str:
     """The line above the table."""
@@ -143,12 +139,42 @@ def row(whole: Whole, peers: Sequence[str]) -> str:
 
 def footer(results: Sequence[Whole]) -> str:
     """What the columns are; how each library did it; who is ahead of us; what is missing."""
-    lines = ["", "Milliseconds of a whole pass, one image. Behind a peer's time: how many times ours that is, ± half of what"]
-    lines += ["the middle half of the rounds spans.", ""]
-    ways = dict.fromkeys(f"{name} {time.version}: {time.how}" for whole in results for name, time in whole.peers.items())
-    lines += ways
+    return "\n".join(["", _LEGEND, "", *_notes(results)])
+
+
+def _notes(results: Sequence[Whole]) -> list[str]:
+    lines = list(
+        dict.fromkeys(f"{name} {time.version}: {time.how}" for whole in results for name, time in whole.peers.items())
+    )
     for whole in results:
         lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
         behind = [name for name in whole.peers if whole.ratio(name) < 1]
-        lines += [f"{name} is ahead in {whole.title}, {whole.threads} threads" for name in behind]
-    return "\n".join(lines)
+        lines += [f"{name} is ahead in {whole.title}, threads: {whole.threads}" for name in behind]
+    return lines
+
+
+def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Sequence[str]) -> None:
+    """The table as a page, with the command that makes it."""
+    head = ["network", "level", "threads", "simdnet", *peers]
+    rows = [head, ["---"] * len(head)]
+    for whole in results:
+        cells = [
+            f"{whole.peers[peer].seconds * 1e3:.2f} ({whole.ratio(peer):.2f} ± {whole.spread(peer):.2f})"
+            if peer in whole.peers
+            else "-"
+            for peer in peers
+        ]
+        rows.append([whole.title, whole.isa, str(whole.threads), f"{whole.ours.seconds * 1e3:.2f}", *cells])
+    lines = [
+        "# Whole networks",
+        "",
+        f"`{command}` writes this page; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        f"{machine.line()}",
+        "",
+        _LEGEND,
+        "",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+        *(f"- {note}" for note in _notes(results)),
+    ]
+    path.write_text("\n".join(lines) + "\n")

@@ -1,7 +1,7 @@
 """A process for each library: their threads, left spinning after a call, would slow whoever comes next in the same one.
 
-A worker builds a network, picks the fastest of the library's ways, gives what it computes, and then takes samples when it is
-asked to. While another one has its turn it sleeps on its pipe.
+A worker builds a network, picks the fastest of the library's ways that compute what is expected, and then takes samples when
+it is asked to. While another one has its turn it sleeps on its pipe.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from typing import Any, Callable
 
 import numpy as np
 
+import pysimd
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
-from pysimd.bench.whole import Way
+from pysimd.bench.whole import OURS, Way
 
 _TRIAL_SECONDS, _ROUND_SECONDS = 0.1, 0.05
 _MOST_CALLS = 50
+_TOLERANCE = 1e-3  # of the largest value
 
 
 class Failed(Exception):
@@ -48,24 +50,45 @@ def _calls(call: Callable[[], Any], seconds: float, most: int = _MOST_CALLS) -> 
     return times
 
 
-def _fastest(ways: Iterable[Way]) -> Way:
-    trials = [(min(_calls(way.call, _TRIAL_SECONDS)), i, way) for i, way in enumerate(ways)]
+def error_of(result: Array, expected: Array) -> float:
+    """The largest difference, in parts of the largest value."""
+    return float(np.abs(result.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-30))
+
+
+def _fastest(ways: Iterable[Way], expected: Array | None) -> Way:
+    """Of those that compute the same; one that rounds too much is none of them."""
+    trials, errors = [], []
+    for i, way in enumerate(ways):
+        errors.append(0.0 if expected is None else error_of(np.asarray(way.result()), expected))
+        if errors[-1] <= _TOLERANCE:
+            trials.append((min(_calls(way.call, _TRIAL_SECONDS)), i, way))
+    if not trials:
+        raise Failed(f"computes something else, error {min(errors):.1e}")
     return min(trials)[-1]
 
 
-def _serve(pipe: Connection, name: str, isa: str, net: Network, image: Array, threads: int) -> None:
+@dataclass(frozen=True)
+class Task:
+    """What a worker is to do; `expected` is None for the first."""
+
+    isa: str
+    net: Network
+    image: Array
+    threads: int
+    expected: Array | None = None
+
+
+def _serve(pipe: Connection, name: str, task: Task) -> None:
     """The process: one reply to its start, then one to each request, until there is none."""
     try:
-        if name == "simdnet":
-            from pysimd._library import lib
-
-            lib.SimdnetSetMaxIsa(isa.encode())
+        if name == OURS:
+            pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"pysimd.bench.whole.{name}")
-        way = _fastest(library.build(net, image, threads))
+        way = _fastest(library.build(task.net, task.image, task.threads), task.expected)
         pipe.send(_Ready(library.VERSION, way.how, np.asarray(way.result())))
     except BaseException as error:  # a library's own failure is told, and is none of ours
         last = str(error).strip().splitlines()[-1:] or [""]
-        pipe.send(Failed(f"{type(error).__name__}: {last[0]}"))
+        pipe.send(error if isinstance(error, Failed) else Failed(f"{type(error).__name__}: {last[0]}"))
         return
     while pipe.recv():
         pipe.send(_calls(way.call, _ROUND_SECONDS))
@@ -74,11 +97,11 @@ def _serve(pipe: Connection, name: str, isa: str, net: Network, image: Array, th
 class Worker:
     """A library with a network, in a process of its own."""
 
-    def __init__(self, name: str, isa: str, net: Network, image: Array, threads: int) -> None:
+    def __init__(self, name: str, task: Task) -> None:
         processes = multiprocessing.get_context("spawn")
         self.name = name
         self._pipe, theirs = processes.Pipe()
-        self._process = processes.Process(target=_serve, args=(theirs, name, isa, net, image, threads), daemon=True)
+        self._process = processes.Process(target=_serve, args=(theirs, name, task), daemon=True)
         self._process.start()
         theirs.close()
         try:
