@@ -13,7 +13,7 @@ from typing import Any
 import pysimd
 
 HEADER = (Path(__file__).resolve().parent.parent / "include" / "simdnet.h").read_text(encoding="ascii")
-ROLES = dict.fromkeys(re.findall(r"^[a-z].*?\b(Simd\w+)\(", HEADER, re.MULTILINE), "func")
+ROLES = dict.fromkeys(re.findall(r"^\w.*?\b(Simd\w+)\(", HEADER, re.MULTILINE), "func")
 ROLES |= dict.fromkeys(re.findall(r"^(?:} |typedef void \(\*)(Simd\w+)\)?[;(]", HEADER, re.MULTILINE), "type")
 FAMILY = re.compile(r"^/\* -{20,} (.*) \*/$", re.MULTILINE)
 # A comment and what follows it, up to a blank line: a declaration or some, or nothing.
