@@ -53,12 +53,14 @@ FLAGS_avx2   := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
 FLAGS_neon   :=
 # Sets that better some kernels of their parent, on its vocabulary: nothing but isa/<isa>/ is compiled for them.
-EXTRAS_x86_64      := avx512vnni
+EXTRAS_x86_64      := avx512vnni avx512bf16
 EXTRAS_aarch64     := neondotprod
 EXTRAS             := $(EXTRAS_$(ARCH))
 PARENT_avx512vnni  := avx512
+PARENT_avx512bf16  := avx512
 PARENT_neondotprod := neon
 FLAGS_avx512vnni   := $(FLAGS_avx512) -mavx512vnni
+FLAGS_avx512bf16   := $(FLAGS_avx512) -mavx512bf16
 FLAGS_neondotprod  := -march=armv8.2-a+dotprod
 
 # ---- the flags that are not the user's to choose

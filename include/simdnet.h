@@ -921,6 +921,40 @@ size_t SimdnetFmaWork(size_t flops);
 /* The same for products of bytes as SimdSynetConvolution8iForward() adds them up, two operations for a multiply-add. */
 size_t SimdnetDotWork(size_t operations);
 
+/*
+ * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination are
+ * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
+ *
+ *   dst(o, y, x) = convert(activation(bias[o] + sum of round(src) * round(weight)))
+ *
+ * where round is to the nearest bfloat16, ties to even, subnormals kept (nothing changes of a bfloat16 source), sums and
+ * activation are of floats, and convert rounds in the same way to a bfloat16 destination. Products of bfloat16 numbers are
+ * exact in float. The sum of n products and the bias is within (n + 3) * 2^-23 * (sum of |product| + |bias|) of the exact one,
+ * whatever the order of its additions.
+ *
+ * On avx512bf16 the instruction adds two products at a time, which the bound has room for, takes subnormal numbers for zeros
+ * and makes none: there bfloat16 numbers, sums and results below 2^-126 may count as 0, which adds the sum of |src * weight|
+ * over the subnormal ones of them, and (n + 3) * 2^-126, to the bound.
+ *
+ * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any alignment.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv);
+
+/* The number of bytes of the buffer that Forward() can be given; at least 1, and constant. */
+size_t SimdnetConvolution16bExternalBufferSize(const void * context);
+
+/* The number of bytes that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdnetConvolution16bInternalBufferSize(const void * context);
+
+/* Gives the context its weights: floats as for SimdSynetConvolution32fSetParams(), which are copied, the weights rounded. May be
+ * called again, but not while Forward() runs. On error the context keeps what it had. */
+void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
+
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see SimdSynetConvolution32fForward(). */
+void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
+
 /* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */
 void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst);
 

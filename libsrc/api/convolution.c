@@ -26,13 +26,11 @@ bool sn_check_convolution_types(const struct sn_convolution_check * c)
     return check_formats(c);
 }
 
-bool sn_check_convolution_types_8i(const struct sn_convolution_check * c)
+bool sn_check_convolution_types_of(const struct sn_convolution_check * c, SimdTensorDataType small, const char * name)
 {
     const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcT == SimdTensorData32f || p->srcT == SimdTensorData8u,
-          "srcT is %d, expected SimdTensorData32f or SimdTensorData8u", (int)p->srcT);
-    CHECK(p->dstT == SimdTensorData32f || p->dstT == SimdTensorData8u,
-          "dstT is %d, expected SimdTensorData32f or SimdTensorData8u", (int)p->dstT);
+    CHECK(p->srcT == SimdTensorData32f || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT, name);
+    CHECK(p->dstT == SimdTensorData32f || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT, name);
     return check_formats(c);
 }
 
@@ -78,6 +76,25 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c)
     return check_size(c, sn_axis_y(c->p)) && check_size(c, sn_axis_x(c->p));
 }
 
+bool sn_check_convolution(const char * function, size_t batch, const SimdConvolutionParameters * p, SimdTensorDataType small,
+                          const char * name)
+{
+    const struct sn_convolution_check c = {function, "", p};
+    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
+    SN_CHECK_FOR(function, p, false, "conv is NULL, expected parameters");
+    return (small == SimdTensorData32f ? sn_check_convolution_types(&c) : sn_check_convolution_types_of(&c, small, name)) &&
+           sn_check_convolution_size(&c) && sn_check_convolution_channels(&c);
+}
+
+SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p)
+{
+    p.strideY = p.dstH == 1 ? 1 : p.strideY;
+    p.strideX = p.dstW == 1 ? 1 : p.strideX;
+    p.dilationY = p.kernelY == 1 ? 1 : p.dilationY;
+    p.dilationX = p.kernelX == 1 ? 1 : p.dilationX;
+    return p;
+}
+
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params)
 {
     const SimdConvolutionParameters * p = c->p;
@@ -120,15 +137,33 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConv
 
 size_t sn_external_size(size_t workspace) { return workspace ? workspace + SLACK : 1; }
 
+/* `buf` aligned, or scratch memory; NULL, and the last error set, without memory. */
+static void * place(const char * function, void * buf, size_t bytes, size_t unit, const char * units)
+{
+    void * work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(bytes);
+    if (!work)
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu %s", bytes / unit, units);
+    return work;
+}
+
 bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work)
 {
-    *work = NULL;
-    if (workspace == 0)
-        return true;
-    *work = buf ? (float *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(workspace * sizeof(float));
-    if (!*work)
-        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu floats", workspace);
-    return *work;
+    *work = workspace ? place(function, buf, workspace * sizeof(float), sizeof(float), "floats") : NULL;
+    return workspace == 0 || *work;
+}
+
+/* False when Forward has nothing to do, or cannot: then the last error is set. */
+static bool check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst)
+{
+    if (!held) {
+        sn_error_set(SN_ERROR_STATE, function, "SetParams has not been called, Forward needs weights");
+        return false;
+    }
+    if (results == 0)
+        return false;
+    SN_CHECK_FOR(function, src, false, "src is NULL, expected an array");
+    SN_CHECK_FOR(function, dst, false, "dst is NULL, expected an array");
+    return true;
 }
 
 /* ---- a convolution or a deconvolution */
@@ -203,15 +238,64 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
     if (!sn_context_check(context, kind, function))
         return;
     const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    if (!plan->held) {
-        sn_error_set(SN_ERROR_STATE, function, "SetParams has not been called, Forward needs weights");
-        return;
-    }
-    if (plan->dstSize == 0)
-        return;
-    SN_CHECK_FOR(function, src, SN_VOID, "src is NULL, expected an array");
-    SN_CHECK_FOR(function, dst, SN_VOID, "dst is NULL, expected an array");
     float * work;
-    if (sn_workspace(function, buf, plan->workSize, &work))
+    if (check_forward(function, plan->held, plan->dstSize, src, dst) && sn_workspace(function, buf, plan->workSize, &work))
         sn_convolution_32f_forward(plan, src, work, dst);
+}
+
+/* ---- convolutions of small numbers */
+
+void sn_dot_destroy(void * context) { sn_free(((struct sn_dot_context *)context)->plan.held); }
+
+static void describe_dot(struct sn_dot_context * c)
+{
+    const struct sn_dot_tile * tile = c->plan.tile;
+    char shape[64] = "";
+    if (c->plan.way->tiled)
+        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
+    snprintf(c->head.info, sizeof(c->head.info), "%s%s, %s", c->plan.way->name, shape, c->head.table->isa);
+}
+
+void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
+                   const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_dot * c))
+{
+    struct sn_dot_context * c = sn_context_new(kind, size, function);
+    if (!c)
+        return NULL;
+    c->plan.p = sn_convolution_simplified(*p);
+    c->plan.batch = batch;
+    c->plan.table = c->head.table;
+    if (!plan(&c->plan)) {
+        sn_context_free(c);
+        SN_CHECK_FOR(function, false, NULL, "conv of batch %zu describes an array that is too large", batch);
+    }
+    describe_dot(c);
+    sn_convolution_shape(&c->head, batch, p, 1);
+    return c;
+}
+
+size_t sn_dot_external(const struct sn_context_kind * kind, const char * function, const void * context)
+{
+    if (!sn_context_check(context, kind, function))
+        return 0;
+    const size_t size = ((const struct sn_dot_context *)context)->plan.workBytes;
+    return size ? size + SN_ALIGN - 1 : 1; /* aligning a caller's buffer may cost so many */
+}
+
+size_t sn_dot_internal(const struct sn_context_kind * kind, const char * function, const void * context)
+{
+    return sn_context_check(context, kind, function) ? ((const struct sn_dot_context *)context)->plan.heldBytes : 0;
+}
+
+void sn_dot_forward(const struct sn_context_kind * kind, const char * function, const void * context, const uint8_t * src,
+                    uint8_t * buf, uint8_t * dst)
+{
+    if (!sn_context_check(context, kind, function))
+        return;
+    const struct sn_convolution_dot * plan = &((const struct sn_dot_context *)context)->plan;
+    if (!check_forward(function, plan->held, plan->dstBytes, src, dst))
+        return;
+    uint8_t * work = plan->workBytes ? place(function, buf, plan->workBytes, 1, "bytes") : NULL;
+    if (work || plan->workBytes == 0)
+        plan->way->forward(plan, src, work, dst);
 }

@@ -8,6 +8,7 @@
 #include "api/check.h"
 #include "api/context.h"
 #include "ops/convolution_32f.h"
+#include "ops/convolution_dot.h"
 
 /* The parameters under check, and how a sentence names them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
 struct sn_convolution_check {
@@ -38,8 +39,8 @@ static inline struct sn_convolution_axis sn_axis_x(const SimdConvolutionParamete
 /* Floats, both NCHW or both NHWC. */
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
-/* Each float or uint8, likewise. */
-bool sn_check_convolution_types_8i(const struct sn_convolution_check * c);
+/* Each float or `small`, which sentences call `name`; likewise. */
+bool sn_check_convolution_types_of(const struct sn_convolution_check * c, SimdTensorDataType small, const char * name);
 
 /* At least one group, which divides the channels, and an activation that exists. */
 bool sn_check_convolution_channels(const struct sn_convolution_check * c);
@@ -49,6 +50,13 @@ bool sn_check_convolution_axis(const struct sn_convolution_check * c, const stru
 
 /* That, and dst = (src + pads - ((kernel - 1) * dilation + 1)) / stride + 1, on both axes. */
 bool sn_check_convolution_size(const struct sn_convolution_check * c);
+
+/* At least one image, parameters that are there, and those checks of types, sizes and channels; `small` may be 32f. */
+bool sn_check_convolution(const char * function, size_t batch, const SimdConvolutionParameters * p, SimdTensorDataType small,
+                          const char * name);
+
+/* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
+SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p);
 
 /* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params);
@@ -76,5 +84,20 @@ void sn_convolution_set(const struct sn_context_kind * kind, const char * functi
                         SimdBool * internal, const float * bias, const float * params);
 void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
                             float * buf, float * dst);
+
+/* ---- the same of convolutions of small numbers: contexts that begin with a struct sn_dot_context, `size` bytes of them */
+
+struct sn_dot_context {
+    struct sn_context head;
+    struct sn_convolution_dot plan;
+};
+
+void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
+                   const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_dot * c));
+void sn_dot_destroy(void * context);
+size_t sn_dot_external(const struct sn_context_kind * kind, const char * function, const void * context);
+size_t sn_dot_internal(const struct sn_context_kind * kind, const char * function, const void * context);
+void sn_dot_forward(const struct sn_context_kind * kind, const char * function, const void * context, const uint8_t * src,
+                    uint8_t * buf, uint8_t * dst);
 
 #endif

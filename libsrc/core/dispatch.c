@@ -19,6 +19,7 @@ void sn_install_sse41(struct sn_table * table);
 void sn_install_avx2(struct sn_table * table);
 void sn_install_avx512(struct sn_table * table);
 void sn_install_avx512vnni(struct sn_table * table);
+void sn_install_avx512bf16(struct sn_table * table);
 #elif defined(__aarch64__)
 void sn_install_neon(struct sn_table * table);
 void sn_install_neondotprod(struct sn_table * table);
@@ -36,7 +37,7 @@ static const struct level {
     {"avx2", SN_CPU_AVX2 | SN_CPU_FMA | SN_CPU_F16C, sn_install_avx2},
     {"avx512", SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL, sn_install_avx512},
     {"avx512vnni", SN_CPU_AVX512VNNI, sn_install_avx512vnni},
-    {"avx512bf16", SN_CPU_AVX512BF16, NULL},
+    {"avx512bf16", SN_CPU_AVX512BF16, sn_install_avx512bf16},
 #elif defined(__aarch64__)
     {"neon", SN_CPU_NEON, sn_install_neon},
     {"neondotprod", SN_CPU_DOTPROD, sn_install_neondotprod},

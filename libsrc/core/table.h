@@ -11,6 +11,7 @@
 
 #include "core/common.h"
 #include "core/convolution.h"
+#include "core/convolution_16b.h"
 #include "core/convolution_8i.h"
 #include "core/gemm.h"
 #include "core/winograd.h"
@@ -320,10 +321,16 @@ struct sn_table {
 
     /* quantised convolution, see core/convolution_8i.h */
     sn_convolution_8i_fn convolution_8i;
-    struct sn_gemm_8i_tile gemm_8i; /* this one and the next ones belong to the tile: `base` has none */
+    struct sn_dot_tile gemm_8i; /* this one and the next ones belong to the tile: `base` has none */
     struct sn_depthwise_8i depthwise_8i;
-    sn_pixels_8i_fn pixels_8i;
-    sn_planes_8u_fn planes_8u;
+    sn_pixels_fn pixels_8i;
+    sn_planes_fn planes_8u;
+
+    /* bfloat16 convolution, likewise */
+    sn_convolution_16b_fn convolution_16b;
+    struct sn_dot_tile gemm_16b;
+    sn_pixels_fn pixels_16b;
+    sn_planes_fn planes_16b;
 
     /* winograd, see core/winograd.h */
     sn_winograd_filter_32f_fn winograd_filter_32f;

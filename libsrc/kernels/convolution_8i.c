@@ -45,7 +45,7 @@ static void widen(const uint8_t * src, size_t n, uint8_t * dst)
 /* ---- NHWC */
 
 /* A row of elements: `scale` has as many. */
-static void row_of_pixels(const struct sn_pixels_8i * p, const uint8_t * src, const float * scale, size_t n, uint8_t * dst)
+static void row_of_pixels(const struct sn_pixels * p, const uint8_t * src, const float * scale, size_t n, uint8_t * dst)
 {
     SN_ALIGNED uint8_t bytes[V8U_N];
     const v32f zero = v_set_32f(p->zero);
@@ -73,7 +73,7 @@ static void row_of_pixels(const struct sn_pixels_8i * p, const uint8_t * src, co
 /* The elements that scales are repeated for, where pixels of few channels follow each other. */
 enum { REPEATED = 512 };
 
-static void from_pixels(const struct sn_pixels_8i * p)
+static void from_pixels(const struct sn_pixels * p)
 {
     const size_t element = p->floats ? sizeof(float) : 1, wide = p->wide ? 2 : 1;
     const uint8_t * src = p->src;
@@ -96,7 +96,7 @@ static void from_pixels(const struct sn_pixels_8i * p)
 /* ---- NCHW */
 
 /* n elements of channel c, as integers. */
-SN_INLINE v32i some_of_plane(const struct sn_pixels_8i * p, size_t c, size_t pixel, size_t n, v32f zero)
+SN_INLINE v32i some_of_plane(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f zero)
 {
     const size_t at = c * p->srcChannel + pixel;
     if (!p->floats)
@@ -105,7 +105,7 @@ SN_INLINE v32i some_of_plane(const struct sn_pixels_8i * p, size_t c, size_t pix
 }
 
 /* The square of pixels and of V8U_N channels that begins at (pixel, c): number i of `square` is those of a pixel. */
-SN_INLINE void square_of_planes(const struct sn_pixels_8i * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
+SN_INLINE void square_of_planes(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
 {
     const v32f zero = v_set_32f(p->zero);
     for (size_t i = 0; i < V32F_N; ++i) {
@@ -117,7 +117,7 @@ SN_INLINE void square_of_planes(const struct sn_pixels_8i * p, size_t c, size_t 
     v_transpose_32f(square);
 }
 
-static void from_planes(const struct sn_pixels_8i * p)
+static void from_planes(const struct sn_pixels * p)
 {
     SN_ALIGNED uint8_t bytes[V8U_N];
     for (size_t pixel = 0; pixel < p->pixels; pixel += V32F_N)
@@ -138,7 +138,7 @@ static void from_planes(const struct sn_pixels_8i * p)
         }
 }
 
-static void pixels_8i(const struct sn_pixels_8i * p)
+static void pixels_8i(const struct sn_pixels * p)
 {
     if (p->srcChannel == 1)
         from_pixels(p);

@@ -1,5 +1,5 @@
 /*
- * The register tile of struct sn_gemm_8i as a template: rows x (vectors * V32F_N) sums stay in registers while k runs.
+ * The register tile of struct sn_dot as a template: rows x (vectors * V32F_N) sums stay in registers while k runs.
  * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts. The file that includes this
  * has defined
  *
@@ -20,7 +20,7 @@
 /* The largest instance: arrays have this size, an instance uses its part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
-typedef void (*tile_fn)(const struct sn_gemm_8i * g, const uint8_t * a, int32_t * sums);
+typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
 
 /* 4 bytes in every lane. */
 SN_INLINE v32i tile_broadcast(const uint8_t * p)
@@ -53,12 +53,12 @@ SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const
     return b;
 }
 
-SN_INLINE void tile(const struct sn_gemm_8i * g, const uint8_t * a, int32_t * sums, int rows, int vectors)
+SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, int rows, int vectors)
 {
     v32i sum[TILE_ROWS][TILE_VECTORS];
     SN_UNROLL for (int j = 0; j < vectors; ++j)
     {
-        const v32i start = v_load_32i(g->start + j * V32F_N);
+        const v32i start = v_load_32i((const int32_t *)g->start + j * V32F_N);
         SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
     }
     const uint8_t * b = g->b;
@@ -70,14 +70,14 @@ SN_INLINE void tile(const struct sn_gemm_8i * g, const uint8_t * a, int32_t * su
 
 /* An instance, as a function of its own so that the compiler gives it all registers. */
 #define TILE(rows, vectors)                                                                                                 \
-    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_gemm_8i * g, const uint8_t * a,           \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,           \
                                                                   int32_t * sums)                                           \
     {                                                                                                                       \
         tile(g, a, sums, rows, vectors);                                                                                    \
     }
 
 /* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
-SN_INLINE void tile_column(const struct sn_gemm_8i * g, const tile_fn * tiles, size_t rows, size_t vectors)
+SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_t rows, size_t vectors)
 {
     SN_ALIGNED int32_t sums[TILE_ROWS * TILE_VECTORS * V32F_N];
     const size_t count = sn_ceil_div(g->width, rows);

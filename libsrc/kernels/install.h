@@ -15,6 +15,7 @@
     X(add_8i)                                                                                                               \
     X(channelwise)                                                                                                          \
     X(convolution_32f)                                                                                                      \
+    X(convolution_16b)                                                                                                      \
     X(convolution_8i)                                                                                                       \
     X(deconvolution_32f)                                                                                                    \
     X(depthwise_nchw_32f)                                                                                                   \
@@ -32,7 +33,8 @@
     X(unary)                                                                                                                \
     X(winograd)                                                                                                             \
     X(gemm_32f) /* in isa/<isa>/, as the next */                                                                            \
-    X(gemm_8i)
+    X(gemm_8i)                                                                                                              \
+    X(gemm_16b)
 
 #define SN_INSTALL(name) void ISA_FN(install_##name)(struct sn_table * table);
 SN_KERNELS(SN_INSTALL)

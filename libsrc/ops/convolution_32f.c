@@ -62,16 +62,6 @@ static const struct sn_convolution_32f_way * const ways[] = {
     &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_converted,
     &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
 
-void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
-{
-    const size_t one = sn_used(1, 1, p->kernelY, p->dilationY); /* lines of one output row */
-    const size_t lines = budget / sn_max(band->line, 1);
-    size_t rows = lines > one ? (lines - one) / band->strideY + 1 : 1;
-    rows = sn_min(rows, p->dstH);
-    band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows)); /* bands of about equal height */
-    band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
-}
-
 /*
  * Where lines of the output have nothing to do with each other, as in a 1x1 convolution, the images of a batch are one of many
  * lines: small ones fill the tile then, and weights pass by once. 32 pixels of 1024 to 1000 channels are 2.8 times as fast.

@@ -8,6 +8,7 @@
 #define SN_OPS_CONVOLUTION_32F_H
 
 #include "core/table.h"
+#include "ops/band.h"
 
 struct sn_convolution_32f;
 
@@ -45,21 +46,6 @@ extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, 
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_winograd_2,
     sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc,
     sn_convolution_32f_nchw;
-
-/*
- * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is
- * one cell high (or wide), the lines (columns) that a stride passes over are left out of the copy, and the stride becomes 1.
- */
-struct sn_band {
-    bool copied;
-    size_t rows;               /* output rows computed from one band */
-    size_t lines;              /* input lines for so many, padding included */
-    size_t columns;            /* columns of a line, padding included */
-    size_t strideY, strideX;   /* between the inputs of neighbouring outputs, in lines and columns of the band */
-    size_t pixel, line;        /* floats between columns and between lines */
-    size_t phases, run;        /* NCHW: a line is so many runs of so many floats, see ops/convolution_32f_nchw.c */
-    size_t plane;              /* NCHW: floats between channels */
-};
 
 /* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
 struct sn_phases {
@@ -124,12 +110,6 @@ static inline SimdConvolutionActivationType sn_tile_activation(const struct sn_c
 /* The floats of a vector. */
 static inline size_t sn_lanes(const struct sn_convolution_32f * c) { return c->table->alignment / sizeof(float); }
 
-/* The columns (lines) of a padded image that the outputs use. */
-static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_t dilation)
-{
-    return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
-}
-
 /* For NCHW: the band of `planes` channels, its lines split in phases; and the offset of a tap in it. False: too large. */
 bool sn_split_plan(struct sn_convolution_32f * c, size_t planes);
 size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky, size_t kx);
@@ -140,9 +120,6 @@ void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_
 /* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them, but for the end of the last vector. */
 void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
                             float * packed);
-
-/* Chooses band->rows so that about `budget` floats of lines suffice, and lines with it. band->line and strideY are set. */
-void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget);
 
 /* The number of floats in the `params` of an activation. */
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels);

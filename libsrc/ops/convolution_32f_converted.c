@@ -56,9 +56,7 @@ static bool plan(struct sn_convolution_32f * c)
     struct sn_band * band = &c->band;
     if (!sn_convolution_32f_nhwc.plan(c))
         return false;
-    const size_t rows = sn_min(band->rows, sn_max(PIXELS / p->dstW, 1));
-    band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows));
-    band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
+    sn_band_limit(band, p, sn_min(band->rows, sn_max(PIXELS / p->dstW, 1)));
     size_t image, result;
     if (!sn_product(&c->workSize, band->copied, band->lines, band->line) ||
         !sn_product(&image, lines_of(p, band->rows), p->srcW, p->srcC) ||

@@ -23,14 +23,8 @@ static bool plan_band(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct sn_band * band = &c->band;
-    const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);
-    const bool padded = p->padY || p->padX || columns > p->srcW ||
-                        sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) > p->srcH;
     const bool clash = p->srcC && p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
-    band->copied = p->srcC && (padded || clash);
-    band->strideY = band->copied && p->kernelY == 1 ? 1 : p->strideY;
-    band->strideX = band->copied && p->kernelX == 1 ? 1 : p->strideX;
-    band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
+    sn_band_plan(band, p, clash, false);
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
     return sn_product(&band->line, band->columns, band->pixel);
 }
@@ -94,39 +88,29 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
         memcpy(spread + g * width, values + g * outputs(c), outputs(c) * sizeof(float));
 }
 
-/* One line of the band from line y of the image (which may lie outside). */
-static void copy_line(const struct sn_convolution_32f * c, const float * src, size_t y, float * line)
+/* The band of an image. */
+struct copy {
+    const struct sn_convolution_32f * c;
+    const float * src;
+};
+
+static void fill(const void * job, uint8_t * to, size_t bytes)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_band * band = &c->band;
-    if (y >= p->srcH) { /* above the image, as the difference wraps, or below */
-        memset(line, 0, band->line * sizeof(float));
-        return;
-    }
-    src += y * p->srcW * p->srcC;
-    const size_t step = band->strideX == p->strideX ? 1 : p->strideX; /* in the image, for one column of the band */
-    const size_t before = sn_min(sn_ceil_div(p->padX, step), band->columns);
-    const size_t begin = sn_min(before * step - p->padX, p->srcW); /* the first column of the image that is copied */
-    const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before);
-    memset(line, 0, before * band->pixel * sizeof(float));
-    float * to = line + before * band->pixel;
-    if (step == 1 && band->pixel == p->srcC) {
-        memcpy(to, src + begin * p->srcC, inside * p->srcC * sizeof(float));
-    } else {
-        for (size_t x = 0; x < inside; ++x)
-            memcpy(to + x * band->pixel, src + (begin + x * step) * p->srcC, p->srcC * sizeof(float));
-    }
-    memset(to + inside * band->pixel, 0, (band->columns - before - inside) * band->pixel * sizeof(float));
+    (void)job;
+    memset(to, 0, bytes);
 }
 
-static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * work)
+static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_band * band = &c->band;
-    const size_t step = band->strideY == p->strideY ? 1 : p->strideY;
-    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);
-    for (size_t i = 0; i < lines; ++i)
-        copy_line(c, src, row * p->strideY + i * step - p->padY, work + i * band->line);
+    const struct copy * j = job;
+    const size_t pixel = j->c->p.srcC, bytes = pixel * sizeof(float);
+    const float * src = j->src + first * pixel;
+    if (step == 1 && j->c->band.pixel == pixel) {
+        memcpy(to, src, pixels * bytes);
+    } else {
+        for (size_t x = 0; x < pixels; ++x)
+            memcpy(to + x * j->c->band.pixel * sizeof(float), src + x * step * pixel, bytes);
+    }
 }
 
 void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r)
@@ -177,7 +161,8 @@ void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size
     r->srcLine = c->band.strideY * c->band.line;
     r->srcPixel = c->band.strideX * c->band.pixel;
     if (c->band.copied) {
-        copy_band(c, src, row, r->rows, work);
+        const struct copy job = {c, src};
+        sn_band_copy(&(struct sn_band_copy){&c->band, p, sizeof(float), &job, fill, copy}, row, r->rows, (uint8_t *)work);
         r->src = work;
     } else {
         r->src = src + row * p->strideY * p->srcW * p->srcC;

@@ -10,7 +10,7 @@
 
 /* ---- the way of `base`: the loops of the formula, everything as the caller gave it */
 
-static bool base_plan(struct sn_convolution_8i * c)
+static bool base_plan(struct sn_convolution_dot * c)
 {
     c->channels = c->p.dstC;
     c->group = c->p.dstC / c->p.group;
@@ -18,42 +18,55 @@ static bool base_plan(struct sn_convolution_8i * c)
     return true;
 }
 
-static void base_pack(const struct sn_convolution_8i * c, const int8_t * weight)
+static void base_pack(const struct sn_convolution_dot * c, const void * weight)
 {
     memcpy(c->weight, weight, c->weightCount);
 }
 
-static void base_forward(const struct sn_convolution_8i * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
+static void base_forward(const struct sn_convolution_dot * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
 {
     (void)work;
-    const struct sn_quantised_8i q = {c->weight, c->norm, c->bias, c->srcScale, c->dstScale, c->srcZero, c->dstZero,
-        c->given};
+    const struct sn_convolution_8i * own = (const struct sn_convolution_8i *)c;
+    const struct sn_quantised_8i q = {c->weight, own->norm, own->bias, c->srcScale, own->dstScale, c->srcZero, own->dstZero,
+        own->given};
     for (size_t b = 0; b < c->batch; ++b)
         c->table->convolution_8i(&c->p, &q, src + b * c->srcBytes, dst + b * c->dstBytes);
 }
 
-const struct sn_convolution_8i_way sn_convolution_8i_base = {"base", false, base_plan, base_pack, base_forward};
+const struct sn_convolution_dot_way sn_convolution_8i_base = {"base", false, base_plan, base_pack, base_forward};
 
 /* ---- the plan */
 
-
-bool sn_convolution_8i_plan(struct sn_convolution_8i * c)
+struct sn_result_8i sn_result_8i_of(const struct sn_convolution_8i * c, size_t first)
 {
+    SimdConvolutionActivationType activation = sn_dot_activation(&c->dot);
+    const bool bytes = c->dot.p.dstT == SimdTensorData8u;
+    if (bytes && (activation == SimdConvolutionActivationRelu || activation == SimdConvolutionActivationRestrictRange))
+        activation = SimdConvolutionActivationIdentity; /* low and high stand for them */
+    return (struct sn_result_8i){.bytes = bytes, .tame = c->tame, .norm = c->norm + first, .bias = c->bias + first,
+        .scale = c->dstScale + first, .zero = c->dstZero, .low = c->low + first, .high = c->high + first,
+        .activation = activation, .slope = c->dot.slope ? c->dot.slope + first : NULL,
+        .param = {c->dot.param[0], c->dot.param[1]}};
+}
+
+static void result(const struct sn_convolution_dot * c, size_t first, union sn_dot_result * to)
+{
+    to->as_8i = sn_result_8i_of((const struct sn_convolution_8i *)c, first);
+}
+
+bool sn_convolution_8i_plan(struct sn_convolution_dot * c)
+{
+    static const struct sn_convolution_dot_family family = {1, 1, false, result};
     const SimdConvolutionParameters * p = &c->p;
-    size_t all;
-    c->srcElement = p->srcT == SimdTensorData8u ? 1 : sizeof(float);
-    c->dstElement = p->dstT == SimdTensorData8u ? 1 : sizeof(float);
-    if (!sn_product(&c->srcBytes, c->srcElement, p->srcC, p->srcH, p->srcW) ||
-        !sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) ||
-        !sn_product(&c->dstBytes, c->dstElement, p->dstC, p->dstH, p->dstW) ||
-        !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
-        !sn_product(&c->weightCount, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX))
-        return false;
     const bool depthwise = p->group == p->srcC && p->group == p->dstC;
-    c->way = !c->table->gemm_8i.run ? &sn_convolution_8i_base
-             : depthwise            ? &sn_convolution_8i_depthwise
-                                    : &sn_convolution_8i_tiled;
-    return c->way->plan(c);
+    c->family = &family;
+    c->tile = &c->table->gemm_8i;
+    c->pixels = c->table->pixels_8i;
+    c->planes = c->table->planes_8u;
+    c->way = !c->tile->run ? &sn_convolution_8i_base
+             : depthwise   ? &sn_convolution_8i_depthwise
+                           : &sn_convolution_dot_tiled;
+    return sn_convolution_dot_plan(c);
 }
 
 /* ---- what becomes of statistics and weights; the formulas are in include/simdnet.h */
@@ -90,9 +103,9 @@ struct filter {
 static struct filter filter(const struct sn_convolution_8i * c, const float * weight, float bias, size_t o, int8_t * weight8,
                             struct sn_fault_8i * fault)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const SimdConvolutionParameters * p = &c->dot.p;
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs, taps = p->kernelY * p->kernelX;
-    const float * scale = c->srcScale + first;
+    const float * scale = c->dot.srcScale + first;
     struct filter f = {0, bias, 0, 0};
     float most = 0;
     if (!isfinite(bias))
@@ -115,7 +128,7 @@ static struct filter filter(const struct sn_convolution_8i * c, const float * we
             f.magnitude += abs(weight8[at]);
         }
     f.norm = 1 / ws;
-    f.b = bias - (float)((int64_t)c->srcZero * f.sum) / ws;
+    f.b = bias - (float)((int64_t)c->dot.srcZero * f.sum) / ws;
     if (!isfinite(f.norm) || !isfinite(f.b))
         *fault = (struct sn_fault_8i){"weight of output channel", o, most, "smaller numbers: norm or b is not finite",
             false};
@@ -131,9 +144,9 @@ static void limit(struct sn_convolution_8i * c, size_t o, const float * params)
     const float zero = c->dstZero, scale = c->dstScale[o];
     c->low[o] = 0;
     c->high[o] = 255;
-    if (c->p.activation == SimdConvolutionActivationRelu)
+    if (c->dot.p.activation == SimdConvolutionActivationRelu)
         c->low[o] = byte_of(0, scale, zero);
-    if (c->p.activation == SimdConvolutionActivationRestrictRange) {
+    if (c->dot.p.activation == SimdConvolutionActivationRestrictRange) {
         c->low[o] = isnan(params[0]) ? 0 : byte_of(params[0], scale, zero);
         c->high[o] = isnan(params[1]) ? 255 : byte_of(params[1], scale, zero);
     }
@@ -144,16 +157,17 @@ static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const float * w
                                    const float * params, const float * const * stats, float * scale, int8_t * weight8)
 {
     struct sn_fault_8i fault = {NULL, 0, 0, NULL, false};
-    c->srcZero = scales(stats[0], stats[1], c->p.srcC, c->srcScale);
-    c->dstZero = scales(stats[2], stats[3], c->p.dstC, scale);
+    c->dot.srcZero = scales(stats[0], stats[1], c->dot.p.srcC, c->dot.srcScale);
+    c->dstZero = scales(stats[2], stats[3], c->dot.p.dstC, scale);
     c->tame = true;
-    for (size_t o = 0; o < c->p.dstC && !fault.name; ++o) {
-        const size_t to = sn_spread_8i(c, o);
+    int32_t * start = c->dot.start;
+    for (size_t o = 0; o < c->dot.p.dstC && !fault.name; ++o) {
+        const size_t to = sn_dot_spread(&c->dot, o);
         const struct filter f = filter(c, weight, bias ? bias[o] : 0, o, weight8, &fault);
         c->norm[to] = f.norm;
         c->bias[to] = f.b;
         c->dstScale[to] = scale[o];
-        c->start[to] = (int32_t)(uint32_t)(f.sum * 128);
+        start[to] = c->dot.tile->biased ? (int32_t)(uint32_t)(f.sum * 128) : 0;
         limit(c, to, params);
         const double most = 255.0 * (double)f.magnitude * (double)f.norm + fabs((double)f.b);
         c->tame &= f.magnitude <= INT32_MAX / 255 && most * (double)scale[o] < 1e9;
@@ -161,66 +175,28 @@ static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const float * w
     return fault;
 }
 
-/* ---- memory: one block, laid out in the order of the widths of what it holds */
+/* ---- memory */
 
-static bool has_slope(const struct sn_convolution_8i * c)
+static uintptr_t lay_out(struct sn_convolution_dot * c, uintptr_t at)
 {
-    return c->p.activation == SimdConvolutionActivationPrelu || c->p.activation == SimdConvolutionActivationLeakyRelu;
-}
-
-static void * take(uintptr_t * at, size_t bytes)
-{
-    void * here = (void *)*at;
-    *at += sn_align(bytes, SN_ALIGN);
-    return here;
-}
-
-/* Lays the arrays out from the address `at` on; the end of them. */
-static uintptr_t lay_out(struct sn_convolution_8i * c, uintptr_t at)
-{
+    struct sn_convolution_8i * own = (struct sn_convolution_8i *)c;
     const size_t floats = c->channels * sizeof(float);
-    c->segment = take(&at, c->segments * sizeof(size_t));
-    c->weight = take(&at, c->weightBytes);
-    c->start = take(&at, floats);
-    c->norm = take(&at, floats);
-    c->bias = take(&at, floats);
-    c->slope = has_slope(c) ? take(&at, floats) : NULL;
-    c->dstScale = take(&at, floats);
-    c->srcScale = take(&at, c->p.srcC * sizeof(float));
-    c->low = take(&at, c->channels + SN_ALIGN); /* these are read by vectors of bytes */
-    c->high = take(&at, c->channels + SN_ALIGN);
-    c->given = take(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float));
+    at = sn_dot_lay_out(c, at);
+    own->norm = sn_dot_take(&at, floats);
+    own->bias = sn_dot_take(&at, floats);
+    own->dstScale = sn_dot_take(&at, floats);
+    c->srcScale = sn_dot_take(&at, c->p.srcC * sizeof(float));
+    own->low = sn_dot_take(&at, c->channels + SN_ALIGN); /* these are read by vectors of bytes */
+    own->high = sn_dot_take(&at, c->channels + SN_ALIGN);
+    own->given = sn_dot_take(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float));
     return at;
-}
-
-static bool allocate(struct sn_convolution_8i * c)
-{
-    size_t bytes;
-    if (!sn_product(&bytes, c->channels, 6 * sizeof(float)) || !sn_product(&bytes, c->p.srcC, sizeof(float)))
-        return false;
-    c->heldBytes = lay_out(c, 0);
-    c->held = sn_allocate(sn_max(c->heldBytes, 1), SN_ALIGN);
-    if (!c->held)
-        return false;
-    memset(c->held, 0, c->heldBytes);
-    lay_out(c, (uintptr_t)c->held);
-    return true;
 }
 
 static void set_params(struct sn_convolution_8i * c, const float * params)
 {
-    const size_t count = sn_activation_params(c->p.activation, c->p.dstC);
-    for (size_t i = 0; i < count; ++i)
+    sn_convolution_dot_params(&c->dot, params);
+    for (size_t i = 0; i < sn_activation_params(c->dot.p.activation, c->dot.p.dstC); ++i)
         c->given[i] = params[i];
-    if (c->p.activation == SimdConvolutionActivationPrelu)
-        for (size_t o = 0; o < c->p.dstC; ++o)
-            c->slope[sn_spread_8i(c, o)] = params[o];
-    else if (has_slope(c))
-        for (size_t i = 0; i < c->channels; ++i)
-            c->slope[i] = params[0];
-    else
-        for (size_t i = 0; i < count; ++i)
-            c->param[i] = params[i];
 }
 
 static struct sn_fault_8i fault_of_stats(const struct sn_convolution_8i * c, const float * const * stats)
@@ -228,7 +204,7 @@ static struct sn_fault_8i fault_of_stats(const struct sn_convolution_8i * c, con
     static const char * const names[] = {"stats[0] of channel", "stats[1] of channel", "stats[2] of channel",
                                          "stats[3] of channel"};
     for (size_t t = 0; t < 4; ++t)
-        for (size_t i = 0; i < (t < 2 ? c->p.srcC : c->p.dstC); ++i) {
+        for (size_t i = 0; i < (t < 2 ? c->dot.p.srcC : c->dot.p.dstC); ++i) {
             if (!isfinite(stats[t][i]))
                 return (struct sn_fault_8i){names[t], i, stats[t][i], "a finite number", false};
             if (t % 2 && stats[t - 1][i] > stats[t][i])
@@ -247,29 +223,24 @@ struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const flo
     struct sn_convolution_8i next = *c;
     size_t scratch;
     float * scale = NULL;
-    next.held = NULL;
-    if (sn_product(&scratch, c->p.dstC, sizeof(float)))
-        scale = sn_allocate(sn_max(scratch + c->weightCount, 1), SN_ALIGN);
-    if (!scale || !allocate(&next)) {
+    next.dot.held = NULL;
+    if (sn_product(&scratch, c->dot.p.dstC, sizeof(float)))
+        scale = sn_allocate(sn_max(scratch + c->dot.weightCount, 1), SN_ALIGN);
+    if (!scale || !sn_convolution_dot_hold(&next.dot, lay_out)) {
         sn_free(scale);
         return (struct sn_fault_8i){NULL, 0, 0, NULL, true};
     }
-    int8_t * weight8 = (int8_t *)(scale + c->p.dstC);
-    memset(weight8, 0, c->weightCount);
-    if (c->p.dstC) { /* of any number of groups */
+    int8_t * weight8 = (int8_t *)(scale + c->dot.p.dstC);
+    memset(weight8, 0, c->dot.weightCount);
+    if (c->dot.p.dstC) { /* of any number of groups */
         set_params(&next, params);
         fault = quantise(&next, weight, bias, params, stats, scale, weight8);
         if (!fault.name)
-            next.way->pack(&next, weight8);
+            next.dot.way->pack(&next.dot, weight8);
     }
     sn_free(scale);
-    sn_free(fault.name ? next.held : c->held);
+    sn_free(fault.name ? next.dot.held : c->dot.held);
     if (!fault.name)
         *c = next;
     return fault;
-}
-
-void sn_convolution_8i_forward(const struct sn_convolution_8i * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
-{
-    c->way->forward(c, src, work, dst);
 }

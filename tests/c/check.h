@@ -80,6 +80,7 @@ typedef void * (*check_open_fn)(const void * job, void * const * a);
     X(add)                                                                                                                  \
     X(channelwise)                                                                                                          \
     X(convolution_32f)                                                                                                      \
+    X(convolution_16b)                                                                                                      \
     X(convolution_8i)                                                                                                       \
     X(deconvolution_32f)                                                                                                    \
     X(eltwise)                                                                                                              \

@@ -1,8 +1,27 @@
-/* What the checks of convolutions and deconvolutions share; all of it is in check_convolution_32f.c. */
+/* What the checks of convolutions and deconvolutions share. */
 #ifndef SN_CHECK_CONVOLUTION_H
 #define SN_CHECK_CONVOLUTION_H
 
 #include "check.h"
+
+/* ---- check_convolution.c */
+
+/* A shape of floats, square but for the image; sets the size of the output; 1 .. limit, small ones more often. */
+SimdConvolutionParameters check_convolution_shape(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC,
+                                                  size_t kernel, size_t stride, size_t pad, size_t group);
+void check_convolution_output(SimdConvolutionParameters * p);
+size_t check_few(size_t limit);
+
+/* Anything, with up to so many channels in a group. */
+SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, size_t inputs, size_t outputs);
+
+/* The number of weights. */
+size_t check_convolution_weights(const SimdConvolutionParameters * p);
+
+/* All of the parameters, for the text of a case; valid until the next call. */
+const char * check_convolution_text(const SimdConvolutionParameters * p, size_t batch);
+
+/* ---- check_convolution_32f.c */
 
 /* The number of the `params` of an activation, and values that are good for it; Prelu keeps what there is. */
 size_t check_activation_params(const SimdConvolutionParameters * p);

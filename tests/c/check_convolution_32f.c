@@ -13,6 +13,8 @@
 #define FORWARD "SimdSynetConvolution32fForward"
 #define SET_PARAMS "SimdSynetConvolution32fSetParams"
 
+#define shape check_convolution_shape
+
 typedef SimdConvolutionParameters parameters;
 
 struct job {
@@ -33,7 +35,6 @@ size_t check_activation_params(const parameters * p)
 
 static size_t src_size(const struct job * j) { return j->batch * j->p.srcC * j->p.srcH * j->p.srcW; }
 static size_t dst_size(const struct job * j) { return j->batch * j->p.dstC * j->p.dstH * j->p.dstW; }
-static size_t weight_size(const parameters * p) { return p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX; }
 
 /* ---- a context and its use */
 
@@ -58,13 +59,13 @@ static void * open(const void * job, void * const * a)
     void * context = init(job, a);
     if (!context || j->no_set)
         return context;
-    float * weight = check_copy(a[WEIGHT], weight_size(&j->p)), * bias = check_copy(a[BIAS], j->p.dstC);
+    float * weight = check_copy(a[WEIGHT], check_convolution_weights(&j->p)), * bias = check_copy(a[BIAS], j->p.dstC);
     float * params = check_copy(a[PARAMS], check_activation_params(&j->p));
     SimdBool internal = SimdFalse;
     SimdSynetConvolution32fSetParams(context, weight, &internal, j->no_bias ? NULL : bias, params);
     if (internal != SimdTrue && j->p.dstC != 0)
         check_that(false, SET_PARAMS, "internal is not SimdTrue");
-    memset(weight, 0xFF, weight_size(&j->p) * sizeof(float));
+    memset(weight, 0xFF, check_convolution_weights(&j->p) * sizeof(float));
     memset(bias, 0xFF, j->p.dstC * sizeof(float));
     free(weight);
     free(bias);
@@ -262,14 +263,10 @@ void check_activation_values(const parameters * p, float * params)
 static void declare(const struct job * j, enum check_fill fill)
 {
     const parameters * p = &j->p;
-    check_case(FORWARD,
-               "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s%s%s %s", j->batch,
-               p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY, p->dilationX,
-               p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
-               check_format_name(p->srcF), j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "", check_fill_name(fill));
+    check_case(FORWARD, "%s%s%s %s", check_convolution_text(p, j->batch), j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "", check_fill_name(fill));
     const float * src = check_in("src", CHECK_32F, src_size(j), fill);
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
-    const float * weight = check_in("weight", CHECK_32F, weight_size(p), wild ? CHECK_RANDOM : fill);
+    const float * weight = check_in("weight", CHECK_32F, check_convolution_weights(p), wild ? CHECK_RANDOM : fill);
     float * bias = check_in("bias", CHECK_32F, p->dstC, CHECK_RANDOM);
     float * params = check_in("params", CHECK_32F, check_activation_params(p), CHECK_RANDOM);
     check_out("dst", CHECK_32F, dst_size(j));
@@ -281,55 +278,6 @@ static void declare(const struct job * j, enum check_fill fill)
                                  check_bound());
 }
 
-static size_t output(size_t src, size_t pads, size_t kernel, size_t dilation, size_t stride)
-{
-    return (src + pads - (kernel - 1) * dilation - 1) / stride + 1;
-}
-
-static void set_output(parameters * p)
-{
-    p->dstH = output(p->srcH, p->padY + p->padH, p->kernelY, p->dilationY, p->strideY);
-    p->dstW = output(p->srcW, p->padX + p->padW, p->kernelX, p->dilationX, p->strideX);
-}
-
-static parameters shape(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC, size_t kernel,
-                        size_t stride, size_t pad, size_t group)
-{
-    parameters p = {.srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData32f, .srcF = format, .dstC = dstC,
-                    .dstT = SimdTensorData32f, .dstF = format, .kernelY = kernel, .kernelX = kernel, .dilationY = 1,
-                    .dilationX = 1, .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad,
-                    .group = group};
-    set_output(&p);
-    return p;
-}
-
-/* 1 .. limit, small ones more often. */
-static size_t few(size_t limit) { return check_random(1, check_random(1, limit)); }
-
-static parameters random_shape(SimdTensorFormatType format)
-{
-    parameters p = shape(format, 1, 1, 1, 1, 1, 1, 0, 1);
-    p.kernelY = few(5), p.kernelX = few(5);
-    p.dilationY = few(3), p.dilationX = few(3);
-    p.strideY = few(4), p.strideX = few(4);
-    p.padY = check_random(0, few(4)), p.padX = check_random(0, few(4));
-    p.padH = check_random(0, few(4)), p.padW = check_random(0, few(4));
-    const size_t kind = check_random(0, 3);
-    if (kind == 0) {
-        p.group = p.srcC = p.dstC = check_random(1, 40);
-    } else {
-        p.group = kind == 1 ? few(4) : 1;
-        p.srcC = few(20) * p.group;
-        p.dstC = few(40) * p.group;
-    }
-    const size_t reach_y = (p.kernelY - 1) * p.dilationY + 1, reach_x = (p.kernelX - 1) * p.dilationX + 1;
-    p.srcH = check_random(reach_y > p.padY + p.padH ? reach_y - p.padY - p.padH : 1, 14);
-    p.srcW = check_random(reach_x > p.padX + p.padW ? reach_x - p.padX - p.padW : 1, check_random(0, 4) ? 14 : 40);
-    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
-    set_output(&p);
-    return p;
-}
-
 static void run_case(struct job j, enum check_fill fill)
 {
     declare(&j, fill);
@@ -338,12 +286,8 @@ static void run_case(struct job j, enum check_fill fill)
 
 static void random_case(SimdTensorFormatType format)
 {
-    struct job j = {.p = random_shape(format), .batch = few(2), .own_buffer = check_random(0, 1),
+    struct job j = {.p = check_convolution_random(format, 20, 40), .batch = check_few(2), .own_buffer = check_random(0, 1),
                     .no_bias = check_random(0, 3) == 0};
-    if (weight_size(&j.p) * j.p.dstH * j.p.dstW > 400000 && j.p.group != j.p.srcC) { /* keeps base's time short */
-        j.p.srcC = j.p.group * few(3);
-        j.p.dstC = j.p.group * few(6);
-    }
     run_case(j, check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
 }
 
@@ -372,7 +316,7 @@ static void blocks(SimdTensorFormatType format)
         j.p.activation = (SimdConvolutionActivationType)(n % 7);
         if (n % 5 == 0)
             j.p.padX = j.p.padW = check_random(kernel > j.p.srcW ? kernel / 2 : 0, kernel);
-        set_output(&j.p);
+        check_convolution_output(&j.p);
         run_case(j, CHECK_RANDOM);
     }
 }
@@ -422,7 +366,7 @@ static void tiles(SimdTensorFormatType format)
         j.p.padY = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padX = check_random(j.p.srcW < 3 ? 1 : 0, 3);
         j.p.padH = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padW = check_random(j.p.srcW < 3 ? 1 : 0, 3);
         j.p.activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
-        set_output(&j.p);
+        check_convolution_output(&j.p);
         run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
 }
@@ -529,7 +473,7 @@ static void refusals_of_calls(void)
     check_refused(CHECK_STATE, "SetParams", forward_null, &j);
     check_case(SET_PARAMS, "bad arguments");
     check_in("src", CHECK_32F, src_size(&j), CHECK_RANDOM);
-    check_in("weight", CHECK_32F, weight_size(&j.p), CHECK_RANDOM);
+    check_in("weight", CHECK_32F, check_convolution_weights(&j.p), CHECK_RANDOM);
     check_open(init);
     check_refused(CHECK_VALUE, "weight", set_null, &j);
     j.no_bias = true;
@@ -545,7 +489,7 @@ static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_
     struct job j = {.p = shape(format, c, size, size, o, kernel, stride, kernel / 2, group), .batch = 1, .bench = true};
     j.p.activation = SimdConvolutionActivationRelu;
     declare(&j, CHECK_RANDOM);
-    check_bench(forward, &j, 2.0 * (double)weight_size(&j.p) * (double)(j.p.dstH * j.p.dstW), 0);
+    check_bench(forward, &j, 2.0 * (double)check_convolution_weights(&j.p) * (double)(j.p.dstH * j.p.dstW), 0);
 }
 
 static void bench(void)

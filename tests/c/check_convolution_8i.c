@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "check.h"
+#include "check_convolution.h"
 
 #define INIT "SimdSynetConvolution8iInit"
 #define FORWARD "SimdSynetConvolution8iForward"
@@ -38,15 +38,8 @@ struct job {
 
 enum { SRC, WEIGHT, BIAS, PARAMS, STAT, DST = STAT + 4 };
 
-static size_t params_of(const parameters * p)
-{
-    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
-    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
-}
-
 static size_t src_size(const struct job * j) { return j->batch * j->p.srcC * j->p.srcH * j->p.srcW; }
 static size_t dst_size(const struct job * j) { return j->batch * j->p.dstC * j->p.dstH * j->p.dstW; }
-static size_t weight_size(const parameters * p) { return p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX; }
 static enum check_type type_of(SimdTensorDataType type) { return type == SimdTensorData8u ? CHECK_8U : CHECK_32F; }
 static size_t dst_bytes(const struct job * j) { return dst_size(j) * (j->p.dstT == SimdTensorData8u ? 1 : 4); }
 
@@ -66,7 +59,8 @@ static void * open(const void * job, void * const * a)
     void * context = init(job, a);
     if (!context || j->no_set)
         return context;
-    const size_t sizes[] = {0, weight_size(&j->p), j->p.dstC, params_of(&j->p), j->p.srcC, j->p.srcC, j->p.dstC, j->p.dstC};
+    const size_t sizes[] = {0, check_convolution_weights(&j->p), j->p.dstC, check_activation_params(&j->p), j->p.srcC, j->p.srcC,
+        j->p.dstC, j->p.dstC};
     float * own[DST] = {NULL};
     for (size_t i = WEIGHT; i < DST; ++i) {
         own[i] = malloc(sizes[i] * sizeof(float) + 1);
@@ -124,13 +118,6 @@ static void forward_batch(const void * job, void * context, void * const * a)
 
 /* ---- cases */
 
-static void set_params(const struct job * j, float * params)
-{
-    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
-    if (j->p.activation != SimdConvolutionActivationPrelu)
-        memcpy(params, values[j->p.activation], params_of(&j->p) * sizeof(float));
-}
-
 /* Minima and maxima from random numbers of -1 .. 1, of about the given size. */
 static void set_stats(enum stats kind, size_t channels, float size, float * min, float * max)
 {
@@ -157,21 +144,16 @@ static void spoil(enum check_type type, size_t count, void * data)
 static void declare(const struct job * j, int fill)
 {
     const parameters * p = &j->p;
-    check_case(FORWARD,
-               "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s %s->%s %s->%s%s%s %s",
-               j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
-               p->dilationX, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
-               check_format_name(p->srcF), p->srcT == SimdTensorData8u ? "8u" : "32f",
-               p->dstT == SimdTensorData8u ? "8u" : "32f",
-               stats_names[j->src], stats_names[j->dst], j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "",
+    check_case(FORWARD, "%s %s->%s%s%s %s", check_convolution_text(p, j->batch), stats_names[j->src],
+               stats_names[j->dst], j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "",
                fill == WORST ? "worst" : check_fill_name((enum check_fill)fill));
     const enum check_fill filled = fill == WORST ? CHECK_EQUAL : (enum check_fill)fill;
     const bool wild = filled == CHECK_LARGE || filled == CHECK_INF || filled == CHECK_NAN || filled == CHECK_DENORMAL;
     void * src = check_in("src", type_of(p->srcT), src_size(j), filled);
     check_any_address();
-    float * weight = check_in("weight", CHECK_32F, weight_size(p), wild ? CHECK_RANDOM : filled);
+    float * weight = check_in("weight", CHECK_32F, check_convolution_weights(p), wild ? CHECK_RANDOM : filled);
     check_in("bias", CHECK_32F, p->dstC, CHECK_RANDOM);
-    float * params = check_in("params", CHECK_32F, params_of(p), CHECK_RANDOM);
+    float * params = check_in("params", CHECK_32F, check_activation_params(p), CHECK_RANDOM);
     float * stats[4];
     static const char * const names[] = {"srcMin", "srcMax", "dstMin", "dstMax"};
     for (size_t i = 0; i < 4; ++i)
@@ -179,12 +161,12 @@ static void declare(const struct job * j, int fill)
     check_out("dst", type_of(p->dstT), dst_size(j));
     check_any_address();
     check_open(open);
-    set_params(j, params);
+    check_activation_values(p, params);
     set_stats(j->src, p->srcC, 1, stats[0], stats[1]);
     set_stats(j->dst, p->dstC, sqrtf((float)(p->srcC / p->group * p->kernelY * p->kernelX)), stats[2], stats[3]);
     if (fill == WORST) {
         spoil(type_of(p->srcT), src_size(j), src);
-        spoil(CHECK_32F, weight_size(p), weight);
+        spoil(CHECK_32F, check_convolution_weights(p), weight);
     }
     if (p->activation == SimdConvolutionActivationElu && p->dstT == SimdTensorData8u)
         check_bytes_within(1);
@@ -192,25 +174,11 @@ static void declare(const struct job * j, int fill)
         check_ulp(4);
 }
 
-static size_t output(size_t src, size_t pads, size_t kernel, size_t dilation, size_t stride)
-{
-    return (src + pads - (kernel - 1) * dilation - 1) / stride + 1;
-}
-
-static void set_output(parameters * p)
-{
-    p->dstH = output(p->srcH, p->padY + p->padH, p->kernelY, p->dilationY, p->strideY);
-    p->dstW = output(p->srcW, p->padX + p->padW, p->kernelX, p->dilationX, p->strideX);
-}
-
 static parameters shape(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC, size_t kernel,
                         size_t stride, size_t pad, size_t group)
 {
-    parameters p = {.srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData8u, .srcF = format, .dstC = dstC,
-                    .dstT = SimdTensorData8u, .dstF = format, .kernelY = kernel, .kernelX = kernel, .dilationY = 1,
-                    .dilationX = 1, .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad,
-                    .group = group};
-    set_output(&p);
+    parameters p = check_convolution_shape(format, srcC, h, w, dstC, kernel, stride, pad, group);
+    p.srcT = p.dstT = SimdTensorData8u;
     return p;
 }
 
@@ -218,34 +186,6 @@ static void set_types(parameters * p, size_t number)
 {
     p->srcT = number & 1 ? SimdTensorData32f : SimdTensorData8u;
     p->dstT = number & 2 ? SimdTensorData32f : SimdTensorData8u;
-}
-
-/* 1 .. limit, small ones more often. */
-static size_t few(size_t limit) { return check_random(1, check_random(1, limit)); }
-
-static parameters random_shape(SimdTensorFormatType format)
-{
-    parameters p = shape(format, 1, 1, 1, 1, 1, 1, 0, 1);
-    p.kernelY = few(5), p.kernelX = few(5);
-    p.dilationY = few(3), p.dilationX = few(3);
-    p.strideY = few(4), p.strideX = few(4);
-    p.padY = check_random(0, few(4)), p.padX = check_random(0, few(4));
-    p.padH = check_random(0, few(4)), p.padW = check_random(0, few(4));
-    const size_t kind = check_random(0, 3);
-    if (kind == 0) {
-        p.group = p.srcC = p.dstC = check_random(1, 80);
-    } else {
-        p.group = kind == 1 ? few(4) : 1;
-        p.srcC = few(30) * p.group;
-        p.dstC = few(80) * p.group;
-    }
-    const size_t reach_y = (p.kernelY - 1) * p.dilationY + 1, reach_x = (p.kernelX - 1) * p.dilationX + 1;
-    p.srcH = check_random(reach_y > p.padY + p.padH ? reach_y - p.padY - p.padH : 1, 14);
-    p.srcW = check_random(reach_x > p.padX + p.padW ? reach_x - p.padX - p.padW : 1, check_random(0, 4) ? 14 : 40);
-    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
-    set_types(&p, check_random(0, 3));
-    set_output(&p);
-    return p;
 }
 
 static void run_case(struct job j, int fill)
@@ -256,13 +196,10 @@ static void run_case(struct job j, int fill)
 
 static void random_case(SimdTensorFormatType format)
 {
-    struct job j = {.p = random_shape(format), .batch = few(2), .own_buffer = check_random(0, 1),
+    struct job j = {.p = check_convolution_random(format, 30, 80), .batch = check_few(2), .own_buffer = check_random(0, 1),
                     .src = (enum stats)check_random(0, CONSTANT), .dst = (enum stats)check_random(0, TINY),
                     .no_bias = check_random(0, 3) == 0};
-    if (weight_size(&j.p) * j.p.dstH * j.p.dstW > 400000 && j.p.group != j.p.srcC) { /* keeps base's time short */
-        j.p.srcC = j.p.group * few(3);
-        j.p.dstC = j.p.group * few(6);
-    }
+    set_types(&j.p, check_random(0, 3));
     run_case(j, check_random(0, 9) ? CHECK_RANDOM : check_random(0, 2) ? WORST : (int)check_random(0, CHECK_FILLS - 1));
 }
 
@@ -347,7 +284,8 @@ static void forward_after_faults(const void * job, void * context, void * const 
     } faults[] = {{STAT, 2, "stats[0]"}, {STAT, NAN, "stats[0]"}, {STAT + 1, INFINITY, "stats[1]"},
                   {STAT + 2, 1e6f, "stats[2]"}, {STAT + 2, -INFINITY, "stats[2]"}, {STAT + 3, NAN, "stats[3]"},
                   {WEIGHT, NAN, "weight"}, {WEIGHT, INFINITY, "weight"}, {BIAS, NAN, "bias"}};
-    const size_t sizes[] = {0, weight_size(&j->p), j->p.dstC, params_of(&j->p), j->p.srcC, j->p.srcC, j->p.dstC, j->p.dstC};
+    const size_t sizes[] = {0, check_convolution_weights(&j->p), j->p.dstC, check_activation_params(&j->p), j->p.srcC, j->p.srcC,
+        j->p.dstC, j->p.dstC};
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); ++i) {
         const float * arrays[DST];
         for (size_t k = 0; k < DST; ++k)
@@ -448,7 +386,7 @@ static void refusals_of_calls(void)
     check_refused(CHECK_STATE, "SetParams", forward_null, &j);
     check_case(SET_PARAMS, "bad arguments");
     check_in("src", CHECK_8U, src_size(&j), CHECK_RANDOM);
-    check_in("weight", CHECK_32F, weight_size(&j.p), CHECK_RANDOM);
+    check_in("weight", CHECK_32F, check_convolution_weights(&j.p), CHECK_RANDOM);
     check_open(init);
     check_refused(CHECK_VALUE, "weight", set_null, &j);
     j.no_bias = true;
@@ -470,7 +408,7 @@ static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_
     struct job j = {.p = shape(format, c, size, size, o, kernel, stride, kernel / 2, group), .batch = 1, .bench = true};
     j.p.activation = SimdConvolutionActivationRelu;
     declare(&j, CHECK_RANDOM);
-    check_bench(forward, &j, 2.0 * (double)weight_size(&j.p) * (double)(j.p.dstH * j.p.dstW), 0);
+    check_bench(forward, &j, 2.0 * (double)check_convolution_weights(&j.p) * (double)(j.p.dstH * j.p.dstW), 0);
 }
 
 static void bench(void)

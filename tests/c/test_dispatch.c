@@ -164,11 +164,12 @@ static void no_slot_empty(void)
         PART(columns_32f), PART(lines_32f),       PART(interleave_32f),    PART(channelwise_rows),   PART(channelwise_joined),
         PART(concat_32f),
         PART(gemm_8i),    PART(depthwise_8i),    PART(pixels_8i),       PART(planes_8u),
+        PART(gemm_16b),   PART(pixels_16b),      PART(planes_16b),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
-            if (at == offsetof(struct sn_table, gemm_8i.biased)) /* the one word that says yes or no */
+            if (at == offsetof(struct sn_table, gemm_8i.biased) || at == offsetof(struct sn_table, gemm_16b.biased)) /* yes or no */
                 continue;
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)

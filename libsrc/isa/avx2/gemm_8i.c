@@ -19,7 +19,7 @@ static const tile_fn tiles_2[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5
 
 static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE_GROUP); }
 
-static void run(const struct sn_gemm_8i * g)
+static void run(const struct sn_dot * g)
 {
     switch (sn_ceil_div(g->columns, V32F_N)) {
     case 1: tile_column(g, tiles_1, 6, 1); break;
@@ -30,6 +30,6 @@ static void run(const struct sn_gemm_8i * g)
 void ISA_FN(install_gemm_8i)(struct sn_table * table)
 {
     table->dot_work = dot_work;
-    table->gemm_8i = (struct sn_gemm_8i_tile){.run = run, .rows = 6, .columns = 2 * V32F_N, .granule = V32F_N,
-        .group = TILE_GROUP, .biased = false};
+    table->gemm_8i = (struct sn_dot_tile){.run = run, .rows = 6, .columns = 2 * V32F_N, .granule = V32F_N,
+        .group = TILE_GROUP, .number = 4 / TILE_GROUP, .biased = false};
 }

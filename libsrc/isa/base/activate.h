@@ -1,11 +1,10 @@
-/* What convolutions and deconvolutions share in `base`: the activations in double, and where the elements of an image lie. */
+/* What convolutions and deconvolutions share in `base`: the activations in double. */
 #ifndef SN_ISA_BASE_ACTIVATE_H
 #define SN_ISA_BASE_ACTIVATE_H
 
 #include <math.h>
 
-#include "core/common.h"
-#include "simdnet.h"
+#include "isa/base/image.h"
 
 /* Comparisons are turned so that a NaN comes through. */
 static inline double maximum(double a, double b) { return a > b ? a : b; }
@@ -23,12 +22,6 @@ static inline double activate(double v, SimdConvolutionActivationType type, cons
     case SimdConvolutionActivationHswish: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
     }
     return v;
-}
-
-/* The offset in one image, NCHW or NHWC. */
-static inline size_t at(SimdTensorFormatType format, size_t C, size_t H, size_t W, size_t c, size_t y, size_t x)
-{
-    return format == SimdTensorFormatNhwc ? (y * W + x) * C + c : (c * H + y) * W + x;
 }
 
 #endif

@@ -14,6 +14,7 @@
     X(add)                                                                                                                  \
     X(channelwise)                                                                                                          \
     X(convolution_32f)                                                                                                      \
+    X(convolution_16b)                                                                                                      \
     X(convolution_8i)                                                                                                       \
     X(deconvolution_32f)                                                                                                    \
     X(eltwise)                                                                                                              \

@@ -1,14 +1,6 @@
 #include "isa/base/activate.h"
 #include "isa/base/base.h"
 
-/* The offset of a weight, as include/simdnet.h has it. */
-static size_t weight_at(const SimdConvolutionParameters * p, size_t o, size_t i, size_t ky, size_t kx)
-{
-    const size_t inputs = p->srcC / p->group;
-    return p->srcF == SimdTensorFormatNhwc ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
-                                           : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
-}
-
 static double sum_of_window(const SimdConvolutionParameters * p, const float * weight, const float * src, size_t o,
                             size_t y, size_t x)
 {
@@ -21,7 +13,7 @@ static double sum_of_window(const SimdConvolutionParameters * p, const float * w
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
                 if (sy < p->srcH && sx < p->srcW)
                     sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)] *
-                           weight[weight_at(p, o, i, ky, kx)];
+                           weight[filter_at(p, o, i, ky, kx)];
             }
     return sum;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/numeric.h"
+#include "isa/base/image.h"
 
 /* Comparisons are turned so that a NaN comes through. */
 static float maximum(float a, float b) { return a > b ? a : b; }
@@ -21,19 +22,6 @@ static float activate(float v, SimdConvolutionActivationType type, const float *
     case SimdConvolutionActivationHswish: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
     }
     return v;
-}
-
-/* Offsets in one image, and of a weight, as the layouts of include/simdnet.h have them. */
-static size_t at(SimdTensorFormatType format, size_t C, size_t H, size_t W, size_t c, size_t y, size_t x)
-{
-    return format == SimdTensorFormatNhwc ? (y * W + x) * C + c : (c * H + y) * W + x;
-}
-
-static size_t weight_at(const SimdConvolutionParameters * p, size_t o, size_t i, size_t ky, size_t kx)
-{
-    const size_t inputs = p->srcC / p->group;
-    return p->srcF == SimdTensorFormatNhwc ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
-                                           : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
 }
 
 /* The byte of an input; coordinates of what lies above or left of the image have wrapped to huge numbers. */
@@ -61,7 +49,7 @@ static int32_t sum_of_window(const SimdConvolutionParameters * p, const struct s
             for (size_t kx = 0; kx < p->kernelX; ++kx) {
                 const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
-                sum += (uint32_t)(input(p, q, src, first + i, sy, sx) * q->weight[weight_at(p, o, i, ky, kx)]);
+                sum += (uint32_t)(input(p, q, src, first + i, sy, sx) * q->weight[filter_at(p, o, i, ky, kx)]);
             }
     int32_t result;
     memcpy(&result, &sum, sizeof(result));

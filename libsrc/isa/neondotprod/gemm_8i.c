@@ -26,7 +26,7 @@ static const tile_fn tiles_4[] = {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5
 
 static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE_GROUP); }
 
-static void run(const struct sn_gemm_8i * g)
+static void run(const struct sn_dot * g)
 {
     switch (sn_ceil_div(g->columns, V32F_N)) {
     case 1: tile_column(g, tiles_1, 8, 1); break;
@@ -42,6 +42,6 @@ void ISA_FN(install)(struct sn_table * table);
 void ISA_FN(install)(struct sn_table * table)
 {
     table->dot_work = dot_work;
-    table->gemm_8i = (struct sn_gemm_8i_tile){.run = run, .rows = 5, .columns = 4 * V32F_N, .granule = V32F_N,
-        .group = TILE_GROUP, .biased = true};
+    table->gemm_8i = (struct sn_dot_tile){.run = run, .rows = 5, .columns = 4 * V32F_N, .granule = V32F_N,
+        .group = TILE_GROUP, .number = 4 / TILE_GROUP, .biased = true};
 }

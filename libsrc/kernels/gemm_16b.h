@@ -1,0 +1,125 @@
+/*
+ * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs, two steps of
+ * it at a time, since B has two bfloat16 numbers in each lane. The file that includes this has defined
+ *
+ *   tile_step(sum, a, step, b, rows, vectors)   adds one pair of every row of A, where row i lies at a[i / 3] + i % 3 * step
+ *   TILE_NUMBER                                 bytes of a number of A: bfloat16, or a float that is one (kernels/gemm_16b_float.h)
+ *   tile_store_16b(p, v, n)                     stores n numbers of v, rounded to bfloat16
+ */
+#ifndef SN_KERNELS_GEMM_16B_H
+#define SN_KERNELS_GEMM_16B_H
+
+#include "core/convolution_16b.h"
+#include "kernels/activate.h"
+
+/* The largest instance: arrays have this size, an instance uses its part of it. */
+enum { TILE_ROWS = 14, TILE_VECTORS = 2, TILE_THIRDS = (TILE_ROWS + 2) / 3 };
+
+typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, float * sums);
+
+SN_INLINE void tile_step(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * const a[TILE_THIRDS], size_t step,
+                         const uint8_t * b, int rows, int vectors);
+SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n);
+
+/* One segment. One base pointer for three rows of A: see kernels/gemm_32f.h. */
+SN_INLINE const uint8_t * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                                        const uint8_t * b, int rows, int vectors)
+{
+    const uint8_t * p[TILE_THIRDS];
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
+    for (; length; --length) {
+        tile_step(sum, p, step, b, rows, vectors);
+        SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 2 * TILE_NUMBER;
+        b += vectors * V8U_N;
+    }
+    return b;
+}
+
+/* Limited sums to results. `narrow` is a constant. */
+SN_INLINE void tile_put(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_dot * g, uint8_t * c, bool narrow, int rows,
+                        int vectors)
+{
+    const struct sn_result_16b * r = g->result;
+    const struct limits limits = limits_of(r->activation, r->param);
+    const size_t tail = g->columns - (size_t)(vectors - 1) * V32F_N, element = narrow ? 2 : sizeof(float);
+    SN_UNROLL for (int i = 0; i < rows; ++i, c += g->cStepX)
+        SN_UNROLL for (int j = 0; j < vectors; ++j)
+        {
+            const v32f v = limit(sum[i][j], limits);
+            uint8_t * to = c + (size_t)j * V32F_N * element;
+            if (narrow)
+                tile_store_16b(to, v, j < vectors - 1 ? V32F_N : tail);
+            else if (j < vectors - 1 || tail == V32F_N)
+                v_store_32f(to, v);
+            else
+                v_store_tail_32f(to, v, tail);
+        }
+}
+
+/* The sums of a tile, for activations that want registers of their own. */
+static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, const float * sums, size_t step, size_t rows,
+                                                    uint8_t * c)
+{
+    const struct sn_result_16b * r = g->result;
+    const v32f p0 = v_set_32f(r->param[0]), p1 = v_set_32f(r->param[1]);
+    for (; rows; --rows, sums += step, c += g->cStepX)
+        for (size_t j = 0; j < g->columns; j += V32F_N) {
+            const v32f slope = r->slope ? v_load_32f(r->slope + j) : p0;
+            const v32f v = activate_32f(v_load_32f(sums + j), r->activation, slope, p0, p1);
+            const size_t n = sn_min(g->columns - j, V32F_N);
+            if (r->narrow)
+                tile_store_16b(c + 2 * j, v, n);
+            else
+                v_store_tail_32f(c + sizeof(float) * j, v, n);
+        }
+}
+
+SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, float * sums, int rows, int vectors)
+{
+    v32f sum[TILE_ROWS][TILE_VECTORS];
+    SN_UNROLL for (int j = 0; j < vectors; ++j)
+    {
+        const v32f start = v_load_32f((const float *)g->start + j * V32F_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
+    }
+    const uint8_t * b = g->b;
+    for (size_t s = 0; s < g->segments; ++s)
+        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+    const struct sn_result_16b * r = g->result;
+    if (second_pass(r->activation)) {
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+            SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32f(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
+        tile_activate(g, sums, (size_t)vectors * V32F_N, (size_t)rows, c);
+    } else if (r->narrow) {
+        tile_put(sum, g, c, true, rows, vectors);
+    } else {
+        tile_put(sum, g, c, false, rows, vectors);
+    }
+}
+
+/* An instance, as a function of its own so that the compiler gives it all registers. */
+#define TILE(rows, vectors)                                                                                                 \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a, uint8_t * c,   \
+                                                                  float * sums)                                             \
+    {                                                                                                                       \
+        tile(g, a, c, sums, rows, vectors);                                                                                 \
+    }
+
+/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_t rows)
+{
+    SN_ALIGNED float sums[TILE_ROWS * TILE_VECTORS * V32F_N];
+    const size_t count = sn_ceil_div(g->width, rows);
+    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    for (size_t y = 0; y < g->height; ++y) {
+        const uint8_t * a = g->a + y * g->aStepY;
+        uint8_t * c = g->c + y * g->cStepY;
+        for (size_t i = 0, x = 0; i < count; ++i) {
+            const size_t h = height + (i < taller);
+            tiles[h - 1](g, a + x * g->aStepX, c + x * g->cStepX, sums);
+            x += h;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,57 @@
+#include "ops/band.h"
+
+void sn_band_plan(struct sn_band * band, const SimdConvolutionParameters * p, bool wanted, bool planes)
+{
+    const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);
+    const bool padded = p->padY || p->padX || columns > p->srcW ||
+                        sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) > p->srcH;
+    band->copied = p->srcC && (padded || wanted);
+    band->strideY = band->copied && p->kernelY == 1 ? 1 : p->strideY;
+    band->strideX = band->copied && p->kernelX == 1 && !planes ? 1 : p->strideX;
+    band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
+}
+
+void sn_band_limit(struct sn_band * band, const SimdConvolutionParameters * p, size_t rows)
+{
+    rows = sn_max(sn_min(rows, p->dstH), 1);
+    band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows)); /* bands of about equal height */
+    band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
+}
+
+void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
+{
+    const size_t one = sn_used(1, 1, p->kernelY, p->dilationY); /* lines of one output row */
+    const size_t lines = budget / sn_max(band->line, 1);
+    sn_band_limit(band, p, lines > one ? (lines - one) / band->strideY + 1 : 1);
+}
+
+/* One line of the band from line y of the image (which may lie outside). */
+static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
+{
+    const SimdConvolutionParameters * p = b->p;
+    const struct sn_band * band = b->band;
+    const size_t pixel = band->pixel * b->unit;
+    if (y >= p->srcH) { /* above the image, as the difference wraps, or below */
+        b->fill(b->job, line, band->line * b->unit);
+        return;
+    }
+    const size_t step = band->strideX == p->strideX ? 1 : p->strideX; /* in the image, for one column of the band */
+    const size_t before = sn_min(sn_ceil_div(p->padX, step), band->columns);
+    const size_t begin = sn_min(before * step - p->padX, p->srcW); /* the first column of the image that is copied */
+    const size_t inside = sn_min(sn_ceil_div(p->srcW - begin, step), band->columns - before);
+    uint8_t * to = line + before * pixel;
+    b->fill(b->job, line, before * pixel);
+    if (inside)
+        b->copy(b->job, y * p->srcW + begin, step, inside, to);
+    b->fill(b->job, to + inside * pixel, (band->columns - before - inside) * pixel);
+}
+
+void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_t * to)
+{
+    const SimdConvolutionParameters * p = b->p;
+    const struct sn_band * band = b->band;
+    const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
+    const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);
+    for (size_t i = 0; i < lines; ++i)
+        copy_line(b, row * p->strideY + i * step - p->padY, to + i * band->line * b->unit);
+}
