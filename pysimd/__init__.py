@@ -23,6 +23,7 @@ from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4,
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
 from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
+from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
 from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
@@ -70,6 +71,7 @@ __all__ = [
     "Compatibility",
     "Context",
     "Convolution8i",
+    "Convolution16b",
     "Convolution32f",
     "ConvolutionStage",
     "CpuInfoType",
@@ -99,6 +101,7 @@ __all__ = [
     "eltwise",
     "elu",
     "exp",
+    "from_bfloat16",
     "fused0",
     "fused1",
     "fused2",
@@ -141,6 +144,7 @@ __all__ = [
     "statistics",
     "tanh",
     "tensor_alignment",
+    "to_bfloat16",
     "unary",
     "version",
     "winograd_filter",

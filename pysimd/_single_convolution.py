@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from pysimd._arrays import FLOAT32, Array, Element, Shape, floats, output, tensor, vector_or_null
+from pysimd._arrays import (
+    FLOAT32,
+    UINT8,
+    Array,
+    Element,
+    Shape,
+    element_of_dtype,
+    floats,
+    output,
+    tensor,
+    vector_or_null,
+)
 from pysimd._convolution import Params, activation_of, buffer_of, params_of
 from pysimd._geometry import (
     NCHW,
@@ -130,14 +141,16 @@ class SingleConvolution(Context):
         The context copies what it needs. References to the arrays are kept, for pickle alone.
         """
         handle = self._open()
+        self._functions.set_params(handle, *self._numbers(weight, bias, params))
+        check()
+        self._given = weight, bias, params
+
+    def _numbers(self, weight: Array, bias: Array | None, params: Params | None) -> tuple[Any, Any, Any]:
+        """The C arrays of :meth:`set_params`."""
         weights = floats(weight, "weight")
         if weight.shape != self.weight_shape:
             raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
-        terms = vector_or_null(bias, "bias", self._dst_c)
-        numbers = params_of(params, self._activation, self._dst_c)
-        self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
-        check()
-        self._given = weight, bias, params
+        return weights, vector_or_null(bias, "bias", self._dst_c), params_of(params, self._activation, self._dst_c)
 
     def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
         """Computes the output for `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
@@ -156,3 +169,42 @@ class SingleConvolution(Context):
 
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given
+
+
+class SmallConvolution(SingleConvolution):
+    """A convolution whose tensors are each float or of a smaller type: C takes their bytes."""
+
+    _small: ClassVar[Element]
+
+    def __init__(self, src_shape: Shape, dst_c: int, src_dtype: Any, dst_dtype: Any, options: dict[str, Any]) -> None:
+        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, self._small))
+        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, self._small))
+        super().__init__(src_shape, dst_c, **options)
+        self._arguments.update(src_dtype=self._src.name, dst_dtype=self._dst.name)
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of bytes of the `buf` that :meth:`forward` can be given."""
+        return super().external_buffer_size
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of bytes that the context holds now."""
+        return super().internal_buffer_size
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Convolves `x`, of ``src_dtype`` and ``src_shape``; gives ``dst_dtype`` of ``dst_shape``.
+
+        buf : uint8 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        src = tensor(x, "x", self._src, self.src_shape, UINT8.ctype)
+        # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
+        like = x if self._src is self._dst else self._dst
+        out, dst = output(out, self.dst_shape, like, self._dst, (x,), ("x",), ctype=UINT8.ctype)
+        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
+        call(self._functions.forward, handle, src, scratch, dst)
+        return out
+
+    __call__ = forward

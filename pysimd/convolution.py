@@ -5,7 +5,7 @@ from __future__ import annotations
 from pysimd._arrays import Array, Shape, floats
 from pysimd._convolution import Params
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
-from pysimd._library import lib
+from pysimd._library import ffi, lib
 from pysimd._single_convolution import Functions, SingleConvolution
 from pysimd.enums import Activation
 
@@ -47,7 +47,7 @@ class Convolution32f(SingleConvolution):
         lib.SimdSynetConvolution32fInit,
         lib.SimdSynetConvolution32fExternalBufferSize,
         lib.SimdSynetConvolution32fInternalBufferSize,
-        lib.SimdSynetConvolution32fSetParams,
+        lambda context, weight, bias, params: lib.SimdSynetConvolution32fSetParams(context, weight, ffi.NULL, bias, params),
         lib.SimdSynetConvolution32fForward,
     )
 

@@ -14,18 +14,12 @@ from pysimd._arrays import (
     Array,
     Shape,
     element_of,
-    element_of_dtype,
-    floats,
-    output,
-    tensor,
     vector,
-    vector_or_null,
 )
-from pysimd._convolution import Params, buffer_of, params_of
+from pysimd._convolution import Params
 from pysimd._geometry import NCHW, Layout, layout_of
 from pysimd._library import ffi, lib
-from pysimd._single_convolution import Functions, SingleConvolution
-from pysimd.calls import call
+from pysimd._single_convolution import Functions, SmallConvolution
 from pysimd.convolution import Convolution32f
 from pysimd.errors import check
 
@@ -128,7 +122,7 @@ def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array
     return values
 
 
-class Convolution8i(SingleConvolution):
+class Convolution8i(SmallConvolution):
     """A convolution by 8-bit integers with bias and activation, for one shape of input.
 
     src_dtype, dst_dtype : float32 or uint8, of the input and of the output. Bytes stand for values as :class:`Statistics`
@@ -147,6 +141,7 @@ class Convolution8i(SingleConvolution):
     Results have the same bits on every instruction set, but for the activation "elu". Formula: SimdSynetConvolution8iInit.
     """
 
+    _small = UINT8
     _functions = Functions(
         lambda batch, conv, gemm: lib.SimdSynetConvolution8iInit(batch, conv),
         lib.SimdSynetConvolution8iExternalBufferSize,
@@ -160,20 +155,7 @@ class Convolution8i(SingleConvolution):
     def __init__(
         self, src_shape: Shape, dst_c: int, *, src_dtype: Any = np.uint8, dst_dtype: Any = np.uint8, **options: Any
     ) -> None:
-        self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, UINT8))
-        self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, UINT8))
-        super().__init__(src_shape, dst_c, **options)
-        self._arguments.update(src_dtype=self._src.name, dst_dtype=self._dst.name)
-
-    @property
-    def external_buffer_size(self) -> int:
-        """The number of bytes of the `buf` that :meth:`forward` can be given."""
-        return super().external_buffer_size
-
-    @property
-    def internal_buffer_size(self) -> int:
-        """The number of bytes that the context holds now."""
-        return super().internal_buffer_size
+        super().__init__(src_shape, dst_c, src_dtype, dst_dtype, options)
 
     def set_params(
         self,
@@ -191,31 +173,12 @@ class Convolution8i(SingleConvolution):
         The context copies what it needs. References to the arrays are kept, for pickle alone.
         """
         handle = self._open()
-        weights = floats(weight, "weight")
-        if weight.shape != self.weight_shape:
-            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
-        terms = vector_or_null(bias, "bias", self._dst_c)
-        numbers = params_of(params, self._activation, self._dst_c)
+        numbers = self._numbers(weight, bias, params)
         arrays = []
         for stats, name, channels in ((src_stats, "src_stats", self._src_c), (dst_stats, "dst_stats", self._dst_c)):
             if not isinstance(stats, Statistics):
                 raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics")
             arrays += [vector(stats.min, f"{name}.min", channels), vector(stats.max, f"{name}.max", channels)]
-        lib.SimdSynetConvolution8iSetParams(handle, weights, terms, numbers, ffi.new("float *[]", arrays))
+        lib.SimdSynetConvolution8iSetParams(handle, *numbers, ffi.new("float *[]", arrays))
         check()
         self._given = weight, bias, params, src_stats, dst_stats
-
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Convolves `x`, of ``src_dtype`` and ``src_shape``; gives ``dst_dtype`` of ``dst_shape``.
-
-        buf : uint8 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
-            memory of the calling thread. The result does not depend on it.
-        """
-        handle = self._open()
-        src = tensor(x, "x", self._src, self.src_shape, UINT8.ctype)
-        out, dst = output(out, self.dst_shape, self._dst, self._dst, (x,), ("x",), ctype=UINT8.ctype)
-        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
-        call(lib.SimdSynetConvolution8iForward, handle, src, scratch, dst)
-        return out
-
-    __call__ = forward
