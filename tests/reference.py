@@ -492,6 +492,21 @@ def convolution_8i(
     return v if dst_dtype == np.float32 else to_bytes(v * dst_scale[:, None, None] + dst_zero)
 
 
+def convolution_16b(
+    x: Array, weight: Array, bias: Array | None, geometry: tuple[Any, ...], activation: str, params: Array | None, small: bool
+) -> tuple[Array, Array]:
+    """One image (C, H, W), float32 or bfloat16 as uint16, before its result is rounded, and the bound of the result, which is
+    bfloat16 where `small`: the float chain's, what numbers below 2^-126 add that may count as 0, and half a unit."""
+    stride, dilation, pad, group = geometry
+    numbers = from_bfloat16(x if x.dtype == np.uint16 else to_bfloat16(x))
+    weights = from_bfloat16(to_bfloat16(weight))
+    sums, bound = convolution(numbers, weights, bias, stride, dilation, pad, group)
+    v = activate(sums, activation, params, 0)
+    terms = weight[0].size
+    bound = activated(bound + (2 * terms + 3) * 2.0**-126, activation, params, sums) + 2.0**-126
+    return v, bound + 2.0**-8 * (np.abs(v) + bound) * small
+
+
 def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
     """`activate` for (C, H, W) in float32 operations, but for the exponential of Elu."""
     p = np.zeros(1, np.float32) if params is None else params

@@ -114,8 +114,11 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
+    rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
+    rounded.set_params(weight, bias, floats(rng, 16))
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
+        "Convolution16b": (rounded, (x,)),
         "Convolution32f": (floating, (x,)),
         "Convolution8i": (quantised, (x,)),
         "Deconvolution32f": (backward, (x,)),

@@ -20,12 +20,12 @@ from pathlib import Path
 
 # tile_RxV must have R * V multiply-adds in a loop.
 _TILE = re.compile(r"^tile_(\d+)x(\d+)")
-_OBJECTS = ("gemm_32f.o", "gemm_8i.o", "inner_product.o")
+_OBJECTS = ("gemm_32f.o", "gemm_8i.o", "gemm_16b.o", "inner_product.o")
 
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 _INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
 _TARGET = re.compile(r"\b([0-9a-f]+) <")
-_MULTIPLY = re.compile(r"^(vfn?madd|v?mulps|fmla|fmul|vpdpbusd|v?pmaddwd|[su]dot|smlal|smull)")
+_MULTIPLY = re.compile(r"^(vfn?madd|v?mulps|fmla|fmul|vpdpbusd|vdpbf16ps|v?pmaddwd|[su]dot|smlal|smull)")
 _VECTOR = re.compile(r"%[xyz]mm\d|\b[qvds]\d+\b")
 _STACK = re.compile(r"\(%rsp|\[sp\b")
 _TO_STACK = re.compile(r"%[xyz]mm\d+,\s*\S*\(%rsp|^st.*\[sp\b")

@@ -92,8 +92,12 @@ SN_INLINE void square_of_floats(const struct sn_pixels * p, size_t c, size_t pix
 SN_INLINE void store_square(v32f square[V32F_N], size_t n, size_t channels, uint8_t * dst, size_t step)
 {
     v_transpose_32f(square);
-    for (size_t i = 0; i < n; ++i)
-        store_16i(dst + i * step, v_cast_32f_32i(square[i]), channels);
+    if (n == V32F_N && channels == V16I_N) {
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i) v_store_16i(dst + i * step, v_cast_32i_16i(v_cast_32f_32i(square[i])));
+    } else {
+        for (size_t i = 0; i < n; ++i)
+            store_16i(dst + i * step, v_cast_32f_32i(square[i]), channels);
+    }
 }
 
 /* Up to V16I_N channels of up to V32F_N pixels, from floats. */
@@ -110,22 +114,36 @@ SN_INLINE void square_from_floats(const struct sn_pixels * p, size_t c, size_t p
     store_square(square, n, channels, p->dst + pixel * p->dstPixel + 2 * c, p->dstPixel);
 }
 
-/* Up to V16I_N channels of up to V16I_N pixels. */
-SN_INLINE void squares_of_pairs(const struct sn_pixels * p, size_t c, size_t pixel, size_t n)
+/* The even numbers of a and b side by side, or the odd ones. */
+SN_INLINE v32i pairs_of(v32i a, v32i b, bool odd)
+{
+    return odd ? v_or_32i(v_shr_32i(a, 16), v_and_32i(b, v_set_32i(-0x10000)))
+               : v_or_32i(v_and_32i(a, v_set_32i(0xFFFF)), v_shl_32i(b, 16));
+}
+
+/* Up to V16I_N channels of the even ones, or of the odd ones, of up to V16I_N pixels. Planes are read for each of both, since
+ * two squares together do not fit into registers. */
+SN_INLINE void square_of_pairs(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, bool odd)
 {
     const size_t channels = sn_min(p->channels - c, V16I_N), plane = p->srcChannel * 2;
     const uint8_t * src = (const uint8_t *)p->src + c * plane + pixel * 2;
-    uint8_t * dst = p->dst + pixel * p->dstPixel + 2 * c;
-    const v32i low = v_set_32i(0xFFFF), high = v_set_32i(-0x10000), zero = v_set_32i(0);
-    v32f even[V32F_N], odd[V32F_N];
-    for (size_t i = 0; i < V32F_N; ++i, src += 2 * plane) {
-        const v32i a = 2 * i < channels ? v_cast_16i_32i(load_16i(src, n)) : zero;
-        const v32i b = 2 * i + 1 < channels ? v_cast_16i_32i(load_16i(src + plane, n)) : zero;
-        even[i] = v_cast_32i_32f(v_or_32i(v_and_32i(a, low), v_shl_32i(b, 16)));
-        odd[i] = v_cast_32i_32f(v_or_32i(v_shr_32i(a, 16), v_and_32i(b, high)));
+    v32f square[V32F_N];
+    if (n == V16I_N && channels == V16I_N) {
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
+        {
+            const v32i a = v_cast_16i_32i(v_load_16i(src)), b = v_cast_16i_32i(v_load_16i(src + plane));
+            square[i] = v_cast_32i_32f(pairs_of(a, b, odd));
+            src += 2 * plane;
+        }
+    } else {
+        const v32i zero = v_set_32i(0);
+        for (size_t i = 0; i < V32F_N; ++i, src += 2 * plane) {
+            const v32i a = 2 * i < channels ? v_cast_16i_32i(load_16i(src, n)) : zero;
+            const v32i b = 2 * i + 1 < channels ? v_cast_16i_32i(load_16i(src + plane, n)) : zero;
+            square[i] = v_cast_32i_32f(pairs_of(a, b, odd));
+        }
     }
-    store_square(even, (n + 1) / 2, channels, dst, 2 * p->dstPixel);
-    store_square(odd, n / 2, channels, dst + p->dstPixel, 2 * p->dstPixel);
+    store_square(square, (n + !odd) / 2, channels, p->dst + (pixel + odd) * p->dstPixel + 2 * c, 2 * p->dstPixel);
 }
 
 static void from_planes(const struct sn_pixels * p)
@@ -140,8 +158,10 @@ static void from_planes(const struct sn_pixels * p)
                 square_of_floats(p, c, pixel, n, false);
             else if (p->floats)
                 square_from_floats(p, c, pixel, n);
-            else
-                squares_of_pairs(p, c, pixel, n);
+            else {
+                square_of_pairs(p, c, pixel, n, false);
+                square_of_pairs(p, c, pixel, n, true);
+            }
     }
 }
 
@@ -158,27 +178,30 @@ static void pixels_16b(const struct sn_pixels * p)
 /* Pixels src, src + step ... as a square of pairs of channels. */
 SN_INLINE void load_square(const uint8_t * src, size_t step, size_t channels, size_t n, v32f square[V32F_N])
 {
-    for (size_t i = 0; i < V32F_N; ++i)
-        square[i] = v_cast_32i_32f(i < n ? v_cast_16i_32i(load_16i(src + i * step, channels)) : v_set_32i(0));
+    if (n == V32F_N && channels == V16I_N) {
+        SN_UNROLL for (size_t i = 0; i < V32F_N; ++i) square[i] = v_load_32f(src + i * step);
+    } else {
+        for (size_t i = 0; i < V32F_N; ++i)
+            square[i] = v_cast_32i_32f(i < n ? v_cast_16i_32i(load_16i(src + i * step, channels)) : v_set_32i(0));
+    }
     v_transpose_32f(square);
 }
 
 static void planes_16b(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane)
 {
-    const v32i low = v_set_32i(0xFFFF), high = v_set_32i(-0x10000);
     for (size_t pixel = 0; pixel < pixels; pixel += V16I_N)
         for (size_t c = 0; c < channels; c += V16I_N) {
             const size_t n = sn_min(pixels - pixel, V16I_N), wide = sn_min(channels - c, V16I_N);
             const uint8_t * from = src + pixel * step + 2 * c;
+            uint8_t * to = dst + 2 * (c * plane + pixel);
             v32f even[V32F_N], odd[V32F_N];
             load_square(from, 2 * step, wide, (n + 1) / 2, even);
             load_square(from + step, 2 * step, wide, n / 2, odd);
-            for (size_t i = 0; 2 * i < wide; ++i) {
+            for (size_t i = 0; 2 * i < wide; ++i, to += 4 * plane) {
                 const v32i a = v_cast_32f_32i(even[i]), b = v_cast_32f_32i(odd[i]);
-                uint8_t * to = dst + 2 * ((c + 2 * i) * plane + pixel);
-                store_16i(to, v_or_32i(v_and_32i(a, low), v_shl_32i(b, 16)), n);
+                store_16i(to, pairs_of(a, b, false), n);
                 if (2 * i + 1 < wide)
-                    store_16i(to + 2 * plane, v_or_32i(v_shr_32i(a, 16), v_and_32i(b, high)), n);
+                    store_16i(to + 2 * plane, pairs_of(a, b, true), n);
             }
         }
 }

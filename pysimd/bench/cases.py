@@ -469,6 +469,30 @@ def _convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 
     return Case("convolution_8i", f"8i {layer}", layout, prepare, aim_peak=aim, subject=Block((layer,), quantised=True))
 
 
+def _convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+    """bfloat16 in and out; no output channels given: depthwise. Fractions are of the peak of floats, as the aims are."""
+    c, h, w = (int(n) for n in shape.split("x"))
+    pad = kernel // 2
+    layer = Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+
+    def prepare() -> Prepared:
+        conv = _parameters(layer, layout)
+        conv.srcT = conv.dstT = lib.SimdTensorData16b
+        src, dst = _bfloats(c, h, w), _bfloats(*layer.dst)
+        weight = _floats(layer.multiplications // (layer.dst[1] * layer.dst[2]))
+        context = ffi.gc(lib.SimdnetConvolution16bInit(1, conv), lib.SimdRelease)
+        lib.SimdnetConvolution16bSetParams(context, _at(weight), ffi.NULL, ffi.NULL)
+        u = "uint8_t *"
+        return Prepared(
+            _bind(lib.SimdnetConvolution16bForward, context, _at(src, u), ffi.NULL, _at(dst, u)),
+            flops=2 * layer.multiplications,
+            info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+            keep=(src, dst),
+        )
+
+    return Case("convolution_16b", f"16b {layer}", layout, prepare, aim_peak=aim)
+
+
 #: Family, and what prepares it, of each kind of layer that has a function of ours.
 _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
     CONVOLUTION: ("convolution", _convolution_prepare),
@@ -721,6 +745,28 @@ def _cases() -> list[Case]:
         _convolution_8i("nhwc", "3x224x224", 64, 7, 2),
         *[_convolution_8i("nhwc", shape, 0, 3) for shape in ("32x112x112", "144x56x56", "192x28x28", "384x14x14", "960x7x7")],
         *[_convolution_8i("nhwc", shape, 0, 3, 2) for shape in ("96x112x112", "144x56x56", "576x14x14")],
+        *[
+            _convolution_16b(layout, shape, o, kernel, stride)
+            for layout in ("nhwc", "nchw")
+            for shape, o, kernel, stride in (
+                ("64x56x56", 64, 1, 1),
+                ("256x56x56", 64, 1, 1),
+                ("64x56x56", 256, 1, 1),
+                ("256x56x56", 512, 1, 2),
+                ("512x28x28", 128, 1, 1),
+                ("128x28x28", 512, 1, 1),
+                ("1024x14x14", 256, 1, 1),
+                ("2048x7x7", 512, 1, 1),
+                ("512x7x7", 2048, 1, 1),
+                ("128x56x56", 128, 3, 2),
+                ("256x28x28", 256, 3, 2),
+                ("64x56x56", 64, 3, 1),
+                ("128x28x28", 128, 3, 1),
+                ("512x7x7", 512, 3, 1),
+            )
+        ],
+        *[_convolution_16b("nhwc", shape, 0, 3) for shape in ("32x112x112", "384x14x14")],
+        _convolution_16b("nhwc", "3x224x224", 64, 7, 2),
         _merged("16x112x112", 96, 2, 24, aim=0.92),
         _merged("24x56x56", 144, 1, 24, aim=0.90),
         _merged("160x7x7", 960, 1, 160, aim=0.96),

@@ -22,7 +22,7 @@ from pysimd.bench.cases import Case, Prepared
 _ROUND_SECONDS = 0.004
 
 #: Levels that differ from their parent in one family: others are not timed again beside it.
-_ONLY = {"avx512vnni": "convolution_8i", "neondotprod": "convolution_8i"}
+_ONLY = {"avx512vnni": "convolution_8i", "avx512bf16": "convolution_16b", "neondotprod": "convolution_8i"}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/numeric.h"
 #include "test.h"
 
 static int allocations;
@@ -220,6 +221,40 @@ static void convolution_8i(SimdTensorFormatType format)
     SimdRelease(c);
 }
 
+/* Ones, of which every number of a sum is exact. */
+static void convolution_16b(SimdTensorFormatType format)
+{
+    static uint16_t src[C * S * S], dst[C * S * S];
+    static float weight[C * C * 9];
+    uint8_t * from = (uint8_t *)src, * to = (uint8_t *)dst;
+    SimdConvolutionParameters p = shape(format);
+    p.srcT = p.dstT = SimdTensorData16b;
+    for (int i = 0; i < C * S * S; ++i)
+        src[i] = 0x3F80, dst[i] = 77;
+    for (int i = 0; i < C * C * 9; ++i)
+        weight[i] = 1;
+    no_memory = true;
+    TEST(SimdnetConvolution16bInit(1, &p) == NULL);
+    TEST_REFUSED(2, "SimdnetConvolution16bInit: ");
+    no_memory = false;
+    void * c = SimdnetConvolution16bInit(1, &p);
+    no_memory = true;
+    SimdnetConvolution16bSetParams(c, weight, NULL, NULL);
+    TEST_REFUSED(2, "SimdnetConvolution16bSetParams: ");
+    no_memory = false;
+    SimdnetConvolution16bForward(c, from, NULL, to);
+    TEST_REFUSED(3, "SetParams");
+    TEST(dst[0] == 77);
+    SimdnetConvolution16bSetParams(c, weight, NULL, NULL);
+    SimdnetConvolution16bForward(c, from, NULL, to);
+    TEST_NO_ERROR();
+    TEST(sn_16b_to_32f(dst[0]) == 4 * C);
+    allocations = 0;
+    SimdnetConvolution16bForward(c, from, NULL, to);
+    TEST(allocations == 0);
+    SimdRelease(c);
+}
+
 /* Functions without a context need no memory at all. */
 static void plain_functions(void)
 {
@@ -267,6 +302,8 @@ static void * on_every_level(void * unused)
         merged_convolution();
         convolution_8i(SimdTensorFormatNhwc);
         convolution_8i(SimdTensorFormatNchw);
+        convolution_16b(SimdTensorFormatNhwc);
+        convolution_16b(SimdTensorFormatNchw);
     }
     infrastructure();
     return unused;

@@ -1,0 +1,37 @@
+"""A layer in bfloat16: half the memory, no statistics to take, and about twice as fast where the processor multiplies it."""
+
+import numpy as np
+
+import pysimd
+
+rng = np.random.default_rng(0)
+x = np.maximum(rng.standard_normal((28, 28, 128), dtype=np.float32), 0)  # as a ReLU leaves it
+weight = rng.standard_normal((3, 3, 128, 128), dtype=np.float32) / 30
+bias = rng.standard_normal(128, dtype=np.float32)
+
+exact = pysimd.convolution(x, weight, bias, stride=2, padding=1, activation="relu")
+
+# Weights are given as floats and rounded once; so is the input, or it comes in bfloat16 (uint16, or ml_dtypes.bfloat16).
+layer = pysimd.Convolution16b(x.shape, 128, kernel=3, stride=2, padding=1, activation="relu")
+layer.set_params(weight, bias)
+print(layer)
+
+small = pysimd.to_bfloat16(x)
+y = layer(small)
+error = np.abs(pysimd.from_bfloat16(y) - exact)
+print(f"{small.nbytes} bytes instead of {x.nbytes}")
+print(f"mean error {error.mean() / exact.max():.4f} of the largest output")
+
+# Networks may mix both: floats in, floats out, sums are floats anyway.
+outer = pysimd.Convolution16b(
+    x.shape, 128, kernel=3, stride=2, padding=1, activation="relu", src_dtype="float32", dst_dtype="float32"
+)
+outer.set_params(weight, bias)
+print("rounded on the way in and out, the same numbers:", np.array_equal(pysimd.to_bfloat16(outer(x)), y))
+
+# Output:
+#
+#   <pysimd.Convolution16b ...>
+#   200704 bytes instead of 401408
+#   mean error 0.0004 of the largest output
+#   rounded on the way in and out, the same numbers: True
