@@ -179,6 +179,8 @@ def convolutions(rng: np.random.Generator) -> Iterator[Case]:
         yield f"convolution {kernel}x{kernel} stride {stride}", y, expected, _SUMMED
         quantised = _quantised(x, weight, bias, expected, stride=stride, padding=padding, activation="relu")
         yield f"Convolution8i {kernel}x{kernel} stride {stride}", quantised, expected, 0.03
+        rounded = _rounded(x, weight, bias, stride=stride, padding=padding, activation="relu")
+        yield f"Convolution16b {kernel}x{kernel} stride {stride}", rounded, expected, 0.01
     each = _floats(rng, 3, 3, 1, 19)
     y = pysimd.convolution(x, each, padding=1, group=19)
     yield "convolution depthwise", y, _convolved(x, each, 1, 1), _SUMMED
@@ -199,6 +201,13 @@ def _quantised(x: Array, weight: Array, bias: Array, y: Array, **options: Any) -
     with pysimd.Convolution8i(x.shape, weight.shape[3], kernel=len(weight), **options) as context:
         context.set_params(weight, bias, src_stats=seen, dst_stats=given)
         return pysimd.dequantize(context(pysimd.quantize(x, seen)), given)
+
+
+def _rounded(x: Array, weight: Array, bias: Array, **options: Any) -> Array:
+    """A convolution by bfloat16 numbers, as floats."""
+    with pysimd.Convolution16b(x.shape, weight.shape[3], kernel=len(weight), **options) as context:
+        context.set_params(weight, bias)
+        return pysimd.from_bfloat16(context(pysimd.to_bfloat16(x)))
 
 
 def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
