@@ -33,5 +33,5 @@ print("rounded on the way in and out, the same numbers:", np.array_equal(pysimd.
 #
 #   <pysimd.Convolution16b ...>
 #   200704 bytes instead of 401408
-#   mean error 0.0004 of the largest output
+#   mean error 0.0002 of the largest output
 #   rounded on the way in and out, the same numbers: True
