@@ -38,6 +38,7 @@ UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
 _BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype
+NULL = ffi.NULL
 _SINGLE = ffi.typeof("float[1]")
 _SINGLES = {value: ffi.new(_SINGLE, (value,)) for value in (0.0, 1.0)}
 # What ffi.from_buffer and ffi.new call, in half the time.
@@ -145,7 +146,7 @@ def vector(array: Array, name: str, size: int) -> Any:
 
 def vector_or_null(array: Array | None, name: str, size: int) -> Any:
     """The same; NULL for None."""
-    return ffi.NULL if array is None else vector(array, name, size)
+    return NULL if array is None else vector(array, name, size)
 
 
 def single(value: float) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import FLOAT32, Array, Shape, alike, floats, output, single, vector, vector_or_null
+from pysimd._arrays import FLOAT32, NULL, Array, Shape, alike, floats, output, single, vector
 from pysimd._geometry import LAYOUTS, NCHW, NHWC, Layout, layout_of, planes_of
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -68,8 +68,8 @@ def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout =
     """
     src = floats(x, "x")
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, x.shape, layout)
-    scale_, bias_ = vector(scale, "scale", channels), vector_or_null(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
+    scale_, bias_ = vector(scale, "scale", channels), NULL if bias is None else vector(bias, "bias", channels)
+    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 

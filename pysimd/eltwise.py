@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, alike, new, output, vector
+from pysimd._arrays import FLOAT32, NULL, Array, alike, new, output, vector
 from pysimd._library import ffi, lib
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
+_SUM = int(EltwiseOperation.SUM)
 _POINTERS = ffi.typeof("float *[]")
 
 
@@ -55,8 +56,8 @@ def eltwise(
     count = len(arrays)
     names = _names(count)
     sources = alike(arrays, names)
-    factors = ffi.NULL
-    if kind == lib.SimdSynetEltwiseOperationSum:
+    factors = NULL
+    if kind == _SUM:
         factors = _ones(count) if weights is None else vector(np.asarray(weights, np.float32), "weights", count)
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")

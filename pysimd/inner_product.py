@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, floats, output, vector_or_null
+from pysimd._arrays import FLOAT32, NULL, Array, floats, output, vector
 from pysimd._library import lib
 from pysimd.calls import call
 
@@ -22,10 +22,9 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
     count, size = weight.shape
     if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
         raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
-    terms = vector_or_null(bias, "bias", count)
-    out, dst = output(
-        out, (*x.shape[:-1], count), x, FLOAT32, (x, weight, x if bias is None else bias), ("x", "weight", "bias")
-    )
+    terms = NULL if bias is None else vector(bias, "bias", count)
+    shape = (*x.shape[:-1], count)
+    out, dst = output(out, shape, x, FLOAT32, (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
     for row in range(len(x) if x.ndim == 2 else 1):
         if row:
             src, dst = src + size, dst + count

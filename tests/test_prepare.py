@@ -18,7 +18,8 @@ import pysimd
 SEED = 20
 NAMES = list(samples.calls(np.random.default_rng(SEED)))
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
-#: Functions that compute nothing in the library; besides those of pysimd.infrastructure.
+#: Functions that compute nothing in the library; besides those of whole modules.
+MODULES = {"pysimd.infrastructure", "pysimd.threadpools"}
 OTHERS = {"dequantize", "prepare", "quantize", "specify_tensor_format", "statistics", "tensor_alignment"}
 
 
@@ -39,7 +40,7 @@ def bits(value: Any) -> list[bytes]:
 
 def test_samples_have_every_function() -> None:
     public = {name: getattr(pysimd, name) for name in pysimd.__all__ if inspect.isfunction(getattr(pysimd, name))}
-    computing = {name for name, function in public.items() if function.__module__ != "pysimd.infrastructure"}
+    computing = {name for name, function in public.items() if function.__module__ not in MODULES}
     assert {name.split()[0] for name in NAMES} == computing - OTHERS
 
 
