@@ -12,7 +12,7 @@
  *                and row-major; pointers need no alignment beyond that of their type; there is no padding to provide. src
  *                and dst must not overlap. The library keeps no pointer of the caller after it returned.
  *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
- *                element is written: an Init function returns NULL, the others return without touching dst, and
+ *                element is written: an Init function returns NULL, one that gives a number 0, the others leave dst alone, and
  *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and nothing
  *                prints unless SIMDNET_VERBOSE asks for it.
  *                A context that was released, or a pointer to no memory, cannot be told from a good one.
@@ -542,7 +542,7 @@ void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, Simd
 
 /*
  * For each (o, i): dst(o, c, i) = e(c) / (sum of all e), e(c) = exp(src(o, c, i) - max over c), with (o, c, i) at
- * (o * count + c) * inner + i. Large inputs do not overflow. dst may be src.
+ * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src.
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 
@@ -885,7 +885,7 @@ void SimdWinogradKernel3x3Block4x4SetInput(const float * src, size_t srcChannels
 void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
                                             size_t dstHeight, size_t dstWidth, SimdBool trans);
 
-/* ------------------------------------------------------------- extensions: what the documents do not have */
+/* ----------------------------------------------------- extensions: what the Simd Library does not have */
 
 /* Why the last call of this thread was refused, one sentence; "" after a successful call. Valid until the thread's next. */
 const char * SimdnetLastError(void);
