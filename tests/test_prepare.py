@@ -18,9 +18,10 @@ import pysimd
 SEED = 20
 NAMES = list(samples.calls(np.random.default_rng(SEED)))
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
-#: Functions that compute nothing in the library; besides those of whole modules.
+#: Functions that compute nothing in the library; and modules of such functions.
+OTHERS = {"dequantize", "from_bfloat16", "prepare", "quantize", "statistics", "to_bfloat16"}
+OTHERS |= {"specify_tensor_format", "tensor_alignment"}
 MODULES = {"pysimd.infrastructure", "pysimd.threadpools"}
-OTHERS = {"dequantize", "prepare", "quantize", "specify_tensor_format", "statistics", "tensor_alignment"}
 
 
 def arrays_of(value: Any) -> Iterator[Array]:
