@@ -13,7 +13,7 @@ Shapes are (C, H, W) throughout, whatever the layout of a runner's arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Callable
 
@@ -297,6 +297,13 @@ def _chain(net: Network, users: dict[int, list[int]], x: int) -> tuple[int, ...]
     return tuple(chain)
 
 
+def _pooled_parts(net: Network, users: dict[int, list[int]], x: int) -> tuple[int, ...]:
+    """A concatenation and the maxima of it, where nothing else reads it: the maxima are joined then, which are fewer."""
+    follower = _follower(net, users, x)
+    pooled = follower is not None and (net.nodes[x].kind, net.nodes[follower].kind) == ("concat", MAX)
+    return (x, follower) if pooled and follower is not None else ()
+
+
 def steps_of(net: Network) -> list[Step]:
     """The calls that compute a network, in their order."""
     users: dict[int, list[int]] = {i: [] for i in range(len(net.nodes))}
@@ -307,7 +314,7 @@ def steps_of(net: Network) -> list[Step]:
     done: set[int] = set()
     for i, node in enumerate(net.nodes[1:], 1):
         if i not in done:
-            chain = _chain(net, users, i)
+            chain = _pooled_parts(net, users, i) or _chain(net, users, i)
             done.update(chain)
             steps.append(Step(chain, node.inputs))
     return sorted(steps, key=lambda step: step.result)
@@ -346,7 +353,15 @@ class Runner:
             make = _single if len(nodes) == 1 else _merged
             context = self.contexts[step] = make(nodes, x[0].shape)
             return [prepare(context.forward, x[0], out=y)]
-        return _plain(nodes[0], x, y)
+        if nodes[0].kind != "concat":
+            return _plain(nodes[0], x, y)
+        positive = all(_is_positive(self._net, j) for j in step.inputs)
+        if len(nodes) == 1:
+            return [_joined(x, y, positive)]
+        assert nodes[1].layer
+        layers = [replace(nodes[1].layer, c=part.shape[2], o=part.shape[2]) for part in x]
+        parts = [arrays.empty((*y.shape[:2], layer.c), np.float32) for layer in layers]
+        return [*map(_pooled, layers, x, parts), _joined(parts, y, positive)]
 
 
 def _arranged(node: Node) -> Array:
@@ -409,6 +424,22 @@ def _linear(node: Node, x: Array, y: Array) -> Callable[[], Any]:
     return prepare(pysimd.inner_product, x.reshape(-1), weight, node.bias, out=y.reshape(-1))
 
 
+def _is_positive(net: Network, x: int) -> bool:
+    """Whether nothing that layer `x` gives is below zero."""
+    node = net.nodes[x]
+    if node.kind in (MAX, AVERAGE, "concat"):
+        return all(_is_positive(net, j) for j in node.inputs)
+    return node.activation in ("relu", "relu6", "unit")
+
+
+def _joined(x: list[Array], y: Array, positive: bool) -> Callable[[], Any]:
+    """The fused layer joins at the speed of memory, on all threads; its ReLU changes nothing that is positive."""
+    if not positive:
+        return partial(np.concatenate, x, axis=2, out=y)
+    ones, zeros = np.ones(y.shape[2], np.float32), np.zeros(y.shape[2], np.float32)
+    return prepare(pysimd.fused9, x[0], x[1], scale=ones, bias=zeros, out=y)
+
+
 def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
     """A layer that needs no context, and its activation."""
     if node.layer:
@@ -417,7 +448,6 @@ def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
         simple: dict[str, Callable[[], Callable[[], Any]]] = {
             "add": lambda: prepare(pysimd.eltwise, x, out=y),
             "scale": lambda: prepare(pysimd.scale, x[0], x[1].reshape(-1), out=y),
-            "concat": lambda: partial(np.concatenate, x, axis=2, out=y),
             "part": lambda: partial(np.copyto, y, x[0][:, :, -node.shape[0] :]),
             "enlarge": lambda: partial(np.copyto, y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]),
             "sigmoid": lambda: prepare(pysimd.sigmoid, x[0], out=y),
