@@ -309,7 +309,7 @@ static void wait_below(uint32_t bound)
 {
     for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
         relax();
-        if (i > 10000 || is(&crowded))
+        if (i > 1500 || is(&crowded)) /* some 20 microseconds */
             sched_yield();
     }
 }

@@ -303,8 +303,8 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
                 return false;
         } else {
             char what[120];
-            snprintf(what, sizeof(what), "by %zu threads; with one, at another alignment (end of a page%s), it was", SimdGetThreadNumber(),
-                     place == FRAME_BEGIN ? "" : ", larger caches");
+            snprintf(what, sizeof(what), "by %zu threads; with one, at another alignment (end of a page%s), it was",
+                     SimdGetThreadNumber(), place == FRAME_BEGIN ? "" : ", larger caches");
             if (told(array, a[i], array->first, frame_unequal(array, a[i], array->first), what))
                 return false;
         }
@@ -324,7 +324,7 @@ static void set_caches(bool small)
     cpu->cacheL3 = small ? 256 : real.cacheL3;
 }
 
-/* Under --threads, every place but the first has as many as a pool may have, whatever the machine has, and no call is too small. */
+/* Under --threads every place but the first has some, however few the machine has, and no call is too small for them. */
 static void set_threads(enum frame_place place)
 {
     if (frame_threads > 1 && place != FRAME_END)
@@ -549,8 +549,8 @@ static const char usage[] =
     "             [--threads N] [--no-guards]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
-    "  --threads: results of up to N threads, forced on any machine and any size, must be those of one, to the bit; with --bench\n"
-    "  the times of one and of N\n"
+    "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
+    "             under --bench the times of one and of N\n"
     "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n";
 
 static void choose_levels(void)

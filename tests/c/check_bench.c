@@ -14,6 +14,7 @@ struct timing {
     void * context;
     size_t repeats, rounds;
     double spent, time[ROUNDS];
+    double together[ROUNDS]; /* under --threads, of so many */
     double peak; /* operations per second of bare multiply-adds, measured in the same rounds */
 };
 
@@ -59,7 +60,12 @@ static void print(const char * level, const struct timing * t, double base, doub
         printf(" (%.3f of peak, median %.3f)", flops / least / t->peak, flops / median / t->peak);
     if (bytes > 0)
         printf("  %7.2f GB/s", bytes / least * 1e-9);
-    printf("  %7.2fx\n", base / least);
+    printf("  %7.2fx", base / least);
+    if (frame_threads > 1) {
+        const double several = t->together[t->rounds / 2];
+        printf("  %zu threads: median %11.0f ns, %.2fx", frame_threads, several * 1e9, median / several);
+    }
+    printf("\n");
     fflush(stdout);
 }
 
@@ -93,10 +99,17 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
                 measure_peak(t, i);
             const double one = time_of(t->repeats, t->context, a, call, job);
             t->spent += one * (double)t->repeats;
+            if (frame_threads > 1) {
+                SimdSetThreadNumber(frame_threads);
+                time_of(2, t->context, a, call, job); /* wakes them */
+                t->together[t->rounds] = time_of(t->repeats, t->context, a, call, job);
+                SimdSetThreadNumber(1);
+            }
             t->time[t->rounds++] = one;
         }
     for (size_t i = 0; i < frame_levels; ++i) {
         qsort(timing[i].time, timing[i].rounds, sizeof(double), by_value);
+        qsort(timing[i].together, timing[i].rounds, sizeof(double), by_value);
         if (timing[i].context)
             SimdRelease(timing[i].context);
     }
