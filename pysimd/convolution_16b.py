@@ -39,7 +39,9 @@ class Convolution16b(SmallConvolution):
         A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
 
     options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose attributes
-        it has too::
+        it has too.
+
+    Made and used as the others::
 
         with pysimd.Convolution16b((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
             convolution.set_params(weight, bias)
