@@ -96,11 +96,26 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
     }
 }
 
+/* Whether results are bytes made by few steps. */
+SN_INLINE bool result_is_tame(const struct sn_result_8i * r)
+{
+    return r->bytes && r->tame && r->activation == SimdConvolutionActivationIdentity;
+}
+
+/* Whether those of n channels, V8U_N or V32F_N, need even fewer: no zero is added, and no limits but those of a byte. */
+SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
+{
+    int used = 0;
+    for (size_t i = 0; i < n; ++i)
+        used |= r->low[i] | (255 - r->high[i]);
+    return r->zero == 0 && used == 0;
+}
+
 /* Rows of sums, in whole vectors, at most V8U_N of them: `channels` results each. */
 static __attribute__((noinline, unused)) void result_rows(const int32_t * sums, size_t step, const struct sn_result_8i * r,
                                                           size_t channels, uint8_t * dst, size_t dstStep, size_t rows)
 {
-    if (r->bytes && r->tame && r->activation == SimdConvolutionActivationIdentity && channels <= V8U_N)
+    if (result_is_tame(r) && channels <= V8U_N)
         result_tame(sums, step, r, channels, dst, dstStep, rows);
     else
         for (; rows; --rows, sums += step, dst += dstStep)
