@@ -1,10 +1,10 @@
 /*
- * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs, two steps of
- * it at a time, since B has two bfloat16 numbers in each lane. The file that includes this has defined
+ * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has two
+ * bfloat16 numbers in each lane, of neighbouring k. The file that includes this has defined
  *
- *   tile_step(sum, a, step, b, rows, vectors)   adds one pair of every row of A, where row i lies at a[i / 3] + i % 3 * step
- *   TILE_NUMBER                                 bytes of a number of A: bfloat16, or a float that is one (kernels/gemm_16b_float.h)
- *   tile_store_16b(p, v, n)                     stores n numbers of v, rounded to bfloat16
+ *   tile_multiply(sum, a, step, length, b, rows, vectors)   adds `length` pairs of every row of A; see struct rows_of_a
+ *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float that is one (kernels/gemm_16b_float.h)
+ *   tile_store_16b(p, v, n) stores n numbers of v, rounded to bfloat16
  */
 #ifndef SN_KERNELS_GEMM_16B_H
 #define SN_KERNELS_GEMM_16B_H
@@ -13,26 +13,31 @@
 #include "kernels/activate.h"
 
 /* The largest instance: arrays have this size, an instance uses its part of it. */
-enum { TILE_ROWS = 14, TILE_VECTORS = 2, TILE_THIRDS = (TILE_ROWS + 2) / 3 };
+enum { TILE_ROWS = 14, TILE_VECTORS = 2 };
 
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, float * sums);
 
-SN_INLINE void tile_step(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * const a[TILE_THIRDS], size_t step,
-                         const uint8_t * b, int rows, int vectors);
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                             const uint8_t * b, int rows, int vectors);
 SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n);
 
-/* One segment. One base pointer for three rows of A: see kernels/gemm_32f.h. */
-SN_INLINE const uint8_t * tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
-                                        const uint8_t * b, int rows, int vectors)
+/* Where rows of A are: one base pointer for three of them, see kernels/gemm_32f.h. */
+struct rows_of_a {
+    const uint8_t * base[(TILE_ROWS + 2) / 3];
+};
+
+SN_INLINE struct rows_of_a rows_from(const uint8_t * a, size_t step, int rows)
 {
-    const uint8_t * p[TILE_THIRDS];
-    SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
-    for (; length; --length) {
-        tile_step(sum, p, step, b, rows, vectors);
-        SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] += 2 * TILE_NUMBER;
-        b += vectors * V8U_N;
-    }
-    return b;
+    struct rows_of_a p;
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p.base[i / 3] = a + (size_t)i * step;
+    return p;
+}
+
+SN_INLINE const uint8_t * row_of(const struct rows_of_a * p, size_t step, int i) { return p->base[i / 3] + (size_t)(i % 3) * step; }
+
+SN_INLINE void move_rows(struct rows_of_a * p, size_t bytes, int rows)
+{
+    SN_UNROLL for (int i = 0; i < rows; i += 3) p->base[i / 3] += bytes;
 }
 
 /* Limited sums to results. `narrow` is a constant. */
@@ -83,8 +88,8 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, flo
         SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
     }
     const uint8_t * b = g->b;
-    for (size_t s = 0; s < g->segments; ++s)
-        b = tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
+    for (size_t s = 0; s < g->segments; ++s, b += g->length * (size_t)vectors * V8U_N)
+        tile_multiply(sum, a + g->segment[s], g->aStepX, g->length, b, rows, vectors);
     const struct sn_result_16b * r = g->result;
     if (second_pass(r->activation)) {
         SN_UNROLL for (int i = 0; i < rows; ++i)

@@ -1,7 +1,7 @@
 /*
  * Where no instruction multiplies bfloat16 numbers: the tile of kernels/gemm_16b.h by multiply-adds of floats. A has bfloat16
- * numbers as floats, so that one comes in a broadcast; B is read twice, first for the even numbers of its pairs, then for the
- * odd ones, which takes one shift or one mask for each vector.
+ * numbers as floats, so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the
+ * pairs of B, then with the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
  */
 #ifndef SN_KERNELS_GEMM_16B_FLOAT_H
 #define SN_KERNELS_GEMM_16B_FLOAT_H
@@ -10,21 +10,27 @@ enum { TILE_NUMBER = 4 };
 
 #include "kernels/gemm_16b.h"
 
-SN_INLINE void tile_step(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * const a[TILE_THIRDS], size_t step,
-                         const uint8_t * b, int rows, int vectors)
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                             const uint8_t * b, int rows, int vectors)
 {
     SN_UNROLL for (int k = 0; k < 2; ++k)
     {
-        v32f x[TILE_VECTORS];
-        SN_UNROLL for (int j = 0; j < vectors; ++j)
-        {
-            const v16i pairs = v_load_16i(b + (size_t)j * V8U_N);
-            x[j] = k == 0 ? v_even_16b_32f(pairs) : v_odd_16b_32f(pairs);
-        }
-        SN_UNROLL for (int i = 0; i < rows; ++i)
-        {
-            const v32f y = v_set_32f(((const float *)(const void *)(a[i / 3] + (size_t)(i % 3) * step))[k]);
-            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
+        struct rows_of_a p = rows_from(a + k * TILE_NUMBER, step, rows);
+        const uint8_t * from = b;
+        for (size_t n = length; n; --n) {
+            v32f x[TILE_VECTORS];
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+            {
+                const v16i pairs = v_load_16i(from + (size_t)j * V8U_N);
+                x[j] = k == 0 ? v_even_16b_32f(pairs) : v_odd_16b_32f(pairs);
+            }
+            SN_UNROLL for (int i = 0; i < rows; ++i)
+            {
+                const v32f y = v_set_32f(*(const float *)(const void *)row_of(&p, step, i));
+                SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
+            }
+            move_rows(&p, 2 * TILE_NUMBER, rows);
+            from += vectors * V8U_N;
         }
     }
 }

@@ -19,17 +19,22 @@ SN_INLINE v32f dot(v32f sum, v32i a, v32i b)
     return sum;
 }
 
-SN_INLINE void tile_step(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * const a[TILE_THIRDS], size_t step,
-                         const uint8_t * b, int rows, int vectors)
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                             const uint8_t * b, int rows, int vectors)
 {
-    v32i x[TILE_VECTORS];
-    SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32i(b + (size_t)j * V8U_N);
-    SN_UNROLL for (int i = 0; i < rows; ++i)
-    {
-        int32_t pair;
-        memcpy(&pair, a[i / 3] + (size_t)(i % 3) * step, sizeof(pair));
-        const v32i y = v_set_32i(pair);
-        SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = dot(sum[i][j], y, x[j]);
+    struct rows_of_a p = rows_from(a, step, rows);
+    for (; length; --length) {
+        v32i x[TILE_VECTORS];
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = v_load_32i(b + (size_t)j * V8U_N);
+        SN_UNROLL for (int i = 0; i < rows; ++i)
+        {
+            int32_t pair;
+            memcpy(&pair, row_of(&p, step, i), sizeof(pair));
+            const v32i y = v_set_32i(pair);
+            SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = dot(sum[i][j], y, x[j]);
+        }
+        move_rows(&p, 2 * TILE_NUMBER, rows);
+        b += vectors * V8U_N;
     }
 }
 
