@@ -68,7 +68,7 @@ enum { SPIN_NS = 50000 };
 
 /* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other
  * with no longer gaps than workers spin. */
-enum { WAKE_NS = 100000 };
+enum { WAKE_NS = 150000 };
 
 /* A range should take so long, and each thread have as much at least. */
 enum { RANGE_NS = 2000, SHARE_NS = 3000 };
@@ -84,6 +84,7 @@ static struct {
     size_t scale;      /* units of p that count as one in `left` */
     size_t parts, least;
     uint32_t control;  /* of floating-point arithmetic, as the caller has it */
+    int processor;     /* that the caller was on */
 
     uint32_t busy __attribute__((aligned(128))); /* somebody has the pool */
     uint32_t callers;                            /* calls that have work for it */
@@ -177,19 +178,30 @@ static bool enter(uint32_t gate)
     return false;
 }
 
+/*
+ * A worker that the system has put on the caller's processor must not spin: it would keep the caller from going on. It does not
+ * sleep either, but lets the other run some times: only who wants to run is given another processor, on some systems.
+ */
 static bool enter_spinning(void)
 {
-    enum { LOOKS = 32 }; /* between two looks at the clock */
+    enum { LOOKS = 32, YIELDS = 4 };
     if (is(&crowded))
         return enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
     const int64_t end = now() + SPIN_NS;
+    bool near;
+    int yields = 0;
     do {
+        near = sched_getcpu() == __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
         for (int i = 0; i < LOOKS; ++i) {
             if (enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
                 return true;
+            if (near)
+                break;
             relax();
         }
-    } while (now() < end);
+        if (near)
+            sched_yield();
+    } while (now() < end || (near && ++yields < YIELDS));
     return false;
 }
 
@@ -293,6 +305,7 @@ static void open_gate(const struct sn_parallel * p, size_t seats, bool wake)
     pool.p = p;
     pool.scale = p->units / UINT32_MAX + 1;
     pool.control = float_control();
+    __atomic_store_n(&pool.processor, sched_getcpu(), __ATOMIC_RELAXED);
     const size_t units = sn_ceil_div(p->units, pool.scale);
     set_ranges(units, seats + 1);
     __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);

@@ -30,7 +30,8 @@ static inline struct sn_shares sn_shares_of(struct sn_shares s)
     if (sn_threads() == 1)
         return s;
     const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
-    if (panels >= 4 && s.weights / 2 > s.source) {
+    const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* lines for so many threads */
+    if (panels >= 4 && s.weights / 2 > s.source && few) {
         s.panels = panels;
         s.each = sn_ceil_div(s.lines, s.most) * panels;
         s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
