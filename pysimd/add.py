@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from pysimd._arrays import (
@@ -9,6 +10,7 @@ from pysimd._arrays import (
     FLOAT32,
     UINT8,
     Array,
+    Element,
     Shape,
     element_of,
     element_of_dtype,
@@ -114,7 +116,7 @@ def add(a: Array, b: Array, *, dtype: Any = None, out: Array | None = None) -> A
     dtype : of the result: "float32" or "bfloat16"; that of `out` when it is given, else that of `a` and `b` when they agree,
         else float32. ``out`` may be ``a`` or ``b`` when it has the same dtype.
 
-    It makes an :class:`Add16b` for the call; keep one for many calls with the same shape.
+    It makes an :class:`Add16b`, and keeps some for the next calls with the same shape.
     """
     a_element = element_of(a, "a", _SUMMANDS)
     b_element = element_of(b, "b", _SUMMANDS)
@@ -124,5 +126,10 @@ def add(a: Array, b: Array, *, dtype: Any = None, out: Array | None = None) -> A
         element = element_of(out, "out", _SUMMANDS)
     else:
         element = a_element if a_element is b_element else FLOAT32
-    with Add16b(a.shape, a_dtype=a_element.name, b_dtype=b_element.name, dst_dtype=element.name) as context:
-        return context.forward(a, b, out=out)
+    return _adder(a.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)
+
+
+@lru_cache(maxsize=64)
+def _adder(shape: Shape, a: Element, b: Element, dst: Element, isa: Any) -> Add16b:
+    """Kept for an instruction set, too: contexts stay with the one that they were made with."""
+    return Add16b(shape, a_dtype=a.name, b_dtype=b.name, dst_dtype=dst.name)

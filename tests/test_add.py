@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -235,3 +236,18 @@ def test_add_16b_refused_out_and_shape() -> None:
         pysimd.Add16b((2,), a_dtype="float16")
     with pytest.raises(ValueError, match="b has shape"):
         pysimd.add(a, b[:4])
+
+
+def test_add_makes_a_context_for_each_instruction_set_once() -> None:
+    adder = sys.modules["pysimd.add"]._adder
+    a = np.ones((3, 5, 7), np.float32)
+    adder.cache_clear()
+    for _ in range(3):
+        pysimd.add(a, a)
+    assert (adder.cache_info().hits, adder.cache_info().misses) == (2, 1)
+    with pysimd.max_isa("base"):
+        assert (pysimd.add(a, a) == 2).all()
+    levels = len({"base", pysimd.active_isa()})
+    assert adder.cache_info().misses == levels
+    pysimd.add(a, a, dtype="bfloat16")
+    assert adder.cache_info().misses == levels + 1
