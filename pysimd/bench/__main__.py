@@ -47,7 +47,13 @@ def _parser() -> argparse.ArgumentParser:
     written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
     written.add_argument("--html", type=Path, metavar="FILE", help="one page with tables and pictures; needs matplotlib")
     files = parser.add_argument_group("from files, nothing is timed")
-    files.add_argument("--load", type=Path, metavar="FILE", help="draws pictures and page of the figures in this file")
+    files.add_argument(
+        "--load",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="pictures and page of the figures in these files, and the table of networks",
+    )
     files.add_argument(
         "--compare",
         type=Path,
@@ -107,7 +113,7 @@ def _time_networks(arguments: argparse.Namespace, command: str) -> dict[str, Any
             results.append(result)
     print(table.footer(results))
     if arguments.markdown:
-        table.write_markdown(results, arguments.markdown, command, others)
+        table.write_markdown(results, arguments.markdown, f"`{command}` writes this page", others, machine.line())
         print(f"written: {arguments.markdown}")
     return table.figures(results)
 
@@ -121,6 +127,22 @@ def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
         print(f"written: {arguments.html}")
 
 
+def _load(arguments: argparse.Namespace) -> None:
+    """Rows of all files; what else there is, of the first."""
+    files = [json.loads(path.read_text()) for path in arguments.load]
+    figures = {**files[0], **{rows: [row for file in files for row in file.get(rows, ())] for rows in ("results", "networks")}}
+    _draw(figures, arguments)
+    results = table.read(figures)
+    if results:
+        others = list(dict.fromkeys(name for result in results for name in result.peers))
+        print("\n".join([table.header(others), *(table.row(result, others) for result in results), table.footer(results)]))
+        if arguments.markdown:
+            runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
+            where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "system", "date"))
+            table.write_markdown(results, arguments.markdown, f"From `{figures['command']}`{runs}", others, where)
+            print(f"written: {arguments.markdown}")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the table as it grows, then writes what is asked for."""
     arguments = _parser().parse_args(argv)
@@ -128,10 +150,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         before, after = (json.loads(path.read_text()) for path in arguments.compare)
         print(compare.text(before, after))
         return 0
-    if arguments.load:
-        _draw(json.loads(arguments.load.read_text()), arguments)
-        return 0
     command = " ".join(["python -m pysimd.bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
+    if arguments.load:
+        _load(arguments)
+        return 0
     if arguments.plots or arguments.html:
         pages.need_matplotlib()  # before minutes are spent
     print(machine.line())

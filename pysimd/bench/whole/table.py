@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from pysimd.bench import machine
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
 from pysimd.bench.models import MODELS
-from pysimd.bench.whole import OURS
+from pysimd.bench.whole import OURS, USUAL
 from pysimd.bench.whole.workers import Failed, Task, Worker
 
 
@@ -113,6 +112,17 @@ def figures(results: Iterable[Whole]) -> dict[str, Any]:
     return {"networks": rows}
 
 
+def read(figures: Mapping[str, Any]) -> list[Whole]:
+    """The results of :func:`figures` again, in the order of networks, one number of threads after the other."""
+    results = []
+    for row in figures.get("networks", ()):
+        ours, *peers = (Time(**{**time, "rounds": tuple(time["rounds"])}) for time in (row["ours"], *row["peers"].values()))
+        found = {name: row[name] for name in ("network", "title", "threads", "isa", "absent")}
+        results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers))))
+    order = [*USUAL, *MODELS]
+    return sorted(results, key=lambda r: (r.threads, order.index(r.network) if r.network in order else 99))
+
+
 # ---- the text
 
 _LEGEND = """Milliseconds of a whole pass, one image. Behind another library's time: how many times ours that is, ± half of
@@ -143,9 +153,11 @@ def footer(results: Sequence[Whole]) -> str:
 
 
 def _notes(results: Sequence[Whole]) -> list[str]:
-    lines = list(
-        dict.fromkeys(f"{name} {time.version}: {time.how}" for whole in results for name, time in whole.peers.items())
-    )
+    ways: dict[str, list[str]] = {}
+    for whole in results:
+        for name, time in whole.peers.items():
+            ways.setdefault(f"{name} {time.version}, {time.how}", []).append(f"{whole.title} ({whole.threads})")
+    lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
     for whole in results:
         lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
         behind = [name for name in whole.peers if whole.ratio(name) < 1]
@@ -153,7 +165,7 @@ def _notes(results: Sequence[Whole]) -> list[str]:
     return lines
 
 
-def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Sequence[str]) -> None:
+def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Sequence[str], where: str) -> None:
     """The table as a page, with the command that makes it."""
     head = ["network", "level", "threads", "simdnet", *peers]
     rows = [head, ["---"] * len(head)]
@@ -168,12 +180,15 @@ def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Se
     lines = [
         "# Whole networks",
         "",
-        f"`{command}` writes this page; [benchmarks.md](benchmarks.md) tells how the times are taken.",
-        f"{machine.line()}",
+        f"{command}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        "",
+        where,
         "",
         _LEGEND,
         "",
         *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+        "The fastest way of each library, and the networks (threads) that it was the fastest for:",
         "",
         *(f"- {note}" for note in _notes(results)),
     ]
