@@ -15,7 +15,8 @@ void check_convolution_output(SimdConvolutionParameters * p)
 SimdConvolutionParameters check_convolution_shape(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC,
                                                   size_t kernel, size_t stride, size_t pad, size_t group)
 {
-    SimdConvolutionParameters p = {.srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData32f, .srcF = format, .dstC = dstC,
+    SimdConvolutionParameters p = {
+        .srcC = srcC, .srcH = h, .srcW = w, .srcT = SimdTensorData32f, .srcF = format, .dstC = dstC,
         .dstT = SimdTensorData32f, .dstF = format, .kernelY = kernel, .kernelX = kernel, .dilationY = 1, .dilationX = 1,
         .strideY = stride, .strideX = stride, .padY = pad, .padX = pad, .padH = pad, .padW = pad, .group = group};
     check_convolution_output(&p);
@@ -71,4 +72,17 @@ const char * check_convolution_text(const SimdConvolutionParameters * p, size_t 
              p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation, check_format_name(p->srcF),
              type_name(p->srcT), type_name(p->dstT));
     return text;
+}
+
+size_t check_activation_params(const SimdConvolutionParameters * p)
+{
+    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
+    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
+}
+
+void check_activation_values(const SimdConvolutionParameters * p, float * params)
+{
+    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
+    if (p->activation != SimdConvolutionActivationPrelu)
+        memcpy(params, values[p->activation], check_activation_params(p) * sizeof(float));
 }

@@ -21,16 +21,13 @@ size_t check_convolution_weights(const SimdConvolutionParameters * p);
 /* All of the parameters, for the text of a case; valid until the next call. */
 const char * check_convolution_text(const SimdConvolutionParameters * p, size_t batch);
 
-/* ---- check_convolution_32f.c */
-
 /* The number of the `params` of an activation, and values that are good for it; Prelu keeps what there is. */
 size_t check_activation_params(const SimdConvolutionParameters * p);
 void check_activation_values(const SimdConvolutionParameters * p, float * params);
 
-/* A copy that is freed once SetParams has returned: the library may not keep the pointer. */
-float * check_copy(const void * values, size_t count);
+/* ---- check_convolution_32f.c */
 
-/* The bound behind the activation for a sum that is wrong by `error`; size is the sum of the absolute values of the terms. */
+/* The bound behind the activation for a sum that is wrong by `error`; size is the sum of the terms' absolute values. */
 double check_activated(const SimdConvolutionParameters * p, const float * params, size_t o, double size, double error);
 
 /* One bit for each algorithm that some instruction set uses in contexts that `open` makes: 1 << m for F(m,3), else 1. */

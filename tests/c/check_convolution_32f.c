@@ -7,112 +7,31 @@
  */
 #include <stdlib.h>
 
-#include "check_convolution.h"
-
-#define INIT "SimdSynetConvolution32fInit"
-#define FORWARD "SimdSynetConvolution32fForward"
-#define SET_PARAMS "SimdSynetConvolution32fSetParams"
-
-#define shape check_convolution_shape
+#include "check_layer.h"
 
 typedef SimdConvolutionParameters parameters;
 
-struct job {
-    parameters p;
-    size_t batch;
-    bool own_buffer; /* give Forward a buffer */
-    bool no_bias, no_set, wrong_context, null_conv;
-    bool bench;
-};
-
-enum { SRC, WEIGHT, BIAS, PARAMS, DST };
-
-size_t check_activation_params(const parameters * p)
+static void * make(const struct check_layer * l)
 {
-    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
-    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
+    return SimdSynetConvolution32fInit(l->batch, l->null_conv ? NULL : l->p, NULL);
 }
 
-static size_t src_size(const struct job * j) { return j->batch * j->p.srcC * j->p.srcH * j->p.srcW; }
-static size_t dst_size(const struct job * j) { return j->batch * j->p.dstC * j->p.dstH * j->p.dstW; }
-
-/* ---- a context and its use */
-
-float * check_copy(const void * values, size_t count)
+static bool give(const struct check_layer * l, void * context, const float * const * a)
 {
-    float * own = malloc(count * sizeof(float) + 1);
-    if (count)
-        memcpy(own, values, count * sizeof(float));
-    return own;
-}
-
-static void * init(const void * job, void * const * a)
-{
-    const struct job * j = job;
-    (void)a;
-    return SimdSynetConvolution32fInit(j->batch, j->null_conv ? NULL : &j->p, NULL);
-}
-
-static void * open(const void * job, void * const * a)
-{
-    const struct job * j = job;
-    void * context = init(job, a);
-    if (!context || j->no_set)
-        return context;
-    float * weight = check_copy(a[WEIGHT], check_convolution_weights(&j->p)), * bias = check_copy(a[BIAS], j->p.dstC);
-    float * params = check_copy(a[PARAMS], check_activation_params(&j->p));
     SimdBool internal = SimdFalse;
-    SimdSynetConvolution32fSetParams(context, weight, &internal, j->no_bias ? NULL : bias, params);
-    if (internal != SimdTrue && j->p.dstC != 0)
-        check_that(false, SET_PARAMS, "internal is not SimdTrue");
-    memset(weight, 0xFF, check_convolution_weights(&j->p) * sizeof(float));
-    memset(bias, 0xFF, j->p.dstC * sizeof(float));
-    free(weight);
-    free(bias);
-    free(params);
-    return context;
+    (void)l;
+    SimdSynetConvolution32fSetParams(context, a[CHECK_WEIGHT], &internal, a[CHECK_BIAS], a[CHECK_PARAMS]);
+    return internal == SimdTrue;
 }
 
-static void forward(const void * job, void * context, void * const * a)
+static void run(void * context, const void * src, void * buf, void * dst)
 {
-    const struct job * j = job;
-    float * buf = NULL;
-    if (j->own_buffer) {
-        const size_t size = SimdSynetConvolution32fExternalBufferSize(context);
-        if (size == 0)
-            check_that(false, "SimdSynetConvolution32fExternalBufferSize", "is 0");
-        buf = check_buffer(size);
-    }
-    SimdSynetConvolution32fForward(context, a[SRC], buf, a[DST]);
+    SimdSynetConvolution32fForward(context, src, buf, dst);
 }
 
-/* Forward, once more without or with a buffer of its own: the bits must not change. */
-static void forward_twice(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    const size_t bytes = dst_size(j) * sizeof(float);
-    forward(job, context, a);
-    struct job other = *j;
-    other.own_buffer = !j->own_buffer;
-    float * dst = malloc(bytes + 1);
-    void * arrays[] = {a[SRC], a[WEIGHT], a[BIAS], a[PARAMS], dst};
-    forward(&other, context, arrays);
-    if (memcmp(a[DST], dst, bytes) != 0)
-        check_that(false, FORWARD, "with and without buf results differ: %s", SimdnetContextInfo(context));
-    free(dst);
-}
-
-/* All images are the same, so all results must be. */
-static void forward_batch(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    forward(job, context, a);
-    const size_t size = dst_size(j) / j->batch;
-    const float * dst = a[DST];
-    for (size_t b = 1; b < j->batch; ++b)
-        if (memcmp(dst, dst + b * size, size * sizeof(float)) != 0)
-            check_that(false, FORWARD, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
-}
+static const struct check_layer_family family = {
+    CHECK_LAYER_FUNCTIONS(SimdSynetConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
+    .give = give, .run = run};
 
 /* ---- bounds */
 
@@ -147,10 +66,10 @@ static double magnitude(const parameters * p, const float * src, const float * w
 }
 
 /* The m of F(m,3) on the instruction set in use; 0 for another algorithm. */
-static size_t winograd_block(check_open_fn make, const void * job)
+static size_t winograd_block(check_open_fn open, const void * job)
 {
     size_t block = 0;
-    void * context = make(job, NULL);
+    void * context = open(job, NULL);
     const char * info = context ? strstr(SimdnetContextInfo(context), "Winograd F(") : NULL;
     if (info)
         block = (size_t)(info[strlen("Winograd F(")] - '0');
@@ -158,12 +77,12 @@ static size_t winograd_block(check_open_fn make, const void * job)
     return block;
 }
 
-unsigned check_convolution_algorithms(check_open_fn make, const void * job)
+unsigned check_convolution_algorithms(check_open_fn open, const void * job)
 {
     unsigned found = 0;
     for (size_t i = 1; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
-        found |= 1u << winograd_block(make, job);
+        found |= 1u << winograd_block(open, job);
     }
     SimdnetSetMaxIsa(NULL);
     return found;
@@ -253,41 +172,32 @@ void check_convolution_bounds(const parameters * p, size_t batch, const float * 
 
 /* ---- cases */
 
-void check_activation_values(const parameters * p, float * params)
+static struct check_layer layer(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC, size_t kernel,
+                                size_t stride, size_t pad, size_t group)
 {
-    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
-    if (p->activation != SimdConvolutionActivationPrelu)
-        memcpy(params, values[p->activation], check_activation_params(p) * sizeof(float));
+    return check_layer_of(&family, check_convolution_shape(format, srcC, h, w, dstC, kernel, stride, pad, group));
 }
 
-static void declare(const struct job * j, enum check_fill fill)
+static void declare(const struct check_layer * j, enum check_fill fill)
 {
-    const parameters * p = &j->p;
-    check_case(FORWARD, "%s%s%s %s", check_convolution_text(p, j->batch), j->own_buffer ? " buf" : "", j->no_bias ? " no bias" : "", check_fill_name(fill));
-    const float * src = check_in("src", CHECK_32F, src_size(j), fill);
-    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
-    const float * weight = check_in("weight", CHECK_32F, check_convolution_weights(p), wild ? CHECK_RANDOM : fill);
-    float * bias = check_in("bias", CHECK_32F, p->dstC, CHECK_RANDOM);
-    float * params = check_in("params", CHECK_32F, check_activation_params(p), CHECK_RANDOM);
-    check_out("dst", CHECK_32F, dst_size(j));
-    check_open(open);
-    check_activation_values(p, params);
-    if (!j->bench)
-        check_convolution_bounds(p, j->batch, src, weight, bias, params,
-                                 check_convolution_algorithms(init, j) | (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
-                                 check_bound());
+    void * a[CHECK_NO_ARRAY];
+    check_layer_case(j, check_convolution_text(j->p, j->batch), fill, a);
+    check_convolution_bounds(j->p, j->batch, a[CHECK_SRC], a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS],
+                             check_convolution_algorithms(check_layer_init, j) |
+                                 (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
+                             check_bound());
 }
 
-static void run_case(struct job j, enum check_fill fill)
+static void run_case(struct check_layer j, enum check_fill fill)
 {
     declare(&j, fill);
-    check_run(j.batch == 1 ? forward_twice : forward, &j);
+    check_layer_run(&j);
 }
 
 static void random_case(SimdTensorFormatType format)
 {
-    struct job j = {.p = check_convolution_random(format, 20, 40), .batch = check_few(2), .own_buffer = check_random(0, 1),
-                    .no_bias = check_random(0, 3) == 0};
+    struct check_layer j = check_layer_of(&family, check_convolution_random(format, 20, 40));
+    j.batch = check_few(2), j.own_buffer = check_random(0, 1), j.no_bias = check_random(0, 3) == 0;
     run_case(j, check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
 }
 
@@ -295,13 +205,13 @@ static void random_case(SimdTensorFormatType format)
 static void tails(SimdTensorFormatType format)
 {
     for (size_t n = 1; n <= 34; ++n) {
-        run_case((struct job){.p = shape(format, 5, 1, n, 3, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 3, 5, n, n, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, n, 4, 5, 35 - n, 2, 2, 1, 1), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, n, 4, 11, n, 3, 1, 1, n), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 3, 5, n + 2, 3, 3, 2, 1, 3), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 2, 6, n + 4, 2, 5, 1 + n % 2, 2, 2), .batch = 1}, CHECK_RANDOM);
-        run_case((struct job){.p = shape(format, 4 * n, 3, 3, 2 * n, 1, 1, 0, n), .batch = 1}, CHECK_RANDOM);
+        run_case(layer(format, 5, 1, n, 3, 1, 1, 0, 1), CHECK_RANDOM);
+        run_case(layer(format, 3, 5, n, n, 3, 1, 1, 1), CHECK_RANDOM);
+        run_case(layer(format, n, 4, 5, 35 - n, 2, 2, 1, 1), CHECK_RANDOM);
+        run_case(layer(format, n, 4, 11, n, 3, 1, 1, n), CHECK_RANDOM);
+        run_case(layer(format, 3, 5, n + 2, 3, 3, 2, 1, 3), CHECK_RANDOM);
+        run_case(layer(format, 2, 6, n + 4, 2, 5, 1 + n % 2, 2, 2), CHECK_RANDOM);
+        run_case(layer(format, 4 * n, 3, 3, 2 * n, 1, 1, 0, n), CHECK_RANDOM);
     }
 }
 
@@ -311,12 +221,13 @@ static void blocks(SimdTensorFormatType format)
     const size_t channels[] = {1, 7, 16, 24, 35};
     for (size_t n = 0, count = check_count(600); n < count; ++n) {
         const size_t kernel = n % 2 ? 3 : 5, stride = 1 + n / 2 % 2, group = channels[n / 4 % 5];
-        struct job j = {.p = shape(format, group, 3 + n / 20 % 16, 3 + n / 7 % 18, group, kernel, stride, kernel / 2, group),
-                        .batch = 1, .own_buffer = n % 3 == 0};
-        j.p.activation = (SimdConvolutionActivationType)(n % 7);
+        struct check_layer j =
+            layer(format, group, 3 + n / 20 % 16, 3 + n / 7 % 18, group, kernel, stride, kernel / 2, group);
+        j.own_buffer = n % 3 == 0;
+        j.p->activation = (SimdConvolutionActivationType)(n % 7);
         if (n % 5 == 0)
-            j.p.padX = j.p.padW = check_random(kernel > j.p.srcW ? kernel / 2 : 0, kernel);
-        check_convolution_output(&j.p);
+            j.p->padX = j.p->padW = check_random(kernel > j.p->srcW ? kernel / 2 : 0, kernel);
+        check_convolution_output(j.p);
         run_case(j, CHECK_RANDOM);
     }
 }
@@ -324,49 +235,50 @@ static void blocks(SimdTensorFormatType format)
 /* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, high and narrow. */
 static void cuts(SimdTensorFormatType format)
 {
-    run_case((struct job){.p = shape(format, 3, 200, 300, 2, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 3, 230, 300, 2, 3, 2, 0, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 2, 500, 400, 2, 3, 1, 1, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 1010, 3, 3, 2, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 9000, 2, 3, 2, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 512, 4, 5, 17, 1, 1, 0, 1), .batch = 2}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 300, 18, 20, 4, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 16, 70, 90, 17, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 512, 4, 5, 3, 3, 1, 1, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 256, 7, 9, 5, 1, 2, 0, 1), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 256, 7, 9, 4, 1, 2, 1, 2), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 7, 60, 1, 20, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 7, 60, 3, 20, 3, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 7, 60, 3, 20, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 4, 3, 3, 5, 1, 5, 4, 1), .batch = 1}, CHECK_RANDOM); /* outputs of pure padding */
-    run_case((struct job){.p = shape(format, 4, 3, 3, 4, 2, 5, 4, 4), .batch = 1}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 17, 90, 100, 17, 3, 2, 1, 17), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 256, 9, 10, 256, 3, 1, 1, 256), .batch = 2, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 512, 7, 7, 512, 5, 2, 2, 512), .batch = 1, .own_buffer = true}, CHECK_RANDOM);
-    run_case((struct job){.p = shape(format, 0, 3, 3, 5, 3, 1, 1, 1), .batch = 1}, CHECK_RANDOM); /* the bias alone */
+    run_case(check_layer_with(layer(format, 3, 200, 300, 2, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 3, 230, 300, 2, 3, 2, 0, 1), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 2, 500, 400, 2, 3, 1, 1, 2), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 1010, 3, 3, 2, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 9000, 2, 3, 2, 1, 1, 0, 1), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 512, 4, 5, 17, 1, 1, 0, 1), 2, false), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 300, 18, 20, 4, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 16, 70, 90, 17, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 512, 4, 5, 3, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 256, 7, 9, 5, 1, 2, 0, 1), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 256, 7, 9, 4, 1, 2, 1, 2), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 7, 60, 1, 20, 1, 1, 0, 1), CHECK_RANDOM);
+    run_case(layer(format, 7, 60, 3, 20, 3, 1, 0, 1), CHECK_RANDOM);
+    run_case(layer(format, 7, 60, 3, 20, 3, 1, 1, 1), CHECK_RANDOM);
+    run_case(layer(format, 4, 3, 3, 5, 1, 5, 4, 1), CHECK_RANDOM); /* outputs of pure padding */
+    run_case(layer(format, 4, 3, 3, 4, 2, 5, 4, 4), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 17, 90, 100, 17, 3, 2, 1, 17), 1, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 256, 9, 10, 256, 3, 1, 1, 256), 2, true), CHECK_RANDOM);
+    run_case(check_layer_with(layer(format, 512, 7, 7, 512, 5, 2, 2, 512), 1, true), CHECK_RANDOM);
+    run_case(layer(format, 0, 3, 3, 5, 3, 1, 1, 1), CHECK_RANDOM); /* the bias alone */
 }
 
 /* Few pixels and many channels, which threads share among them. */
 static void channels(SimdTensorFormatType format)
 {
     for (size_t n = 0; n < 8; ++n) {
-        struct job j = {.p = shape(format, 40, 3 + n / 4, 4, 170, n % 2 ? 3 : 1, 1 + n / 2 % 2, n % 2, 1), .batch = 1 + n / 4};
-        j.p.activation = n % 2 ? SimdConvolutionActivationPrelu : SimdConvolutionActivationElu;
+        struct check_layer j = layer(format, 40, 3 + n / 4, 4, 170, n % 2 ? 3 : 1, 1 + n / 2 % 2, n % 2, 1);
+        j.batch = 1 + n / 4;
+        j.p->activation = n % 2 ? SimdConvolutionActivationPrelu : SimdConvolutionActivationElu;
         run_case(j, CHECK_RANDOM);
     }
-    run_case((struct job){.p = shape(format, 512, 2, 3, 140, 1, 1, 0, 1), .batch = 1}, CHECK_RANDOM);
+    run_case(layer(format, 512, 2, 3, 140, 1, 1, 0, 1), CHECK_RANDOM);
 }
 
 /* 3x3 of stride 1 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
 static void tiles(SimdTensorFormatType format)
 {
     for (size_t n = 0, count = check_count(250); n < count; ++n) {
-        struct job j = {.p = shape(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 1, 1),
-                        .batch = 1 + n % 7 / 6, .own_buffer = n % 2 == 1, .no_bias = n % 5 == 0};
-        j.p.padY = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padX = check_random(j.p.srcW < 3 ? 1 : 0, 3);
-        j.p.padH = check_random(j.p.srcH < 3 ? 1 : 0, 3), j.p.padW = check_random(j.p.srcW < 3 ? 1 : 0, 3);
-        j.p.activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
-        check_convolution_output(&j.p);
+        struct check_layer j = layer(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 1, 1);
+        j.batch = 1 + n % 7 / 6, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
+        j.p->padY = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padX = check_random(j.p->srcW < 3 ? 1 : 0, 3);
+        j.p->padH = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padW = check_random(j.p->srcW < 3 ? 1 : 0, 3);
+        j.p->activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
+        check_convolution_output(j.p);
         run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
 }
@@ -375,57 +287,35 @@ static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
         for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
-            struct job j = {.p = shape(format, 6, 6, 7, 19, 3, 1, 1, 1), .batch = 1};
-            j.p.activation = (SimdConvolutionActivationType)act;
+            struct check_layer j = layer(format, 6, 6, 7, 19, 3, 1, 1, 1);
+            j.p->activation = (SimdConvolutionActivationType)act;
             run_case(j, (enum check_fill)fill);
-            j.p.group = j.p.srcC = j.p.dstC = 19;
+            j.p->group = j.p->srcC = j.p->dstC = 19;
             run_case(j, (enum check_fill)fill);
         }
 }
 
 static void batches(SimdTensorFormatType format)
 {
-    struct job large = {.p = shape(format, 20, 9, 10, 33, 3, 1, 1, 1), .batch = 3};
+    const struct check_layer large = check_layer_with(layer(format, 20, 9, 10, 33, 3, 1, 1, 1), 3, false);
     declare(&large, CHECK_EQUAL);
-    check_run(forward_batch, &large);
+    check_layer_run_equal(&large);
     const size_t groups[] = {1, 2, 6};
     for (size_t i = 0; i < 3; ++i) {
-        struct job j = {.p = shape(format, 6, 7, 9, 6, 3, 1 + i % 2, 1, groups[i]), .batch = 5};
+        const struct check_layer j = check_layer_with(layer(format, 6, 7, 9, 6, 3, 1 + i % 2, 1, groups[i]), 5, false);
         declare(&j, CHECK_EQUAL);
-        check_run(forward_batch, &j);
+        check_layer_run_equal(&j);
     }
 }
 
 /* ---- bad arguments */
 
-static void set_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    SimdSynetConvolution32fSetParams(j->wrong_context ? NULL : context, j->no_bias ? a[WEIGHT] : NULL, NULL, NULL, NULL);
-}
-
-static void forward_null(const void * job, void * context, void * const * a)
-{
-    const struct job * j = job;
-    SimdSynetConvolution32fForward(j->wrong_context ? NULL : context, a[SRC], NULL, a[DST]);
-}
-
-static void refuse_init(struct job j, const char * argument)
-{
-    const struct job good = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 1), .batch = 1};
-    declare(&good, CHECK_RANDOM);
-    check_case(INIT, "bad %s", argument);
-    check_out("dst", CHECK_32F, 4);
-    check_open(init);
-    check_refused(CHECK_VALUE, argument, NULL, &j);
-}
-
 /* A good shape with one thing changed. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
-        struct job j = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2), .batch = 1};                              \
+        struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \
         change;                                                                                                             \
-        refuse_init(j, argument);                                                                                           \
+        check_layer_refuse_init(&j, argument);                                                                              \
     } while (0)
 
 static void refusals(void)
@@ -433,63 +323,51 @@ static void refusals(void)
     const size_t huge = SIZE_MAX / 2;
     REFUSE("batch", j.batch = 0);
     REFUSE("conv", j.null_conv = true);
-    REFUSE("srcT", j.p.srcT = SimdTensorData8u);
-    REFUSE("dstT", j.p.dstT = SimdTensorData16b);
-    REFUSE("srcF", j.p.srcF = j.p.dstF = SimdTensorFormatNchw8c);
-    REFUSE("dstF", j.p.dstF = SimdTensorFormatNchw);
-    REFUSE("kernelY", j.p.kernelY = 0);
-    REFUSE("kernelX", j.p.kernelX = 0);
-    REFUSE("kernelX", j.p.kernelX = 9);
-    REFUSE("kernelY", j.p.dilationY = 4);
-    REFUSE("kernelY", j.p.dilationY = huge);
-    REFUSE("dilationY", j.p.dilationY = 0);
-    REFUSE("dilationX", j.p.dilationX = 0);
-    REFUSE("strideY", j.p.strideY = 0);
-    REFUSE("strideX", j.p.strideX = 0);
-    REFUSE("dstH", j.p.dstH = 5);
-    REFUSE("dstW", j.p.dstW = 7);
-    REFUSE("dstW", j.p.dstW = 0);
-    REFUSE("padY", j.p.padY = SIZE_MAX);
-    REFUSE("padW", j.p.padW = SIZE_MAX - 7);
-    REFUSE("srcH", j.p.srcH = huge);
-    REFUSE("group", j.p.group = 0);
-    REFUSE("srcC", j.p.group = 3);
-    REFUSE("dstC", j.p.group = 4);
-    REFUSE("activation", j.p.activation = (SimdConvolutionActivationType)7);
-    REFUSE("activation", j.p.activation = (SimdConvolutionActivationType)-1);
+    REFUSE("srcT", j.p->srcT = SimdTensorData8u);
+    REFUSE("dstT", j.p->dstT = SimdTensorData16b);
+    REFUSE("srcF", j.p->srcF = j.p->dstF = SimdTensorFormatNchw8c);
+    REFUSE("dstF", j.p->dstF = SimdTensorFormatNchw);
+    REFUSE("kernelY", j.p->kernelY = 0);
+    REFUSE("kernelX", j.p->kernelX = 0);
+    REFUSE("kernelX", j.p->kernelX = 9);
+    REFUSE("kernelY", j.p->dilationY = 4);
+    REFUSE("kernelY", j.p->dilationY = huge);
+    REFUSE("dilationY", j.p->dilationY = 0);
+    REFUSE("dilationX", j.p->dilationX = 0);
+    REFUSE("strideY", j.p->strideY = 0);
+    REFUSE("strideX", j.p->strideX = 0);
+    REFUSE("dstH", j.p->dstH = 5);
+    REFUSE("dstW", j.p->dstW = 7);
+    REFUSE("dstW", j.p->dstW = 0);
+    REFUSE("padY", j.p->padY = SIZE_MAX);
+    REFUSE("padW", j.p->padW = SIZE_MAX - 7);
+    REFUSE("srcH", j.p->srcH = huge);
+    REFUSE("group", j.p->group = 0);
+    REFUSE("srcC", j.p->group = 3);
+    REFUSE("dstC", j.p->group = 4);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
     REFUSE("conv", j.batch = SIZE_MAX / 16);
-    REFUSE("conv", j.p.srcC = j.p.dstC = SIZE_MAX / 64 * 2);
+    REFUSE("conv", j.p->srcC = j.p->dstC = SIZE_MAX / 64 * 2);
 }
 
 static void refusals_of_calls(void)
 {
-    struct job j = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 1), .batch = 1};
-    j.p.activation = SimdConvolutionActivationPrelu;
-    declare(&j, CHECK_RANDOM);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", forward_null, &j);
-    j.wrong_context = false;
-    j.no_set = true;
-    check_refused(CHECK_STATE, "SetParams", forward_null, &j);
-    check_case(SET_PARAMS, "bad arguments");
-    check_in("src", CHECK_32F, src_size(&j), CHECK_RANDOM);
-    check_in("weight", CHECK_32F, check_convolution_weights(&j.p), CHECK_RANDOM);
-    check_open(init);
-    check_refused(CHECK_VALUE, "weight", set_null, &j);
-    j.no_bias = true;
-    check_refused(CHECK_VALUE, "params", set_null, &j);
-    j.wrong_context = true;
-    check_refused(CHECK_VALUE, "context", set_null, &j);
+    struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 1);
+    j.p->activation = SimdConvolutionActivationPrelu;
+    check_layer_refuse_calls(&j);
 }
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride, size_t group)
+static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride,
+                       size_t group)
 {
-    struct job j = {.p = shape(format, c, size, size, o, kernel, stride, kernel / 2, group), .batch = 1, .bench = true};
-    j.p.activation = SimdConvolutionActivationRelu;
-    declare(&j, CHECK_RANDOM);
-    check_bench(forward, &j, 2.0 * (double)check_convolution_weights(&j.p) * (double)(j.p.dstH * j.p.dstW), 0);
+    struct check_layer j = layer(format, c, size, size, o, kernel, stride, kernel / 2, group);
+    void * a[CHECK_NO_ARRAY];
+    j.p->activation = SimdConvolutionActivationRelu;
+    check_layer_case(&j, check_convolution_text(j.p, 1), CHECK_RANDOM, a);
+    check_layer_bench(&j, 2.0 * (double)(check_convolution_weights(j.p) * j.p->dstH * j.p->dstW));
 }
 
 static void bench(void)
@@ -526,10 +404,8 @@ void check_convolution_32f(void)
         for (size_t n = 0; n < check_count(1500); ++n)
             random_case(formats[i]);
     }
-    struct job empty = {.p = shape(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1), .batch = 1};
-    check_case(FORWARD, "no output channels");
-    check_open(open);
-    check_empty(forward_null, &empty);
+    const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);
+    check_layer_empty(&empty);
     refusals();
     refusals_of_calls();
     bench();

@@ -91,7 +91,7 @@ static void spoil(const struct check_layer * l, float ** own)
     }
 }
 
-static void * open(const void * layer, void * const * a)
+void * check_layer_open(const void * layer, void * const * a)
 {
     const struct check_layer * l = layer;
     const struct check_layer_family * f = l->family;
@@ -123,7 +123,7 @@ static void forward_with(const struct check_layer * l, void * context, const voi
     l->family->run(context, src, buf, dst);
 }
 
-static void forward(const void * layer, void * context, void * const * a)
+void check_layer_forward(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
     forward_with(l, context, a[CHECK_SRC], l->own_buffer, a[CHECK_DST]);
@@ -133,19 +133,21 @@ static void forward(const void * layer, void * context, void * const * a)
 static void forward_twice(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
-    forward(l, context, a);
+    check_layer_forward(l, context, a);
     char * dst = malloc(dst_bytes(l) + 1);
     forward_with(l, context, a[CHECK_SRC], !l->own_buffer, dst);
     if (memcmp(a[CHECK_DST], dst, dst_bytes(l)) != 0)
         check_that(false, l->family->forward, "with and without buf results differ: %s", SimdnetContextInfo(context));
     free(dst);
+    if (l->family->also)
+        l->family->also(l, a);
 }
 
 /* All images are the same, so all results must be. */
 static void forward_equal(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
-    forward(l, context, a);
+    check_layer_forward(l, context, a);
     const size_t bytes = dst_bytes(l) / l->batch;
     const char * dst = a[CHECK_DST];
     for (size_t b = 1; b < l->batch; ++b)
@@ -159,9 +161,9 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
 {
     static const char * const names[] = {"stats[0]", "stats[1]", "stats[2]", "stats[3]"};
     const struct check_layer_family * f = l->family;
-    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN || (f->stats && fill == CHECK_DENORMAL);
+    const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN || (f->narrow && fill == CHECK_DENORMAL);
     a[CHECK_SRC] = check_in("src", type_of(l->p->srcT), check_layer_count(l, CHECK_SRC), fill);
-    if (f->any_address)
+    if (f->narrow)
         check_any_address();
     a[CHECK_WEIGHT] = check_in("weight", CHECK_32F, check_layer_count(l, CHECK_WEIGHT), wild ? CHECK_RANDOM : fill);
     a[CHECK_BIAS] = check_in("bias", CHECK_32F, check_layer_count(l, CHECK_BIAS), CHECK_RANDOM);
@@ -169,10 +171,14 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
     for (size_t i = 0; i < l->stages; params += check_activation_params(&l->p[i++]))
         check_activation_values(&l->p[i], params);
     check_out("dst", type_of(last_stage(l)->dstT), check_layer_count(l, CHECK_DST));
-    if (f->any_address)
+    if (f->narrow)
         check_any_address();
-    for (size_t i = CHECK_STATS; i < CHECK_NO_ARRAY && f->stats; ++i)
-        a[i] = check_in(names[i - CHECK_STATS], CHECK_32F, check_layer_count(l, (enum check_layer_array)i), CHECK_RANDOM);
+    for (size_t i = 0; i < 4 && f->stats; ++i) {
+        const size_t count = check_layer_count(l, (enum check_layer_array)(CHECK_STATS + i));
+        float * limit = a[CHECK_STATS + i] = check_in(names[i], CHECK_32F, count, CHECK_RANDOM);
+        for (size_t c = 0; c < count; ++c) /* no minimum above its maximum */
+            limit[c] = i % 2 ? fabsf(limit[c]) : -fabsf(limit[c]);
+    }
 }
 
 void check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
@@ -180,21 +186,22 @@ void check_layer_case(const struct check_layer * l, const char * text, enum chec
     check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
                l->no_bias ? " no bias" : "", check_fill_name(fill));
     declare(l, fill, a);
-    check_open(open);
+    check_open(check_layer_open);
 }
 
-void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : forward, l); }
+void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : check_layer_forward, l); }
 
 void check_layer_run_equal(const struct check_layer * l) { check_run(forward_equal, l); }
 
-void check_layer_bench(const struct check_layer * l, double flops) { check_bench(forward, l, flops, 0); }
+void check_layer_bench(const struct check_layer * l, double flops) { check_bench(check_layer_forward, l, flops, 0); }
 
 /* ---- faults */
 
 static void forward_null(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
-    l->family->run(l->wrong_context ? NULL : context, a[CHECK_SRC], NULL, a[CHECK_DST]);
+    l->family->run(l->wrong_context ? NULL : context, l->missing == CHECK_SRC ? NULL : a[CHECK_SRC], NULL,
+                   l->missing == CHECK_DST ? NULL : a[CHECK_DST]);
 }
 
 static void set_params_missing(const void * layer, void * context, void * const * a)
@@ -229,6 +236,13 @@ void check_layer_refuse_calls(const struct check_layer * l)
 {
     void * a[CHECK_NO_ARRAY];
     struct check_layer faulty = *l;
+    check_layer_case(l, "no src", CHECK_RANDOM, a);
+    faulty.missing = CHECK_SRC;
+    check_refused(CHECK_VALUE, "src", forward_null, &faulty);
+    check_layer_case(l, "no dst", CHECK_RANDOM, a);
+    faulty.missing = CHECK_DST;
+    check_refused(CHECK_VALUE, "dst", forward_null, &faulty);
+    faulty.missing = CHECK_NO_ARRAY;
     faulty.wrong_context = true;
     check_layer_case(l, "no context", CHECK_RANDOM, a);
     check_refused(CHECK_VALUE, "context", forward_null, &faulty);
@@ -248,6 +262,6 @@ void check_layer_empty(const struct check_layer * l)
     void * a[CHECK_NO_ARRAY];
     check_case(l->family->forward, "no output channels");
     declare(l, CHECK_RANDOM, a);
-    check_open(open);
+    check_open(check_layer_open);
     check_empty(forward_null, l);
 }

@@ -25,11 +25,12 @@ struct check_layer_family {
     size_t (*external_size)(const void * context), (*internal_size)(const void * context);
     size_t unit, weight_unit; /* bytes: what both sizes count, and the least that a context keeps of a weight */
     bool stats;               /* SetParams takes statistics */
-    bool any_address;         /* src and dst may lie anywhere */
+    bool narrow;              /* of numbers smaller than floats: src and dst lie anywhere, weights are not subnormal */
     void * (*make)(const struct check_layer * l);
     /* SetParams with these arrays, of which some are NULL; false if `internal` has not become SimdTrue. */
     bool (*give)(const struct check_layer * l, void * context, const float * const * a);
     void (*run)(void * context, const void * src, void * buf, void * dst);
+    void (*also)(const struct check_layer * l, void * const * a); /* NULL, or what else must hold of a result */
 };
 
 /* The part of a family that follows from the name of its functions. */
@@ -47,7 +48,7 @@ struct check_layer {
     bool own_buffer;                       /* give Forward a buffer */
     bool no_bias;
     bool null_conv, no_set, wrong_context; /* faults: Init without parameters, Forward without SetParams, no context */
-    enum check_layer_array missing;        /* the array that SetParams does not get in check_layer_refuse_missing() */
+    enum check_layer_array missing;        /* the array that a call does not get in the calls that must be refused */
 };
 
 /* One layer of batch 1; and another batch, with or without a buffer. */
@@ -81,7 +82,9 @@ void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_a
 /* A layer without output channels needs no arrays. */
 void check_layer_empty(const struct check_layer * l);
 
-/* Init as a function that opens a case, or for check_convolution_algorithms(). */
+/* The parts, for cases of a family's own: Init (also for check_convolution_algorithms()), Init and SetParams, Forward. */
 void * check_layer_init(const void * layer, void * const * a);
+void * check_layer_open(const void * layer, void * const * a);
+void check_layer_forward(const void * layer, void * context, void * const * a);
 
 #endif
