@@ -247,6 +247,18 @@ def test_bytes_are_as_accurate_as_floats(isa: str) -> None:
     assert np.array_equal(single, p[:20]), "the bits depend on the position in the batch"
 
 
+def test_bfloat16_numbers_are_as_accurate_as_floats(isa: str) -> None:
+    network = files.read_network(WEIGHTS)
+    images, labels = files.read_images(IMAGES)
+    p = pysimd_digits.classify(network, images, bfloat16=True)
+    assert (p.argmax(axis=1) == labels).mean() >= 0.985
+    plain = numpy_digits.classify(network, images)
+    assert 1e-6 < np.abs(p - plain).max() < 0.1, "other than floats, but not by much"
+    with pysimd_digits.Classifier(network, 1, bfloat16=True) as classifier:
+        single = np.concatenate([classifier.classify(images[at : at + 1]).copy() for at in range(20)])
+    assert np.array_equal(single, p[:20]), "the bits depend on the position in the batch"
+
+
 def test_statistics_are_those_of_the_training_images(tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn, which has the training images, is not installed")
     import calibrate

@@ -184,14 +184,18 @@ def main() -> int:
 
     statistics = files.read_statistics(STATISTICS, network)
     print(
-        "\nBy kinds of numbers, from Python on the newest instruction set; int8: convolutions of 8-bit integers, quantised by"
+        "\nBy kinds of numbers, from Python on the newest instruction set; bfloat16: convolutions of floats that were rounded;"
     )
-    print("statistics of the training images. In brackets, times float.\n")
+    print("int8: of 8-bit integers, quantised by statistics of the training images. In brackets, times float.\n")
     with pysimd.max_isa(levels[-1]):
         compare_numbers(
             images,
             labels,
-            {"float": lambda batch: Classifier(network, batch), "int8": lambda batch: Classifier(network, batch, statistics)},
+            {
+                "float": lambda batch: Classifier(network, batch),
+                "bfloat16": lambda batch: Classifier(network, batch, bfloat16=True),
+                "int8": lambda batch: Classifier(network, batch, statistics),
+            },
         )
 
     try:

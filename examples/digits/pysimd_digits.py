@@ -24,10 +24,13 @@ Statistics = Sequence[tuple[files.Array, files.Array]]
 class Classifier:
     """The network for a fixed number of images at a time, on the instruction set that is in use when it is made.
 
-    With `statistics` its convolutions are of 8-bit integers, and between them images are bytes.
+    With `statistics` its convolutions are of 8-bit integers, and between them images are bytes; with `bfloat16` they are of
+    such numbers, and so are images.
     """
 
-    def __init__(self, network: files.Network, batch: int, statistics: Statistics | None = None) -> None:
+    def __init__(
+        self, network: files.Network, batch: int, statistics: Statistics | None = None, bfloat16: bool = False
+    ) -> None:
         first, last = network.layers[0], network.layers[-1]
         self._steps: list[Callable[[], object]] = []
         self._contexts: list[pysimd.Context] = []
@@ -35,12 +38,15 @@ class Classifier:
         seen = pysimd.Statistics(*statistics[0]) if statistics else None  # what the bytes of x stand for
         for number, (layer, weight, bias) in enumerate(zip(*network), 1):
             kinds = [later.kind for later in network.layers[number:]]
-            in_bytes = bool(statistics) and _until_convolution(layer.kind, kinds)
-            y = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), np.uint8 if in_bytes else np.float32)
+            small = (statistics or bfloat16) and _until_convolution(layer.kind, kinds)
+            dtype: type = np.float32 if not small else np.uint8 if statistics else np.uint16
+            y = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), dtype)
             if statistics and layer.kind == files.CONVOLUTION:
                 given = pysimd.Statistics(*statistics[number])
                 self._steps.append(self._quantised(layer, weight, bias, x, y, seen, given))
                 seen = given  # and of what pooling makes of it
+            elif bfloat16 and layer.kind == files.CONVOLUTION:
+                self._steps.append(self._rounded(layer, weight, bias, x, y))
             else:
                 self._steps.append(self._step(layer, weight, bias, x, y))
             x = y
@@ -59,6 +65,15 @@ class Classifier:
         """A convolution by 8-bit integers, from x into y, each of bytes or of floats."""
         convolution = pysimd.Convolution8i(x.shape, layer.dst_c, src_dtype=x.dtype, dst_dtype=y.dtype, **_options(layer))
         convolution.set_params(weight, bias, src_stats=seen, dst_stats=given)
+        self._contexts.append(convolution)
+        return lambda: convolution(x, out=y)
+
+    def _rounded(
+        self, layer: files.Layer, weight: files.Array, bias: files.Array, x: files.Array, y: files.Array
+    ) -> Callable[[], object]:
+        """A convolution of bfloat16 numbers, from x into y, each of those or of floats."""
+        convolution = pysimd.Convolution16b(x.shape, layer.dst_c, src_dtype=x.dtype, dst_dtype=y.dtype, **_options(layer))
+        convolution.set_params(weight, bias)
         self._contexts.append(convolution)
         return lambda: convolution(x, out=y)
 
@@ -102,14 +117,16 @@ def _options(layer: files.Layer) -> dict[str, Any]:
 
 
 def _until_convolution(kind: int, later: list[int]) -> bool:
-    """Whether a layer's result may be bytes: nothing but max pooling stands between it and the next convolution."""
+    """Whether a layer's result may be of small numbers: nothing but max pooling stands between it and the next convolution."""
     follows = next((other for other in later if other != files.MAX_POOLING), None)
     return kind in (files.CONVOLUTION, files.MAX_POOLING) and follows == files.CONVOLUTION
 
 
-def classify(network: files.Network, images: files.Array, statistics: Statistics | None = None) -> files.Array:
+def classify(
+    network: files.Network, images: files.Array, statistics: Statistics | None = None, bfloat16: bool = False
+) -> files.Array:
     """Probabilities of all images, in one batch."""
-    with Classifier(network, len(images), statistics) as classifier:
+    with Classifier(network, len(images), statistics, bfloat16) as classifier:
         return classifier.classify(images)
 
 
