@@ -149,7 +149,7 @@ static void split(struct job * job)
         if (columns >= job->rows && columns > 2 * panel)
             job->stripe = sn_align(columns / 2, panel);
         else if (job->rows > 4 * tile)
-            job->rows = sn_ceil_div(job->rows / 2, tile) * tile;
+            job->rows = equal_parts(g->M, sn_ceil_div(job->rows / 2, tile) * tile);
         else
             return;
     }
