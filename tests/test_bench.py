@@ -144,7 +144,9 @@ def test_values() -> None:
 
 
 def _figures(samples: tuple[float, ...]) -> dict[str, Any]:
-    result = dataclasses.replace(_result(1e-3, 2e-3, {}), samples=samples, flops=10**6, traffic=10**5, aim_seconds=1e-3)
+    result = dataclasses.replace(
+        _result(1e-3, 2e-3, {}), samples=samples, limits=(1.0,) * len(samples), flops=10**6, traffic=10**5, aim_seconds=1e-3
+    )
     layers = [
         result,
         dataclasses.replace(result, threads=2, seconds=6e-4),
@@ -261,3 +263,13 @@ def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ModuleNotFoundError" in result.absent["no_such_library"]
     assert "small" in table.row(result, ["no_such_library"])
     assert "no_such_library" in table.footer([result])
+
+
+def test_neighbours_are_no_change() -> None:
+    """A row during which the machine was slow, with its limit or but for one round."""
+    quiet, busy = _figures(BASE), _figures(tuple(2 * sample for sample in BASE))
+    busy["results"][0]["limits"] = [2.0] * len(BASE)
+    assert compare.changes(quiet, busy)[0].verdict == "noise"
+    (change, *_) = compare.changes(quiet, _figures((0.99, *(2 * sample for sample in BASE[1:]))))
+    assert change.ratio > 1.9 and change.p < 0.01
+    assert change.verdict == "noise"

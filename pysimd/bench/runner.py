@@ -57,6 +57,7 @@ class Result:
     flops: int = 0  # of a case that computes
     traffic: int = 0  # bytes that a case needs to read and write at the least
     samples: tuple[float, ...] = ()
+    limits: tuple[float, ...] = ()  # seconds of the limit, in the same rounds
     uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
     peers: Mapping[str, PeerTime] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
@@ -187,6 +188,7 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
         flops=prepared.flops,
         traffic=prepared.traffic or _least_traffic(case),
         samples=tuple(ours.samples),
+        limits=tuple(bounds),
         uses=case.uses,
         peers=beside.times(ours),
         absent=beside.absent,
