@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "core/limits.h"
 #include "core/threads.h"
@@ -45,11 +48,15 @@ static size_t threads_of_process(void)
     return count;
 }
 
-/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It shows
- * the processor of its host. */
+/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It tells its
+ * name, or shows the processor of its host. */
 static bool emulated(void)
 {
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+    uint32_t eax, name[3];
+    __cpuid(0x40000000, eax, name[0], name[1], name[2]);
+    return memcmp(name, "TCGTCGTCGTCG", sizeof(name)) == 0;
+#elif defined(__aarch64__)
     char text[4096] = "";
     const int file = open("/proc/cpuinfo", O_RDONLY);
     const bool read_some = file >= 0 && read(file, text, sizeof(text) - 1) > 0;
