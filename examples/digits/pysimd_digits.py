@@ -40,7 +40,7 @@ class Classifier:
             kinds = [later.kind for later in network.layers[number:]]
             small = (statistics or bfloat16) and _until_convolution(layer.kind, kinds)
             dtype: type = np.float32 if not small else np.uint8 if statistics else np.uint16
-            y = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), dtype)
+            y: files.Array = np.empty((batch, layer.dst_h, layer.dst_w, layer.dst_c), dtype)
             if statistics and layer.kind == files.CONVOLUTION:
                 given = pysimd.Statistics(*statistics[number])
                 self._steps.append(self._quantised(layer, weight, bias, x, y, seen, given))
