@@ -29,8 +29,10 @@ bool sn_check_convolution_types(const struct sn_convolution_check * c)
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, SimdTensorDataType small, const char * name)
 {
     const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcT == SimdTensorData32f || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT, name);
-    CHECK(p->dstT == SimdTensorData32f || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT, name);
+    CHECK(p->srcT == SimdTensorData32f || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT,
+          name);
+    CHECK(p->dstT == SimdTensorData32f || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT,
+          name);
     return check_formats(c);
 }
 

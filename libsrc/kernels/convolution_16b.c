@@ -1,10 +1,10 @@
 /*
- * What stands between images and the tile of bfloat16 convolutions: images to bfloat16 numbers of NHWC, or to floats that are
- * such numbers, and results to planes.
+ * What stands between images and the tile of bfloat16 convolutions: images to bfloat16 numbers of NHWC, or to floats that
+ * are such numbers, and results to planes.
  *
- * Planes become pixels in squares: numbers of two channels are joined to the 32-bit lanes of a vector, one for each pixel, and
- * a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for its even and for its
- * odd pixels. Planes are made the way back.
+ * Planes become pixels in squares: numbers of two channels are joined to the 32-bit lanes of a vector, one for each pixel,
+ * and a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for its even and
+ * for its odd pixels. Planes are made the way back.
  */
 #include "kernels/install.h"
 
@@ -121,8 +121,8 @@ SN_INLINE v32i pairs_of(v32i a, v32i b, bool odd)
                : v_or_32i(v_and_32i(a, v_set_32i(0xFFFF)), v_shl_32i(b, 16));
 }
 
-/* Up to V16I_N channels of the even ones, or of the odd ones, of up to V16I_N pixels. Planes are read for each of both, since
- * two squares together do not fit into registers. */
+/* Up to V16I_N channels of the even ones, or of the odd ones, of up to V16I_N pixels. Planes are read for each of both,
+ * since two squares together do not fit into registers. */
 SN_INLINE void square_of_pairs(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, bool odd)
 {
     const size_t channels = sn_min(p->channels - c, V16I_N), plane = p->srcChannel * 2;

@@ -1,6 +1,6 @@
 /*
- * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has two
- * bfloat16 numbers in each lane, of neighbouring k. The file that includes this has defined
+ * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has
+ * two bfloat16 numbers in each lane, of neighbouring k. The file that includes this has defined
  *
  *   tile_multiply(sum, a, step, length, b, rows, vectors)   adds `length` pairs of every row of A; see struct rows_of_a
  *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float that is one (kernels/gemm_16b_float.h)
@@ -33,7 +33,10 @@ SN_INLINE struct rows_of_a rows_from(const uint8_t * a, size_t step, int rows)
     return p;
 }
 
-SN_INLINE const uint8_t * row_of(const struct rows_of_a * p, size_t step, int i) { return p->base[i / 3] + (size_t)(i % 3) * step; }
+SN_INLINE const uint8_t * row_of(const struct rows_of_a * p, size_t step, int i)
+{
+    return p->base[i / 3] + (size_t)(i % 3) * step;
+}
 
 SN_INLINE void move_rows(struct rows_of_a * p, size_t bytes, int rows)
 {
@@ -104,8 +107,8 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, flo
 
 /* An instance, as a function of its own so that the compiler gives it all registers. */
 #define TILE(rows, vectors)                                                                                                 \
-    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a, uint8_t * c,   \
-                                                                  float * sums)                                             \
+    static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,               \
+                                                                  uint8_t * c, float * sums)                                \
     {                                                                                                                       \
         tile(g, a, c, sums, rows, vectors);                                                                                 \
     }

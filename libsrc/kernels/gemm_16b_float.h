@@ -1,7 +1,7 @@
 /*
- * Where no instruction multiplies bfloat16 numbers: the tile of kernels/gemm_16b.h by multiply-adds of floats. A has bfloat16
- * numbers as floats, so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the
- * pairs of B, then with the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
+ * Where no instruction multiplies bfloat16 numbers: the tile of kernels/gemm_16b.h by multiply-adds of floats. A has
+ * bfloat16 numbers as floats, so that one comes in a broadcast. A segment is added in two passes, first with the even
+ * numbers of the pairs of B, then with the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
  */
 #ifndef SN_KERNELS_GEMM_16B_FLOAT_H
 #define SN_KERNELS_GEMM_16B_FLOAT_H

@@ -1,7 +1,7 @@
 /*
  * Convolution of bfloat16 numbers of each channel by itself, by the kernel of floats: there are no sums over channels, which
- * products of pairs would be good for. The band has bfloat16 numbers as floats, and so have the weights; results that are to be
- * rounded are floats in the workspace first.
+ * products of pairs would be good for. The band has bfloat16 numbers as floats, and so have the weights; results that are
+ * to be rounded are floats in the workspace first.
  */
 #include "core/memory.h"
 #include "core/numeric.h"
@@ -73,8 +73,8 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
         .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
     c->table->depthwise_nhwc_32f(&d);
     if (r.narrow)
-        c->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1, .channels = p->dstC,
-            .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
+        c->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
+            .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
     sn_dot_result_done(c, work, 0, p->dstC, row, rows, dst);
 }
 

@@ -41,7 +41,8 @@ uintptr_t sn_dot_lay_out(struct sn_convolution_dot * c, uintptr_t at)
     return at;
 }
 
-bool sn_convolution_dot_hold(struct sn_convolution_dot * c, uintptr_t (*lay_out)(struct sn_convolution_dot * c, uintptr_t at))
+bool sn_convolution_dot_hold(struct sn_convolution_dot * c,
+                             uintptr_t (*lay_out)(struct sn_convolution_dot * c, uintptr_t at))
 {
     size_t bytes;
     if (!sn_product(&bytes, c->channels, 6 * sizeof(float)) || !sn_product(&bytes, c->p.srcC, sizeof(float)))

@@ -1,7 +1,7 @@
 /*
- * Convolution by products of small numbers, bytes or bfloat16 (core/dot.h): what the two families share. Whatever the image is,
- * rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and results of NCHW
- * are pixels first and then planes.
+ * Convolution by products of small numbers, bytes or bfloat16 (core/dot.h): what the two families share. Whatever the image
+ * is, rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and results of
+ * NCHW are pixels first and then planes.
  *
  * A plan is made once for a shape and an instruction set. It holds copies of all that SetParams gave, and Forward does not
  * change it: many threads may run one plan.
@@ -96,7 +96,8 @@ struct sn_convolution_dot {
 bool sn_convolution_dot_plan(struct sn_convolution_dot * c);
 
 /* The bytes that `lay_out` ends at when it begins at 0 become heldBytes, and held such a block of zeros, laid out. */
-bool sn_convolution_dot_hold(struct sn_convolution_dot * c, uintptr_t (*lay_out)(struct sn_convolution_dot * c, uintptr_t at));
+bool sn_convolution_dot_hold(struct sn_convolution_dot * c,
+                             uintptr_t (*lay_out)(struct sn_convolution_dot * c, uintptr_t at));
 
 /* For lay_out: `bytes` bytes from *at on, which moves behind them; and those arrays that both families have. */
 void * sn_dot_take(uintptr_t * at, size_t bytes);

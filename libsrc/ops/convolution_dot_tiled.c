@@ -1,7 +1,7 @@
 /*
- * Convolution of small numbers by the tile: rows of A are output pixels, columns are output channels, and the taps of a kernel
- * row are neighbours in memory, see ops/convolution_32f_nhwc.c. Numbers are taken in groups of 4 bytes of B; the last group of
- * a segment may reach into the next pixel, where it meets weights of 0.
+ * Convolution of small numbers by the tile: rows of A are output pixels, columns are output channels, and the taps of a
+ * kernel row are neighbours in memory, see ops/convolution_32f_nhwc.c. Numbers are taken in groups of 4 bytes of B; the last
+ * group of a segment may reach into the next pixel, where it meets weights of 0.
  *
  * Groups of channels are convolutions of their own beside each other.
  */

@@ -206,18 +206,18 @@ static const uint32_t around[AROUND] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0x
 static float nth_number(size_t i) { return sn_from_bits_32f((uint32_t)(i / AROUND) << 16 | around[i % AROUND]); }
 
 /* How many are wrong; by the tile, which has zeros beside the numbers and may have no subnormal ones, or depthwise. */
-static size_t wrong_roundings(SimdTensorDataType type, bool tile)
+static size_t wrong_roundings(SimdTensorDataType type, SimdTensorFormatType format, bool tile)
 {
     static float src[2 * ROUNDED];
     static uint16_t small[2 * ROUNDED], dst[ROUNDED];
-    const size_t step = tile ? 2 : 1;
+    const size_t channels = tile ? 2 : 1, step = format == SimdTensorFormatNhwc ? channels : 1;
+    memset(src, 0, sizeof(src));
+    memset(small, 0, sizeof(small));
     for (size_t i = 0; i < ROUNDED; ++i) {
         src[i * step] = nth_number(i);
         small[i * step] = (uint16_t)(i / AROUND);
     }
-    for (size_t i = 0; tile && i < ROUNDED; ++i)
-        src[2 * i + 1] = 0, small[2 * i + 1] = 0;
-    parameters p = check_convolution_shape(SimdTensorFormatNhwc, step, ROUNDED, 1, 1, 1, 1, 0, 1);
+    parameters p = check_convolution_shape(format, channels, ROUNDED, 1, 1, 1, 1, 0, 1);
     p.srcT = type, p.dstT = SimdTensorData16b;
     const float weight[2] = {1, 0};
     void * context = SimdnetConvolution16bInit(1, &p);
@@ -238,8 +238,9 @@ static void roundings(void)
 {
     for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(level));
-        for (size_t i = 0; i < 4; ++i) {
-            const size_t wrong = wrong_roundings(i % 2 ? SimdTensorData16b : SimdTensorData32f, i >= 2);
+        for (size_t i = 0; i < 8; ++i) {
+            const size_t wrong = wrong_roundings(i % 2 ? SimdTensorData16b : SimdTensorData32f,
+                                                 i & 2 ? SimdTensorFormatNchw : SimdTensorFormatNhwc, i >= 4);
             check_that(wrong == 0, family.forward, "%s rounds %zu numbers wrongly (%zu)", SimdnetIsaLevel(level), wrong, i);
         }
     }
