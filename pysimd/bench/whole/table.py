@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ from pysimd.bench.layers import Array
 from pysimd.bench.models import MODELS
 from pysimd.bench.whole import OURS, USUAL
 from pysimd.bench.whole.workers import Failed, Task, Worker
+
+#: Before each turn, with several threads: those of the library before wait for work busily for a while, up to 0.2 s.
+_SETTLE_SECONDS = 0.3
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence
         samples: dict[str, list[list[float]]] = {worker.name: [] for worker in turn}
         for number in range(rounds):
             for worker in turn if number % 2 == 0 else reversed(turn):
+                if threads > 1:
+                    time.sleep(_SETTLE_SECONDS)
                 samples[worker.name].append(worker.sample())
         times = {worker.name: _time(worker, samples[worker.name]) for worker in turn}
     mine = times.pop(OURS)
@@ -116,7 +122,7 @@ def read(figures: Mapping[str, Any]) -> list[Whole]:
     """The results of :func:`figures` again, in the order of networks, one number of threads after the other."""
     results = []
     for row in figures.get("networks", ()):
-        ours, *peers = (Time(**{**time, "rounds": tuple(time["rounds"])}) for time in (row["ours"], *row["peers"].values()))
+        ours, *peers = (Time(**{**taken, "rounds": tuple(taken["rounds"])}) for taken in (row["ours"], *row["peers"].values()))
         found = {name: row[name] for name in ("network", "title", "threads", "isa", "absent")}
         results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers))))
     order = [*USUAL, *MODELS]
@@ -155,8 +161,8 @@ def footer(results: Sequence[Whole]) -> str:
 def _notes(results: Sequence[Whole]) -> list[str]:
     ways: dict[str, list[str]] = {}
     for whole in results:
-        for name, time in whole.peers.items():
-            ways.setdefault(f"{name} {time.version}, {time.how}", []).append(f"{whole.title} ({whole.threads})")
+        for name, taken in whole.peers.items():
+            ways.setdefault(f"{name} {taken.version}, {taken.how}", []).append(f"{whole.title} ({whole.threads})")
     lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
     for whole in results:
         lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
