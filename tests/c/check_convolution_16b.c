@@ -259,26 +259,10 @@ static void roundings(void)
 
 static void refusals(void)
 {
-    const size_t huge = SIZE_MAX / 2;
-    REFUSE("batch", j.batch = 0);
-    REFUSE("conv", j.null_conv = true);
+    const struct check_layer good = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);
+    check_layer_refuse_parameters(&good);
     REFUSE("srcT", j.p->srcT = SimdTensorData8u);
-    REFUSE("srcT", j.p->srcT = SimdTensorDataUnknown);
-    REFUSE("dstT", j.p->dstT = SimdTensorData16f);
-    REFUSE("srcF", j.p->srcF = j.p->dstF = SimdTensorFormatNchw8c);
-    REFUSE("dstF", j.p->dstF = SimdTensorFormatNchw);
     REFUSE("kernelX", j.p->kernelX = 9);
-    REFUSE("kernelY", j.p->dilationY = huge);
-    REFUSE("dilationX", j.p->dilationX = 0);
-    REFUSE("strideY", j.p->strideY = 0);
-    REFUSE("dstH", j.p->dstH = 5);
-    REFUSE("padY", j.p->padY = SIZE_MAX);
-    REFUSE("group", j.p->group = 0);
-    REFUSE("srcC", j.p->group = 3);
-    REFUSE("dstC", j.p->group = 4);
-    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
-    REFUSE("conv", j.batch = SIZE_MAX / 16);
-    REFUSE("conv", j.p->srcC = j.p->dstC = SIZE_MAX / 64 * 2);
 }
 
 static void refusals_of_calls(void)

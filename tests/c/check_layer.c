@@ -221,6 +221,46 @@ void check_layer_refuse_init(const struct check_layer * l, const char * argument
     check_refused(CHECK_VALUE, argument, NULL, l);
 }
 
+/* A good layer with one thing changed. */
+#define REFUSE(argument, change)                                                                                            \
+    do {                                                                                                                    \
+        struct check_layer j = *l;                                                                                          \
+        change;                                                                                                             \
+        check_layer_refuse_init(&j, argument);                                                                              \
+    } while (0)
+
+void check_layer_refuse_parameters(const struct check_layer * l)
+{
+    REFUSE("batch", j.batch = 0);
+    REFUSE("conv", j.null_conv = true);
+    REFUSE("srcT", j.p->srcT = SimdTensorDataUnknown);
+    REFUSE("srcT", j.p->srcT = SimdTensorData8i);
+    REFUSE("dstT", j.p->dstT = SimdTensorData32i);
+    REFUSE("dstT", j.p->dstT = SimdTensorData16f);
+    REFUSE("srcF", j.p->srcF = j.p->dstF = SimdTensorFormatNchw8c);
+    REFUSE("dstF", j.p->dstF = j.p->srcF == SimdTensorFormatNchw ? SimdTensorFormatNhwc : SimdTensorFormatNchw);
+    REFUSE("kernelY", j.p->kernelY = 0);
+    REFUSE("kernelX", j.p->kernelX = 0);
+    REFUSE("kernelY", j.p->dilationY = SIZE_MAX / 2);
+    REFUSE("dilationY", j.p->dilationY = 0);
+    REFUSE("dilationX", j.p->dilationX = 0);
+    REFUSE("strideY", j.p->strideY = 0);
+    REFUSE("strideX", j.p->strideX = 0);
+    REFUSE("dstH", j.p->dstH -= 1);
+    REFUSE("dstW", j.p->dstW += 1);
+    REFUSE("dstW", j.p->dstW = 0);
+    REFUSE("padY", j.p->padY = SIZE_MAX);
+    REFUSE("padW", j.p->padW = SIZE_MAX - 7);
+    REFUSE("srcH", j.p->srcH = SIZE_MAX / 2);
+    REFUSE("group", j.p->group = 0);
+    REFUSE("srcC", j.p->group = 3);
+    REFUSE("dstC", j.p->group = 4);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
+    REFUSE("conv", j.batch = SIZE_MAX / 16);
+    REFUSE("conv", j.p->srcC = j.p->dstC = SIZE_MAX / 64 * 2);
+}
+
 void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_array array, const char * argument)
 {
     void * a[CHECK_NO_ARRAY];

@@ -75,6 +75,10 @@ void check_layer_bench(const struct check_layer * l, double flops);
 /* Init must refuse this one. */
 void check_layer_refuse_init(const struct check_layer * l, const char * argument);
 
+/* What Init must refuse of every single layer. The one that is given is good, of a 6x6 image, with 4 inputs and 6 outputs in
+ * two groups; each fault is put into it alone. */
+void check_layer_refuse_parameters(const struct check_layer * l);
+
 /* What SetParams and Forward of a good layer, one with params for its activation, must refuse. */
 void check_layer_refuse_calls(const struct check_layer * l);
 void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_array array, const char * argument);
