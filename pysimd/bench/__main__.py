@@ -138,7 +138,7 @@ def _load(arguments: argparse.Namespace) -> None:
         print("\n".join([table.header(others), *(table.row(result, others) for result in results), table.footer(results)]))
         if arguments.markdown:
             runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
-            where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "system", "date"))
+            where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "date"))
             table.write_markdown(results, arguments.markdown, f"From `{figures['command']}`{runs}", others, where)
             print(f"written: {arguments.markdown}")
 
