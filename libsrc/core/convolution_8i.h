@@ -48,14 +48,19 @@ struct sn_result_8i {
 /* ---- depthwise */
 
 /*
- * Rows of a depthwise convolution of bytes (pixels of `channels` bytes, nothing outside the image): output (y, x) has tap
- * t at src + y * srcStepY + x * srcStepX + tap[t].
+ * Rows of a depthwise convolution of bytes. Any kernel: output (y, x) has tap t at src + y * strideY * srcStepY +
+ * x * strideX * srcStepX + tap[t], all within the image. Kernels of 3x3 with strides of 1 or of 2, and dilations of 1, are
+ * run by lines: what lies outside of srcRows lines and srcColumns pixels from src on is not read and is `zero`, `top` lines
+ * and `left` pixels of it before them.
  */
 struct sn_depthwise_run_8i {
     const uint8_t * src;
-    size_t srcStepY, srcStepX;
-    const size_t * tap; /* kernelY * kernelX of them */
+    size_t srcStepY, srcStepX; /* between lines and between pixels */
+    size_t strideY, strideX;
     size_t kernelY, kernelX;
+    const size_t * tap; /* kernelY * kernelX of them; NULL by lines */
+    size_t srcRows, srcColumns, top, left;
+    uint8_t zero;
     const void * weight; /* as pack() leaves them */
     size_t channels;
     uint8_t * dst;
@@ -67,9 +72,12 @@ struct sn_depthwise_run_8i {
 /* `run` is NULL where there is none. */
 struct sn_depthwise_8i {
     void (*run)(const struct sn_depthwise_run_8i * d);
-    size_t (*size)(size_t taps, size_t channels); /* bytes of the packed weights */
-    /* From weights of [tap][channel], or, with `planes`, [channel][tap], into memory that is zero. */
-    void (*pack)(const int8_t * weight, bool planes, size_t kernelY, size_t kernelX, size_t channels, void * packed);
+    size_t (*size)(size_t taps, size_t channels, bool lines); /* bytes of the packed weights */
+    /*
+     * From weights of [tap][channel], or, with `planes`, [channel][tap], into memory that is zero. `lines` is the stride
+     * where they are for lines, else 0.
+     */
+    void (*pack)(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed);
 };
 
 /* ---- limit */

@@ -18,6 +18,7 @@
     X(convolution_16b)                                                                                                      \
     X(convolution_8i)                                                                                                       \
     X(deconvolution_32f)                                                                                                    \
+    X(depthwise_8i)                                                                                                         \
     X(depthwise_nchw_32f)                                                                                                   \
     X(depthwise_nhwc_32f)                                                                                                   \
     X(eltwise)                                                                                                              \

@@ -24,7 +24,7 @@ static bool plan(struct sn_convolution_dot * c)
     c->group = 1;
     c->inputs = 1;
     if (!sn_product(&c->weightBytes, p->kernelY, p->kernelX, c->channels, sizeof(float)) ||
-        !sn_dot_band_plan(c, sizeof(float), false, p->dstC * c->dstElement) ||
+        !sn_dot_band_plan(c, sizeof(float), SN_READS_COPY, p->dstC * c->dstElement) ||
         !sn_product(&floats, p->dstT == SimdTensorData16b, c->band.rows, p->dstW, p->dstC, sizeof(float)) ||
         !sn_product(&lines, (c->band.rows - 1) * line_step(c) + p->kernelY, sizeof(float *)))
         return false;

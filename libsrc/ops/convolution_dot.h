@@ -130,10 +130,16 @@ static inline size_t sn_weight_at(const SimdConvolutionParameters * p, size_t o,
 /* ---- for the ways */
 
 /*
- * Plans c->band, bandBytes and workBytes for numbers of `number` bytes; the image itself is read only when `whole`: then
- * kernels read no byte beyond it. Results that go to planes are computed `most` bytes of a pixel at a time.
+ * What kernels read: always a copy; the image itself if there is no padding, and no byte beyond it; or the image itself, of
+ * which they know where padding begins.
  */
-bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, bool whole, size_t most);
+enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_LINES };
+
+/*
+ * Plans c->band, bandBytes and workBytes for numbers of `number` bytes. Results that go to planes are computed `most` bytes of
+ * a pixel at a time.
+ */
+bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, enum sn_dot_reads reads, size_t most);
 
 /*
  * Where results of output rows from `row` on, `channels` channels from `first` on, are to be written, and the bytes

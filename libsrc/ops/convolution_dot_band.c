@@ -9,15 +9,20 @@
 
 static bool is_nchw(const struct sn_convolution_dot * c) { return c->p.srcF == SimdTensorFormatNchw; }
 
-bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, bool whole, size_t most)
+bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, enum sn_dot_reads reads, size_t most)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct sn_band * band = &c->band;
     c->number = number;
     /* Pixels a multiple of 2 KB apart push each other out of the first cache, see ops/convolution_32f_nhwc.c. */
     const bool clash = c->family->spaced && p->srcC && number * p->srcC * p->strideX % 2048 == 0 && p->dstW * p->dstH > 1;
-    const bool wanted = !whole || clash || number != c->family->small || is_nchw(c) || p->srcT == SimdTensorData32f;
-    sn_band_plan(band, p, wanted, is_nchw(c));
+    const bool other = number != c->family->small || is_nchw(c) || p->srcT == SimdTensorData32f;
+    sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
+    if (reads == SN_READS_LINES && !clash && !other) { /* whatever the padding is */
+        band->copied = false;
+        band->strideY = p->strideY, band->strideX = p->strideX;
+        band->columns = p->srcW;
+    }
     /* Bands of about equal height, whose lines and results stay in the second cache. */
     const size_t cache = sn_cpu()->cacheL2;
     size_t result;

@@ -33,7 +33,8 @@ static bool plan(struct sn_convolution_dot * c)
     const size_t spacing = c->family->spaced ? tile->group : 1, used = p->group == 1 && p->dilationX == 1 ? p->kernelX : 1;
     c->inputs = sn_ceil_div(inputs(c), spacing) * spacing;
     const bool whole = c->inputs == inputs(c) && used * c->inputs % tile->group == 0;
-    if (!sn_dot_band_plan(c, tile->number, whole, sn_min(p->dstC, tile->columns) * c->dstElement))
+    const enum sn_dot_reads reads = whole ? SN_READS_PIXELS : SN_READS_COPY;
+    if (!sn_dot_band_plan(c, tile->number, reads, sn_min(p->dstC, tile->columns) * c->dstElement))
         return false;
     c->segments = c->weightCount == 0 ? 0 : joined(c) ? p->kernelY : p->kernelY * p->kernelX; /* sums of nothing have none */
     c->length = sn_ceil_div(numbers(c), tile->group);

@@ -149,7 +149,11 @@ static void cuts(SimdTensorFormatType format)
         layer(format, 256, 7, 9, 4, 1, 2, 1, 2),   layer(format, 7, 60, 1, 20, 1, 1, 0, 1),
         layer(format, 7, 60, 3, 20, 3, 1, 0, 1),   layer(format, 8, 60, 3, 20, 3, 1, 1, 1),
         layer(format, 4, 3, 3, 5, 1, 5, 4, 1),     layer(format, 4, 3, 3, 4, 2, 5, 4, 4), /* outputs of pure padding */
-        layer(format, 0, 3, 3, 5, 3, 1, 1, 1)}; /* the bias alone */
+        layer(format, 0, 3, 3, 5, 3, 1, 1, 1), /* the bias alone */
+        /* depthwise: parts of columns, of rows, of channels, and of all */
+        layer(format, 8, 6, 600, 8, 3, 1, 1, 8),       layer(format, 96, 13, 70, 96, 3, 2, 1, 96),
+        layer(format, 130, 19, 45, 130, 3, 1, 1, 130), layer(format, 320, 8, 9, 320, 3, 2, 1, 320),
+        layer(format, 192, 21, 20, 192, 3, 1, 1, 192), layer(format, 257, 15, 16, 257, 3, 1, 0, 257)};
     for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
         struct check_layer j = check_layer_with(layers[i], 1, i % 3 == 0);
         set_types(j.p, i / 2);

@@ -2,14 +2,13 @@
  * Quantised depthwise convolution by vpdpbusd. Bytes of four taps are interleaved, so that each 32-bit lane holds those of a
  * channel: 8 shuffles for 64 channels. They come out in an order of their own, vector k having channels 16 * L + 4 * k +
  * i in lane 4 * L + i; weights and constants are put into the same order, and the packs that make bytes again undo it.
- *
- * 3x3 of stride 1 has taps that lie below each other: the bytes of four lines of a column serve two output rows, with
- * weights that begin in the first or the second line, and three columns of either.
+ * For 3x3 they are joined in their own order, for its columns lie a pixel apart: kernels/depthwise_8i.h.
  */
-#include <string.h>
-
 #include "kernels/install.h"
-#include "kernels/result_8i.h"
+
+enum { JOINED = 4 };
+
+#include "kernels/depthwise_8i.h"
 
 enum { BLOCK = 64, FOUR = 4 };
 
@@ -30,6 +29,30 @@ SN_INLINE struct quad interleave(v8u a, v8u b, v8u c, v8u d)
 }
 
 /* In assembler, as in gemm_8i.c. */
+SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
+    return sum;
+}
+
+/* Bytes of a line with the 128-bit lanes that interleave() needs for results in their order. */
+SN_INLINE v8u ordered(v8u x)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(order, x);
+}
+
+SN_INLINE void joined(const uint8_t * const * from, size_t at, size_t n, uint8_t * to)
+{
+    v8u x[JOINED];
+    SN_UNROLL for (int k = 0; k < JOINED; ++k)
+        x[k] = ordered(n == V8U_N ? v_load_8u(from[k] + at) : v_load_tail_8u(from[k] + at, n));
+    const struct quad all = interleave(x[0], x[1], x[2], x[3]);
+    SN_UNROLL for (size_t k = 0; k < FOUR; ++k)
+        if (k * V32F_N < n)
+            v_store_32i(to + k * V8U_N, all.v[k]);
+}
+
 SN_INLINE struct quad dot(struct quad sum, struct quad x, const int8_t * weight)
 {
     SN_UNROLL for (int k = 0; k < FOUR; ++k)
@@ -39,26 +62,25 @@ SN_INLINE struct quad dot(struct quad sum, struct quad x, const int8_t * weight)
 
 static const struct quad nothing;
 
-/* ---- weights: for each block of channels the groups of four taps in order, then for 3x3 those of columns, see above */
+/* ---- weights of any kernel: for each block of channels the groups of four taps in order */
 
-static size_t groups_of(size_t taps) { return sn_ceil_div(taps, FOUR); }
-static size_t columns_of(size_t taps) { return taps == 9 ? 6 : 0; } /* [row of two][column] */
-static size_t block_of(size_t taps) { return (groups_of(taps) + columns_of(taps)) * FOUR * BLOCK; }
+static size_t block_of(size_t taps) { return sn_ceil_div(taps, FOUR) * FOUR * BLOCK; }
 
-static size_t size(size_t taps, size_t channels) { return block_of(taps) * sn_ceil_div(channels, BLOCK); }
-
-static void pack(const int8_t * weight, bool planes, size_t kernelY, size_t kernelX, size_t channels, void * packed)
+static size_t size(size_t taps, size_t channels, bool lines)
 {
-    const size_t taps = kernelY * kernelX;
+    return lines ? lines_size(channels) : block_of(taps) * sn_ceil_div(channels, BLOCK);
+}
+
+static void pack(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed)
+{
+    if (lines) {
+        lines_pack(weight, planes, lines, channels, packed);
+        return;
+    }
     for (size_t c = 0; c < channels; ++c) {
         int8_t * block = (int8_t *)packed + c / BLOCK * block_of(taps) + FOUR * place(c % BLOCK);
-        for (size_t t = 0; t < taps; ++t) {
-            const int8_t w = weight[planes ? c * taps + t : t * channels + c];
-            block[t / FOUR * FOUR * BLOCK + t % FOUR] = w;
-            if (kernelY == 3 && kernelX == 3)
-                for (size_t row = 0; row < 2; ++row)
-                    block[(groups_of(taps) + row * 3 + t % 3) * FOUR * BLOCK + t / 3 + row] = w;
-        }
+        for (size_t t = 0; t < taps; ++t)
+            block[t / FOUR * FOUR * BLOCK + t % FOUR] = weight[planes ? c * taps + t : t * channels + c];
     }
 }
 
@@ -74,8 +96,8 @@ struct block {
     v8u low, high;
 };
 
-/* What a loop over pixels is an instance for. */
-enum kind { FULL = 1, TAME = 2 }; /* the block has all its channels; results are tame, and bytes */
+/* What a loop over pixels is an instance for: the block has all its channels; results are tame, and bytes. */
+enum { FULL = 1, QUICK = 2 };
 
 SN_INLINE v8u load(const struct block * b, const uint8_t * src, int kind)
 {
@@ -83,7 +105,7 @@ SN_INLINE v8u load(const struct block * b, const uint8_t * src, int kind)
 }
 
 /* Sums in their natural order, and from there as the tile does it. */
-static __attribute__((noinline)) void store_any(const struct block * b, const struct quad * sum, uint8_t * dst)
+static __attribute__((noinline)) void store_block(const struct block * b, const struct quad * sum, uint8_t * dst)
 {
     SN_ALIGNED int32_t sums[BLOCK];
     for (int k = 0; k < FOUR; ++k) {
@@ -95,40 +117,26 @@ static __attribute__((noinline)) void store_any(const struct block * b, const st
     result_rows(sums, 0, &b->result, b->channels, dst, 0, 1);
 }
 
-/* The results of one or two pixels, which share the loads of the constants. */
-SN_INLINE void store(const struct block * b, const struct quad * sum, uint8_t * const * dst, int pixels, int kind)
+SN_INLINE void store(const struct block * b, const struct quad * sum, uint8_t * dst, int kind)
 {
-    if (!(kind & TAME)) {
-        for (int i = 0; i < pixels; ++i)
-            store_any(b, sum + i, dst[i]);
+    if (!(kind & QUICK)) {
+        store_block(b, sum, dst);
         return;
     }
     const v32f zero = v_set_32f(b->result.zero);
-    v32i x[2][FOUR];
+    v32i x[FOUR];
     SN_UNROLL for (int k = 0; k < FOUR; ++k)
     {
         const v32f norm = v_load_32f(b->norm + 16 * k), bias = v_load_32f(b->bias + 16 * k);
-        const v32f scale = v_load_32f(b->scale + 16 * k);
-        SN_UNROLL for (int i = 0; i < pixels; ++i)
-        {
-            const v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum[i].v[k]), norm), bias);
-            x[i][k] = v_cvt_32f_32i(v_add_32f(v_mul_32f(v, scale), zero));
-        }
+        const v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum->v[k]), norm), bias);
+        x[k] = v_cvt_32f_32i(v_add_32f(v_mul_32f(v, v_load_32f(b->scale + 16 * k)), zero));
     }
-    SN_UNROLL for (int i = 0; i < pixels; ++i)
-    {
-        v8u bytes = _mm512_packus_epi16(_mm512_packs_epi32(x[i][0], x[i][1]), _mm512_packs_epi32(x[i][2], x[i][3]));
-        bytes = v_min_8u(v_max_8u(bytes, b->low), b->high);
-        if (kind & FULL)
-            v_store_8u(dst[i], bytes);
-        else
-            _mm512_mask_storeu_epi8(dst[i], b->mask, bytes);
-    }
-}
-
-static uint8_t * output(const struct block * b, size_t y, size_t x)
-{
-    return b->d->dst + y * b->d->dstStepY + x * b->d->dstStepX + b->first * (b->result.bytes ? 1 : sizeof(float));
+    v8u bytes = _mm512_packus_epi16(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]));
+    bytes = v_min_8u(v_max_8u(bytes, b->low), b->high);
+    if (kind & FULL)
+        v_store_8u(dst, bytes);
+    else
+        _mm512_mask_storeu_epi8(dst, b->mask, bytes);
 }
 
 /* Any kernel: taps in fours, in their order. */
@@ -138,7 +146,7 @@ SN_INLINE void any_kernel(const struct block * b, int kind)
     const size_t taps = d->kernelY * d->kernelX;
     for (size_t y = 0; y < d->rows; ++y)
         for (size_t x = 0; x < d->columns; ++x) {
-            const uint8_t * src = d->src + y * d->srcStepY + x * d->srcStepX + b->first;
+            const uint8_t * src = d->src + y * d->strideY * d->srcStepY + x * d->strideX * d->srcStepX + b->first;
             const int8_t * weight = b->weight;
             struct quad sum = nothing;
             size_t t = 0;
@@ -151,63 +159,23 @@ SN_INLINE void any_kernel(const struct block * b, int kind)
                     rest[i] = t + i < taps ? load(b, src + d->tap[t + i], kind) : v_set_8u(0);
                 sum = dot(sum, interleave(rest[0], rest[1], rest[2], rest[3]), weight);
             }
-            uint8_t * const dst = output(b, y, x);
-            store(b, &sum, &dst, 1, kind);
+            const size_t at = y * d->dstStepY + x * d->dstStepX + b->first * (b->result.bytes ? 1 : sizeof(float));
+            store(b, &sum, d->dst + at, kind);
         }
 }
 
-/* The column of four lines at src, of which the last may be missing. */
-SN_INLINE struct quad column(const struct block * b, const uint8_t * src, size_t line, bool last, int kind)
-{
-    return interleave(load(b, src, kind), load(b, src + line, kind), load(b, src + 2 * line, kind),
-                      last ? load(b, src + 3 * line, kind) : v_set_8u(0));
-}
-
-/* One or two output rows of 3x3. */
-SN_INLINE void rows_3x3(const struct block * b, size_t y, bool two, int kind)
-{
-    const struct sn_depthwise_run_8i * d = b->d;
-    const size_t line = d->srcStepY, pixel = d->srcStepX, each = FOUR * BLOCK, step = d->dstStepX, below = d->dstStepY;
-    const int8_t * upper = b->weight + groups_of(9) * each, * lower = upper + 3 * each;
-    const uint8_t * src = d->src + y * line + b->first;
-    uint8_t * dst = output(b, y, 0);
-    struct quad left = column(b, src, line, two, kind), middle = column(b, src + pixel, line, two, kind);
-    src += 2 * pixel;
-    for (size_t x = d->columns; x; --x, src += pixel, dst += step) {
-        const struct quad right = column(b, src, line, two, kind);
-        struct quad sum[2];
-        uint8_t * const to[2] = {dst, dst + below};
-        sum[0] = dot(dot(dot(nothing, left, upper), middle, upper + each), right, upper + 2 * each);
-        if (two)
-            sum[1] = dot(dot(dot(nothing, left, lower), middle, lower + each), right, lower + 2 * each);
-        store(b, sum, to, two ? 2 : 1, kind);
-        left = middle;
-        middle = right;
-    }
-}
-
-SN_INLINE void dense_3x3(const struct block * b, int kind)
-{
-    size_t y = 0;
-    for (; y + 1 < b->d->rows; y += 2)
-        rows_3x3(b, y, true, kind);
-    if (y < b->d->rows)
-        rows_3x3(b, y, false, kind);
-}
-
 typedef void (*block_fn)(const struct block * b);
-static __attribute__((noinline)) void any_kernel_full(const struct block * b) { any_kernel(b, FULL | TAME); }
-static __attribute__((noinline)) void any_kernel_tail(const struct block * b) { any_kernel(b, TAME); }
-static __attribute__((noinline)) void dense_3x3_full(const struct block * b) { dense_3x3(b, FULL | TAME); }
-static __attribute__((noinline)) void dense_3x3_tail(const struct block * b) { dense_3x3(b, TAME); }
+static __attribute__((noinline)) void quick_full(const struct block * b) { any_kernel(b, FULL | QUICK); }
+static __attribute__((noinline)) void quick_tail(const struct block * b) { any_kernel(b, QUICK); }
 static __attribute__((noinline)) void any_result(const struct block * b) { any_kernel(b, 0); }
 
 static void run(const struct sn_depthwise_run_8i * d)
 {
-    /* [dense][full] */
-    static const block_fn tame[2][2] = {{any_kernel_tail, any_kernel_full}, {dense_3x3_tail, dense_3x3_full}};
+    if (!d->tap) {
+        run_lines(d);
+        return;
+    }
     const size_t taps = d->kernelY * d->kernelX;
-    const bool dense = d->kernelY == 3 && d->kernelX == 3 && d->tap[1] == d->srcStepX && d->tap[3] == d->srcStepY;
     for (size_t first = 0; first < d->channels; first += BLOCK) {
         struct block b = {.d = d, .first = first, .channels = sn_min(d->channels - first, BLOCK), .result = *d->result,
             .weight = (const int8_t *)d->weight + first / BLOCK * block_of(taps)};
@@ -222,8 +190,8 @@ static void run(const struct sn_depthwise_run_8i * d)
         }
         b.low = v_load_8u(r->low);
         b.high = v_load_8u(r->high);
-        if (r->bytes && r->tame && r->activation == SimdConvolutionActivationIdentity)
-            tame[dense][b.channels == BLOCK](&b);
+        if (result_is_tame(r))
+            (b.channels == BLOCK ? quick_full : quick_tail)(&b);
         else
             any_result(&b);
     }
