@@ -47,9 +47,9 @@ class Convolution16b(SmallConvolution):
             convolution.set_params(weight, bias)
             y = convolution(pysimd.to_bfloat16(x))
 
-    It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, but for 3x3 and
-    stride 1, where floats by Winograd's algorithm are faster. An extension: the formula, and how far sums may be off, is at
-    SimdnetConvolution16bInit.
+    It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, but for 3x3
+    and stride 1, where floats by Winograd's algorithm are faster. An extension: the formula, and how far sums may be off, is
+    at SimdnetConvolution16bInit.
     """
 
     _small = BFLOAT16
