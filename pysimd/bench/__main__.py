@@ -70,8 +70,7 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
         return list(arguments.isa)
     if arguments.all_levels:
         return levels
-    # base is for truth, not for speed; avx512bf16 has no kernel that its parent has not.
-    useful = [level for level in levels if level not in ("base", "avx512bf16")] or levels
+    useful = [level for level in levels if level != "base"] or levels  # base is for truth, not for speed
     return useful[-1:] if arguments.peers or arguments.whole else useful
 
 
