@@ -53,6 +53,35 @@ struct sn_depthwise_nchw_32f {
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
 
+/* Outputs of what follows, at most. */
+enum { SN_FEW = 4 };
+
+/*
+ * Few outputs in NHWC are asked for as a column of the GEMM tile (core/gemm.h), but with another B: `columns`, at most SN_FEW,
+ * rows of segments * length floats, and a row of zeros behind three. cStepX is `columns`. bias and slope are a vector of
+ * floats that has the values of a pixel again and again, with a zero behind three. No `from`, no `ahead`.
+ *
+ * In NCHW: row y < rows of output o < outputs is, for x < columns,
+ *
+ *     dst[o * dstPlane + y * dstRow + x] = activation(bias[o] + sum over k < depth of
+ *                                                     weight[o * step + k] * src[offset[k] + y * srcRow + x])
+ */
+struct sn_few_nchw_32f {
+    const float * src;
+    const size_t * offset;
+    size_t depth;
+    const float * weight;
+    size_t step;
+    const float * bias;
+    const float * slope; /* for Prelu */
+    SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+    float * dst;
+    size_t outputs, rows, columns;
+    size_t srcRow, dstRow, dstPlane;
+};
+typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
+
 /*
  * A panel of B for the tile from the planes of an image: row k has, for each piece in turn, `count` floats from
  * src + offset[k] + from on. With `exact` no others are read; without, up to a vector behind each piece. Rows are `width`

@@ -315,6 +315,8 @@ struct sn_table {
     sn_deconvolution_32f_fn deconvolution_32f;
     sn_depthwise_nhwc_32f_fn depthwise_nhwc_32f; /* this one and the next belong to the tile: `base` has none */
     sn_depthwise_nchw_32f_fn depthwise_nchw_32f;
+    sn_gemm_32f_fn few_nhwc_32f; /* see core/convolution.h */
+    sn_few_nchw_32f_fn few_nchw_32f;
     sn_columns_32f_fn columns_32f;
     sn_lines_32f_fn lines_32f;
     sn_interleave_32f_fn interleave_32f;

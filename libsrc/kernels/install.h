@@ -22,6 +22,7 @@
     X(depthwise_nchw_32f)                                                                                                   \
     X(depthwise_nhwc_32f)                                                                                                   \
     X(eltwise)                                                                                                              \
+    X(few_32f)                                                                                                              \
     X(gemm)                                                                                                                 \
     X(inner_product)                                                                                                        \
     X(layout)                                                                                                               \

@@ -43,9 +43,9 @@ void sn_base_spread(const struct sn_convolution_32f * c, const float * values, f
 
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
-    sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_winograd_2,
-    sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc,
-    sn_convolution_32f_nchw;
+    sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_few_nhwc,
+    sn_convolution_32f_few_nchw, sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4,
+    sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
 
 /* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
 struct sn_phases {
@@ -64,6 +64,7 @@ struct sn_convolution_32f {
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
+    bool few;                  /* the direct ways leave the sums to those of ops/convolution_32f_few.c */
     /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of its
      * own, NULL without memory. Else NULL. */
     float * (*turn)(const struct sn_convolution_32f * c, const float * weight);
@@ -110,6 +111,9 @@ static inline SimdConvolutionActivationType sn_tile_activation(const struct sn_c
 /* The floats of a vector. */
 static inline size_t sn_lanes(const struct sn_convolution_32f * c) { return c->table->alignment / sizeof(float); }
 
+/* For NCHW: chooses the band, or the image itself, and computes what all ways have; workSize is what the band needs. */
+bool sn_nchw_plan(struct sn_convolution_32f * c);
+
 /* For NCHW: the band of `planes` channels, its lines split in phases; and the offset of a tap in it. False: too large. */
 bool sn_split_plan(struct sn_convolution_32f * c, size_t planes);
 size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky, size_t kx);
@@ -137,6 +141,9 @@ struct sn_nhwc_rows {
     size_t aheadSize;
 };
 
+/* For NHWC: where the segments of a sum begin, from a pixel's first input on. */
+void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment);
+
 /* Computes them. */
 void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
 
@@ -146,6 +153,10 @@ void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size
 
 /* Both: sets the source and computes. */
 void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r);
+
+/* Few outputs: computes r->rows rows of an NHWC convolution; in NCHW those of group g, from the band's first plane at src. */
+void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
+void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const float * src, size_t rows, float * dst);
 
 /* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is too
  * large. */

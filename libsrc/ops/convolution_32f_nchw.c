@@ -108,10 +108,9 @@ static size_t panels_size(const struct sn_convolution_32f * c)
     return c->stripe / c->table->gemm_32f.columns * pitch(c);
 }
 
-static bool plan(struct sn_convolution_32f * c)
+bool sn_nchw_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const bool in_place = p->strideX == 1 && !p->padY && !p->padX &&
                           sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) <= p->srcH &&
                           sn_used(p->dstW, 1, p->kernelX, p->dilationX) <= p->srcW;
@@ -123,12 +122,20 @@ static bool plan(struct sn_convolution_32f * c)
     c->segments = c->depth;
     c->step = c->depth + (c->depth % 256 ? 0 : SN_ALIGN / sizeof(float)); /* off the multiples of 1 KB, see the NHWC way */
     c->channels = p->dstC;
+    return sn_product(&c->weightSize, p->dstC, c->step);
+}
+
+static bool plan(struct sn_convolution_32f * c)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    if (!sn_nchw_plan(c))
+        return false;
     const size_t room = sn_cpu()->cacheL2 * 3 / 8 / sizeof(float), panels = room / sn_max(c->depth, 1) / tile->columns;
-    const size_t all = sn_ceil_div(c->band.rows * p->dstW, tile->columns);
+    const size_t all = sn_ceil_div(c->band.rows * c->p.dstW, tile->columns);
     c->block = sn_min(c->depth, sn_max(room / (2 * tile->columns), 1));
     c->stripe = sn_min(sn_max(panels, 2), sn_max(all, 1)) * tile->columns;
     c->workSize = sn_align(c->workSize, SN_ALIGN / sizeof(float)) + panels_size(c);
-    return sn_product(&c->weightSize, p->dstC, c->step);
+    return true;
 }
 
 static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
@@ -254,10 +261,14 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     const size_t all = rows * p->dstW;
     struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = work, .g = g};
     if (c->band.copied) {
-        float * band = work + panels_size(c);
+        float * band = work + (c->few ? 0 : panels_size(c));
         for (size_t i = 0; i < inputs(c); ++i)
             sn_split_copy(c, src + i * p->srcH * p->srcW, row, rows, band + i * c->band.plane);
         s.src = band;
+    }
+    if (c->few) {
+        sn_few_nchw(c, g, s.src, rows, dst);
+        return;
     }
     for (; s.first < all; s.first += s.pixels) {
         s.pixels = sn_min(c->stripe, all - s.first);

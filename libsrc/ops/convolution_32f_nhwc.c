@@ -23,7 +23,7 @@ static bool plan_band(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct sn_band * band = &c->band;
-    const bool clash = p->srcC && p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
+    const bool clash = !c->few && p->srcC && p->srcC * p->strideX % 512 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
     sn_band_plan(band, p, clash, false);
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
     return sn_product(&band->line, band->columns, band->pixel);
@@ -62,14 +62,20 @@ static void pack_oiyx(const struct sn_convolution_32f * c, const float * weight,
                 packed[(t * inputs(c) + i) * width + o] = *weight++;
 }
 
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     for (size_t s = 0; s < c->segments; ++s) {
         const size_t tap = s * c->length / inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
         segment[s] = y * p->dilationY * c->band.line + x * p->dilationX * c->band.pixel + s * c->length % inputs(c);
     }
+}
+
+static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    sn_nhwc_segments(c, segment);
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
@@ -115,6 +121,10 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
 
 void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r)
 {
+    if (c->few) {
+        sn_few_nhwc(c, r);
+        return;
+    }
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const size_t width = c->p.dstW;
     struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
