@@ -257,6 +257,19 @@ static void cuts(SimdTensorFormatType format)
     run_case(layer(format, 0, 3, 3, 5, 3, 1, 1, 1), CHECK_RANDOM); /* the bias alone */
 }
 
+/* One output to five: every width of a block of pixels, every tail of a sum, all activations. */
+static void few_outputs(SimdTensorFormatType format)
+{
+    for (size_t n = 1, count = check_count(200); n <= count; ++n) {
+        const size_t kernel = n % 3 ? 3 : 1, groups = n % 11 ? 1 : 2;
+        struct check_layer j = layer(format, groups * (1 + n % 37), 1 + n % 4 + kernel / 2, 2 + n * 7 % 67,
+                                     groups * (1 + n % 5), kernel, 1 + n % 13 / 11, kernel / 2, groups);
+        j.batch = 1 + n % 2, j.no_bias = n % 7 == 0;
+        j.p->activation = (SimdConvolutionActivationType)(n % 7);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 /* Few pixels and many channels, which threads share among them. */
 static void channels(SimdTensorFormatType format)
 {
@@ -371,6 +384,7 @@ void check_convolution_32f(void)
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
+        few_outputs(formats[i]);
         tiles(formats[i]);
         blocks(formats[i]);
         channels(formats[i]);
