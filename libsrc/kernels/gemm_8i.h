@@ -163,7 +163,7 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
 /* What SimdnetDotWork() does: products without anything else, in as many chains as hide the latency. */
 static __attribute__((noinline)) size_t tile_work_of(size_t operations, int group)
 {
-    enum { CHAINS = V32F_N == 16 ? 12 : 8, STEPS = 64 }; /* as many as registers hold */
+    enum { CHAINS = V32F_N == 16 ? 12 : 6, STEPS = 64 }; /* as many as registers hold */
     v32i a = v_set_32i(0x00010001);
     v32i sum[CHAINS];
     SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32i(i);
