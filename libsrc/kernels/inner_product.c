@@ -112,7 +112,7 @@ static __attribute__((noinline)) void last_short_rows(const struct sn_inner_prod
 
 static void inner_product_32f(const struct sn_inner_product_32f * p)
 {
-    if (SHORT && p->size <= SHORT) {
+    if (SHORT > 0 && p->size <= SHORT) {
         all_short_rows(p);
         last_short_rows(p);
         return;

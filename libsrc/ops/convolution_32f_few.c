@@ -16,7 +16,8 @@ static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / 
 static bool is_for_winograd(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    return p->dstC >= 3 && p->srcC >= 4 * sn_lanes(c) && p->dstH % 4 == 0 && p->dstW % 4 == 0 && sn_convolution_32f_winograd_4.takes(c);
+    return p->dstC >= 3 && p->srcC >= 4 * sn_lanes(c) && p->dstH % 4 == 0 && p->dstW % 4 == 0 &&
+           sn_convolution_32f_winograd_4.takes(c);
 }
 
 static bool is_few(const struct sn_convolution_32f * c, SimdTensorFormatType format)
