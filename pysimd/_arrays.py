@@ -151,7 +151,10 @@ def vector_or_null(array: Array | None, name: str, size: int) -> Any:
 
 def single(value: float) -> Any:
     """A C array of one float, as functions take their parameters; those of the usual numbers are there already."""
-    return _SINGLES.get(value) or new(_SINGLE, (value,))
+    try:
+        return _SINGLES.get(value) or new(_SINGLE, (value,))
+    except TypeError:  # an array of one number has no hash
+        return new(_SINGLE, (value,))
 
 
 def output(

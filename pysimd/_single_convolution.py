@@ -138,7 +138,8 @@ class SingleConvolution(Context):
         bias : (dst_c,) float32, or None for zeros.
         params : what the activation needs: a number, some numbers, or a float32 array.
 
-        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
+        numbers that are in them then.
         """
         handle = self._open()
         self._functions.set_params(handle, *self._numbers(weight, bias, params))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
@@ -20,6 +21,7 @@ _Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments,
 
 _error_kind = lib.SimdnetLastErrorKind
 _tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
+os.register_at_fork(after_in_child=_tapes.clear)  # other threads are not in the child, but one of its own may be named as they
 
 
 def call(function: Callable[..., None], *arguments: Any, hold: Any = None) -> None:
@@ -80,7 +82,9 @@ def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> P
     Arguments are checked once, here, where nothing is computed yet: a call costs little more than that of the C function.
     Without ``out=`` the output is allocated here, and each call writes it again. What the library itself refuses is raised by
     the calls. :func:`convolution` and the like set their weights here; that of a context uses those that it has when it is
-    called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it.
+    called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it, but for
+    those that make a context here, as :func:`convolution` and :func:`add` do. A signal's handler that computes on this thread
+    meanwhile would be noted, too.
 
     TypeError for a function that is none of this package, or computes nothing in the library.
     """

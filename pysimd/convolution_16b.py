@@ -28,7 +28,8 @@ def to_bfloat16(x: Array) -> Array:
 def from_bfloat16(x: Array) -> Array:
     """bfloat16 (uint16 or ml_dtypes.bfloat16) as float32, which is exact."""
     element_of(x, "x", (BFLOAT16,))
-    values: Array = (x.view(np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32).reshape(x.shape)
+    bits = np.array(x.view(np.uint16), np.uint32, order="C", ndmin=1) << np.uint32(16)
+    values: Array = bits.view(np.float32).reshape(x.shape)
     return values
 
 

@@ -110,7 +110,7 @@ def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
     _check(stats)
     with np.errstate(all="ignore"):
         scaled = x * _along(stats.scale, x, layout) + np.float32(stats.zero)
-    bytes_: Array = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8)
+    bytes_: Array = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8, order="C")
     return bytes_
 
 
@@ -118,7 +118,7 @@ def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array
     """The values that the bytes `x` stand for, as float32."""
     element_of(x, "x", (UINT8,))
     _check(stats)
-    values: Array = (x.astype(np.float32) - np.float32(stats.zero)) * _along(stats.step, x, layout)
+    values: Array = (x.astype(np.float32, order="C") - np.float32(stats.zero)) * _along(stats.step, x, layout)
     return values
 
 
@@ -170,7 +170,8 @@ class Convolution8i(SmallConvolution):
         weight, bias, params : float, as in :meth:`Convolution32f.set_params`; they are quantised here.
         src_stats, dst_stats : of the input and of the output, both needed whatever their types are.
 
-        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
+        numbers that are in them then.
         """
         handle = self._open()
         numbers = self._numbers(weight, bias, params)

@@ -55,7 +55,7 @@ def gemm(
     if out.shape != (m, n):
         raise ValueError(f"out has shape {out.shape}, expected {(m, n)}")
     for source, name in ((a, "a"), (b, "b")):
-        if np.may_share_memory(out, source):
+        if np.may_share_memory(out, source) and np.shares_memory(out, source):
             raise ValueError(f"out overlaps {name}, expected memory of its own")
     multiply = lib.SimdGemm32fNT if transpose_b else lib.SimdGemm32fNN
     call(multiply, m, n, k, single(alpha), a_data, lda, b_data, ldb, single(beta), out_data, ldc)

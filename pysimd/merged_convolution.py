@@ -96,10 +96,12 @@ class MergedConvolution32f(Context):
         bias : for each stage (dst_c,) float32, or None for zeros; None for zeros in all.
         params : for each stage what its activation needs, as in :meth:`Convolution32f.set_params`; None for nothing in all.
 
-        The context copies what it needs. References to the arrays are kept, for pickle alone.
+        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
+        numbers that are in them then.
         """
         handle, count = self._open(), len(self._stages)
-        lists: list[Sequence[Any]] = [weight, bias or [None] * count, params or [None] * count]
+        nothing = (None,) * count
+        lists = [tuple(values) if values is not None else nothing for values in (weight, bias, params)]
         for values, name in zip(lists, ("weight", "bias", "params")):
             if len(values) != count:
                 raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
@@ -114,7 +116,7 @@ class MergedConvolution32f(Context):
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
         lib.SimdSynetMergedConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
         check()
-        self._given = weight, bias, params
+        self._given = lists[0], lists[1], lists[2]
 
     def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
         """Convolves `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.

@@ -10,7 +10,8 @@ _registered_with: ModuleType | None = None
 
 
 def register_threadpoolctl() -> bool:
-    """Makes the library one of those that threadpoolctl tells about and limits; False where threadpoolctl is not installed.
+    """Makes the library one of those that threadpoolctl tells about and limits; False where threadpoolctl is not installed,
+    or is one before 3.2, which takes no libraries but its own.
 
     After it ``threadpoolctl.threadpool_info()`` has an entry whose ``internal_api`` is "simdnet", and
     ``threadpoolctl.threadpool_limits()`` sets its number of threads as it does those of other libraries. Importing pysimd does
@@ -20,6 +21,8 @@ def register_threadpoolctl() -> bool:
     try:
         import threadpoolctl
     except ImportError:
+        return False
+    if not hasattr(threadpoolctl, "register"):
         return False
     if threadpoolctl is not _registered_with:
         threadpoolctl.register(_controller(threadpoolctl.LibController))

@@ -133,6 +133,9 @@ def test_conversions_keep_shapes(rng: np.random.Generator) -> None:
     x = floats(rng, 3, 4, 5)
     assert np.array_equal(pysimd.to_bfloat16(x[:, ::2]), reference.to_bfloat16(x)[:, ::2])
     assert pysimd.from_bfloat16(pysimd.to_bfloat16(x)[:, ::2]).shape == (3, 2, 5)
+    turned = pysimd.from_bfloat16(pysimd.to_bfloat16(x).T)
+    assert turned.shape == (5, 4, 3) and turned.flags.c_contiguous  # as all functions want it
+    assert isinstance(pysimd.from_bfloat16(np.array(0x3F80, np.uint16)), np.ndarray)
     with pytest.raises(TypeError, match="x has dtype float64"):
         pysimd.to_bfloat16(np.zeros(3))
     with pytest.raises(TypeError, match="x has dtype float32"):

@@ -88,6 +88,10 @@ def test_refused_out() -> None:
         pysimd.gemm(a, b, beta=1.0)
     with pytest.raises(ValueError, match="out overlaps b"):
         pysimd.gemm(a, b, out=b)
+    wide = np.ones((4, 8), np.float32)
+    with pytest.raises(ValueError, match="out overlaps a"):
+        pysimd.gemm(wide[:, :4], b, out=wide[:, 3:7])
+    assert (pysimd.gemm(wide[:, :4], b, out=wide[:, 4:]) == 4).all() and (wide[:, :4] == 1).all()  # beside each other
     a.flags.writeable = False
     with pytest.raises(ValueError, match="out is read-only"):
         pysimd.gemm(b, b, out=a)

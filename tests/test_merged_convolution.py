@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,12 @@ def test_set_params_again(rng: np.random.Generator) -> None:
     assert np.array_equal(context(x), y)
     weights[0][:] = 0  # the context has its own copy
     assert np.array_equal(context(x), y)
+    lists = list(weights)
+    context.set_params(lists, biases, params)
+    lists.clear()  # and of the list
+    assert pickle.loads(pickle.dumps(context)).forward(x).shape == y.shape
+    with pytest.raises(ValueError, match="bias has 0 elements"):
+        context.set_params(weights_of(context)[0], [])
 
 
 def test_close(rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pysimd
-from pysimd.bench.graph import Network, Runner, reference
+from pysimd.bench.graph import ACTIVATIONS, Network, Runner, reference
 from pysimd.bench.layers import CONVOLUTION, DECONVOLUTION, Layer
 from pysimd.bench.models import MODELS, layers_of
 
@@ -43,6 +43,14 @@ def _error(net: Network) -> float:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_small_image_on_every_level(name: str, isa: str) -> None:
     assert _error(_without_end(name, 64)) < 1e-4
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_activations_of_layers_without_contexts(activation: str) -> None:
+    net = Network("sums", (3, 8, 8))
+    x = net.conv(net.input, 16, 3)
+    net.add(x, x, activation=activation)
+    assert _error(net) < 1e-4
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "vgg16"])

@@ -128,6 +128,8 @@ class Network:
     def mean(self, x: int) -> int:
         """The mean of each channel."""
         c, h, w = self.shape(x)
+        if h != w:
+            raise ValueError(f"the image is {h}x{w}, expected a square: layers have square kernels")
         return self._add(Node(AVERAGE, (x,), (c, 1, 1), Layer(AVERAGE, c, h, w, c, h)))
 
     def add(self, x: int, y: int, *, activation: str = "identity") -> int:
@@ -235,7 +237,7 @@ def reference(net: Network, image: Array) -> Array:
     last = _last_uses(net)
     for i, node in enumerate(net.nodes[1:], 1):
         values[i] = _activated(_computed(node, [values[j] for j in node.inputs]), node.activation)
-        for j in node.inputs:
+        for j in set(node.inputs):
             if last[j] == i:
                 del values[j]
     return values[len(net.nodes) - 1].transpose(1, 2, 0)
@@ -459,8 +461,9 @@ def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
         "relu": lambda: prepare(pysimd.relu, y, out=y),
         "restrict_range": lambda: prepare(pysimd.restrict_range, y, *p, out=y),
         "hswish": lambda: prepare(pysimd.hswish, y, shift=p[0], scale=p[1], out=y),
+        "leaky_relu": lambda: prepare(pysimd.relu, y, slope=p[0], out=y),
     }
-    return [*calls, activations[kind]()] if kind in activations else calls
+    return calls if kind == "identity" else [*calls, activations[kind]()]
 
 
 def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
