@@ -255,7 +255,8 @@ size_t SimdGetThreadNumber(void);
 
 /*
  * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas of
- * its control groups allow. Results do not depend on it.
+ * its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and may run
+ * where the thread may that makes it.
  */
 void SimdSetThreadNumber(size_t threadNumber);
 
@@ -597,6 +598,7 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  *   dst(o, y, x) = activation(bias[o] + sum over i, ky, kx of
  *                  src(g * srcC / group + i, y * strideY + ky * dilationY - padY, x * strideX + kx * dilationX - padX)
  *                  * weight(o, i, ky, kx)),        g = o / (dstC / group), and src outside the image is 0.
+ * A weight that is not finite may act on those zeros, or not, as the algorithm has it.
  *
  * Both tensors are float, both NCHW or both NHWC, and the output size must be the one that follows:
  * dstH = (srcH + padY + padH - (dilationY * (kernelY - 1) + 1)) / strideY + 1, at least 1, and dstW alike. batch, strides,

@@ -50,9 +50,10 @@ static void describe_values(const struct sn_call * call, char * text, size_t siz
 static void describe_algorithm(const struct sn_context * context, char * text, size_t size)
 {
     sn_append(text, size, "%s", context->info);
-    char * level = strstr(text, context->table->isa), * to = text;
-    if (level)
-        *level = '\0';
+    const size_t length = strlen(text), level = strlen(context->table->isa);
+    if (length >= level && strcmp(text + length - level, context->table->isa) == 0)
+        text[length - level] = '\0';
+    char * to = text;
     for (const char * from = text; *from; ++from)
         if (*from != ' ' || (to > text && to[-1] != ','))
             *to++ = *from == ' ' ? '_' : *from;

@@ -25,10 +25,17 @@ static struct row * rows[PLACES];
 static size_t row_count;
 static const char rest[] = "(others) - - -"; /* for what has no place */
 
-static void take(void) { pthread_mutex_lock(&lock); }
+static void lock_it(void) { pthread_mutex_lock(&lock); }
 static void leave(void) { pthread_mutex_unlock(&lock); }
 
-static void heed_forks(void) { pthread_atfork(take, leave, leave); }
+static void heed_forks(void) { pthread_atfork(lock_it, leave, leave); }
+
+static void take(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, heed_forks);
+    lock_it();
+}
 
 static uint64_t hash_of(const char * text)
 {
@@ -59,8 +66,6 @@ static struct row * row_of(const char * text, size_t limit)
 
 void sn_statistic_add(const char * text, uint64_t nanoseconds)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, heed_forks);
     take();
     struct row * row = row_of(text, ROWS);
     row = row ? row : row_of(rest, ROWS + 1);

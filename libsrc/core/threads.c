@@ -24,6 +24,7 @@
 
 #include "core/limits.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 /* ---- the number */
 
@@ -32,24 +33,17 @@ static bool forced;        /* see sn_threads_force() */
 static bool crowded;       /* there are fewer processors: who spins keeps another from working */
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 
-/* A plain write: the library uses no stdio stream. */
-static void warn_ignored(const char * text)
-{
-    char line[160] = "simdnet: SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: ";
-    strncat(line, text, sizeof(line) - strlen(line) - 2);
-    strcat(line, "\n");
-    if (write(STDERR_FILENO, line, strlen(line)) < 0)
-        return; /* nobody to tell */
-}
+static void forget_threads(void);
 
-/* Digits only: no sign, no space. More than there can be is as many as there are. */
+/* Before the first call. Digits only: no sign, no space. More than there can be is as many as there are. */
 static void read_environment(void)
 {
+    pthread_atfork(NULL, NULL, forget_threads);
     const char * text = secure_getenv("SIMDNET_NUM_THREADS");
     const bool digits = text && strspn(text, "0123456789") == strlen(text);
     const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
     if (text && *text && !wanted)
-        warn_ignored(text);
+        sn_say("SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: %.80s", text);
     __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, sn_processors()) : 1, __ATOMIC_RELAXED);
 }
 
@@ -225,19 +219,21 @@ static void * worker(void * unused)
 /* A child has none of the threads; what they and other callers were about is not its business. */
 static void forget_threads(void) { memset(&pool, 0, sizeof(pool)); }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_threads); }
-
-/* Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads. */
+/*
+ * Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads, but for
+ * those that an instruction raises: their handlers are to see them.
+ */
 static void hire(size_t wanted)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
     if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
         return;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); ++i)
+        sigdelset(&all, raised[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
     while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)

@@ -6,7 +6,7 @@
 #include "ops/pieces.h"
 
 /* Rows of one unit of work: a multiple of what any kernel takes at once. */
-enum { ROWS = 24 };
+enum { ROWS = 48 };
 
 struct job {
     struct sn_inner_product_32f whole;

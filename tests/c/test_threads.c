@@ -14,12 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 #include "core/limits.h"
 #include "core/threads.h"
+#include "emulated.h"
 #include "test.h"
 
 /* ---- what the tests replace: the making of threads fails while there are none to be had */
@@ -46,25 +44,6 @@ static size_t threads_of_process(void)
     if (tasks)
         closedir(tasks);
     return count;
-}
-
-/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It tells its
- * name, or shows the processor of its host. */
-static bool emulated(void)
-{
-#if defined(__x86_64__)
-    uint32_t eax, name[3];
-    __cpuid(0x40000000, eax, name[0], name[1], name[2]);
-    return memcmp(name, "TCGTCGTCGTCG", sizeof(name)) == 0;
-#elif defined(__aarch64__)
-    char text[4096] = "";
-    const int file = open("/proc/cpuinfo", O_RDONLY);
-    const bool read_some = file >= 0 && read(file, text, sizeof(text) - 1) > 0;
-    close(file);
-    return read_some && !strstr(text, "CPU implementer");
-#else
-    return false;
-#endif
 }
 
 /* ---- the number */

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emulated.h"
 #include "test.h"
 
 /*
@@ -204,7 +205,9 @@ int main(void)
 {
     environment();
     lines();
-    const char * text = say("1", many_threads);
-    TEST(count(text, "\n") == 1);
+    if (emulated())
+        printf("skipped: threads in a child, under an emulator\n");
+    else
+        TEST(count(say("1", many_threads), "\n") == 1);
     return test_end();
 }
