@@ -47,7 +47,8 @@ ISAS_x86_64  := sse41 avx2 avx512
 ISAS_aarch64 := neon
 ISAS         := $(ISAS_$(ARCH))
 BASE_x86_64  := -march=x86-64
-BASE_aarch64 := -march=armv8-a
+# Atomics in line: those out of line come with a constructor, and the library has none.
+BASE_aarch64 := -march=armv8-a -mno-outline-atomics
 FLAGS_sse41  := -msse4.1
 FLAGS_avx2   := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
