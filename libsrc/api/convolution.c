@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "core/keep.h"
 #include "core/text.h"
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
@@ -247,7 +248,7 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
 
 /* ---- convolutions of small numbers */
 
-void sn_dot_destroy(void * context) { sn_free(((struct sn_dot_context *)context)->plan.held); }
+void sn_dot_destroy(void * context) { sn_drop(((struct sn_dot_context *)context)->plan.held); }
 
 static void describe_dot(struct sn_dot_context * c)
 {

@@ -1,6 +1,7 @@
 #include "api/call.h"
 #include "api/context.h"
 #include "api/convolution.h"
+#include "core/keep.h"
 #include "ops/merged_convolution_32f.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ static void destroy(void * context)
 {
     struct context * c = context;
     for (int i = c->plan.first; i <= (int)c->plan.last; ++i)
-        sn_free(c->plan.stage[i].held);
+        sn_drop(c->plan.stage[i].held);
 }
 
 static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};

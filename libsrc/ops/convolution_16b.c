@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/keep.h"
 #include "core/memory.h"
 #include "core/numeric.h"
 #include "ops/convolution_32f.h"
@@ -81,7 +82,7 @@ bool sn_convolution_16b_set(struct sn_convolution_dot * c, const float * weight,
         next.way->pack(&next, small);
     }
     sn_free(small);
-    sn_free(c->held);
+    sn_drop(c->held);
     *c = next;
     return true;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/keep.h"
 #include "core/memory.h"
 #include "ops/pieces.h"
 
@@ -108,7 +109,7 @@ static bool allocate(struct sn_convolution_32f * c)
 {
     const size_t offsets = sn_align(c->segments * sizeof(size_t), SN_ALIGN) / sizeof(float);
     const size_t size = offsets + c->weightSize + c->channels * (has_slope(c) ? 2 : 1);
-    c->held = sn_allocate(sn_max(size, 1) * sizeof(float), SN_ALIGN);
+    c->held = sn_keep(sn_max(size, 1) * sizeof(float));
     if (!c->held)
         return false;
     c->heldSize = size;
@@ -170,7 +171,7 @@ size_t sn_convolution_32f_held(const struct sn_convolution_32f * c)
 
 void sn_convolution_32f_free(struct sn_convolution_32f * c)
 {
-    sn_free(c->held);
+    sn_drop(c->held);
     sn_free(c->y.phase);
     sn_free(c->x.phase);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/keep.h"
 #include "core/memory.h"
 #include "core/numeric.h"
 #include "ops/convolution_32f.h"
@@ -239,7 +240,7 @@ struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const flo
             next.dot.way->pack(&next.dot, weight8);
     }
     sn_free(scale);
-    sn_free(fault.name ? next.dot.held : c->dot.held);
+    sn_drop(fault.name ? next.dot.held : c->dot.held);
     if (!fault.name)
         *c = next;
     return fault;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "core/keep.h"
 #include "core/memory.h"
 #include "ops/convolution_32f.h"
 
@@ -48,7 +49,7 @@ bool sn_convolution_dot_hold(struct sn_convolution_dot * c,
     if (!sn_product(&bytes, c->channels, 6 * sizeof(float)) || !sn_product(&bytes, c->p.srcC, sizeof(float)))
         return false;
     c->heldBytes = lay_out(c, 0);
-    c->held = sn_allocate(sn_max(c->heldBytes, 1), SN_ALIGN);
+    c->held = sn_keep(sn_max(c->heldBytes, 1));
     if (!c->held)
         return false;
     memset(c->held, 0, c->heldBytes);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/cpu.h"
+#include "core/keep.h"
 #include "core/memory.h"
 #include "core/threads.h"
 #include "ops/shares.h"
@@ -140,7 +141,7 @@ bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const f
     for (size_t i = m->first, n = 0; i <= (size_t)m->last; ++i, ++n)
         if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL)) {
             for (; i > (size_t)m->first; --i) { /* the first call: later ones have their memory */
-                sn_free(m->stage[i - 1].held);
+                sn_drop(m->stage[i - 1].held);
                 m->stage[i - 1].held = NULL;
                 m->stage[i - 1].heldSize = 0;
             }

@@ -1,4 +1,5 @@
 /* Aligned blocks, rounding, products of sizes that overflow, scratch memory of threads. */
+#include "core/keep.h"
 #include "core/memory.h"
 
 #include <pthread.h>
@@ -93,11 +94,58 @@ static void scratch(void)
     TEST(sn_scratch(1 << 20) == b); /* what it had it keeps */
 }
 
+/* Blocks of all sizes, dropped in another order than they came: none touches another one, by one thread or by many. */
+static void * keep_and_drop(void * of_thread)
+{
+    enum { COUNT = 18 };
+    static const size_t sizes[] = {1, 100, 70000, 300000, 65536, 9 << 20, 1 << 20, 3000001, 8 << 20};
+    unsigned char * block[COUNT] = {NULL};
+    size_t size[COUNT] = {0};
+    bool sound = true;
+    for (int turn = 0; turn < 5 * COUNT; ++turn) {
+        const int i = turn * 7 % COUNT;
+        const unsigned char mark = (unsigned char)(i + *(int *)of_thread);
+        if (block[i])
+            sound &= block[i][0] == mark && block[i][size[i] / 2] == mark && block[i][size[i] - 1] == mark;
+        sn_drop(block[i]);
+        size[i] = sizes[(size_t)(turn + *(int *)of_thread) % (sizeof(sizes) / sizeof(sizes[0]))];
+        block[i] = sn_keep(size[i]);
+        sound &= block[i] && (uintptr_t)block[i] % SN_ALIGN == 0;
+        if (block[i])
+            memset(block[i], mark, size[i]);
+    }
+    for (int i = 0; i < COUNT; ++i)
+        sn_drop(block[i]);
+    return sound ? of_thread : NULL;
+}
+
+static void kept(void)
+{
+    enum { THREADS = 3 };
+    int number[THREADS];
+    pthread_t thread[THREADS];
+    void * sound = NULL;
+    for (int i = 0; i < THREADS; ++i) {
+        number[i] = 50 * i;
+        TEST(pthread_create(&thread[i], NULL, keep_and_drop, &number[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; ++i)
+        TEST(pthread_join(thread[i], &sound) == 0 && sound);
+    TEST(sn_keep(SIZE_MAX) == NULL && sn_keep(PTRDIFF_MAX) == NULL);
+    sn_drop(NULL);
+    void * first = sn_keep(1 << 20); /* a chunk that is empty begins anew */
+    sn_drop(first);
+    void * again = sn_keep(1 << 20);
+    TEST(first != NULL && again != NULL);
+    sn_drop(again);
+}
+
 int main(void)
 {
     blocks();
     rounding();
     products();
     scratch();
+    kept();
     return test_end();
 }

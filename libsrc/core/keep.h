@@ -1,0 +1,11 @@
+/* Blocks that are kept for long and read often: the packed weights of contexts. */
+#ifndef SN_CORE_KEEP_H
+#define SN_CORE_KEEP_H
+
+#include "core/common.h"
+
+/* A block aligned to SN_ALIGN, NULL when there is no memory; sn_drop() frees it, NULL too, from any thread. */
+void * sn_keep(size_t size);
+void sn_drop(void * block);
+
+#endif
