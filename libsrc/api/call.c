@@ -25,6 +25,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->names = names;
     call->count = sn_min(count, SN_CALL_VALUES);
     memcpy(call->values, values, call->count * sizeof(values[0]));
+    sn_threads_used_clear();
     call->began = now();
 }
 
@@ -67,7 +68,7 @@ void sn_call_tell(const struct sn_call * call)
     static const char * const errors[] = {NULL, "value", "memory", "state"};
     const uint64_t nanoseconds = now() - call->began;
     char shape[400] = "", algorithm[128] = "";
-    struct sn_told told = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads(),
+    struct sn_told told = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
                            .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};
     if (*call->names) {
         describe_values(call, shape, sizeof(shape));

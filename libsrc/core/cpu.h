@@ -40,4 +40,27 @@ struct sn_cpu {
 /* Read once, by the first caller; the same answer ever after. */
 const struct sn_cpu * sn_cpu(void);
 
+/* How this thread rounds, and what it does with denormal numbers; sn_relax() is for loops that wait. */
+#if defined(__x86_64__)
+static inline uint32_t sn_float_control(void) { return __builtin_ia32_stmxcsr(); }
+static inline void sn_set_float_control(uint32_t control) { __builtin_ia32_ldmxcsr(control); }
+static inline void sn_relax(void) { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+static inline uint32_t sn_float_control(void)
+{
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return (uint32_t)control;
+}
+static inline void sn_set_float_control(uint32_t control)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)control));
+}
+static inline void sn_relax(void) { __asm__ volatile("yield"); }
+#else
+static inline uint32_t sn_float_control(void) { return 0; }
+static inline void sn_set_float_control(uint32_t control) { (void)control; }
+static inline void sn_relax(void) {}
+#endif
+
 #endif

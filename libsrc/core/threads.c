@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/cpu.h"
 #include "core/limits.h"
 #include "core/memory.h"
 #include "core/text.h"
@@ -32,6 +33,24 @@ size_t sn_thread_number;
 static bool forced;        /* see sn_threads_force() */
 static bool crowded;       /* there are fewer processors: who spins keeps another from working */
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
+
+/*
+ * The processors that the number was counted from: workers may use these, whichever the thread may whose call makes them. Each
+ * new set has another version. Words are atomic, as they can be set by one thread while a worker reads.
+ */
+enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
+static unsigned long mask[MASK_WORDS];
+static uint32_t mask_version;
+
+static void remember_mask(void)
+{
+    unsigned long now[MASK_WORDS] = {0};
+    if (sched_getaffinity(0, sizeof(now), (cpu_set_t *)now) != 0)
+        return;
+    for (size_t i = 0; i < MASK_WORDS; ++i)
+        __atomic_store_n(&mask[i], now[i], __ATOMIC_RELAXED);
+    __atomic_fetch_add(&mask_version, 1, __ATOMIC_RELEASE);
+}
 
 static void forget_threads(void);
 
@@ -44,6 +63,7 @@ static void read_environment(void)
     const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
     if (text && *text && !wanted)
         sn_say("SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: %.80s", text);
+    remember_mask();
     __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, sn_processors()) : 1, __ATOMIC_RELAXED);
 }
 
@@ -79,6 +99,7 @@ static struct {
     size_t parts, least;
     uint32_t control;  /* of floating-point arithmetic, as the caller has it */
     int processor;     /* that the caller was on */
+    size_t helpers;    /* workers that did a part of it */
 
     uint32_t busy __attribute__((aligned(128))); /* somebody has the pool */
     uint32_t callers;                            /* calls that have work for it */
@@ -87,27 +108,10 @@ static struct {
     size_t workers;
     bool full;         /* the system gave no more threads */
     double debt;       /* nanoseconds of work since the last wake that would have liked company */
+    unsigned futile;   /* the last wakes that brought nobody in time, 3 at most */
+    double owed;       /* nanoseconds of work that is done alone for that */
     int64_t last;      /* when the last call ended that had it and worked alone */
 } pool;
-
-#if defined(__x86_64__)
-static uint32_t float_control(void) { return __builtin_ia32_stmxcsr(); }
-static void set_float_control(uint32_t control) { __builtin_ia32_ldmxcsr(control); }
-static void relax(void) { __builtin_ia32_pause(); }
-#elif defined(__aarch64__)
-static uint32_t float_control(void)
-{
-    uint64_t control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    return (uint32_t)control;
-}
-static void set_float_control(uint32_t control) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)control)); }
-static void relax(void) { __asm__ volatile("yield"); }
-#else
-static uint32_t float_control(void) { return 0; }
-static void set_float_control(uint32_t control) { (void)control; }
-static void relax(void) {}
-#endif
 
 static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
@@ -141,11 +145,13 @@ static bool take(bool front, size_t * begin, size_t * end)
     return true;
 }
 
-static void run_ranges(void * work, bool front)
+/* False when there was none left. */
+static bool run_ranges(void * work, bool front)
 {
-    size_t begin, end;
-    while (take(front, &begin, &end))
+    size_t begin, end, count = 0;
+    for (; take(front, &begin, &end); ++count)
         pool.p->run(pool.p->job, work, begin, end);
+    return count > 0;
 }
 
 static void close_gate(void) { __atomic_fetch_and(&pool.gate, INSIDE, __ATOMIC_ACQUIRE); }
@@ -155,8 +161,9 @@ static void take_part(void)
 {
     void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
     if (work || !pool.p->workBytes) {
-        set_float_control(pool.control);
-        run_ranges(work, false);
+        sn_set_float_control(pool.control);
+        if (run_ranges(work, false))
+            __atomic_fetch_add(&pool.helpers, 1, __ATOMIC_RELAXED);
         close_gate();
     }
     __atomic_fetch_sub(&pool.gate, 1, __ATOMIC_RELEASE);
@@ -172,37 +179,70 @@ static bool enter(uint32_t gate)
     return false;
 }
 
+/* To the processors that are for workers, where they are others than before. If the system refuses, all stays as it is. */
+static void follow_mask(uint32_t * version)
+{
+    const uint32_t newest = __atomic_load_n(&mask_version, __ATOMIC_ACQUIRE);
+    if (*version == newest)
+        return;
+    *version = newest;
+    unsigned long own[MASK_WORDS];
+    for (size_t i = 0; i < MASK_WORDS; ++i)
+        own[i] = __atomic_load_n(&mask[i], __ATOMIC_RELAXED);
+    (void)sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own);
+}
+
 /*
- * A worker that the system has put on the caller's processor must not spin: it would keep the caller from going on. It does not
- * sleep either, but lets the other run some times: only who wants to run is given another processor, on some systems.
+ * Leaves the caller's processor, where a worker only keeps the caller from going on; false where there is no other. Some
+ * systems wake it there while others are idle, and would move it milliseconds later. What it may use stays the same.
  */
+static bool step_aside(int processor)
+{
+    unsigned long own[MASK_WORDS] = {0};
+    const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
+    const unsigned long bit = 1ul << (size_t)processor % bits;
+    if (at >= MASK_WORDS || sched_getaffinity(0, sizeof(own), (cpu_set_t *)own) != 0)
+        return false;
+    own[at] &= ~bit;
+    if (sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) != 0)
+        return false;
+    own[at] |= bit;
+    return sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) == 0;
+}
+
 static bool enter_spinning(void)
 {
-    enum { LOOKS = 32, YIELDS = 4 };
+    enum { LOOKS = 32 };
     if (is(&crowded))
         return enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
     const int64_t end = now() + SPIN_NS;
-    bool near;
-    int yields = 0;
     do {
-        near = sched_getcpu() == __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
+        const int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
+        if (sched_getcpu() == processor && !step_aside(processor))
+            sched_yield();
         for (int i = 0; i < LOOKS; ++i) {
             if (enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
                 return true;
-            if (near)
-                break;
-            relax();
+            sn_relax();
         }
-        if (near)
-            sched_yield();
-    } while (now() < end || (near && ++yields < YIELDS));
+    } while (now() < end);
     return false;
 }
 
+static void wake(uint32_t count)
+{
+    if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
+        futex(FUTEX_WAKE_PRIVATE, count);
+}
+
+/* Waking takes microseconds: the caller wakes one, and whoever has slept wakes two more while there are seats. */
 static void * worker(void * unused)
 {
     (void)unused;
+    uint32_t version = 0;
     for (;;) {
+        bool slept = false;
+        follow_mask(&version);
         while (!enter_spinning()) {
             /* Who opens the gate looks for sleepers afterwards: a job is either seen here, or wakes. */
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
@@ -210,7 +250,11 @@ static void * worker(void * unused)
             if (gate < SEAT)
                 futex(FUTEX_WAIT_PRIVATE, gate);
             __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            slept = true;
+            follow_mask(&version);
         }
+        if (slept && __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST) >= SEAT)
+            wake(2);
         take_part();
     }
     return NULL;
@@ -245,7 +289,10 @@ static void hire(size_t wanted)
 
 /* ---- callers */
 
-/* True when so many nanoseconds of work, with what came just before, are worth waking workers. */
+/*
+ * True when so many nanoseconds of work, with what came just before, are worth waking workers. That costs the caller up to
+ * ten microseconds, and a machine that has much to do may bring nobody for milliseconds: so what was in vain is tried less often.
+ */
 static bool worth_waking(double work)
 {
     if (now() - __atomic_load_n(&pool.last, __ATOMIC_RELAXED) > SPIN_NS)
@@ -254,14 +301,24 @@ static bool worth_waking(double work)
     if (pool.debt < WAKE_NS)
         return false;
     pool.debt = 0;
-    return true;
+    pool.owed -= work;
+    return pool.owed <= 0;
 }
 
-/* How many workers the job wants, at most `free`; *wake: some of them sleep, and are to be woken. */
-static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wake)
+/* What came of a job: whether waking is a good thing at present. */
+static void learn(bool woke)
 {
-    *wake = is(&forced);
-    if (*wake) {
+    if (!pool.helpers && !woke)
+        return;
+    pool.futile = pool.helpers ? 0 : (unsigned)sn_min(pool.futile + 1, 3);
+    pool.owed = ((1u << pool.futile) - 1) * (double)WAKE_NS;
+}
+
+/* How many workers the job wants, at most `free`; *wakes: some of them sleep, and are to be woken. */
+static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
+{
+    *wakes = is(&forced);
+    if (*wakes) {
         hire(free);
         return sn_min(free, pool.workers);
     }
@@ -271,10 +328,10 @@ static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wake)
     const size_t awake = pool.workers - sn_min(__atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED), pool.workers);
     if (seats <= awake)
         return seats;
-    *wake = worth_waking(p->cost);
-    if (*wake)
+    *wakes = worth_waking(p->cost);
+    if (*wakes)
         hire(seats);
-    return sn_min(seats, *wake ? pool.workers : awake);
+    return sn_min(seats, *wakes ? pool.workers : awake);
 }
 
 /*
@@ -296,36 +353,51 @@ static void set_ranges(size_t units, size_t threads)
 }
 
 /* Sets up the job and opens the gate. */
-static void open_gate(const struct sn_parallel * p, size_t seats, bool wake)
+static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
 {
     pool.p = p;
+    pool.helpers = 0;
     pool.scale = p->units / UINT32_MAX + 1;
-    pool.control = float_control();
+    pool.control = sn_float_control();
     __atomic_store_n(&pool.processor, sched_getcpu(), __ATOMIC_RELAXED);
     const size_t units = sn_ceil_div(p->units, pool.scale);
     set_ranges(units, seats + 1);
     __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.gate, (uint32_t)seats * SEAT, __ATOMIC_SEQ_CST);
-    if (wake && __atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
-        futex(FUTEX_WAKE_PRIVATE, (uint32_t)seats);
+    if (wakes) {
+        wake(1);
+        if (!is(&crowded))
+            sched_yield(); /* to a worker that has been put on this processor, so that it can step aside */
+    }
 }
 
-/* Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. */
+/*
+ * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If that
+ * is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
+ */
 static void wait_below(uint32_t bound)
 {
+    enum { SPINS = 1500, YIELDS = 4000 }; /* 20 microseconds; a millisecond or more */
     for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
-        relax();
-        if (i > 1500 || is(&crowded)) /* some 20 microseconds */
+        sn_relax();
+        if (i > SPINS + YIELDS)
+            nanosleep(&(struct timespec){.tv_nsec = SPIN_NS}, NULL);
+        else if (i > SPINS || is(&crowded))
             sched_yield();
     }
 }
+
+static __thread size_t used;
+
+void sn_threads_used_clear(void) { used = 1; }
+size_t sn_threads_used(void) { return used; }
 
 void sn_parallel_together(const struct sn_parallel * p)
 {
     const size_t threads = sn_threads();
     const bool all = is(&forced);
     size_t seats = 0;
-    bool wake = false;
+    bool wakes = false;
     if (!all && p->cost < 2 * SHARE_NS) {
         p->run(p->job, p->work, 0, p->units);
         return;
@@ -334,14 +406,16 @@ void sn_parallel_together(const struct sn_parallel * p)
     const size_t callers = __atomic_add_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
     const size_t free = sn_min(all ? threads - 1 : threads - sn_min(threads, callers), p->units - 1);
     if (free && !__atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
-        seats = seats_of(p, sn_min(free, MOST_WORKERS), &wake);
+        seats = seats_of(p, sn_min(free, MOST_WORKERS), &wakes);
         if (seats) {
-            open_gate(p, seats, wake);
+            open_gate(p, seats, wakes);
             if (all)
                 wait_below(SEAT);
             run_ranges(p->work, true);
             close_gate();
             wait_below(1);
+            used = sn_max(used, 1 + pool.helpers);
+            learn(wakes);
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
     }
@@ -360,6 +434,7 @@ static void set(size_t wanted, bool force)
     make(&forced, force);
     make(&crowded, wanted > sn_processors());
     make(&pool.full, false);
+    remember_mask();
     __atomic_store_n(&sn_thread_number, sn_max(wanted, 1), __ATOMIC_RELAXED);
 }
 

@@ -27,7 +27,10 @@ struct sn_parallel {
     size_t workBytes;
 };
 
-/* The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). */
+/*
+ * The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). Workers run on the
+ * processors that the thread may use which sets it.
+ */
 extern size_t sn_thread_number; /* 0: the environment has not been read yet */
 size_t sn_threads_of_environment(void);
 static inline size_t sn_threads(void)
@@ -42,6 +45,10 @@ void sn_threads_set(size_t number);
  * whatever it costs, and waits until its workers are there. Ends with sn_threads_set().
  */
 void sn_threads_force(size_t number);
+
+/* The threads that this thread's calls had since it was cleared, at most: the caller, and workers that did a part. */
+void sn_threads_used_clear(void);
+size_t sn_threads_used(void);
 
 /* The threads of the pool that exist now, without any caller. */
 size_t sn_threads_alive(void);

@@ -1,6 +1,6 @@
 /*
  * The thread number and its limits; the pool: all units once, concurrent and nested calls, forks, no threads to be had; calls
- * from many threads at once. That no result depends on the number is the checker's to say (check --threads).
+ * from many threads at once; where workers run. That no result depends on the number is the checker's to say (check --threads).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/cpu.h"
 #include "core/limits.h"
 #include "core/threads.h"
 #include "emulated.h"
@@ -327,32 +328,23 @@ static void divide(const void * job, void * work, size_t begin, size_t end)
 }
 
 #if defined(__x86_64__)
-static uint32_t get_mode(void) { return __builtin_ia32_stmxcsr(); }
-static void set_mode(uint32_t mode) { __builtin_ia32_ldmxcsr(mode); }
 enum { TO_ZERO = 3 << 13 };
 #elif defined(__aarch64__)
-static uint32_t get_mode(void)
-{
-    uint64_t mode;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
-    return (uint32_t)mode;
-}
-static void set_mode(uint32_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode)); }
 enum { TO_ZERO = 3 << 22 };
 #endif
 
 static void rounding(void)
 {
     static const uint32_t thirds[] = {0x3EAAAAAB, 0x3EAAAAAA};
-    const uint32_t before = get_mode();
+    const uint32_t before = sn_float_control();
     sn_threads_force(4);
     for (int zero = 0; zero < 4; ++zero) {
         struct modes modes = {1, 3, thirds[zero & 1], 0}, * const job = &modes;
         const uint32_t mode = zero & 1 ? before | TO_ZERO : before;
-        set_mode(mode);
+        sn_set_float_control(mode);
         sn_parallel_for(&(struct sn_parallel){.run = divide, .job = &job, .units = 100, .cost = 1});
-        TEST((get_mode() & TO_ZERO) == (mode & TO_ZERO));
-        set_mode(before);
+        TEST((sn_float_control() & TO_ZERO) == (mode & TO_ZERO));
+        sn_set_float_control(before);
         TEST(modes.wrong == 0);
     }
     SimdSetThreadNumber(1);
@@ -383,6 +375,126 @@ static void no_signals(void)
     TEST(signals_elsewhere == 0);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     TEST(signals_here == 1);
+}
+
+/* ---- how many took part, where they run, callers that give way to nobody */
+
+/* Units that wait for each other: each is on a thread of its own. */
+static int met;
+
+static void meet(const void * job, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const int all = *(const int *)job;
+    for (size_t i = begin; i < end; ++i)
+        for (__atomic_add_fetch(&met, 1, __ATOMIC_RELAXED); __atomic_load_n(&met, __ATOMIC_RELAXED) < all;)
+            sched_yield();
+}
+
+static void together(int threads)
+{
+    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
+    sn_parallel_for(&(struct sn_parallel){.run = meet, .job = &threads, .units = (size_t)threads, .cost = 1e9});
+}
+
+static void used(void)
+{
+    sn_threads_force(4);
+    sn_threads_used_clear();
+    TEST(sn_threads_used() == 1);
+    together(3);
+    TEST(sn_threads_used() == 3);
+    together(2);
+    TEST(sn_threads_used() == 3); /* the most */
+    sn_threads_used_clear();
+    together(1);
+    TEST(sn_threads_used() == 1);
+    SimdSetThreadNumber(1);
+}
+
+/* Processors that the threads of a job may use: the fewest and the most. */
+struct processors {
+    int fewest, most;
+};
+
+static void count_processors(const void * job, void * work, size_t begin, size_t end)
+{
+    static const int threads = 3;
+    struct processors * p = *(struct processors * const *)job;
+    cpu_set_t mask;
+    const int count = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : -1;
+    if (!pthread_equal(pthread_self(), main_thread)) {
+        __atomic_store_n(&p->fewest, sn_min((size_t)p->fewest, (size_t)count), __ATOMIC_RELAXED);
+        __atomic_store_n(&p->most, sn_max((size_t)p->most, (size_t)count), __ATOMIC_RELAXED);
+    }
+    meet(&threads, work, begin, end);
+}
+
+static bool workers_have(int processors)
+{
+    struct processors p = {1 << 20, 0}, * const job = &p;
+    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
+    sn_parallel_for(&(struct sn_parallel){.run = count_processors, .job = &job, .units = 3, .cost = 1e9});
+    return p.fewest == processors && p.most == processors;
+}
+
+/* Workers run where the number was set, not where the thread that makes them may run; a new number is a new place. */
+static bool places(void)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof(all), &all) != 0 || CPU_COUNT(&all) < 2)
+        return true;
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    bool good = true;
+    sn_threads_force(3);
+    good &= sched_setaffinity(0, sizeof(one), &one) == 0 && workers_have(CPU_COUNT(&all));
+    sn_threads_force(3);
+    good &= workers_have(1);
+    good &= sched_setaffinity(0, sizeof(all), &all) == 0 && workers_have(1);
+    sn_threads_force(3);
+    return good && workers_have(CPU_COUNT(&all));
+}
+
+/*
+ * Two threads, one processor, and the caller has a priority that gives way to no worker: it must sleep at times. The system
+ * lets others run for a twentieth of the time, so what tells is how much of it the caller spends on waiting.
+ */
+static bool real_time(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    struct timespec spent;
+    sn_threads_force(2);
+    together(2); /* makes the worker, of the usual priority */
+    sn_threads_set(2);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        return true;
+    sn_threads_force(2);
+    if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}) != 0) {
+        printf("skipped: real-time priority, which this user may not have\n");
+        return true;
+    }
+    struct count count = {.seen = (int[MOST + 1]){0}}, * const job = &count;
+    for (int i = 0; i < 3; ++i)
+        sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 10, .cost = 1e9});
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return count.seen[9] == 3 && spent.tv_sec == 0 && spent.tv_nsec < 400000000;
+}
+
+static void in_child(bool (*good)(void))
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        main_thread = pthread_self();
+        _exit(good() ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 /* ---- many callers, forks, no threads */
@@ -566,6 +678,7 @@ int main(int argc, char ** argv)
     nested();
     rounding();
     no_signals();
+    used();
     for (size_t i = 0; i < sizeof(image) / sizeof(image[0]); ++i)
         image[i] = (float)((int)(i * 2654435761u >> 20) - 2048) / 1024;
     for (size_t i = 0; i < sizeof(weight) / sizeof(weight[0]); ++i)
@@ -576,6 +689,8 @@ int main(int argc, char ** argv)
     if (emulated()) {
         printf("skipped: forks and the environment, under an emulator\n");
     } else {
+        in_child(places);
+        in_child(real_time);
         fork_and_compute(context);
         fork_meanwhile(context);
         no_threads(context);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/threads.h"
 #include "emulated.h"
 #include "test.h"
 
@@ -84,6 +85,15 @@ static void contexts(void)
     TEST_REFUSED(1, "context");
 }
 
+/* Three threads may be used, and are perhaps by a large call; a small one is done where it is. */
+static void threads(void)
+{
+    static float large[4096 * 8];
+    sn_threads_force(3);
+    SimdSynetRelu32f(large, sizeof(large) / sizeof(large[0]), &slope, large);
+    SimdSynetRelu32f(x, 1, &slope, x);
+}
+
 static void set(void)
 {
     SimdSynetRelu32f(x, 16, &slope, x);
@@ -139,6 +149,10 @@ static void lines(void)
     TEST(count(text, "SimdSynetConvolution32fSetParams shape=1x2x4x4->4x2x4,1x1,s2x1,g2,nhwc algorithm=") == 1);
     TEST(count(text, " error=state\n") == 1 && count(text, " us=") == 2);
     TEST(count(text, "SimdSynetConvolution32fForward shape=- algorithm=- ") == 1 && count(text, " error=value\n") == 1);
+
+    text = say("2", threads);
+    const char * small = strstr(text, "shape=size:1 ");
+    TEST(count(text, "function=SimdSynetRelu32f") == 2 && small && strstr(small, " threads=1 us="));
 
     text = say(NULL, set);
     TEST(count(text, "\n") == 2 && count(text, "version=") == 1 && count(text, "function=SimdSynetRelu32f") == 1);
