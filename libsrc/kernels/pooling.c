@@ -173,7 +173,7 @@ static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, c
     return l;
 }
 
-/* ---- one instance of pooling_kind.h for each kind. A vector of elements is loaded by ENTER(word) and finished by LEAVE. */
+/* ---- one instance of pooling_kind.h for each kind */
 
 /* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
 struct known {
@@ -194,8 +194,8 @@ static const int8_t first_bytes[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 
-/* RING: columns of overlapping windows, a power of two. NARROW: elements of a pixel. */
-enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4 };
+/* RING: columns of overlapping windows, a power of two. NARROW: elements of a pixel. RUN: vectors of a walk. */
+enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
 #define KIND max_32f
 #define ELEMENT float
@@ -203,10 +203,13 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4 };
 #define LANES V32F_N
 #define TYPE 32f
 #define IDENTITY v_set_32f(-FLT_MAX)
-#define ENTER(v) (v)
+#define REDUCTION v32f
 #define FIRST(v) v_max_32f(v_set_32f(-FLT_MAX), v)
-#define LEAVE(v, divisor) (v)
+#define ENTER(v) (v)
 #define REDUCE(a, b) v_max_32f(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) (r)
 #define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
@@ -217,27 +220,49 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4 };
 #define LANES V32F_N
 #define TYPE 32f
 #define IDENTITY v_zero_32f()
-#define ENTER(v) (v)
+#define REDUCTION v32f
 #define FIRST(v) (v)
-#define LEAVE(v, divisor) v_div_32f(v, divisor)
+#define ENTER(v) (v)
 #define REDUCE(a, b) v_add_32f(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) v_div_32f(r, divisor)
 #define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
 #define HAS_DIVISOR 1
 #include "kernels/pooling_kind.h"
 
-/* Negative numbers have their bits below the sign turned, then bfloat16 compares as integers do; so do they come back. */
-SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15), v_set_16i(0x7FFF))); }
+/*
+ * Maxima of bfloat16 as of integers. Among numbers of which one at least is not negative the greatest is the greatest signed
+ * integer; of negative ones it is the least. So both are kept, two instructions for each vector where an order of integers
+ * made of its bits first would take four. The least begins with -Inf, hence is negative, and above all others as unsigned:
+ * of both the lower one is the maximum.
+ */
+struct extremes {
+    v16i most, least;
+};
+
+SN_INLINE v16i lowest_16b(void) { return v_set_16i((int16_t)0xFF80); } /* -Inf */
+SN_INLINE struct extremes first_16b(v16i v) { return (struct extremes){v, v_min_16i(v, lowest_16b())}; }
+SN_INLINE struct extremes enter_16b(v16i v) { return (struct extremes){v, v}; }
+SN_INLINE v16i rest_16b(struct extremes r) { return v_min_16u(r.most, r.least); }
+SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
+{
+    return (struct extremes){v_max_16i(a.most, b.most), v_min_16i(a.least, b.least)};
+}
 
 #define KIND max_16b
 #define ELEMENT uint16_t
 #define VECTOR v16i
 #define LANES V16I_N
 #define TYPE 16i
-#define IDENTITY v_set_16i((int16_t)(0xFF80 ^ 0x7FFF))
-#define ENTER(v) ordered(v)
-#define FIRST(v) (v)
-#define LEAVE(v, divisor) ordered(v)
-#define REDUCE(a, b) v_max_16i(a, b)
+#define IDENTITY lowest_16b()
+#define REDUCTION struct extremes
+#define FIRST(v) first_16b(v)
+#define ENTER(v) enter_16b(v)
+#define REDUCE(a, b) reduce_16b(a, b)
+#define REST(r) rest_16b(r)
+#define RESUME(v) first_16b(v)
+#define LEAVE(r, divisor) rest_16b(r)
 #define ACROSS(v) across_max_16b(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
@@ -248,10 +273,13 @@ SN_INLINE v16i ordered(v16i v) { return v_xor_16i(v, v_and_16i(v_sra_16i(v, 15),
 #define LANES V8U_N
 #define TYPE 8u
 #define IDENTITY v_set_8u(0)
-#define ENTER(v) (v)
+#define REDUCTION v8u
 #define FIRST(v) (v)
-#define LEAVE(v, divisor) (v)
+#define ENTER(v) (v)
 #define REDUCE(a, b) v_max_8u(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) (r)
 #define ACROSS(v) across_max_8u(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"

@@ -3,11 +3,12 @@
  *
  *   KIND                       the suffix of all names
  *   ELEMENT TYPE VECTOR LANES  what the arrays hold, and the vocabulary's suffix, vector and its size for it
- *   IDENTITY                   what changes nothing in a reduction
- *   ENTER(v) LEAVE(v, divisor) from an array to a vector that REDUCE takes, and from a reduction to a result
- *   FIRST(v)                   what a reduction begins with instead of its first vector
- *   REDUCE(a, b)
- *   ACROSS(v)                  the lanes of a vector reduced, in lane 0
+ *   IDENTITY                   what changes nothing in a reduction, a VECTOR
+ *   REDUCTION REDUCE(a, b)     what becomes of vectors on the way, and of two of those
+ *   FIRST(v) ENTER(v)          vectors to reductions: the first of each, and all others
+ *   REST(r) RESUME(v)          a reduction as a vector, to be stored and shuffled, and the way back to where it was
+ *   LEAVE(r, divisor)          the results of a reduction, a vector
+ *   ACROSS(v)                  the lanes of a rest reduced, in lane 0
  *   HAS_DIVISOR                1 when LEAVE needs the divisor
  */
 #define FN(name) SN_JOIN3(name, _, KIND)
@@ -17,9 +18,9 @@ enum { FN(BUFFER) = BUFFER_BYTES / sizeof(ELEMENT), FN(ROW) = FN(BUFFER) / 2 };
 SN_INLINE VECTOR FN(load)(const ELEMENT * p, int i, size_t n, bool full)
 {
     if (full)
-        return ENTER(WORD(load)(p + i * LANES));
+        return WORD(load)(p + i * LANES);
     const size_t at = sn_min((size_t)i * LANES, n);
-    return ENTER(WORD(load_tail)(p + at, sn_min(n - at, LANES)));
+    return WORD(load_tail)(p + at, sn_min(n - at, LANES));
 }
 
 /* Lanes without a mask become IDENTITY. */
@@ -42,7 +43,7 @@ static void FN(fill_empty)(const struct sn_pooling * p, ELEMENT * dst, size_t ou
 {
     const float divisor = divisor_of(p, 0, 0) * divisor_of(p, 1, 0) * divisor_of(p, 2, 0);
     (void)divisor;
-    FN(fill)(dst, outputs * p->inner, LEAVE(IDENTITY, v_set_32f(divisor)));
+    FN(fill)(dst, outputs * p->inner, LEAVE(RESUME(IDENTITY), v_set_32f(divisor)));
 }
 
 /* ---- the first step: over rows and planes */
@@ -68,27 +69,28 @@ SN_INLINE struct FN(reach) FN(reach_of)(const struct step * t, const ELEMENT * s
 }
 
 /* Reduces `rows` rows at p into u vectors. */
-SN_INLINE void FN(fold)(VECTOR * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full, int known)
+SN_INLINE void FN(fold)(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full,
+                        int known)
 {
     if (known) {
         SN_UNROLL
         for (int row = 0; row < known; ++row, p += pitch) {
             SN_UNROLL
             for (int i = 0; i < u; ++i)
-                v[i] = REDUCE(v[i], FN(load)(p, i, n, full));
+                v[i] = REDUCE(v[i], ENTER(FN(load)(p, i, n, full)));
         }
         return;
     }
     for (; rows; --rows, p += pitch) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], FN(load)(p, i, n, full));
+            v[i] = REDUCE(v[i], ENTER(FN(load)(p, i, n, full)));
     }
 }
 
 /* Elements x .. x + u * LANES - 1 (with !full: the n of them that exist) reduced, for one or two rows of outputs. */
-SN_INLINE void FN(reduce)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach) * r, size_t x, size_t n, bool full,
-                          struct known k)
+SN_INLINE void FN(reduce)(REDUCTION * v0, REDUCTION * v1, int u, const struct FN(reach) * r, size_t x, size_t n,
+                          bool full, struct known k)
 {
     SN_UNROLL
     for (int i = 0; i < u; ++i)
@@ -110,19 +112,19 @@ SN_INLINE void FN(reduce)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach
     }
 }
 
-/* u vectors of one or two rows at x: results if `direct`, else as they are. */
+/* u vectors of one or two rows at x: results if `direct`, else at rest. */
 SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0,
                                 ELEMENT * dst1, bool two, bool direct)
 {
-    VECTOR v0[4], v1[4];
+    REDUCTION v0[4], v1[4];
     FN(reduce)(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
     (void)d0;
     (void)d1;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
-        WORD(store)(dst0 + x + i * LANES, direct ? LEAVE(v0[i], d0) : v0[i]);
+        WORD(store)(dst0 + x + i * LANES, direct ? LEAVE(v0[i], d0) : REST(v0[i]));
         if (two)
-            WORD(store)(dst1 + x + i * LANES, direct ? LEAVE(v1[i], d1) : v1[i]);
+            WORD(store)(dst1 + x + i * LANES, direct ? LEAVE(v1[i], d1) : REST(v1[i]));
     }
 }
 
@@ -135,11 +137,11 @@ SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const float
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t x = 0;
     if (n < LANES) {
-        VECTOR v0, v1;
+        REDUCTION v0, v1;
         FN(reduce)(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
-        WORD(store_tail)(dst0, direct ? LEAVE(v0, d0) : v0, direct ? n : LANES);
+        WORD(store_tail)(dst0, direct ? LEAVE(v0, d0) : REST(v0), direct ? n : LANES);
         if (two)
-            WORD(store_tail)(dst1, direct ? LEAVE(v1, d1) : v1, direct ? n : LANES);
+            WORD(store_tail)(dst1, direct ? LEAVE(v1, d1) : REST(v1), direct ? n : LANES);
         return;
     }
     for (; x + 4 * LANES <= n; x += 4 * LANES)
@@ -286,7 +288,10 @@ static void FN(pooling)(const struct sn_pooling * given, size_t begin, size_t en
 #undef IDENTITY
 #undef ENTER
 #undef FIRST
+#undef REST
+#undef RESUME
 #undef LEAVE
+#undef REDUCTION
 #undef REDUCE
 #undef ACROSS
 #undef HAS_DIVISOR

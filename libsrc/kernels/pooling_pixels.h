@@ -3,8 +3,8 @@
  * pooling_kind.h.
  *
  * Vectors lie across the channels, so windows need no borders: what is outside of the image is left out. Where windows
- * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come: in
- * registers for the usual windows, else in a ring.
+ * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come: as many
+ * as there are for the usual windows, else a ring.
  */
 
 /* A pixel as wide as the row: no columns at all. */
@@ -39,28 +39,15 @@ static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, 
 
 /* ---- walks */
 
-/* u vectors of column x, of which -pad .. -1 and those from `columns` on are outside of the image. */
-SN_INLINE void FN(column)(VECTOR * v0, VECTOR * v1, int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns,
-                          size_t inner, struct known k)
-{
-    if ((size_t)x < columns) {
-        FN(reduce)(v0, v1, u, r, (size_t)x * inner, 0, true, k);
-        return;
-    }
-    SN_UNROLL
-    for (int i = 0; i < u; ++i)
-        v0[i] = v1[i] = IDENTITY;
-}
-
 /* u vectors of one row of outputs for the columns of x, which wait in the ring. */
-SN_INLINE void FN(ring_out)(VECTOR (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
+SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
-    VECTOR v[4];
+    REDUCTION v[4];
     (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = x.count ? ring[x.begin % RING][i] : IDENTITY;
+        v[i] = x.count ? ring[x.begin % RING][i] : RESUME(IDENTITY);
     for (size_t c = x.begin + 1; c < x.begin + x.count; ++c) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
@@ -78,7 +65,7 @@ SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach)
     const struct sn_pool_axis * axis = &p->axis[2];
     const size_t inner = p->inner, dstRow = axis->dst * inner;
     const struct known k = {0, 0, two, true};
-    VECTOR ring[2][RING][4];
+    REDUCTION ring[2][RING][4];
     size_t next = 0; /* the first column that is not in it */
     for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
         const struct span x = window_of(axis, o);
@@ -117,71 +104,124 @@ static void FN(ring_step)(const struct sn_pooling * p, const struct step * t, co
         FN(ring_blocks)(p, t, src, dst, 1);
 }
 
-/* u vectors of one row of outputs; w are the K columns of the window. */
-SN_INLINE void FN(walk_out)(VECTOR (*w)[2], int u, int K, float divisor, ELEMENT * dst)
+/* u vectors of one row of outputs; w are the K columns of the window, of both rows. */
+SN_INLINE void FN(walk_out)(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
-        VECTOR v = w[0][i];
+        REDUCTION v = w[0][row][i];
         SN_UNROLL
         for (int c = 1; c < 5; ++c)
             if (c < K)
-                v = REDUCE(v, w[c][i]);
+                v = REDUCE(v, w[c][row][i]);
         WORD(store)(dst + i * LANES, LEAVE(v, d));
     }
 }
 
-/* One or two rows of outputs for u vectors of channels; windows are K columns, S < K apart. */
-SN_INLINE void FN(walk_row)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
-                            int u, int K, int S, struct known k)
+/* Columns that windows share with those to the left, of a run of channels: vectors of both rows, block by block. */
+struct FN(kept) {
+    VECTOR * column[4]; /* K - S of them, from left to right */
+    VECTOR room[4][RUN];
+};
+
+/* u vectors, at `at` from its beginning, of the column x of two rows; there are `columns` in the image. */
+SN_INLINE void FN(column)(REDUCTION (*w)[2], int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns, size_t inner,
+                          size_t at, struct known k)
 {
-    const struct sn_pool_axis * axis = &p->axis[2];
-    const size_t inner = p->inner, dstRow = axis->dst * inner, columns = axis->src;
-    VECTOR w[2][5][2];
-    ptrdiff_t x = -(ptrdiff_t)axis->pad;
-    SN_UNROLL
-    for (int c = S; c < K; ++c)
-        FN(column)(w[0][c], w[1][c], u, r, x++, columns, inner, k);
-    for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
-        SN_UNROLL
-        for (int c = 0; c < K - S; ++c) {
-            SN_UNROLL
-            for (int i = 0; i < u; ++i)
-                w[0][c][i] = w[0][c + S][i], w[1][c][i] = w[1][c + S][i];
-        }
-        SN_UNROLL
-        for (int c = K - S; c < K; ++c)
-            FN(column)(w[0][c], w[1][c], u, r, x++, columns, inner, k);
-        const ptrdiff_t before = x > K ? 0 : K - x, behind = x > (ptrdiff_t)columns ? x - (ptrdiff_t)columns : 0;
-        const float part = divisor_of(p, 2, (size_t)(K - before - behind));
-        FN(walk_out)(w[0], u, K, part * divisor[0], dst);
-        if (k.two)
-            FN(walk_out)(w[1], u, K, part * divisor[1], dst + dstRow);
+    if ((size_t)x < columns) {
+        FN(reduce)(w[0], w[1], u, r, (size_t)x * inner + at, 0, true, k);
+        return;
     }
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        w[0][i] = w[1][i] = RESUME(IDENTITY);
+}
+
+SN_INLINE void FN(keep)(VECTOR * kept, int u, REDUCTION (*w)[2])
+{
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        kept[i] = REST(w[0][i]), kept[u + i] = REST(w[1][i]);
+}
+
+/* u vectors of the output of two rows whose window begins with column x. */
+SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept) * kept, size_t block, ptrdiff_t x,
+                               size_t columns, size_t inner, size_t at, const float * divisor, ELEMENT * dst,
+                               ELEMENT * dst1, int u, int K, int S)
+{
+    const struct known k = {K - S, S, true, true};
+    REDUCTION w[5][2][2];
+    SN_UNROLL
+    for (int c = 0; c < K - S; ++c) {
+        const VECTOR * from = kept->column[c] + block;
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            w[c][0][i] = RESUME(from[i]), w[c][1][i] = RESUME(from[u + i]);
+    }
+    SN_UNROLL
+    for (int c = K - S; c < K; ++c)
+        FN(column)(w[c], u, r, x + c, columns, inner, at, k);
+    FN(keep)(kept->column[0] + block, u, w[K - 1]);
+    FN(walk_out)(w, 0, u, K, divisor[0], dst + at);
+    FN(walk_out)(w, 1, u, K, divisor[1], dst1 + at);
 }
 
 /*
- * A step in the same blocks. For clipped rows, which are few, this is not worth the code.
+ * Two rows of outputs for channels first .. end - 1; windows are K columns, S apart, and with each output one of the columns
+ * that are kept gives way to a new one. The image is read in its order: to walk along the row with the columns of one or two
+ * vectors in registers, and again for the next ones, takes up to half as much more time where vectors share cache lines.
  */
+SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
+                            size_t first, size_t end, int u, int K, int S)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    const struct known k = {K - S, S, true, true};
+    const size_t inner = p->inner, columns = axis->src, dstRow = axis->dst * inner, step = (size_t)u * LANES;
+    ptrdiff_t x = -(ptrdiff_t)axis->pad;
+    struct FN(kept) kept;
+    for (int c = 0; c < K - S; ++c) {
+        kept.column[c] = kept.room[c];
+        for (size_t i = first, block = 0; i < end; i += step, block += 2 * (size_t)u) {
+            REDUCTION w[2][2];
+            FN(column)(w, u, r, x + c, columns, inner, sn_min(i, inner - step), k);
+            FN(keep)(kept.column[c] + block, u, w);
+        }
+    }
+    for (size_t o = 0; o < axis->dst; ++o, dst += inner, x += S) {
+        const ptrdiff_t before = x < 0 ? -x : 0, behind = x + K > (ptrdiff_t)columns ? x + K - (ptrdiff_t)columns : 0;
+        const float part = divisor_of(p, 2, (size_t)(K - before - behind));
+        const float divisors[2] = {part * divisor[0], part * divisor[1]};
+        ELEMENT * const dst1 = dst + dstRow;
+        size_t i = first, block = 0;
+        for (; before + behind == 0 && i < end; i += step, block += 2 * (size_t)u)
+            FN(walk_output)(r, &kept, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+        for (; i < end; i += step, block += 2 * (size_t)u)
+            FN(walk_output)(r, &kept, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+        VECTOR * const last = kept.column[0];
+        for (int c = 0; c + 1 < K - S; ++c)
+            kept.column[c] = kept.column[c + 1];
+        kept.column[K - S - 1] = last;
+    }
+}
+
+/* A step. For clipped rows, which are few, this is not worth the code. Pairs of reductions of two vectors want more than 16
+ * registers. */
 SN_INLINE void FN(walk_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                              ELEMENT * dst, int K, int S)
 {
-    const struct known k = {K - S, S, true, true};
-    const size_t inner = p->inner, block = K < 5 && inner >= 2 * LANES ? 2 * LANES : LANES;
+    const size_t inner = p->inner, run = RUN / 2 * LANES;
     if (!t->two || t->common.count != (size_t)(K - S) || t->own[0].count != (size_t)S || t->own[1].count != (size_t)S) {
         FN(pixels_step)(p, t, src, planes, dst);
         return;
     }
-    for (size_t c = 0; c < inner; c += block) {
-        const size_t at = sn_min(c, inner - block);
-        const struct FN(reach) r = FN(reach_of)(t, src + at, p->axis[2].src * inner, 1, 0);
-        if (block > LANES)
-            FN(walk_row)(p, &r, t->divisor, dst + at, 2, K, S, k);
+    const struct FN(reach) r = FN(reach_of)(t, src, p->axis[2].src * inner, 1, 0);
+    for (size_t first = 0; first < inner; first += run)
+        if (K < 5 && inner >= 2 * LANES && (sizeof(REDUCTION) == sizeof(VECTOR) || V32F_N > 8))
+            FN(walk_run)(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);
         else
-            FN(walk_row)(p, &r, t->divisor, dst + at, 1, K, S, k);
-    }
+            FN(walk_run)(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 1, K, S);
 }
 
 #define WALK(K, S)                                                                                                     \

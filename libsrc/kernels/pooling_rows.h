@@ -41,17 +41,17 @@ struct FN(rows) {
 SN_INLINE void FN(collect_phases)(const struct FN(reach) * r, size_t n, ELEMENT * const * e, ELEMENT * const * o, bool two)
 {
     const struct known known = {0, 0, two, false};
-    VECTOR v[2][2];
+    REDUCTION v[2][2];
     for (size_t x = 0; x < n; x += 2 * LANES) {
         if (x + 2 * LANES <= n)
             FN(reduce)(v[0], v[1], 2, r, x, 0, true, known);
         else
             FN(reduce)(v[0], v[1], 2, r, x, n - x, false, known);
-        WORD(store)(e[0] + x / 2, WORD(even)(v[0][0], v[0][1]));
-        WORD(store)(o[0] + x / 2, WORD(odd)(v[0][0], v[0][1]));
+        WORD(store)(e[0] + x / 2, WORD(even)(REST(v[0][0]), REST(v[0][1])));
+        WORD(store)(o[0] + x / 2, WORD(odd)(REST(v[0][0]), REST(v[0][1])));
         if (two) {
-            WORD(store)(e[1] + x / 2, WORD(even)(v[1][0], v[1][1]));
-            WORD(store)(o[1] + x / 2, WORD(odd)(v[1][0], v[1][1]));
+            WORD(store)(e[1] + x / 2, WORD(even)(REST(v[1][0]), REST(v[1][1])));
+            WORD(store)(o[1] + x / 2, WORD(odd)(REST(v[1][0]), REST(v[1][1])));
         }
     }
 }
@@ -81,20 +81,20 @@ struct FN(taps) {
 };
 
 /* u vectors at x reduced over the taps. */
-SN_INLINE void FN(reduce_taps)(VECTOR * v, int u, const struct FN(taps) * t, size_t x)
+SN_INLINE void FN(reduce_taps)(REDUCTION * v, int u, const struct FN(taps) * t, size_t x)
 {
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = WORD(load)(t->p[0] + x + i * LANES);
+        v[i] = RESUME(WORD(load)(t->p[0] + x + i * LANES));
     for (size_t k = 1; k < t->count[0]; ++k) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], WORD(load)(t->p[0] + x + k * t->step + i * LANES));
+            v[i] = REDUCE(v[i], ENTER(WORD(load)(t->p[0] + x + k * t->step + i * LANES)));
     }
     for (size_t k = 0; k < t->count[1]; ++k) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], WORD(load)(t->p[1] + x + k * t->step + i * LANES));
+            v[i] = REDUCE(v[i], ENTER(WORD(load)(t->p[1] + x + k * t->step + i * LANES)));
     }
 }
 
@@ -102,7 +102,7 @@ SN_INLINE void FN(reduce_taps)(VECTOR * v, int u, const struct FN(taps) * t, siz
 static void FN(reduce_columns)(const struct FN(taps) * t, size_t n, const float * columns, float row, ELEMENT * dst)
 {
     enum { U = 2 };
-    VECTOR v[U];
+    REDUCTION v[U];
     const v32f d = v_set_32f(row);
     (void)d;
     (void)columns;

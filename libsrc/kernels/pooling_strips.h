@@ -27,10 +27,11 @@ SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) *
         return;
     }
     const v32i mask = v_load_32i(s->mask + j * LANES);
-    FN(reduce)(v0, v1, 1, r, j * LANES, 0, true, k);
-    v0[0] = FN(masked)(v0[0], mask);
+    REDUCTION w0, w1;
+    FN(reduce)(&w0, &w1, 1, r, j * LANES, 0, true, k);
+    v0[0] = FN(masked)(REST(w0), mask);
     if (k.two)
-        v1[0] = FN(masked)(v1[0], mask);
+        v1[0] = FN(masked)(REST(w1), mask);
 }
 
 /* Vector j for S = 1, to e[.][at]; for S = 2 the even lanes of vectors j and j + 1 and, to o[.][at], the odd ones. */
@@ -39,7 +40,14 @@ SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN
 {
     VECTOR v[2][2];
     if (!edge) {
-        FN(reduce)(v[0], v[1], S, r, j * LANES, 0, true, k);
+        REDUCTION w[2][2];
+        FN(reduce)(w[0], w[1], S, r, j * LANES, 0, true, k);
+        SN_UNROLL
+        for (int i = 0; i < S; ++i) {
+            v[0][i] = REST(w[0][i]);
+            if (k.two)
+                v[1][i] = REST(w[1][i]);
+        }
     } else {
         FN(fetch_edge)(v[0], v[1], r, s, j, k);
         if (S == 2)
@@ -55,19 +63,19 @@ SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN
 }
 
 /* One vector of outputs; the columns are taken in the order of the buffer, so that sums are the same. */
-SN_INLINE VECTOR FN(reduce_slides)(const VECTOR * e, const VECTOR * o, int K, int S)
+SN_INLINE REDUCTION FN(reduce_slides)(const VECTOR * e, const VECTOR * o, int K, int S)
 {
-    VECTOR v = e[0];
+    REDUCTION v = RESUME(e[0]);
     SN_UNROLL
     for (int k = 1; k < 5; ++k)
         if (k * S < K)
-            v = REDUCE(v, WORD(slide)(e[0], e[1], k));
+            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
     if (S == 2 && K > 1)
-        v = REDUCE(v, o[0]);
+        v = REDUCE(v, ENTER(o[0]));
     SN_UNROLL
     for (int k = 1; k < 5; ++k)
         if (S == 2 && k * S + 1 < K)
-            v = REDUCE(v, WORD(slide)(o[0], o[1], k));
+            v = REDUCE(v, ENTER(WORD(slide)(o[0], o[1], k)));
     return v;
 }
 

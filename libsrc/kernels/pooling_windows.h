@@ -3,6 +3,9 @@
  * pooling_kind.h.
  */
 
+/* Two rests as one. */
+SN_INLINE VECTOR FN(join)(VECTOR a, VECTOR b) { return REST(REDUCE(RESUME(a), ENTER(b))); }
+
 /* `pixels` pixels at b become one, the first, in place: the second half goes onto the first again and again. */
 static void FN(fold_pixels)(ELEMENT * b, size_t pixels, size_t inner)
 {
@@ -11,32 +14,32 @@ static void FN(fold_pixels)(ELEMENT * b, size_t pixels, size_t inner)
         const ELEMENT * other = b + (pixels - half) * inner;
         for (size_t x = 0; x < n; x += LANES) {
             const size_t left = sn_min(n - x, LANES);
-            WORD(store_tail)(b + x, REDUCE(WORD(load_tail)(b + x, left), WORD(load_tail)(other + x, left)), left);
+            WORD(store_tail)(b + x, FN(join)(WORD(load_tail)(b + x, left), WORD(load_tail)(other + x, left)), left);
         }
         pixels -= half;
     }
 }
 
 /* A window of `pixels` columns of more than one element, in runs that fit a buffer. */
-static VECTOR FN(reduce_window)(struct FN(reach) r, size_t pixels, size_t inner)
+static REDUCTION FN(reduce_window)(struct FN(reach) r, size_t pixels, size_t inner)
 {
     ELEMENT part[FN(ROW) + LANES] __attribute__((aligned(64)));
-    VECTOR v = IDENTITY;
+    REDUCTION v = RESUME(IDENTITY);
     for (size_t now; pixels; pixels -= now) {
         now = sn_min(pixels, FN(ROW) / inner);
         FN(collect_vectors)(&r, now * inner, part, part, false);
         FN(fold_pixels)(part, now, inner);
-        v = REDUCE(v, WORD(load)(part)); /* of which `inner` lanes count */
+        v = REDUCE(v, ENTER(WORD(load)(part))); /* of which `inner` lanes count */
         r.common += now * inner;
     }
     return v;
 }
 
 /* A window of single elements: the n elements of each row, then across the lanes. */
-SN_INLINE VECTOR FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, VECTOR v)
+SN_INLINE REDUCTION FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
 {
     enum { U = 4 };
-    VECTOR w[U] = {v, IDENTITY, IDENTITY, IDENTITY};
+    REDUCTION w[U] = {v, RESUME(IDENTITY), RESUME(IDENTITY), RESUME(IDENTITY)};
     const size_t tail = n % LANES;
     const v32i mask = v_load_32i(first_bytes + 64 - tail * sizeof(ELEMENT));
     for (; rows; --rows, p += pitch) {
@@ -44,12 +47,12 @@ SN_INLINE VECTOR FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch,
         for (; x + U * LANES <= n; x += U * LANES) {
             SN_UNROLL
             for (int i = 0; i < U; ++i)
-                w[i] = REDUCE(w[i], FN(load)(p + x, i, 0, true));
+                w[i] = REDUCE(w[i], ENTER(FN(load)(p + x, i, 0, true)));
         }
         for (; x + LANES <= n; x += LANES)
-            w[0] = REDUCE(w[0], FN(load)(p + x, 0, 0, true));
+            w[0] = REDUCE(w[0], ENTER(FN(load)(p + x, 0, 0, true)));
         if (tail)
-            w[1] = REDUCE(w[1], FN(masked)(FN(load)(p + x, 0, tail, false), mask));
+            w[1] = REDUCE(w[1], ENTER(FN(masked)(FN(load)(p + x, 0, tail, false), mask)));
     }
     return REDUCE(REDUCE(w[0], w[1]), REDUCE(w[2], w[3]));
 }
@@ -59,12 +62,12 @@ SN_INLINE VECTOR FN(across)(VECTOR v)
 {
     for (int n = V32F_N; n > 1; n /= 2) {
         const v32f x = v_cast_32i_32f(BITS(v));
-        v = REDUCE(FROM_BITS(v_cast_32f_32i(v_even_32f(x, x))), FROM_BITS(v_cast_32f_32i(v_odd_32f(x, x))));
+        v = FN(join)(FROM_BITS(v_cast_32f_32i(v_even_32f(x, x))), FROM_BITS(v_cast_32f_32i(v_odd_32f(x, x))));
     }
     if (sizeof(ELEMENT) < 4)
-        v = REDUCE(v, FROM_BITS(v_shr_32i(BITS(v), 16)));
+        v = FN(join)(v, FROM_BITS(v_shr_32i(BITS(v), 16)));
     if (sizeof(ELEMENT) < 2)
-        v = REDUCE(v, FROM_BITS(v_shr_32i(BITS(v), 8)));
+        v = FN(join)(v, FROM_BITS(v_shr_32i(BITS(v), 8)));
     return v;
 }
 
@@ -78,7 +81,7 @@ static void FN(windows_step)(const struct sn_pooling * p, const struct step * t,
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
         const struct span x = window_of(&p->axis[2], o);
         const struct FN(reach) r = FN(reach_of)(t, src + x.begin * p->inner, pitch.row, planes.count, pitch.plane);
-        VECTOR v = IDENTITY;
+        REDUCTION v = RESUME(IDENTITY);
         if (x.count == 0) {
             FN(fill_empty)(p, dst, 1);
             continue;
@@ -88,7 +91,7 @@ static void FN(windows_step)(const struct sn_pooling * p, const struct step * t,
         for (size_t i = 0; p->inner == 1 && i < planes.count; ++i)
             v = FN(reduce_single)(r.common + i * pitch.plane, r.rows, pitch.row, x.count, v);
         if (p->inner == 1)
-            v = ACROSS(v);
+            v = RESUME(ACROSS(REST(v)));
         WORD(store_tail)(dst, LEAVE(v, v_set_32f(of_row * divisor_of(p, 2, x.count))), p->inner);
     }
 }
@@ -101,6 +104,8 @@ static void FN(whole_planes)(const struct sn_pooling * p, size_t begin, size_t e
     ELEMENT * dst = p->dst;
     const v32f divisor = v_set_32f(divisor_of(p, 1, p->axis[1].src) * divisor_of(p, 2, p->axis[2].src));
     (void)divisor;
-    for (; begin < end; ++begin, src += n)
-        WORD(store_tail)(dst + begin, LEAVE(ACROSS(FN(reduce_single)(src, 1, n, n, IDENTITY)), divisor), 1);
+    for (; begin < end; ++begin, src += n) {
+        const VECTOR rest = REST(FN(reduce_single)(src, 1, n, n, RESUME(IDENTITY)));
+        WORD(store_tail)(dst + begin, LEAVE(RESUME(ACROSS(rest)), divisor), 1);
+    }
 }

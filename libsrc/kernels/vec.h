@@ -56,7 +56,7 @@
  *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
  *   v_put_byte_32i(v, from, k)   v, but byte k of each lane is that of `from`; k is a constant, 0 is the lowest byte
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
- *                       lane, in v_sra_16i too); shr shifts zeros in, sra copies of the sign
+ *                       lane); shr shifts zeros in, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
  *
  *   v_madd_16i_32i(a, b)    lane i is a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1], of the v16i a and b; wrapping
@@ -72,7 +72,8 @@
  *                                           bfloat16 values gives: quiet, and 0 in its lower half
  *
  * 16i and 8u.
- *   v_max_16i(a, b)  v_xor_16i(a, b)  v_and_16i(a, b)  v_sra_16i(a, count)  v_even_16i(a, b)  v_odd_16i(a, b)
+ *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers, and of the same bits as unsigned ones
+ *   v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
  *
  * Slides: lanes n .. of a, then lanes 0 .. n - 1 of b; n is a constant, 1 to 4.

@@ -120,11 +120,11 @@ RUN_PUT(v_put_byte_32i, 32i, 0) RUN_PUT(v_put_byte_32i, 32i, 1)
 RUN_PUT(v_put_byte_32i, 32i, 2) RUN_PUT(v_put_byte_32i, 32i, 3)
 RUN_SHIFT(v_shl_32i, 32i, 1) RUN_SHIFT(v_shl_32i, 32i, 16) RUN_SHIFT(v_shl_32i, 32i, 31) RUN_SHIFT(v_shr_32i, 32i, 1)
 RUN_SHIFT(v_shr_32i, 32i, 16) RUN_SHIFT(v_shr_32i, 32i, 31) RUN_SHIFT(v_sra_32i, 32i, 1) RUN_SHIFT(v_sra_32i, 32i, 16)
-RUN_SHIFT(v_sra_32i, 32i, 31) RUN_SHIFT(v_sra_16i, 16i, 1) RUN_SHIFT(v_sra_16i, 16i, 7) RUN_SHIFT(v_sra_16i, 16i, 15)
+RUN_SHIFT(v_sra_32i, 32i, 31)
 RUN_CAST(v_cast_32f_32i, 32f, 32i) RUN_CAST(v_cast_32i_32f, 32i, 32f) RUN_CAST(v_cast_16i_32i, 16i, 32i)
 RUN_CAST(v_cast_32i_16i, 32i, 16i) RUN_CAST(v_cast_8u_32i, 8u, 32i) RUN_CAST(v_cast_32i_8u, 32i, 8u)
 RUN_CAST(v_cvt_32i_32f, 32i, 32f)
-RUN_2(v_max_16i, 16i) RUN_2(v_xor_16i, 16i) RUN_2(v_and_16i, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
+RUN_2(v_max_16i, 16i) RUN_2(v_min_16i, 16i) RUN_2(v_min_16u, 16i) RUN_2(v_max_8u, 8u) RUN_2(v_min_8u, 8u)
 
 static void run_v_select_32f(const union block *in, union block *out)
 {
@@ -186,10 +186,11 @@ ONE(xor, a ^ b)
 ONE(shl, a << b)
 ONE(shr, a >> b)
 ONE(sra_32i, sra(a, b, 32))
-ONE(sra_16i, sra(a, b, 16))
 ONE(cvt_32i_32f, sn_bits_32f((float)(int32_t)a))
 ONE(cvt_32f_32i, clamped_to_int(sn_from_bits_32f(a)))
 ONE(max_16i, larger_16i(a, b))
+ONE(min_16i, larger_16i(a, b) == a ? b : a)
+ONE(min_16u, a < b ? a : b)
 ONE(max_8u, a > b ? a : b)
 ONE(min_8u, a < b ? a : b)
 
@@ -230,9 +231,6 @@ static const struct lane_word lane_words[] = {
     {"v_sra_32i by 1", run_v_sra_32i_1, one_sra_32i, WORDS, 1, false, 1},
     {"v_sra_32i by 16", run_v_sra_32i_16, one_sra_32i, WORDS, 1, false, 16},
     {"v_sra_32i by 31", run_v_sra_32i_31, one_sra_32i, WORDS, 1, false, 31},
-    {"v_sra_16i by 1", run_v_sra_16i_1, one_sra_16i, HALVES, 1, false, 1},
-    {"v_sra_16i by 7", run_v_sra_16i_7, one_sra_16i, HALVES, 1, false, 7},
-    {"v_sra_16i by 15", run_v_sra_16i_15, one_sra_16i, HALVES, 1, false, 15},
     {"v_cast_32f_32i", run_v_cast_32f_32i, one_same, FLOATS, 1, false, 0},
     {"v_cast_32i_32f", run_v_cast_32i_32f, one_same, FLOATS, 1, false, 0},
     {"v_cast_16i_32i", run_v_cast_16i_32i, one_same, HALVES, 1, false, 0},
@@ -242,8 +240,8 @@ static const struct lane_word lane_words[] = {
     {"v_cvt_32i_32f", run_v_cvt_32i_32f, one_cvt_32i_32f, WORDS, 1, false, 0},
     {"v_cvt_32f_32i", run_v_cvt_32f_32i, one_cvt_32f_32i, FLOATS, 1, false, 0},
     {"v_max_16i", run_v_max_16i, one_max_16i, HALVES, 2, false, 0},
-    {"v_xor_16i", run_v_xor_16i, one_xor, HALVES, 2, false, 0},
-    {"v_and_16i", run_v_and_16i, one_and, HALVES, 2, false, 0},
+    {"v_min_16i", run_v_min_16i, one_min_16i, HALVES, 2, false, 0},
+    {"v_min_16u", run_v_min_16u, one_min_16u, HALVES, 2, false, 0},
     {"v_max_8u", run_v_max_8u, one_max_8u, BYTES, 2, false, 0},
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
 };

@@ -325,9 +325,8 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 /* 16i and 8u. */
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm256_max_epi16(a, b); }
-SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return _mm256_xor_si256(a, b); }
-SN_INLINE v16i v_and_16i(v16i a, v16i b) { return _mm256_and_si256(a, b); }
-SN_INLINE v16i v_sra_16i(v16i a, int count) { return _mm256_srai_epi16(a, count); }
+SN_INLINE v16i v_min_16i(v16i a, v16i b) { return _mm256_min_epi16(a, b); }
+SN_INLINE v16i v_min_16u(v16i a, v16i b) { return _mm256_min_epu16(a, b); }
 SN_INLINE v16i v_even_16i(v16i a, v16i b)
 {
     __m256i low = _mm256_set1_epi32(0x0000FFFF);

@@ -305,9 +305,8 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 /* 16i and 8u. */
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm512_max_epi16(a, b); }
-SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return _mm512_xor_si512(a, b); }
-SN_INLINE v16i v_and_16i(v16i a, v16i b) { return _mm512_and_si512(a, b); }
-SN_INLINE v16i v_sra_16i(v16i a, int count) { return _mm512_srai_epi16(a, count); }
+SN_INLINE v16i v_min_16i(v16i a, v16i b) { return _mm512_min_epi16(a, b); }
+SN_INLINE v16i v_min_16u(v16i a, v16i b) { return _mm512_min_epu16(a, b); }
 
 /* Pairs 2i, 2i + 1 of 16-bit indices written as one 32-bit number each, to keep the table short. */
 SN_INLINE v16i v_even_16i(v16i a, v16i b)

@@ -335,9 +335,11 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 /* 16i and 8u. */
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return vmaxq_s16(a, b); }
-SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return veorq_s16(a, b); }
-SN_INLINE v16i v_and_16i(v16i a, v16i b) { return vandq_s16(a, b); }
-SN_INLINE v16i v_sra_16i(v16i a, int count) { return a >> (short)count; }
+SN_INLINE v16i v_min_16i(v16i a, v16i b) { return vminq_s16(a, b); }
+SN_INLINE v16i v_min_16u(v16i a, v16i b)
+{
+    return vreinterpretq_s16_u16(vminq_u16(vreinterpretq_u16_s16(a), vreinterpretq_u16_s16(b)));
+}
 SN_INLINE v16i v_even_16i(v16i a, v16i b) { return vuzp1q_s16(a, b); }
 SN_INLINE v16i v_odd_16i(v16i a, v16i b) { return vuzp2q_s16(a, b); }
 

@@ -263,9 +263,8 @@ SN_INLINE v16i v_join_16b_32f(v32f even, v32f odd)
 /* 16i and 8u. */
 
 SN_INLINE v16i v_max_16i(v16i a, v16i b) { return _mm_max_epi16(a, b); }
-SN_INLINE v16i v_xor_16i(v16i a, v16i b) { return _mm_xor_si128(a, b); }
-SN_INLINE v16i v_and_16i(v16i a, v16i b) { return _mm_and_si128(a, b); }
-SN_INLINE v16i v_sra_16i(v16i a, int count) { return _mm_srai_epi16(a, count); }
+SN_INLINE v16i v_min_16i(v16i a, v16i b) { return _mm_min_epi16(a, b); }
+SN_INLINE v16i v_min_16u(v16i a, v16i b) { return _mm_min_epu16(a, b); }
 SN_INLINE v16i v_even_16i(v16i a, v16i b)
 {
     __m128i low = _mm_set1_epi32(0x0000FFFF);
