@@ -892,7 +892,7 @@ void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride,
 /* Why the last call of this thread was refused, one sentence; "" after a successful call. Valid until the thread's next. */
 const char * SimdnetLastError(void);
 
-/* What kind of error that is: 0 none, 1 value (a bad argument), 2 memory, 3 state (Forward before SetParams ...). */
+/* Its kind: 0 none, 1 value (a bad argument), 2 memory, 3 state (Forward before SetParams ...). Each of these sets errno. */
 int SimdnetLastErrorKind(void);
 
 /* The instruction set in use, after the cap. A static string. */

@@ -36,14 +36,11 @@ BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
 UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
 
 _BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
+ndarray = np.ndarray
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype
 NULL = ffi.NULL
-_SINGLE = ffi.typeof("float[1]")
-_SINGLES = {value: ffi.new(_SINGLE, (value,)) for value in (0.0, 1.0)}
-# What ffi.from_buffer and ffi.new call, in half the time.
-_from_buffer: Any = _cffi_backend.from_buffer
-new: Any = _cffi_backend.newp
+_from_buffer: Any = _cffi_backend.from_buffer  # what ffi.from_buffer calls, in half the time
 
 
 def _spelled(elements: tuple[Element, ...]) -> str:
@@ -66,8 +63,10 @@ def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Ele
 
 def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
     """The element type of an array."""
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, ndarray):
         raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+    if type(array) is not ndarray and np.ma.is_masked(array):
+        raise ValueError(f"{name} has masked elements, which would be taken as any others; expected an array without a mask")
     found = _BY_DTYPE.get(array.dtype)
     if found is not None and found in allowed:
         return found
@@ -94,108 +93,98 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
     return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 
+# What functions ask for. A call costs its user what is done here for each of its arrays, so a plain array, whose class and
+# dtype are one object each, has to pass a single condition; only what fails it is looked at closely.
+
+
+def _check(array: Array, name: str, shape: Shape, element: Element) -> None:
+    """Refuses what is not of this element type and this shape."""
+    element_of(array, name, (element,))
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+
+
 def floats(array: Array, name: str) -> Any:
     """A C array over a float32 array of any shape."""
-    if not isinstance(array, np.ndarray) or array.dtype != _F32:
+    if type(array) is not ndarray or array.dtype is not _F32:
         element_of(array, name, (FLOAT32,))
     try:
         return _from_buffer(_F32_ARRAY, array)
     except (ValueError, BufferError):
-        _refuse(array, name, False)
-        raise
+        return pointer(array, name, FLOAT32)  # which tells why
 
 
-def alike(arrays: Sequence[Array], names: Sequence[str]) -> list[Any]:
-    """C arrays over float32 arrays of one shape."""
-    made = []
-    for array, name in zip(arrays, names):
-        if not isinstance(array, np.ndarray) or array.dtype != _F32:
-            element_of(array, name, (FLOAT32,))
+def tensor(array: Array, name: str, shape: Shape, element: Element = FLOAT32, ctype: Any = _F32_ARRAY) -> Any:
+    """A C array over an array of this shape and this element type."""
+    if type(array) is not ndarray or array.dtype is not element.dtype or array.shape != shape:
+        _check(array, name, shape, element)
+    try:
+        return _from_buffer(ctype, array)
+    except (ValueError, BufferError):
+        return pointer(array, name, element, False, ctype)
+
+
+def tensor_or_null(array: Array | None, name: str, shape: Shape) -> Any:
+    """A C array over floats of this shape; NULL for None."""
+    return NULL if array is None else tensor(array, name, shape)
+
+
+def alike(arrays: Sequence[Array], name: str) -> list[Any]:
+    """C arrays over the float32 arrays of a list, all of one shape."""
+    made: list[Any] = []
+    for array in arrays:
+        if type(array) is not ndarray or array.dtype is not _F32:
+            element_of(array, f"{name}[{len(made)}]", (FLOAT32,))
         if array.shape != arrays[0].shape:
-            raise ValueError(f"{name} has shape {array.shape}, expected that of {names[0]}, {arrays[0].shape}")
+            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {arrays[0].shape}")
         try:
             made.append(_from_buffer(_F32_ARRAY, array))
         except (ValueError, BufferError):
-            _refuse(array, name, False)
-            raise
+            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))
     return made
-
-
-def tensor(array: Array, name: str, element: Element, shape: Shape, ctype: Any = None) -> Any:
-    """A C array over an array of this element type and this shape."""
-    if not isinstance(array, np.ndarray) or array.dtype != element.dtype:
-        element_of(array, name, (element,))
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-    return pointer(array, name, element, False, ctype)
-
-
-def vector(array: Array, name: str, size: int) -> Any:
-    """A C array over `size` floats in one dimension."""
-    if not isinstance(array, np.ndarray) or array.dtype != _F32:
-        element_of(array, name, (FLOAT32,))
-    try:
-        data = _from_buffer(_F32_ARRAY, array)
-    except (ValueError, BufferError):
-        _refuse(array, name, False)
-        raise
-    if len(data) != size or array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}, expected ({size},)")
-    return data
-
-
-def vector_or_null(array: Array | None, name: str, size: int) -> Any:
-    """The same; NULL for None."""
-    return NULL if array is None else vector(array, name, size)
-
-
-def single(value: float) -> Any:
-    """A C array of one float, as functions take their parameters; those of the usual numbers are there already."""
-    try:
-        return _SINGLES.get(value) or new(_SINGLE, (value,))
-    except TypeError:  # an array of one number has no hash
-        return new(_SINGLE, (value,))
 
 
 def output(
     out: Array | None,
     shape: Shape,
-    like: Any,
-    element: Element,
     sources: Sequence[Array],
-    names: Sequence[str],
+    names: tuple[str, ...] | str,
     in_place: int = 0,
     name: str = "out",
-    ctype: Any = None,
+    element: Element = FLOAT32,
+    ctype: Any = _F32_ARRAY,
+    like: Any = FLOAT32,
 ) -> tuple[Array, Any]:
     """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer.
 
-    An `out` that shares memory with one of the sources, whose names are given, is refused; but it may be the very memory of
-    one of the first `in_place` of them.
+    An `out` that shares memory with one of the sources is refused, which have these names, or are elements of a list of this
+    name; but it may be the very memory of one of the first `in_place` of them.
     """
     if out is None:
         out = np.empty(shape, like.dtype)
         return out, pointer(out, name, element, True, ctype)
-    if not isinstance(out, np.ndarray) or out.dtype != element.dtype:
-        element_of(out, name, (element,))
-    if out.shape != shape:
-        raise ValueError(f"{name} has shape {out.shape}, expected {shape}")
-    for source in sources:  # two arrays share memory only if one is a view, or both are one
-        if source is out or source.base is not None or out.base is not None:
-            _separate(out, name, sources, names, in_place)
-            break
+    if type(out) is not ndarray or out.dtype is not element.dtype or out.shape != shape:
+        _check(out, name, shape, element)
+    if out.base is not None:  # two arrays share memory only if one is a view, or both are one
+        _separate(out, name, sources, names, in_place)
+    else:
+        for source in sources:
+            if source is out or source.base is not None:
+                _separate(out, name, sources, names, in_place)
+                break
     try:
-        return out, _from_buffer(ctype or element.ctype, out, True)
+        return out, _from_buffer(ctype, out, True)
     except (ValueError, BufferError):
         return out, pointer(out, name, element, True, ctype)  # which tells why
 
 
-def _separate(out: Array, name: str, sources: Sequence[Array], names: Sequence[str], in_place: int) -> None:
+def _separate(out: Array, name: str, sources: Sequence[Array], names: tuple[str, ...] | str, in_place: int) -> None:
     """Refuses an output that shares memory with a source."""
-    for i, (source, other) in enumerate(zip(sources, names)):
+    for i, source in enumerate(sources):
         if (source is out and i < in_place) or not np.may_share_memory(out, source):
             continue
         if i >= in_place or source.ctypes.data != out.ctypes.data:
+            other = f"{names}[{i}]" if isinstance(names, str) else names[i]
             raise ValueError(f"{name} overlaps {other}, expected memory of its own")
 
 

@@ -1,14 +1,16 @@
-"""What the contexts of convolutions share: activations and their parameters, and the buffer of a call."""
+"""What the contexts of convolutions share: activations and their parameters, and how they are called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Callable, ClassVar, NamedTuple, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, Element, apart, element_of, pointer, vector
+from pysimd._arrays import FLOAT32, NULL, Array, Element, Shape, apart, element_of, output, pointer, tensor
 from pysimd._library import ffi
+from pysimd.calls import call
+from pysimd.context import Context
 from pysimd.enums import Activation
 
 Params = Union[float, Sequence[float], Array]
@@ -43,10 +45,10 @@ def params_of(params: Params | None, activation: Activation, dst_c: int, name: s
         return ffi.NULL
     if not isinstance(params, np.ndarray):
         params = np.array(params, np.float32).reshape(-1)
-    return vector(params, name, need)
+    return tensor(params, name, (need,))
 
 
-def buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element = FLOAT32) -> Any:
+def _buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element) -> Any:
     """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
     element_of(buf, "buf", (element,))
     if buf.size < size:
@@ -55,3 +57,57 @@ def buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element = FLOA
     apart(scratch, "buf", src, "x")
     apart(scratch, "buf", dst, "out")
     return scratch
+
+
+class Functions(NamedTuple):
+    """The C functions of a family."""
+
+    init: Callable[..., Any]
+    external: Callable[..., Any]
+    internal: Callable[..., Any]
+    set_params: Callable[..., Any]
+    forward: Callable[..., Any]
+
+
+class ConvolutionContext(Context):
+    """One convolution or several, of images of one shape."""
+
+    src_shape: Shape
+    dst_shape: Shape
+    _functions: ClassVar[Functions]
+    _src: Element = FLOAT32
+    _dst: Element = FLOAT32
+    _unit: ClassVar[Element] = FLOAT32  # what C takes tensors and buffers as
+    _given: tuple[Any, ...] | None = None  # the arguments of set_params
+
+    @property
+    def external_buffer_size(self) -> int:
+        """The number of elements, floats or for smaller types bytes, of the `buf` that :meth:`forward` can be given."""
+        return int(self._functions.external(self._open()))
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of elements, floats or for smaller types bytes, that the context holds now."""
+        return int(self._functions.internal(self._open()))
+
+    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Computes the output for `x`, of ``src_shape``; gives an array of ``dst_shape``. Both are float32, or of the types
+        that the context was made for.
+
+        buf : float32, or for smaller types uint8, with ``external_buffer_size`` elements at least, for this call alone;
+            without it the library uses memory of the calling thread. The result does not depend on it.
+        """
+        handle = self._open()
+        unit = self._unit
+        src = tensor(x, "x", self.src_shape, self._src, unit.ctype)
+        # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
+        like = x if self._src is self._dst else self._dst
+        out, dst = output(out, self.dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
+        scratch = NULL if buf is None else _buffer_of(buf, self.external_buffer_size, src, dst, unit)
+        call(self._functions.forward, handle, src, scratch, dst)
+        return out
+
+    __call__ = forward
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        return self._given

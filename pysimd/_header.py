@@ -1,4 +1,4 @@
-"""The declarations of a header for cffi. setup.py uses this file, too, when there is no library to import the package with."""
+"""The declarations of a header for cffi. setup.py uses this file, too, where there is no library to import."""
 
 from __future__ import annotations
 

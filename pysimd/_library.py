@@ -52,7 +52,7 @@ def _library() -> Path:
 
 
 def _interface(header: Path, text: str) -> Any:
-    """The declarations as cffi has them. Parsing is nearly half the time of an import, so an installed package has it done."""
+    """The declarations as cffi has them. Parsing is nearly half of an import, so an installed package has it done."""
     if header.parent == PACKAGE:
         return import_module("pysimd._declarations").ffi
     interface = cffi.FFI()
@@ -73,8 +73,8 @@ def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
     actual = interface.string(opened.SimdVersion()).decode("ascii", "replace")
     if actual != version:
         raise ImportError(
-            f"{library} has version {actual}, but {header} has {version}, which this pysimd needs: build the library from the "
-            "same sources (make), or install the package again (pip install .)"
+            f"{library} has version {actual}, but {header} has {version}, which this pysimd needs: build the library from "
+            "the same sources (make), or install the package again (pip install .)"
         )
     if library.parent != PACKAGE:  # that one was built with the package
         absent = [name for name in dir(opened) if not hasattr(opened, name)]

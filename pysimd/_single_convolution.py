@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from pysimd._arrays import (
     FLOAT32,
@@ -11,12 +11,10 @@ from pysimd._arrays import (
     Element,
     Shape,
     element_of_dtype,
-    floats,
-    output,
     tensor,
-    vector_or_null,
+    tensor_or_null,
 )
-from pysimd._convolution import Params, activation_of, buffer_of, params_of
+from pysimd._convolution import ConvolutionContext, Params, activation_of, params_of
 from pysimd._geometry import (
     NCHW,
     Layout,
@@ -31,28 +29,12 @@ from pysimd._geometry import (
     sides,
 )
 from pysimd._library import ffi
-from pysimd.calls import call
-from pysimd.context import Context
 from pysimd.enums import Activation
 from pysimd.errors import check
 
 
-class Functions(NamedTuple):
-    """The C functions of a family."""
-
-    init: Callable[..., Any]
-    external: Callable[..., Any]
-    internal: Callable[..., Any]
-    set_params: Callable[..., Any]
-    forward: Callable[..., Any]
-
-
-class SingleConvolution(Context):
+class SingleConvolution(ConvolutionContext):
     """A convolution or a deconvolution; see there."""
-
-    _functions: ClassVar[Functions]
-    _src: Element = FLOAT32
-    _dst: Element = FLOAT32
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
@@ -78,7 +60,7 @@ class SingleConvolution(Context):
         layout: Layout = "nhwc",
     ) -> None:
         form = layout_of(layout)
-        self.src_shape: Shape = shape_of(src_shape, "src_shape")
+        self.src_shape = shape_of(src_shape, "src_shape")
         lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
         dst_c = number(dst_c, "dst_c", 0)
         kernel_y, kernel_x = pair(kernel, "kernel", 1)
@@ -96,7 +78,6 @@ class SingleConvolution(Context):
         taps = (kernel_y, kernel_x)
         self.weight_shape = self._weight_shape(form, src_c, dst_c, taps, group)
         self._src_c, self._dst_c = src_c, dst_c
-        self._given: tuple[Any, ...] | None = None
 
         conv = ffi.new("SimdConvolutionParameters *")
         conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, self._src.tensor, form
@@ -121,16 +102,6 @@ class SingleConvolution(Context):
             },
         )
 
-    @property
-    def external_buffer_size(self) -> int:
-        """The number of floats of the `buf` that :meth:`forward` can be given."""
-        return int(self._functions.external(self._open()))
-
-    @property
-    def internal_buffer_size(self) -> int:
-        """The number of floats that the context holds now."""
-        return int(self._functions.internal(self._open()))
-
     def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
         """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
 
@@ -148,64 +119,18 @@ class SingleConvolution(Context):
 
     def _numbers(self, weight: Array, bias: Array | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""
-        weights = floats(weight, "weight")
-        if weight.shape != self.weight_shape:
-            raise ValueError(f"weight has shape {weight.shape}, expected {self.weight_shape}")
-        return weights, vector_or_null(bias, "bias", self._dst_c), params_of(params, self._activation, self._dst_c)
-
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Computes the output for `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
-
-        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
-            memory of the calling thread. The result does not depend on it.
-        """
-        handle = self._open()
-        src = tensor(x, "x", FLOAT32, self.src_shape)
-        out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
-        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
-        call(self._functions.forward, handle, src, scratch, dst)
-        return out
-
-    __call__ = forward
-
-    def _weights(self) -> tuple[Any, ...] | None:
-        return self._given
+        weights = tensor(weight, "weight", self.weight_shape)
+        return weights, tensor_or_null(bias, "bias", (self._dst_c,)), params_of(params, self._activation, self._dst_c)
 
 
 class SmallConvolution(SingleConvolution):
     """A convolution whose tensors are each float or of a smaller type: C takes their bytes."""
 
     _small: ClassVar[Element]
+    _unit = UINT8
 
     def __init__(self, src_shape: Shape, dst_c: int, src_dtype: Any, dst_dtype: Any, options: dict[str, Any]) -> None:
         self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, self._small))
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, self._small))
         super().__init__(src_shape, dst_c, **options)
         self._arguments.update(src_dtype=self._src.name, dst_dtype=self._dst.name)
-
-    @property
-    def external_buffer_size(self) -> int:
-        """The number of bytes of the `buf` that :meth:`forward` can be given."""
-        return super().external_buffer_size
-
-    @property
-    def internal_buffer_size(self) -> int:
-        """The number of bytes that the context holds now."""
-        return super().internal_buffer_size
-
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Convolves `x`, of ``src_dtype`` and ``src_shape``; gives ``dst_dtype`` of ``dst_shape``.
-
-        buf : uint8 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
-            memory of the calling thread. The result does not depend on it.
-        """
-        handle = self._open()
-        src = tensor(x, "x", self._src, self.src_shape, UINT8.ctype)
-        # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
-        like = x if self._src is self._dst else self._dst
-        out, dst = output(out, self.dst_shape, like, self._dst, (x,), ("x",), ctype=UINT8.ctype)
-        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, UINT8)
-        call(self._functions.forward, handle, src, scratch, dst)
-        return out
-
-    __call__ = forward

@@ -7,41 +7,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, floats, output, single
+from pysimd._arrays import Array, floats, output
 from pysimd._library import lib
-from pysimd.calls import call
+from pysimd.calls import Number, call
 
 
-def _activate(function: Any, x: Array, out: Array | None, *numbers: Any) -> Array:
+def _activate(function: Any, x: Array, out: Array | None, first: Number, second: Number | None = None) -> Array:
     src = floats(x, "x")
-    out, dst = output(out, x.shape, x, FLOAT32, (x,), ("x",), 1)
-    call(function, src, x.size, *numbers, dst)
+    out, dst = output(out, x.shape, (x,), ("x",), 1)
+    if second is None:
+        call(function, src, x.size, first, dst)
+    else:
+        call(function, src, x.size, first, second, dst)
     return out
 
 
 def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
     """``max(0, x) + slope * min(0, x)``; slope 0 is the plain ReLU. Formula: SimdSynetRelu32f."""
-    return _activate(lib.SimdSynetRelu32f, x, out, single(slope))
+    return _activate(lib.SimdSynetRelu32f, x, out, (slope,))
 
 
 def elu(x: Array, *, alpha: float = 1.0, out: Array | None = None) -> Array:
     """``x`` where it is at least 0, else ``alpha * (exp(x) - 1)``, within 2 ULP. Formula: SimdSynetElu32f."""
-    return _activate(lib.SimdSynetElu32f, x, out, single(alpha))
+    return _activate(lib.SimdSynetElu32f, x, out, (alpha,))
 
 
 def hswish(x: Array, *, shift: float = 3.0, scale: float = 1 / 6, out: Array | None = None) -> Array:
     """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). Formula: SimdSynetHswish32f."""
-    return _activate(lib.SimdSynetHswish32f, x, out, single(shift), single(scale))
+    return _activate(lib.SimdSynetHswish32f, x, out, (shift,), (scale,))
 
 
 def restrict_range(x: Array, lower: float, upper: float, *, out: Array | None = None) -> Array:
     """``min(max(lower, x), upper)``; `upper` where `lower` is above it. Formula: SimdSynetRestrictRange32f."""
-    return _activate(lib.SimdSynetRestrictRange32f, x, out, single(lower), single(upper))
+    return _activate(lib.SimdSynetRestrictRange32f, x, out, (lower,), (upper,))
 
 
 def sigmoid(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
     """``1 / (1 + exp(-slope * x))``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetSigmoid32f."""
-    return _activate(lib.SimdSynetSigmoid32f, x, out, single(slope))
+    return _activate(lib.SimdSynetSigmoid32f, x, out, (slope,))
 
 
 def softplus(x: Array, *, beta: float = 1.0, threshold: float = 20.0, out: Array | None = None) -> Array:
@@ -49,9 +52,9 @@ def softplus(x: Array, *, beta: float = 1.0, threshold: float = 20.0, out: Array
 
     Formula: SimdSynetSoftplus32f.
     """
-    return _activate(lib.SimdSynetSoftplus32f, x, out, single(beta), single(threshold))
+    return _activate(lib.SimdSynetSoftplus32f, x, out, (beta,), (threshold,))
 
 
 def tanh(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
     """``tanh(slope * x)``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetTanh32f."""
-    return _activate(lib.SimdSynetTanh32f, x, out, single(slope))
+    return _activate(lib.SimdSynetTanh32f, x, out, (slope,))

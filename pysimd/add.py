@@ -17,7 +17,6 @@ from pysimd._arrays import (
     output,
     pointer,
     tensor,
-    vector,
 )
 from pysimd._geometry import Layout, layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
@@ -61,10 +60,10 @@ def add_8i(
     batch, channels, spatial = planes_of(a.shape, form, "a")
     if b.shape != a.shape:
         raise ValueError(f"b has shape {b.shape}, expected that of a, {a.shape}")
-    a_args = pointer(a, "a", UINT8), vector(a_scale, "a_scale", channels), vector(a_shift, "a_shift", channels)
-    b_args = pointer(b, "b", UINT8), vector(b_scale, "b_scale", channels), vector(b_shift, "b_shift", channels)
-    c_scales = vector(c_scale, "c_scale", channels), vector(c_shift, "c_shift", channels)
-    out, dst = output(out, a.shape, a, UINT8, (a, b), ("a", "b"))
+    a_args = pointer(a, "a", UINT8), tensor(a_scale, "a_scale", (channels,)), tensor(a_shift, "a_shift", (channels,))
+    b_args = pointer(b, "b", UINT8), tensor(b_scale, "b_scale", (channels,)), tensor(b_shift, "b_shift", (channels,))
+    c_scales = tensor(c_scale, "c_scale", (channels,)), tensor(c_shift, "c_shift", (channels,))
+    out, dst = output(out, a.shape, (a, b), ("a", "b"), element=UINT8, ctype=UINT8.ctype, like=UINT8)
     mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
     call(lib.SimdSynetAdd8i, *a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
     return out
@@ -99,11 +98,11 @@ class Add16b(Context):
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
         handle = self._open()
-        a_data = tensor(a, "a", self._a, self.shape, UINT8.ctype)
-        b_data = tensor(b, "b", self._b, self.shape, UINT8.ctype)
+        a_data = tensor(a, "a", self.shape, self._a, UINT8.ctype)
+        b_data = tensor(b, "b", self.shape, self._b, UINT8.ctype)
         sources, names = ((a, b), ("a", "b")) if self._a is self._dst else ((b, a), ("b", "a"))
         like = sources[0] if self._same else self._dst
-        out, dst = output(out, self.shape, like, self._dst, sources, names, self._same, ctype=UINT8.ctype)
+        out, dst = output(out, self.shape, sources, names, self._same, element=self._dst, ctype=UINT8.ctype, like=like)
         call(lib.SimdSynetAdd16bForward, handle, a_data, b_data, dst)
         return out
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from pysimd._library import lib
-from pysimd.errors import raise_last
+from pysimd._library import ffi, lib
+from pysimd.errors import check, errno
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -17,26 +18,37 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 R = TypeVar("R")
 
-_Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
+Number = tuple[float]  # a parameter, which C takes as an array of one float
+_Call = tuple[Callable[..., None], Sequence[Any], Any]  # function, arguments, what these point to besides
 
-_error_kind = lib.SimdnetLastErrorKind
 _tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
-os.register_at_fork(after_in_child=_tapes.clear)  # other threads are not in the child, but one of its own may be named as they
+os.register_at_fork(
+    after_in_child=_tapes.clear
+)  # other threads are not in the child, but one of its own may be named as they
 
 
-def call(function: Callable[..., None], *arguments: Any, hold: Any = None) -> None:
+def call(function: Callable[..., None], *arguments: Any) -> None:
     """Calls a function of the library, and raises what it refuses. While :func:`prepare` listens, the call is noted instead.
 
-    hold : what the arguments point to, where that is not in the arguments of the public function, nor in its result.
+    Of a tuple of numbers and of a list of C arrays cffi makes C arrays for the time of the call.
     """
     if _tapes:
         tape = _tapes.get(get_ident())
         if tape is not None:
-            tape.append((function, arguments, hold))
+            tape.append((function, [_lasting(argument) for argument in arguments], arguments))
             return
     function(*arguments)
-    if _error_kind():
-        raise_last()
+    if errno():
+        check()
+
+
+def _lasting(argument: Any) -> Any:
+    """An argument for many calls: what cffi would make a C array of each time is one from now on."""
+    if type(argument) is tuple:
+        return ffi.new("float[]", argument)
+    if type(argument) is list:
+        return ffi.new("float *[]", argument)
+    return argument
 
 
 class Prepared(Generic[R]):
@@ -48,7 +60,7 @@ class Prepared(Generic[R]):
     __slots__ = ("_arguments", "_function", "_held", "result")
 
     _function: Callable[..., None]
-    _arguments: tuple[Any, ...]
+    _arguments: Sequence[Any]
 
     def __init__(self, calls: list[_Call], held: Any, result: R) -> None:
         self._function, self._arguments, _ = calls[0] if len(calls) == 1 else (_in_turn, (calls,), None)
@@ -57,8 +69,8 @@ class Prepared(Generic[R]):
 
     def __call__(self) -> R:
         self._function(*self._arguments)
-        if _error_kind():
-            raise_last()
+        if errno():
+            check()
         return self.result
 
     def __reduce__(self) -> NoReturn:
@@ -80,11 +92,11 @@ def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> P
             call()  # y is written again
 
     Arguments are checked once, here, where nothing is computed yet: a call costs little more than that of the C function.
-    Without ``out=`` the output is allocated here, and each call writes it again. What the library itself refuses is raised by
-    the calls. :func:`convolution` and the like set their weights here; that of a context uses those that it has when it is
-    called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it, but for
-    those that make a context here, as :func:`convolution` and :func:`add` do. A signal's handler that computes on this thread
-    meanwhile would be noted, too.
+    Without ``out=`` the output is allocated here, and each call writes it again. What the library itself refuses is raised
+    by the calls. :func:`convolution` and the like set their weights here; that of a context uses those that it has when it
+    is called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it, but
+    for those that make a context here, as :func:`convolution` and :func:`add` do. A signal's handler that computes on this
+    thread meanwhile would be noted, too.
 
     TypeError for a function that is none of this package, or computes nothing in the library.
     """

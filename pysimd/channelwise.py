@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import FLOAT32, NULL, Array, Shape, alike, floats, output, single, vector
+from pysimd._arrays import NULL, Array, Shape, floats, output, tensor
 from pysimd._geometry import LAYOUTS, NCHW, NHWC, Layout, layout_of, planes_of
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -53,10 +53,10 @@ def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | Non
 
     ``out=x`` works in place; another `out` receives a copy of `x` first. Formula: SimdSynetAddBias.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(_add_bias, x.shape, layout)
-    bias_ = vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, bias), ("x", "bias"), 1)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(_add_bias, shape, layout)
+    bias_ = tensor(bias, "bias", (channels,))
+    out, dst = output(out, shape, (x, bias), ("x", "bias"), 1)
     call(function, src, bias_, channels, spatial, dst, form)
     return out
 
@@ -66,10 +66,10 @@ def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout =
 
     ``out`` may be ``x``. Formula: SimdSynetScaleLayerForward.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, x.shape, layout)
-    scale_, bias_ = vector(scale, "scale", channels), NULL if bias is None else vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
+    scale_, bias_ = tensor(scale, "scale", (channels,)), NULL if bias is None else tensor(bias, "bias", (channels,))
+    out, dst = output(out, shape, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 
@@ -79,10 +79,10 @@ def prelu(x: Array, slope: Array, *, layout: Layout = "nhwc", out: Array | None 
 
     ``out`` may be ``x``. Formula: SimdSynetPreluLayerForward.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, x.shape, layout)
-    slope_ = vector(slope, "slope", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, slope), ("x", "slope"), 1)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)
+    slope_ = tensor(slope, "slope", (channels,))
+    out, dst = output(out, shape, (x, slope), ("x", "slope"), 1)
     call(function, src, slope_, channels, spatial, dst, form)
     return out
 
@@ -92,27 +92,29 @@ def fused0(x: Array, *, bias: Array, scale: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward0.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, x.shape, layout)
-    bias_, scale_ = vector(bias, "bias", channels), vector(scale, "scale", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, bias, scale), ("x", "bias", "scale"), 1)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, shape, layout)
+    bias_, scale_ = tensor(bias, "bias", (channels,)), tensor(scale, "scale", (channels,))
+    out, dst = output(out, shape, (x, bias, scale), ("x", "bias", "scale"), 1)
     call(function, src, bias_, scale_, channels, spatial, dst, form)
     return out
 
 
-def fused1(x: Array, *, bias0: Array, scale1: Array, bias1: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+def fused1(
+    x: Array, *, bias0: Array, scale1: Array, bias1: Array, layout: Layout = "nhwc", out: Array | None = None
+) -> Array:
     """``max(0, -v) * scale1[c] + bias1[c] + max(0, v)`` with ``v = x + bias0[c]``.
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward1.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, x.shape, layout)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, shape, layout)
     bias0_, scale1_, bias1_ = (
-        vector(bias0, "bias0", channels),
-        vector(scale1, "scale1", channels),
-        vector(bias1, "bias1", channels),
+        tensor(bias0, "bias0", (channels,)),
+        tensor(scale1, "scale1", (channels,)),
+        tensor(bias1, "bias1", (channels,)),
     )
-    out, dst = output(out, x.shape, x, FLOAT32, (x, bias0, scale1, bias1), ("x", "bias0", "scale1", "bias1"), 1)
+    out, dst = output(out, shape, (x, bias0, scale1, bias1), ("x", "bias0", "scale1", "bias1"), 1)
     call(function, src, bias0_, scale1_, bias1_, channels, spatial, dst, form)
     return out
 
@@ -122,11 +124,11 @@ def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout 
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward2.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, x.shape, layout)
-    scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
-    call(function, src, scale_, bias_, channels, spatial, single(slope), dst, form)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, shape, layout)
+    scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
+    out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
+    call(function, src, scale_, bias_, channels, spatial, (slope,), dst, form)
     return out
 
 
@@ -135,10 +137,10 @@ def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward3, which tells about the order of these two in C.
     """
-    src = floats(x, "x")
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, x.shape, layout)
-    scale_, bias_ = vector(scale, "scale", channels), vector(bias, "bias", channels)
-    out, dst = output(out, x.shape, x, FLOAT32, (x, scale, scale if bias is None else bias), ("x", "scale", "bias"), 1)
+    src, shape = floats(x, "x"), x.shape
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, shape, layout)
+    scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
+    out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 
@@ -148,10 +150,10 @@ def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: A
 
     ``out`` may be ``x0`` or ``x1``. Formula: SimdSynetFusedLayerForward8.
     """
-    src0, src1 = alike((x0, x1), ("x0", "x1"))
+    src0, src1 = floats(x0, "x0"), tensor(x1, "x1", x0.shape)
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, x0.shape, layout, "x0", 2)
-    src2_ = vector(src2, "src2", channels)
-    out, dst = output(out, x0.shape, x0, FLOAT32, (x0, x1, src2), ("x0", "x1", "src2"), 2)
+    src2_ = tensor(src2, "src2", (channels,))
+    out, dst = output(out, x0.shape, (x0, x1, src2), ("x0", "x1", "src2"), 2)
     call(function, src0, src1, src2_, channels, spatial, dst, form)
     return out
 
@@ -165,17 +167,19 @@ def _with_channels(shape: Shape, form: int, channels: int) -> Shape:
     return (*shape[:-4], channels // shape[-1], *shape[-3:])
 
 
-def fused4(x: Array, *, bias0: Array, scale1: float, bias1: float, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+def fused4(
+    x: Array, *, bias0: Array, scale1: float, bias1: float, layout: Layout = "nhwc", out: Array | None = None
+) -> Array:
     """``max(0, v)`` and, in as many channels behind them, ``max(0, v * scale1 + bias1)``, with ``v = x + bias0[c]``.
 
     out : like `x` with twice the channels. Formula: SimdSynetFusedLayerForward4.
     """
     src = floats(x, "x")
     form, images, channels, spatial = _planes(x.shape, layout, "x")
-    term = vector(bias0, "bias0", channels)
+    term = tensor(bias0, "bias0", (channels,))
     shape = _with_channels(x.shape, form, 2 * channels)
-    out, dst = output(out, shape, x, FLOAT32, (x, bias0), ("x", "bias0"))
-    numbers = single(scale1), single(bias1)
+    out, dst = output(out, shape, (x, bias0), ("x", "bias0"))
+    numbers = (scale1,), (bias1,)
     for image in range(images):
         at = image * channels * spatial
         call(lib.SimdSynetFusedLayerForward4, src + at, term, *numbers, channels, spatial, dst + 2 * at, form)
@@ -208,12 +212,12 @@ def fused9(
         raise ValueError(f"x1 has shape {x1.shape}, expected that of x0, {x0.shape}, but for the channels")
     channels = channels0 + channels1
     shape = _with_channels(x0.shape, form, channels)
-    terms = vector(scale, "scale", channels), vector(bias, "bias", channels)
+    terms = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
     given, names = (x0, x1, scale, bias), ("x0", "x1", "scale", "bias")
-    out, dst = output(out, shape, x0, FLOAT32, given, names)
+    out, dst = output(out, shape, given, names)
     dst1 = ffi.NULL
     if both or out1 is not None:
-        out1, dst1 = output(out1, shape, x0, FLOAT32, (*given, out), (*names, "out"), name="out1")
+        out1, dst1 = output(out1, shape, (*given, out), (*names, "out"), name="out1")
     for image in range(images):
         at0, at1 = image * channels0 * spatial, image * channels1 * spatial
         sizes = channels0, channels1, spatial

@@ -16,9 +16,9 @@ Self = TypeVar("Self", bound="Context")
 class Context:
     """A context of the library.
 
-    It is released when the object goes, by :meth:`close`, or at the end of a ``with`` block; whichever comes first. Calls that
-    run in other threads at that moment still end well: the context lives until the last of them has returned. A pickle holds
-    the arguments and the weights, from which loading makes a new context (with the instruction set in use then).
+    It is released when the object goes, by :meth:`close`, or at the end of a ``with`` block; whichever comes first. Calls
+    that run in other threads at that moment still end well: the context lives until the last of them has returned. A pickle
+    holds the arguments and the weights, from which loading makes a new context (with the instruction set in use then).
     """
 
     _handle: Any = None  # so a subclass that failed before it had one is closed

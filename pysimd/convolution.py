@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pysimd._arrays import Array, Shape, floats
-from pysimd._convolution import Params
+from pysimd._convolution import Functions, Params
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
 from pysimd._library import ffi, lib
-from pysimd._single_convolution import Functions, SingleConvolution
+from pysimd._single_convolution import SingleConvolution
 from pysimd.enums import Activation
 
 
@@ -31,8 +31,8 @@ class Convolution32f(SingleConvolution):
         elu              alpha      v if v >= 0 else alpha * (exp(v) - 1)
         hswish           p, q       max(min(v, p) + p, 0) * q * v
 
-    Attributes: src_shape, dst_shape, and weight_shape: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y, kernel_x,
-    C / group, dst_c) for "nhwc".
+    Attributes: src_shape, dst_shape, and weight_shape: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y,
+    kernel_x, C / group, dst_c) for "nhwc".
 
     Make it, give it weights, call it any number of times, also from many threads at once::
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from pysimd._arrays import BFLOAT16, FLOAT32, Array, Shape, element_of
+from pysimd._convolution import Functions
 from pysimd._library import lib
-from pysimd._single_convolution import Functions, SmallConvolution
+from pysimd._single_convolution import SmallConvolution
 from pysimd.convolution import Convolution32f
 
 
@@ -39,8 +40,8 @@ class Convolution16b(SmallConvolution):
     src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
         A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
 
-    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose attributes
-        it has too.
+    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose
+        attributes it has too.
 
     Made and used as the others::
 

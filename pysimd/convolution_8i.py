@@ -14,12 +14,12 @@ from pysimd._arrays import (
     Array,
     Shape,
     element_of,
-    vector,
+    tensor,
 )
-from pysimd._convolution import Params
+from pysimd._convolution import Functions, Params
 from pysimd._geometry import NCHW, Layout, layout_of
 from pysimd._library import ffi, lib
-from pysimd._single_convolution import Functions, SmallConvolution
+from pysimd._single_convolution import SmallConvolution
 from pysimd.convolution import Convolution32f
 from pysimd.errors import check
 
@@ -128,8 +128,8 @@ class Convolution8i(SmallConvolution):
     src_dtype, dst_dtype : float32 or uint8, of the input and of the output. Bytes stand for values as :class:`Statistics`
         tell; a float input is quantised, a float output is not.
 
-    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose attributes
-        it has too. Outside the image lies the byte that stands for 0.
+    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose
+        attributes it has too. Outside the image lies the byte that stands for 0.
 
     Statistics come from samples of the layer's input and output in float::
 
@@ -179,7 +179,7 @@ class Convolution8i(SmallConvolution):
         for stats, name, channels in ((src_stats, "src_stats", self._src_c), (dst_stats, "dst_stats", self._dst_c)):
             if not isinstance(stats, Statistics):
                 raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics")
-            arrays += [vector(stats.min, f"{name}.min", channels), vector(stats.max, f"{name}.max", channels)]
+            arrays += [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
         lib.SimdSynetConvolution8iSetParams(handle, *numbers, ffi.new("float *[]", arrays))
         check()
         self._given = weight, bias, params, src_stats, dst_stats

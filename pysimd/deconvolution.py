@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pysimd._arrays import Array, Shape, floats
-from pysimd._convolution import Params
+from pysimd._convolution import Functions, Params
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of
 from pysimd._library import ffi, lib
-from pysimd._single_convolution import Functions, SingleConvolution
+from pysimd._single_convolution import SingleConvolution
 from pysimd.enums import Activation
 
 
@@ -36,7 +36,9 @@ class Deconvolution32f(SingleConvolution):
         lib.SimdSynetDeconvolution32fInit,
         lib.SimdSynetDeconvolution32fExternalBufferSize,
         lib.SimdSynetDeconvolution32fInternalBufferSize,
-        lambda context, weight, bias, params: lib.SimdSynetDeconvolution32fSetParams(context, weight, ffi.NULL, bias, params),
+        lambda context, weight, bias, params: lib.SimdSynetDeconvolution32fSetParams(
+            context, weight, ffi.NULL, bias, params
+        ),
         lib.SimdSynetDeconvolution32fForward,
     )
 

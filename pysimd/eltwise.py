@@ -8,25 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, NULL, Array, alike, new, output, vector
-from pysimd._library import ffi, lib
+from pysimd._arrays import NULL, Array, alike, output, tensor
+from pysimd._library import lib
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
 _SUM = int(EltwiseOperation.SUM)
-_POINTERS = ffi.typeof("float *[]")
-
-
-@lru_cache
-def _names(count: int) -> tuple[str, ...]:
-    return tuple([f"arrays[{i}]" for i in range(count)])
 
 
 @lru_cache
 def _ones(count: int) -> Any:
     """The weights of a plain sum, as a C array."""
-    return vector(np.ones(count, np.float32), "weights", count)
+    return tensor(np.ones(count, np.float32), "weights", (count,))
 
 
 def eltwise(
@@ -54,14 +48,12 @@ def eltwise(
         known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
         raise ValueError(f"operation is {operation!r}, expected {known}") from None
     count = len(arrays)
-    names = _names(count)
-    sources = alike(arrays, names)
+    sources = alike(arrays, "arrays")
     factors = NULL
     if kind == _SUM:
-        factors = _ones(count) if weights is None else vector(np.asarray(weights, np.float32), "weights", count)
+        factors = _ones(count) if weights is None else tensor(np.asarray(weights, np.float32), "weights", (count,))
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
-    out, dst = output(out, arrays[0].shape, arrays[0], FLOAT32, arrays, names, count)
-    pointers = new(_POINTERS, sources)
-    call(lib.SimdSynetEltwiseLayerForward, pointers, factors, count, arrays[0].size, kind, dst, hold=sources)
+    out, dst = output(out, arrays[0].shape, arrays, "arrays", count)
+    call(lib.SimdSynetEltwiseLayerForward, sources, factors, count, arrays[0].size, kind, dst)
     return out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
+
+import _cffi_backend
 
 from pysimd._library import ffi, lib
 
@@ -23,7 +25,13 @@ def raise_last() -> NoReturn:
     raise _EXCEPTIONS.get(kind, RuntimeError)(text or "the library refused the call without a reason")
 
 
+#: errno as this thread's last call left it. The library sets it where it refuses, and looking at it costs a quarter of
+#: asking for the last error: 0 says that nothing was refused, anything else that :func:`check` has to ask.
+errno: Any = _cffi_backend.get_errno
+
+
 def check() -> None:
     """Raises if this thread's last call was refused; for functions that return nothing."""
+    _cffi_backend.set_errno(0)  # C does not, and what is left there would have every call ask
     if lib.SimdnetLastErrorKind():
         raise_last()

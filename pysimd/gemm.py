@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, Array, element_of, pointer, single
+from pysimd._arrays import FLOAT32, Array, element_of, pointer
 from pysimd._library import lib
 from pysimd.calls import call
 
@@ -58,5 +58,5 @@ def gemm(
         if np.may_share_memory(out, source) and np.shares_memory(out, source):
             raise ValueError(f"out overlaps {name}, expected memory of its own")
     multiply = lib.SimdGemm32fNT if transpose_b else lib.SimdGemm32fNN
-    call(multiply, m, n, k, single(alpha), a_data, lda, b_data, ldb, single(beta), out_data, ldc)
+    call(multiply, m, n, k, (alpha,), a_data, lda, b_data, ldb, (beta,), out_data, ldc)
     return out

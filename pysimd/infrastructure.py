@@ -47,8 +47,8 @@ def alignment() -> int:
 def performance_statistic() -> str:
     """A table of the time spent in each function, as :func:`set_verbose` has it collected; else an empty string.
 
-    A line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total, mean,
-    min, max), and these four words; the largest total first.
+    A line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total,
+    mean, min, max), and these four words; the largest total first.
     """
     return _text(lib.SimdPerformanceStatistic())
 
@@ -57,8 +57,8 @@ def set_verbose(level: int) -> None:
     """What the library tells about its calls: 0 nothing, 1 counts and times them for :func:`performance_statistic`, 2 also
     writes a line for each on stderr.
 
-    The environment variable ``SIMDNET_VERBOSE`` says it first. With 1 and 2 the library introduces itself by a line on stderr,
-    once. Going from 0 to 1 or 2 begins a new table.
+    The environment variable ``SIMDNET_VERBOSE`` says it first. With 1 and 2 the library introduces itself by a line on
+    stderr, once. Going from 0 to 1 or 2 begins a new table.
     """
     level = index(level)
     if not 0 <= level <= 2:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, NULL, Array, floats, output, vector
+from functools import lru_cache
+
+from pysimd._arrays import Array, Shape, floats, output, tensor_or_null
 from pysimd._library import lib
 from pysimd.calls import call
+
+
+@lru_cache(maxsize=1024)
+def _plan(x: Shape, weight: Shape) -> tuple[Shape, range, int, int]:
+    """(shape of the output, rows, count, size) for these two shapes."""
+    if len(weight) != 2:
+        raise ValueError(f"weight has shape {weight}, expected (count, size)")
+    count, size = weight
+    if not 1 <= len(x) <= 2 or x[-1] != size:
+        raise ValueError(f"x has shape {x}, expected ({size},) or (batch, {size}) for weight {weight}")
+    return (*x[:-1], count), range(x[0] if len(x) == 2 else 1), count, size
 
 
 def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Array | None = None) -> Array:
@@ -15,17 +28,11 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
 
     All are float32 and contiguous. Formula: SimdSynetInnerProductLayerForward, once per row.
     """
-    src = floats(x, "x")
-    matrix = floats(weight, "weight")
-    if weight.ndim != 2:
-        raise ValueError(f"weight has shape {weight.shape}, expected (count, size)")
-    count, size = weight.shape
-    if not 1 <= x.ndim <= 2 or x.shape[-1] != size:
-        raise ValueError(f"x has shape {x.shape}, expected ({size},) or (batch, {size}) for weight {weight.shape}")
-    terms = NULL if bias is None else vector(bias, "bias", count)
-    shape = (*x.shape[:-1], count)
-    out, dst = output(out, shape, x, FLOAT32, (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
-    for row in range(len(x) if x.ndim == 2 else 1):
+    src, matrix = floats(x, "x"), floats(weight, "weight")
+    shape, rows, count, size = _plan(x.shape, weight.shape)
+    terms = tensor_or_null(bias, "bias", (count,))
+    out, dst = output(out, shape, (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
+    for row in rows:
         if row:
             src, dst = src + size, dst + count
         call(lib.SimdSynetInnerProductLayerForward, src, matrix, terms, count, size, dst)

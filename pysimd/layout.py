@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, floats, output
+from pysimd._arrays import Array, floats, output
 from pysimd._geometry import (
     FILTER_LAYOUTS,
     LAYOUTS,
@@ -26,8 +26,8 @@ def convert_image(
 
     x : float32, contiguous: (C, H, W) for "nchw", (H, W, C) for "nhwc", (ceil(C / x), H, W, x) for "nchw4c", "nchw8c" and
         "nchw16c"; or a batch of them.
-    channels : from a blocked layout, the number C of channels without the lanes that fill the last block; all of them when it
-        is not given. For the other layouts the shape tells it.
+    channels : from a blocked layout, the number C of channels without the lanes that fill the last block; all of them when
+        it is not given. For the other layouts the shape tells it.
 
     Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
     Formula: SimdSynetConvertImage.
@@ -42,7 +42,7 @@ def convert_image(
         channels = number(channels, "channels", 0)
         if not lanes - tensor_alignment(TensorFormat(source)) < channels <= lanes:
             raise ValueError(f"channels is {channels}, but x of shape {x.shape} holds {lanes}")
-    out, dst = output(out, shape_of_images(lead, channels, height, width, target), x, FLOAT32, (x,), ("x",))
+    out, dst = output(out, shape_of_images(lead, channels, height, width, target), (x,), ("x",))
     call(lib.SimdSynetConvertImage, lead[0] if lead else 1, channels, height * width, src, source, dst, target)
     return out
 
@@ -54,8 +54,8 @@ def convert_filter(
 
     weight : float32, contiguous: (O, I, kernel_y, kernel_x) for "oiyx", (kernel_y, kernel_x, I, O) for "yxio",
         (ceil(O / x), kernel_y, kernel_x, I, x) for "oyxi4o", "oyxi8o" and "oyxi16o".
-    outputs : from a blocked layout, the number O of outputs without the lanes that fill the last block; all of them when it is
-        not given. For the other layouts the shape tells it.
+    outputs : from a blocked layout, the number O of outputs without the lanes that fill the last block; all of them when it
+        is not given. For the other layouts the shape tells it.
 
     Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
     Formula: SimdSynetConvertFilter.
@@ -71,7 +71,7 @@ def convert_filter(
         if not lanes - tensor_alignment(TensorFormat(source)) < outputs <= lanes:
             raise ValueError(f"outputs is {outputs}, but weight of shape {weight.shape} holds {lanes}")
     shape = shape_of_filter(outputs, inputs, kernel_y, kernel_x, target)
-    out, dst = output(out, shape, weight, FLOAT32, (weight,), ("weight",))
+    out, dst = output(out, shape, (weight,), ("weight",))
     call(lib.SimdSynetConvertFilter, outputs, inputs, kernel_y * kernel_x, src, source, dst, target)
     return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, floats, output
+from pysimd._arrays import Array, floats, output
 from pysimd._geometry import NHWC, Layout, images_of, layout_of, number
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -31,7 +31,7 @@ def lrn(
     size = number(size, "size", 1)
     if size % 2 == 0:
         raise ValueError(f"size is {size}, expected an odd number")
-    out, dst = output(out, x.shape, x, FLOAT32, (x,), ("x",))
+    out, dst = output(out, x.shape, (x,), ("x",))
     k = ffi.new("float[3]", (bias, alpha / size, -beta))
     images, spatial = lead[0] if lead else 1, height * width
     if form == NHWC:  # the images of a batch are one after the other, as the pixels of one are

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, Shape, floats, output, tensor, vector_or_null
-from pysimd._convolution import Params, activation_of, buffer_of, params_of
+from pysimd._arrays import Array, Shape, tensor, tensor_or_null
+from pysimd._convolution import ConvolutionContext, Functions, Params, activation_of, params_of
 from pysimd._geometry import NHWC, Padding, Pair, images_of, number, output_size, pair, shape_of, shape_of_images, sides
 from pysimd._library import ffi, lib
-from pysimd.calls import call
-from pysimd.context import Context
 from pysimd.enums import Activation
 from pysimd.errors import check
 
@@ -31,7 +29,7 @@ class ConvolutionStage:
     activation: str | Activation = "identity"
 
 
-class MergedConvolution32f(Context):
+class MergedConvolution32f(ConvolutionContext):
     """Two or three convolutions of NHWC images in one go: what lies between them stays in the caches.
 
     src_shape : (H, W, C), or a batch of them, which has its size fixed here.
@@ -53,8 +51,16 @@ class MergedConvolution32f(Context):
     Raises ValueError for stages that cannot be. Formula: SimdSynetMergedConvolution32fInit.
     """
 
+    _functions = Functions(
+        lib.SimdSynetMergedConvolution32fInit,
+        lib.SimdSynetMergedConvolution32fExternalBufferSize,
+        lib.SimdSynetMergedConvolution32fInternalBufferSize,
+        lib.SimdSynetMergedConvolution32fSetParams,
+        lib.SimdSynetMergedConvolution32fForward,
+    )
+
     def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, add: bool = False) -> None:
-        self.src_shape: Shape = shape_of(src_shape, "src_shape")
+        self.src_shape = shape_of(src_shape, "src_shape")
         self._stages = tuple(stages)
         lead, c, h, w = images_of(self.src_shape, NHWC, "src_shape")
         convs = ffi.new("SimdConvolutionParameters[]", max(len(self._stages), 1))
@@ -65,23 +71,10 @@ class MergedConvolution32f(Context):
             self.weight_shapes += (weight,)
             self._activations += (activation_of(stage.activation),)
         self.dst_shape = shape_of_images(lead, c, h, w, NHWC)
-        self._given: tuple[Any, ...] | None = None
         super().__init__(
-            lib.SimdSynetMergedConvolution32fInit(
-                lead[0] if lead else 1, convs, len(self._stages), lib.SimdTrue if add else lib.SimdFalse
-            ),
+            self._functions.init(lead[0] if lead else 1, convs, len(self._stages), lib.SimdTrue if add else lib.SimdFalse),
             {"src_shape": self.src_shape, "stages": self._stages, "add": add},
         )
-
-    @property
-    def external_buffer_size(self) -> int:
-        """The number of floats of the `buf` that :meth:`forward` can be given."""
-        return int(lib.SimdSynetMergedConvolution32fExternalBufferSize(self._open()))
-
-    @property
-    def internal_buffer_size(self) -> int:
-        """The number of floats that the context holds now."""
-        return int(lib.SimdSynetMergedConvolution32fInternalBufferSize(self._open()))
 
     def set_params(
         self,
@@ -108,33 +101,13 @@ class MergedConvolution32f(Context):
         arrays: tuple[list[Any], ...] = ([], [], [])
         for i, (values, term, numbers) in enumerate(zip(*lists)):
             shape, activation = self.weight_shapes[i], self._activations[i]
-            arrays[0].append(floats(values, f"weight[{i}]"))
-            if values.shape != shape:
-                raise ValueError(f"weight[{i}] has shape {values.shape}, expected {shape}")
-            arrays[1].append(vector_or_null(term, f"bias[{i}]", shape[-1]))
+            arrays[0].append(tensor(values, f"weight[{i}]", shape))
+            arrays[1].append(tensor_or_null(term, f"bias[{i}]", (shape[-1],)))
             arrays[2].append(params_of(numbers, activation, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
-        lib.SimdSynetMergedConvolution32fSetParams(handle, weights, ffi.NULL, terms, numbers)
+        self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
         check()
         self._given = lists[0], lists[1], lists[2]
-
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Convolves `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
-
-        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
-            memory of the calling thread. The result does not depend on it.
-        """
-        handle = self._open()
-        src = tensor(x, "x", FLOAT32, self.src_shape)
-        out, dst = output(out, self.dst_shape, x, FLOAT32, (x,), ("x",))
-        scratch = ffi.NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst)
-        call(lib.SimdSynetMergedConvolution32fForward, handle, src, scratch, dst)
-        return out
-
-    __call__ = forward
-
-    def _weights(self) -> tuple[Any, ...] | None:
-        return self._given
 
 
 def _describe(conv: Any, stage: ConvolutionStage, name: str, c: int, h: int, w: int) -> tuple[Shape, tuple[int, int, int]]:

@@ -67,7 +67,7 @@ def _plan(shape: Shape, form: int, kernel: Pair, stride: Pair | None, padding: P
 
 
 def _planned(x: Array, kernel: Any, stride: Any, padding: Any, layout: Layout, ceil: bool, across: Any = None) -> _Plan:
-    """The plan of a call. To the cache 2.0 and 2 are one key, so it gets integers alone: what else there is, is read here."""
+    """The plan of a call. To the cache 2.0 and 2 are one key, so it gets integers alone: others are read here."""
     if type(kernel) is not int:
         kernel = pair(kernel, "kernel", 1)
     if stride is not None and type(stride) is not int:
@@ -121,7 +121,7 @@ def pooling_max(
         across = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1), pair(padding_c, "padding_c", 0)
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode, across)
     src = pointer(x, "x", element)
-    out, dst = output(out, plan.dst_shape, x, element, (x,), ("x",))
+    out, dst = output(out, plan.dst_shape, (x,), ("x",), element=element, ctype=element.ctype, like=x)
     if element is FLOAT32:
         function = lib.SimdSynetPoolingMax32f
     else:
@@ -150,6 +150,6 @@ def pooling_average(
     """
     src = floats(x, "x")
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
-    out, dst = output(out, plan.dst_shape, x, FLOAT32, (x,), ("x",))
+    out, dst = output(out, plan.dst_shape, (x,), ("x",))
     _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude_pad else 0)
     return out

@@ -88,6 +88,6 @@ def set_input(
     height, width = image.shape[:2]
     shape = shape_of_images((), channels, height, width, target)
     lows, highs = _values(lower, "lower", channels), _values(upper, "upper", channels)
-    out, dst = output(out, shape, _LIKE, FLOAT32, (image,), ("image",))
+    out, dst = output(out, shape, (image,), ("image",))
     call(lib.SimdSynetSetInput, src, width, height, stride, form, lows, highs, dst, channels, target)
     return out

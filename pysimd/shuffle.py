@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import FLOAT32, Array, apart, floats, output
+from pysimd._arrays import Array, apart, floats, output
 from pysimd._geometry import NHWC, Layout, images_of, layout_of
 from pysimd._library import lib
 from pysimd.calls import call
@@ -11,8 +11,8 @@ from pysimd.calls import call
 def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
     """Parts the channels of `a` and then `b` into the even and the odd ones: (even, odd).
 
-    a, b : float32, contiguous, each with an even number of channels: (C, H, W) for "nchw", (H, W, C) for "nhwc"; or a batch of
-        them. They agree in all but C.
+    a, b : float32, contiguous, each with an even number of channels: (C, H, W) for "nchw", (H, W, C) for "nhwc"; or a batch
+        of them. They agree in all but C.
     out : two arrays with half as many channels as `a` and `b` have together.
 
     Formula: SimdSynetShuffleLayerForward.
@@ -32,8 +32,8 @@ def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Ar
     expected[axis] = half = (channels0 + channels1) // 2
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError(f"out is {out!r}, expected a tuple of two arrays")
-    out0, dst0 = output(out and out[0], tuple(expected), a, FLOAT32, (a, b), ("a", "b"))
-    out1, dst1 = output(out and out[1], tuple(expected), a, FLOAT32, (a, b), ("a", "b"))
+    out0, dst0 = output(out and out[0], tuple(expected), (a, b), ("a", "b"))
+    out1, dst1 = output(out and out[1], tuple(expected), (a, b), ("a", "b"))
     apart(dst0, "out", dst1, "itself")
     spatial = height * width
     # In NHWC the images of a batch are one after the other, as the pixels of one are.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from operator import index
 
-from pysimd._arrays import FLOAT32, Array, floats, output
+from pysimd._arrays import Array, floats, output
 from pysimd._library import lib
 from pysimd.calls import call
 
@@ -24,6 +24,6 @@ def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank
     shape = x.shape
-    out, dst = output(out, shape, x, FLOAT32, (x,), ("x",), 1)
+    out, dst = output(out, shape, (x,), ("x",), 1)
     call(lib.SimdSynetSoftmaxLayerForward, src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
     return out

@@ -14,8 +14,8 @@ def register_threadpoolctl() -> bool:
     or is one before 3.2, which takes no libraries but its own.
 
     After it ``threadpoolctl.threadpool_info()`` has an entry whose ``internal_api`` is "simdnet", and
-    ``threadpoolctl.threadpool_limits()`` sets its number of threads as it does those of other libraries. Importing pysimd does
-    this by itself when threadpoolctl has been imported before, and only then, since it would slow every other import.
+    ``threadpoolctl.threadpool_limits()`` sets its number of threads as it does those of other libraries. Importing pysimd
+    does this by itself when threadpoolctl has been imported before, and only then, since it would slow every other import.
     """
     global _registered_with
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, floats, output
+from pysimd._arrays import Array, floats, output
 from pysimd._library import lib
 from pysimd.calls import call
 from pysimd.enums import UnaryOperation
@@ -18,8 +18,8 @@ _OPERATIONS: dict[Any, int] = {key: int(u) for u in UnaryOperation for key in (u
 def unary(x: Array, operation: str | UnaryOperation, *, out: Array | None = None) -> Array:
     """One of the operations "abs", "exp", "log", "neg", "rsqrt", "sqrt", "tanh" and "zero".
 
-    abs, neg, sqrt and zero are exact, the others within 2 ULP. Special values are those of NumPy: the logarithm of 0 is -inf,
-    of less it is NaN. Formula: SimdSynetUnaryOperation32fLayerForward.
+    abs, neg, sqrt and zero are exact, the others within 2 ULP. Special values are those of NumPy: the logarithm of 0 is
+    -inf, of less it is NaN. Formula: SimdSynetUnaryOperation32fLayerForward.
     """
     try:
         kind = _OPERATIONS[operation]
@@ -31,7 +31,7 @@ def unary(x: Array, operation: str | UnaryOperation, *, out: Array | None = None
 
 def _apply(kind: int, x: Array, out: Array | None) -> Array:
     src = floats(x, "x")
-    out, dst = output(out, x.shape, x, FLOAT32, (x,), ("x",), 1)
+    out, dst = output(out, x.shape, (x,), ("x",), 1)
     call(lib.SimdSynetUnaryOperation32fLayerForward, src, x.size, kind, dst)
     return out
 

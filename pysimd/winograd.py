@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pysimd._arrays import FLOAT32, Array, floats, output
+from pysimd._arrays import Array, floats, output
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, pair, sides
 from pysimd._library import lib
 from pysimd.calls import call
@@ -68,8 +68,8 @@ def winograd_filter(
     """Transforms the weights of a convolution of stride 1: one plane for each coefficient.
 
     weight : float32: (ky, kx, C, D) for "nhwc", giving (T, C, D); (D, C, ky, kx) for "nchw", giving (T, D, C).
-    kernel, block : taps of the kernel and outputs of a tile, a number or (y, x) each: (1, 3) and (1, 5) with (1, 4), 2 with 2
-        or 4, 3 with 2, 3 or 4.
+    kernel, block : taps of the kernel and outputs of a tile, a number or (y, x) each: (1, 3) and (1, 5) with (1, 4), 2 with
+        2 or 4, 3 with 2, 3 or 4.
     out : the result; T is (ky + block_y - 1) * (kx + block_x - 1).
 
     With ``v = winograd_input(x)`` and ``m = v @ u`` for "nhwc", or ``m = u @ v`` for "nchw", ``winograd_output(m, ...)`` is
@@ -84,7 +84,7 @@ def winograd_filter(
         axes = f"D, C, {taps[0]}, {taps[1]}" if nchw else f"{taps[0]}, {taps[1]}, C, D"
         raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
     sizes = weight.shape[:2] if nchw else weight.shape[2:]
-    out, dst = output(out, (_coefficients(taps, outputs), *sizes), weight, FLOAT32, (weight,), ("weight",))
+    out, dst = output(out, (_coefficients(taps, outputs), *sizes), (weight,), ("weight",))
     call(functions[0], src, sizes[0] * sizes[1], dst, 0 if nchw else 1)
     return out
 
@@ -119,7 +119,7 @@ def winograd_input(
     tiles = -(-dst_h // outputs[0]) * -(-dst_w // outputs[1])
     planes = _coefficients(taps, outputs)
     shape = (planes, channels, tiles) if nchw else (planes, tiles, channels)
-    out, dst = output(out, shape, x, FLOAT32, (x,), ("x",))
+    out, dst = output(out, shape, (x,), ("x",))
     pads = top, left, bottom, right
     call(functions[1], src, channels, height, width, *pads, dst, tiles * channels, 0 if nchw else 1)
     return out
@@ -152,6 +152,6 @@ def winograd_output(
         raise ValueError(f"m has shape {m.shape}, expected ({axes})")
     channels = m.shape[1 if nchw else 2]
     shape = (channels, height, width) if nchw else (height, width, channels)
-    out, dst = output(out, shape, m, FLOAT32, (m,), ("m",))
+    out, dst = output(out, shape, (m,), ("m",))
     call(functions[2], src, tiles * channels, dst, channels, height, width, 0 if nchw else 1)
     return out

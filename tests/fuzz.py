@@ -4,11 +4,11 @@
 
 FILE has the call that is being made, for whoever finds this process dead.
 
-Sizes are small, or so large that no array has them: then the function must refuse, or not depend on them. Pointers are NULL or
-lead to more memory than small sizes need. So whatever is drawn, a crash is the library's fault, and so is a call without an
-end, an error without a sentence, and an element written by a call that is refused. Most calls have one or two faults, many
-none. The numbers come from the standard library's generator: one that could shrink a failure would make a fiftieth of the
-calls, and could not after a crash.
+Sizes are small, or so large that no array has them: then the function must refuse, or not depend on them. Pointers are NULL
+or lead to more memory than small sizes need. So whatever is drawn, a crash is the library's fault, and so is a call without
+an end, an error without a sentence, and an element written by a call that is refused. Most calls have one or two faults,
+many none. The numbers come from the standard library's generator: one that could shrink a failure would make a fiftieth of
+the calls, and could not after a crash.
 """
 
 from __future__ import annotations
@@ -195,7 +195,11 @@ class Arguments:
     def _set_output(self, p: dict[str, Any]) -> None:
         for axis, before, after in (("Y", "padY", "padH"), ("X", "padX", "padW")):
             src, dst = ("srcH", "dstH") if axis == "Y" else ("srcW", "dstW")
-            span, pads, stride = (p["kernel" + axis] - 1) * p["dilation" + axis] + 1, p[before] + p[after], p["stride" + axis]
+            span, pads, stride = (
+                (p["kernel" + axis] - 1) * p["dilation" + axis] + 1,
+                p[before] + p[after],
+                p["stride" + axis],
+            )
             up = stride * (p[src] - 1) + span - pads
             p[dst] = (up if "Deconvolution" in self._function else (p[src] + pads - span) // max(stride, 1) + 1) % (1 << 64)
 

@@ -493,10 +493,16 @@ def convolution_8i(
 
 
 def convolution_16b(
-    x: Array, weight: Array, bias: Array | None, geometry: tuple[Any, ...], activation: str, params: Array | None, small: bool
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    geometry: tuple[Any, ...],
+    activation: str,
+    params: Array | None,
+    small: bool,
 ) -> tuple[Array, Array]:
-    """One image (C, H, W), float32 or bfloat16 as uint16, before its result is rounded, and the bound of the result, which is
-    bfloat16 where `small`: the float chain's, what numbers below 2^-126 add that may count as 0, and half a unit."""
+    """One image (C, H, W), float32 or bfloat16 as uint16, before its result is rounded, and the bound of the result, which
+    is bfloat16 where `small`: the float chain's, what numbers below 2^-126 add that may count as 0, and half a unit."""
     stride, dilation, pad, group = geometry
     numbers = from_bfloat16(x if x.dtype == np.uint16 else to_bfloat16(x))
     weights = from_bfloat16(to_bfloat16(weight))
@@ -632,7 +638,9 @@ def winograd_input(x: Array, kind: Kind, pad: tuple[int, int, int, int]) -> tupl
     whole = np.zeros((x.shape[0], tiles_y * by + ky - 1 + x.shape[1], tiles_x * bx + kx - 1 + x.shape[2]), x.dtype)
     whole[:, top : top + x.shape[1], left : left + x.shape[2]] = x
     tiles = [
-        whole[:, i * by : i * by + by + ky - 1, j * bx : j * bx + bx + kx - 1] for i in range(tiles_y) for j in range(tiles_x)
+        whole[:, i * by : i * by + by + ky - 1, j * bx : j * bx + bx + kx - 1]
+        for i in range(tiles_y)
+        for j in range(tiles_x)
     ]
     v, bound = _two_sided(1, kind, np.stack(tiles, 1))
     return tuple(np.moveaxis(a.reshape(*a.shape[:2], -1), 2, 0) for a in (v, bound))  # type: ignore[return-value]

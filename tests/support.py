@@ -64,7 +64,7 @@ def assert_within(actual: Array, expected: Array, bound: Array) -> None:
 
 
 def assert_ulp(actual: Array, expected: Array, ulp: float) -> None:
-    """Compares with float64 values: within so many units in the last place of float32; NaN for NaN, infinity for overflow."""
+    """Compares with float64 values: within so many units in the last place of float32; NaN for NaN, overflow is inf."""
     assert actual.dtype == np.float32
     with np.errstate(all="ignore"):
         nearest = expected.astype(np.float32)

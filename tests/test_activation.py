@@ -131,6 +131,7 @@ def test_in_place_and_out(rng: np.random.Generator, name: str) -> None:
         ({"x": np.zeros(8)}, TypeError, "x has dtype float64, expected float32"),
         ({"x": np.zeros(8, np.uint16)}, TypeError, "x has dtype uint16, expected float32"),
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
+        ({"x": np.ma.masked_equal(np.arange(8, dtype=np.float32), 3)}, ValueError, "x has masked elements"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
         ("a", TypeError, "real number"),
         ("", TypeError, "real number"),
@@ -141,6 +142,21 @@ def test_refused(name: str, change: Any, error: type[Exception], sentence: str) 
     for parameter in DEFAULTS[name]:
         arguments = {"x": np.ones(8, np.float32), **(change if isinstance(change, dict) else {parameter: change})}
         assert_refused(getattr(pysimd, name), error, sentence, np.full(8, 7, np.float32), **arguments)
+
+
+def test_the_sign_of_a_zero_parameter_counts(isa: str) -> None:
+    x = np.full(40, -1, np.float32)
+    for zero in (0.0, -0.0):
+        assert (np.signbit(pysimd.restrict_range(x, lower=zero, upper=1)) == np.signbit(zero)).all()
+        assert (np.signbit(pysimd.elu(x, alpha=zero)) != np.signbit(zero)).all()
+        assert (np.signbit(pysimd.prepare(pysimd.elu, x, alpha=zero)()) != np.signbit(zero)).all()
+
+
+def test_masked_arrays_without_a_mask() -> None:
+    x = np.ma.masked_array(np.arange(-4, 4, dtype=np.float32))
+    assert_same(pysimd.relu(x), pysimd.relu(x.data))
+    out = np.ma.masked_less(np.zeros(8, np.float32), 1)
+    assert_refused(pysimd.relu, ValueError, "out has masked elements", out, x=x.data)
 
 
 def test_refused_out() -> None:

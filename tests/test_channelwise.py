@@ -13,7 +13,18 @@ import pysimd
 
 LAYOUTS = ["nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c"]
 
-SHAPES = [(1, 1, 1), (3, 5, 7), (4, 2, 9), (8, 3, 3), (16, 4, 5), (17, 1, 33), (64, 7, 7), (2, 9, 40), (35, 2, 1), (70, 1, 3)]
+SHAPES = [
+    (1, 1, 1),
+    (3, 5, 7),
+    (4, 2, 9),
+    (8, 3, 3),
+    (16, 4, 5),
+    (17, 1, 33),
+    (64, 7, 7),
+    (2, 9, 40),
+    (35, 2, 1),
+    (70, 1, 3),
+]
 
 #: The layers of one result: the function, and its coefficients; a number in place of an array is one for all channels.
 LAYERS: dict[str, tuple[Callable[..., Array], list[str], list[str]]] = {

@@ -244,7 +244,7 @@ def resident_bytes() -> int:
 
 
 def test_contexts_are_released() -> None:
-    """Packed weights of 9 MB each, forty times; some contexts go by close, some by reference, some by the cycle collector."""
+    """Packed weights of 9 MB each, forty times; some contexts go by close, some by reference, some by the collector."""
     weight = np.ones((3, 3, 512, 512), np.float32)
 
     def use(times: int) -> None:

@@ -1,4 +1,4 @@
-"""Quantised convolution on every instruction set against the reference, to the bit; statistics; arguments that do not fit."""
+"""Quantised convolution on every instruction set against the reference, to the bit; statistics; bad arguments."""
 
 from __future__ import annotations
 

@@ -272,7 +272,9 @@ def test_statistics_are_those_of_the_training_images(tmp_path: Path) -> None:
         np.testing.assert_allclose(shipped, made, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tensors": [{"min": [0]}]}', '{"tensors": [{"min": [0], "max": ["a"]}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"tensors": [{"min": [0]}]}', '{"tensors": [{"min": [0], "max": ["a"]}]}']
+)
 def test_broken_statistics_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "statistics.json").write_text(text)
     with pytest.raises(files.FormatError, match="is not a statistics file"):

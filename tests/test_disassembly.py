@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The register tiles stay in registers: no vector goes through the stack in an innermost loop that multiplies.
 
-A tile whose sums spill is right and three to ten times slower, and no other test sees it. This one disassembles the objects of
-the tiles and of other kernels that keep arrays of sums:
+A tile whose sums spill is right and three to ten times slower, and no other test sees it. This one disassembles the objects
+of the tiles and of other kernels that keep arrays of sums:
 
     python3 tests/test_disassembly.py build/x86_64-gcc/obj
 
-Under pytest it looks at what ``make`` has built for this machine. Only gcc's objects are looked at: clang 14 keeps the sums of
-a few small tiles in memory.
+Under pytest it looks at what ``make`` has built for this machine. Only gcc's objects are looked at: clang 14 keeps the sums
+of a few small tiles in memory.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def _objdump(path: Path) -> str | None:
 
 
 def _functions(path: Path, objdump: str) -> dict[str, list[Line]]:
-    text = subprocess.run([objdump, "-d", "--no-show-raw-insn", str(path)], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [objdump, "-d", "--no-show-raw-insn", str(path)], check=True, capture_output=True, text=True
+    ).stdout
     functions: dict[str, list[Line]] = {}
     lines: list[Line] = []
     for row in text.splitlines():

@@ -23,7 +23,9 @@ import pysimd
     alpha=st.sampled_from([1.0, 0.0, -0.5, 3.0]),
     beta=st.sampled_from([0.0, 1.0, 2.5]),
 )
-def test_against_the_formula(isa: str, m: int, n: int, k: int, transposed: bool, seed: int, alpha: float, beta: float) -> None:
+def test_against_the_formula(
+    isa: str, m: int, n: int, k: int, transposed: bool, seed: int, alpha: float, beta: float
+) -> None:
     rng = np.random.default_rng(seed)
     gaps = rng.integers(0, 5, 3)
     a = floats(rng, m, k + gaps[0])[:, :k]

@@ -331,6 +331,22 @@ def test_errors_belong_to_their_thread() -> None:
     assert ffi.string(lib.SimdnetLastError()) == b""
 
 
+def test_errno_of_another_is_no_error() -> None:
+    """A refusal is found by errno; what somebody else left there is looked at, and wiped out."""
+    import _cffi_backend
+
+    x = np.ones(4, np.float32)
+    prepared = pysimd.prepare(pysimd.relu, x)
+    calls: list[Callable[[], Any]] = [lambda: pysimd.relu(x), prepared]
+    for call in calls:
+        _cffi_backend.set_errno(77)
+        assert (call() == x).all()
+        assert _cffi_backend.get_errno() == 0
+    with pytest.raises(ValueError, match="no such level"):
+        pysimd.set_max_isa("no such level")
+    assert (prepared() == x).all()
+
+
 def test_state_error_is_a_value_error() -> None:
     assert issubclass(pysimd.StateError, ValueError)
     assert pickle.loads(pickle.dumps(pysimd.StateError("closed"))).args == ("closed",)

@@ -427,7 +427,13 @@ def test_inner_product_of_size_0_is_the_bias() -> None:
 )
 def test_eltwise_refused_by_c(change: dict[str, Any], word: str) -> None:
     data, dst = np.ones(6, np.float32), np.full(6, 7, np.float32)
-    values: dict[str, Any] = {"first": address(data), "second": address(data), "weight": address(data), "count": 2, "size": 6}
+    values: dict[str, Any] = {
+        "first": address(data),
+        "second": address(data),
+        "weight": address(data),
+        "count": 2,
+        "size": 6,
+    }
     values.update(type=lib.SimdSynetEltwiseOperationSum, dst=address(dst))
     values.update(change)
     listed = ffi.new("float *[]", [values.pop("first"), values.pop("second")])

@@ -31,7 +31,9 @@ def test_selftest(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["relu", "winograd_output", "convolution"])
-def test_selftest_finds_what_is_broken(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_selftest_finds_what_is_broken(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     right = getattr(pysimd, name)
 
     def broken(*args: object, **kwargs: object) -> Array:

@@ -43,7 +43,15 @@ def check(
         y = context(x)
         assert y.shape == context.dst_shape
     described = [
-        (w.transpose(3, 2, 0, 1), b, (s.stride,) * 2, sides(s.padding), w.shape[3] if s.dst_c is None else 1, s.activation, p)
+        (
+            w.transpose(3, 2, 0, 1),
+            b,
+            (s.stride,) * 2,
+            sides(s.padding),
+            w.shape[3] if s.dst_c is None else 1,
+            s.activation,
+            p,
+        )
         for s, w, b, p in zip(stages, weights, biases, params)
     ]
     for image, result in zip(x, y):
@@ -78,7 +86,11 @@ def geometries(draw: Any) -> Any:
         Stage(k, c, s, draw(st.integers(k // 2, k)), draw(st.sampled_from(sorted(PARAMS))))
         for k, c, s in zip(kernels, channels, strides)
     ]
-    return (draw(size), draw(size), draw(st.integers(1, 20))), stages, draw(st.sampled_from([(0, 3), (0, 3), (0, 2), (1, 3)]))
+    return (
+        (draw(size), draw(size), draw(st.integers(1, 20))),
+        stages,
+        draw(st.sampled_from([(0, 3), (0, 3), (0, 2), (1, 3)])),
+    )
 
 
 @given(case=geometries())
@@ -210,7 +222,11 @@ def test_forward_before_set_params() -> None:
             ValueError,
             r"conv\[1\].group is 1, expected 8 as srcC",
         ),
-        ({"stages": [Stage(1, 8), Stage((3, 5)), Stage(1, 4)]}, ValueError, r"conv\[1\].kernelX is 5, expected 3 as kernelY"),
+        (
+            {"stages": [Stage(1, 8), Stage((3, 5)), Stage(1, 4)]},
+            ValueError,
+            r"conv\[1\].kernelX is 5, expected 3 as kernelY",
+        ),
         ({"stages": [Stage(1), Stage(3), Stage(1, 4)]}, ValueError, r"conv\[0\].group is 4, expected 1"),
         ({"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]}, ValueError, r"conv\[2\].kernelY is 3, expected 1"),
         ({"stages": block(8, 4, kernel=9)}, ValueError, r"conv\[1\].kernelY is 9, expected 3, 5 or 7"),

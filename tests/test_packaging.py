@@ -33,7 +33,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy2(ROOT / name, copy)
     for name in ("libsrc", "include", "pysimd", "build"):
         shutil.copytree(
-            ROOT / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "tests", "bdist*", "lib*-*")
+            ROOT / name,
+            copy / name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("__pycache__", "tests", "bdist*", "lib*-*"),
         )
     build = ("pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation")
     run(sys.executable, "-m", *build, "--wheel-dir", str(copy / "dist"), ".", cwd=copy)

@@ -1,4 +1,4 @@
-"""The Winograd transforms on every instruction set against the reference, and put together against the direct convolution."""
+"""The Winograd transforms on every instruction set against the reference, and together against the convolution."""
 
 from __future__ import annotations
 

@@ -184,7 +184,8 @@ def main() -> int:
 
     statistics = files.read_statistics(STATISTICS, network)
     print(
-        "\nBy kinds of numbers, from Python on the newest instruction set; bfloat16: convolutions of floats that were rounded;"
+        "\nBy kinds of numbers, from Python on the newest instruction set; bfloat16: convolutions of floats that were "
+        "rounded;"
     )
     print("int8: of 8-bit integers, quantised by statistics of the training images. In brackets, times float.\n")
     with pysimd.max_isa(levels[-1]):

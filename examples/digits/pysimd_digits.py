@@ -117,7 +117,7 @@ def _options(layer: files.Layer) -> dict[str, Any]:
 
 
 def _until_convolution(kind: int, later: list[int]) -> bool:
-    """Whether a layer's result may be of small numbers: nothing but max pooling stands between it and the next convolution."""
+    """Whether a layer's result may be of small numbers: only max pooling stands between it and the next convolution."""
     follows = next((other for other in later if other != files.MAX_POOLING), None)
     return kind in (files.CONVOLUTION, files.MAX_POOLING) and follows == files.CONVOLUTION
 

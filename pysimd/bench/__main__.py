@@ -129,7 +129,10 @@ def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
 def _load(arguments: argparse.Namespace) -> None:
     """Rows of all files; what else there is, of the first."""
     files = [json.loads(path.read_text()) for path in arguments.load]
-    figures = {**files[0], **{rows: [row for file in files for row in file.get(rows, ())] for rows in ("results", "networks")}}
+    figures = {
+        **files[0],
+        **{rows: [row for file in files for row in file.get(rows, ())] for rows in ("results", "networks")},
+    }
     _draw(figures, arguments)
     results = table.read(figures)
     if results:

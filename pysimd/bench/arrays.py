@@ -1,8 +1,8 @@
 """Arrays for timing: aligned to a cache line, and each at another offset within its page.
 
 NumPy's own large arrays begin 16 bytes into a page. Every wide vector would then cross a cache line, and the loads of one
-array would wait for the stores to the other one that lie a multiple of 4096 bytes away: times would tell more about that than
-about the function.
+array would wait for the stores to the other one that lie a multiple of 4096 bytes away: times would tell more about that
+than about the function.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The table of layers that the benchmarks time: shapes of published networks, one line each.
 
 Every case calls C through arguments that are bound once, so that a time is the function's and not the wrapper's. An aim is
-what we hold the fastest level of a machine to: a fraction of its multiply-add peak for layers that compute, microseconds on a
-core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that move memory.
+what we hold the fastest level of a machine to: a fraction of its multiply-add peak for layers that compute, microseconds on
+a core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that move memory.
 """
 
 from __future__ import annotations
@@ -743,7 +743,10 @@ def _cases() -> list[Case]:
         _convolution_8i("nhwc", "512x7x7", 512, 3, aim=0.85),
         _convolution_8i("nchw", "64x56x56", 64, 3),
         _convolution_8i("nhwc", "3x224x224", 64, 7, 2),
-        *[_convolution_8i("nhwc", shape, 0, 3) for shape in ("32x112x112", "144x56x56", "192x28x28", "384x14x14", "960x7x7")],
+        *[
+            _convolution_8i("nhwc", shape, 0, 3)
+            for shape in ("32x112x112", "144x56x56", "192x28x28", "384x14x14", "960x7x7")
+        ],
         *[_convolution_8i("nhwc", shape, 0, 3, 2) for shape in ("96x112x112", "144x56x56", "576x14x14")],
         *[
             _convolution_16b(layout, shape, o, kernel, stride)

@@ -1,11 +1,11 @@
 """Two files of figures: what became faster, what slower, and what is noise.
 
-What is compared of a layer is each round's time over that of its limit in the same round, so that what slows the machine for a
-while slows both; of a network it is the time. The rule: a row is `faster` or `slower` where the two-sided Mann-Whitney test of
-the rounds gives p below 0.01, and medians as well as the fastest rounds' times differ by more than 2% in that direction; all
-else is `noise`. The test asks how rarely rounds that differ by chance alone would be sorted so well. The medians' 2% are for
-what lies between two runs and not between rounds: where arrays lie, the clock. The fastest rounds are what the machine does
-when nobody disturbs it: neighbours for a whole row do not pass for a change.
+What is compared of a layer is each round's time over that of its limit in the same round, so that what slows the machine for
+a while slows both; of a network it is the time. The rule: a row is `faster` or `slower` where the two-sided Mann-Whitney
+test of the rounds gives p below 0.01, and medians as well as the fastest rounds' times differ by more than 2% in that
+direction; all else is `noise`. The test asks how rarely rounds that differ by chance alone would be sorted so well. The
+medians' 2% are for what lies between two runs and not between rounds: where arrays lie, the clock. The fastest rounds are
+what the machine does when nobody disturbs it: neighbours for a whole row do not pass for a change.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class Change:
-    """A row of both files. The ratio is the second file's over the first one's, with its 95% interval by bootstrap; `least` is
-    that of the fastest rounds."""
+    """A row of both files. The ratio is the second file's over the first one's, with its 95% interval by bootstrap; `least`
+    is that of the fastest rounds."""
 
     row: str
     before: float

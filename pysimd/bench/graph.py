@@ -323,10 +323,11 @@ def steps_of(net: Network) -> list[Step]:
 
 
 class Runner:
-    """A network, ready to run on this library: contexts with their weights, arrays that layers share, one call for each step.
+    """A network, ready to run on this library: contexts with their weights, arrays that layers share, one call for each
+    step.
 
-    ``runner(image)`` takes (H, W, C) float32 and gives the last layer's array, which the next call overwrites. Who writes the
-    image into ``runner.image`` calls ``runner.run()``.
+    ``runner(image)`` takes (H, W, C) float32 and gives the last layer's array, which the next call overwrites. Who writes
+    the image into ``runner.image`` calls ``runner.run()``.
     """
 
     def __init__(self, net: Network) -> None:
@@ -456,7 +457,9 @@ def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
             "add": lambda: prepare(pysimd.eltwise, x, out=y),
             "scale": lambda: prepare(pysimd.scale, x[0], x[1].reshape(-1), out=y),
             "part": lambda: partial(np.copyto, y, x[0][:, :, -node.shape[0] :]),
-            "enlarge": lambda: partial(np.copyto, y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]),
+            "enlarge": lambda: partial(
+                np.copyto, y.reshape(*x[0].shape[:1], 2, -1, 2, node.shape[0]), x[0][:, None, :, None]
+            ),
             "sigmoid": lambda: prepare(pysimd.sigmoid, x[0], out=y),
             "softmax": lambda: prepare(pysimd.softmax, x[0], out=y),
         }
@@ -472,8 +475,8 @@ def _plain(node: Node, x: list[Array], y: Array) -> list[Callable[[], Any]]:
 
 
 def _arrays(net: Network, steps: list[Step]) -> dict[int, Array]:
-    """An (H, W, C) array for the image and each result. They are parts of one block, so that it has large pages; results that
-    are not needed at the same time lie in the same place, which is then in the caches still."""
+    """An (H, W, C) array for the image and each result. They are parts of one block, so that it has large pages; results
+    that are not needed at the same time lie in the same place, which is then in the caches still."""
     end = len(net.nodes)
     born = {0: 0} | {step.result: step.result for step in steps}
     last = {j: step.result for step in steps for j in step.inputs} | {0: end, end - 1: end}

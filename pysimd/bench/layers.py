@@ -101,7 +101,7 @@ _random = np.random.default_rng(1)
 
 @dataclass(frozen=True)
 class Quantised:
-    """The bytes of a layer whose source is within 0 .. 1 and whose result is cut to 0 .. `most`. A step is the worth of 1."""
+    """The bytes of a layer whose source is within 0 .. 1, whose result is cut to 0 .. `most`; a step is the worth of 1."""
 
     src: Array
     src_step: float

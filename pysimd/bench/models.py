@@ -1,7 +1,7 @@
 """The networks of the benchmarks, from the published architectures, for one image.
 
-Batch normalisation is folded into the convolutions, as inference does it. `size` is height and width of the image; the weights
-are random, so only speed and rounding are of interest.
+Batch normalisation is folded into the convolutions, as inference does it. `size` is height and width of the image; the
+weights are random, so only speed and rounding are of interest.
 """
 
 from __future__ import annotations

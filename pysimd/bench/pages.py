@@ -82,7 +82,9 @@ def _machine(figures: Mapping[str, Any]) -> Iterator[str]:
     }
     yield f"<p><code>{html.escape(figures.get('command', ''))}</code></p>"
     yield "<table>"
-    yield from (f"<tr><td>{k}</td><td style='text-align:left'>{html.escape(str(v))}</td></tr>" for k, v in facts.items() if v)
+    yield from (
+        f"<tr><td>{k}</td><td style='text-align:left'>{html.escape(str(v))}</td></tr>" for k, v in facts.items() if v
+    )
     yield "</table>"
 
 

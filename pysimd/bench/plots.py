@@ -104,8 +104,8 @@ def _roofline(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any]) 
             )  # fmt: skip
     axes.axhline(peak / 1e9, color="#444", linewidth=1.2)
     axes.annotate(
-        f"multiply-adds: {peak / 1e9:.0f} GFLOP/s", (left, peak / 1e9), xytext=(4, 4), textcoords="offset points", fontsize=8,
-        color="#444",
+        f"multiply-adds: {peak / 1e9:.0f} GFLOP/s", (left, peak / 1e9), xytext=(4, 4), textcoords="offset points",
+        fontsize=8, color="#444",
     )  # fmt: skip
     for k, family in enumerate(families):
         of_it = [r for r in rows if r["family"] == family]

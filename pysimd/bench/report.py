@@ -31,7 +31,7 @@ def header(peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None)
 
 
 def row(result: Result, peers: Sequence[Peer] = ()) -> str:
-    """One line of the table: median and best time, fraction of the limit, and of the aim where there is one; peers' ratios."""
+    """One line of the table: median and best time, fractions of the limit and of the aim, if any; peers' ratios."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     ratios = (result.peers[peer.NAME].ratio if peer.NAME in result.peers else None for peer in peers)
     return (
@@ -73,7 +73,9 @@ def _failures(results: Iterable[Result]) -> Iterator[str]:
     """What a peer could not do, where others could."""
     for result in results:
         if result.peers or result.uses:
-            yield from (f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items())
+            yield from (
+                f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items()
+            )
 
 
 def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]:
@@ -90,7 +92,9 @@ def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]
         for layout in ("nhwc", "nchw"):
             for isa in dict.fromkeys(result.isa for result in results):
                 rows = [
-                    r for r in results if name in r.uses and r.layout in (layout, "-") and r.isa == isa and r.threads == least
+                    r
+                    for r in results
+                    if name in r.uses and r.layout in (layout, "-") and r.isa == isa and r.threads == least
                 ]
                 yield _sum_line(name, layout, isa, rows, peers)
 

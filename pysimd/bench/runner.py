@@ -29,8 +29,8 @@ _ONLY = {"avx512vnni": "convolution_8i", "avx512bf16": "convolution_16b", "neond
 class PeerTime:
     """A peer's times for a case, and which of its ways that was.
 
-    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both. None where
-    calling the peer takes so much longer than computing that the difference tells nothing.
+    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both. None
+    where calling the peer takes so much longer than computing that the difference tells nothing.
     """
 
     how: str
@@ -147,7 +147,8 @@ class _Peers:
     def times(self, ours: _Timed) -> dict[str, PeerTime]:
         """After the last sample."""
         return {
-            name: PeerTime(self._how[name], timed.median, timed.least, timed.over(ours)) for name, timed in self.timed.items()
+            name: PeerTime(self._how[name], timed.median, timed.least, timed.over(ours))
+            for name, timed in self.timed.items()
         }
 
 
@@ -222,7 +223,11 @@ def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = 
 
 
 def run(
-    cases: Iterable[Case], levels: Sequence[str], rounds: int, others: Sequence[peers.Peer] = (), counts: Sequence[int] = (1,)
+    cases: Iterable[Case],
+    levels: Sequence[str],
+    rounds: int,
+    others: Sequence[peers.Peer] = (),
+    counts: Sequence[int] = (1,),
 ) -> Iterator[Result]:
     """Times every case on every level with every number of threads, yielding results as they come; peers, which have one
     thread, beside the first number."""

@@ -4,6 +4,7 @@
 #include "core/cpu.h"
 #include "core/threads.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -242,7 +243,11 @@ void frame_set_up(enum frame_place place, void ** a)
 }
 
 /* An error text that the next successful call must clear. */
-static void leave_error(void) { SimdnetSetMaxIsa("no such level"); }
+static void leave_error(void)
+{
+    SimdnetSetMaxIsa("no such level");
+    errno = 0; /* which a refusal sets */
+}
 
 static bool no_error(const char * where)
 {
@@ -414,6 +419,10 @@ static bool refusal_good(int kind, const char * argument, void * const * a)
                 fail("bad %s: byte %zu of %s was written", argument, k, array->name);
                 return false;
             }
+    }
+    if (errno == 0) {
+        fail("bad %s: errno is not set", argument);
+        return false;
     }
     if (SimdnetLastErrorKind() != kind) {
         fail("bad %s: error kind %d, expected %d, text \"%s\"", argument, SimdnetLastErrorKind(), kind, text);

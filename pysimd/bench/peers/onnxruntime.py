@@ -37,8 +37,8 @@ _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channel
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
-    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised layers
-    as QLinearConv, in either layout of the images."""
+    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised
+    layers as QLinearConv, in either layout of the images."""
     if block.quantised:
         yield from _quantised(block, layout, values[0])
         return
@@ -212,7 +212,7 @@ def _relu_of_one() -> Any:
 
 
 def _block() -> int:
-    """How many channels a block has on this machine: what the weights of a convolution to 65 are filled up by, and the one."""
+    """How many channels a block has on this machine: what the weights of a convolution to 65 are filled up by, and one."""
     layer = Layer(CONVOLUTION, 64, 4, 4, 65)
     model = _optimized(_model(Block((layer,)), (values_of(layer),)))
     weights = [node.input[1] for node in model.graph.node if node.domain == _BLOCKED and node.op_type == "Conv"]

@@ -9,7 +9,18 @@ import torch
 from torch.nn import functional
 
 from pysimd.bench import arrays
-from pysimd.bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Block, Layer, Values, in_layout
+from pysimd.bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    DECONVOLUTION,
+    INNER_PRODUCT,
+    MAX,
+    Array,
+    Block,
+    Layer,
+    Values,
+    in_layout,
+)
 from pysimd.bench.peers import Unsupported, Way
 
 NAME = "torch"

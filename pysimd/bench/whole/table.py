@@ -122,7 +122,9 @@ def read(figures: Mapping[str, Any]) -> list[Whole]:
     """The results of :func:`figures` again, in the order of networks, one number of threads after the other."""
     results = []
     for row in figures.get("networks", ()):
-        ours, *peers = (Time(**{**taken, "rounds": tuple(taken["rounds"])}) for taken in (row["ours"], *row["peers"].values()))
+        ours, *peers = (
+            Time(**{**taken, "rounds": tuple(taken["rounds"])}) for taken in (row["ours"], *row["peers"].values())
+        )
         found = {name: row[name] for name in ("network", "title", "threads", "isa", "absent")}
         results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers))))
     order = [*USUAL, *MODELS]
