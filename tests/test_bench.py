@@ -5,21 +5,24 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Callable, cast
 
 import numpy as np
 import pytest
 
-from pysimd.bench import cases, compare, peers, report, runner, whole
+import pysimd
+from pysimd.bench import cases, compare, peers, report, runner, ways, whole
 from pysimd.bench.__main__ import main
 from pysimd.bench.graph import Network, reference
 from pysimd.bench.layers import (
     CONVOLUTION,
     INNER_PRODUCT,
     MAX,
+    Array,
     Block,
     Layer,
     Values,
@@ -38,24 +41,30 @@ def test_cases_of_networks() -> None:
 
 
 class NumpyPeer:
-    """A library that is always there; with `wrong` it computes something else."""
+    """A library that is always there; with `wrong` it computes something else. Two of its three ways fail."""
 
     NAME, VERSION = "numpy", np.__version__
 
     def __init__(self, wrong: float = 0) -> None:
         self._wrong = wrong
 
-    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[peers.Way]:
+    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], peers.Way]]:
         (layer,), (its,) = block.layers, values
         if layer.kind != CONVOLUTION or layer.kernel != 1:
-            raise peers.Unsupported("1x1 only")
+            raise ways.Unsupported("1x1 only")
         src, weight = its.src[:, :: layer.stride, :: layer.stride], its.weight[:, :, 0, 0]
 
         def call() -> Any:
             y = np.einsum("oc,chw->ohw", weight, src) + its.bias[:, None, None]
             return np.maximum(y, 0) + self._wrong
 
-        yield peers.Way("einsum", call, call, lambda: None)
+        def broken() -> peers.Way:
+            raise RuntimeError("no memory")
+
+        yield broken
+        yield lambda: peers.Way("einsum", call, call, lambda: None)
+        yield lambda: peers.Way("zero", call, lambda: 0 * call(), lambda: None)
+        raise RuntimeError("nor for more")
 
 
 LAYER = Layer(CONVOLUTION, 16, 7, 7, 8, 1, 2)
@@ -74,9 +83,11 @@ def test_peers_are_compared(layout: str, tmp_path: Path) -> None:
     assert report.row(result, [peer]).count("-> 8") == 1
     figures = report.figures([result], {"numpy": peer.VERSION}, {"torch": "not here"})
     report.write_json(figures, tmp_path / "bench.json")
-    report.write_markdown([result], tmp_path / "bench.md", "make it", [peer], {"torch": "not here"})
-    page = (tmp_path / "bench.md").read_text()
-    assert "`make it`" in page and "without torch: not here" in page and result.info in page
+    page = report.page([result], "`make it`", "a machine", [peer], {"torch": "not here"})
+    assert "`make it`" in page and "a machine" in page and "without torch: not here" in page and result.info in page
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| {case.layer} |")]
+    assert line.startswith(f"| {case.layer} | {layout} | {level} | 1 | ")
+    assert report.read(json.loads(json.dumps(figures)))[0].peers == result.peers
     written = json.loads((tmp_path / "bench.json").read_text())
     assert written["results"][0]["peers"]["numpy"]["seconds"] > 0
     assert written["skipped"] == {"torch": "not here"}
@@ -86,9 +97,25 @@ def test_a_peer_that_computes_something_else_has_no_time() -> None:
     level = runner.isa_levels()[-1]
     result = runner.run_case(cases.of_layer(LAYER, "nhwc"), level, 1, [NumpyPeer(wrong=0.1)])
     assert result.peers == {}
-    assert "something else" in result.absent["numpy"]
+    assert result.absent["numpy"] == "RuntimeError: no memory"  # the first fault
     other = runner.run_case(cases.of_layer(Layer(CONVOLUTION, 4, 5, 5, 4, 3), "nhwc"), level, 1, [NumpyPeer()])
     assert "1x1 only" in other.absent["numpy"]
+
+
+def test_the_fastest_way_of_those_that_are_right() -> None:
+    right, wrong = np.ones(3), np.zeros(3)
+    seconds = {"slow": 3.0, "fast": 1.0, "wrong": 0.5}
+
+    def built(how: str, result: Array) -> Callable[[], peers.Way]:
+        return lambda: peers.Way(how, lambda: how, lambda: result, lambda: None)
+
+    choices = [built("wrong", wrong), built("slow", right), built("fast", right)]
+    assert ways.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
+    assert ways.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
+    with pytest.raises(ways.Unsupported, match="something else, error"):
+        ways.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
+    with pytest.raises(ways.Unsupported, match="no way"):
+        ways.fastest([], lambda call: 1.0, right, 1e-3)
 
 
 def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Result:
@@ -157,7 +184,11 @@ def _figures(samples: tuple[float, ...]) -> dict[str, Any]:
     wholes = [table.Whole("net", "Net", threads, "avx2", ours, times, {"torch": "not here"}) for threads in (1, 2)]
     limits = {"flops": {"avx2": 1e11}, "copy": {"256 KB": 1e11, "4 MB": 9.9e10, "256 MB": 2e10}}
     layer_figures = report.figures(layers, {"numpy": "1"}, {})
-    found = {"command": "bench <&>", "machine": {"line": "a machine", "cpu": "one", "limits": limits}, **layer_figures}
+    found = {
+        "command": "bench <&>",
+        "machine": {"line": "a machine", "cpu": "one", "date": "today", "limits": limits},
+        **layer_figures,
+    }
     return cast("dict[str, Any]", json.loads(json.dumps({**found, **table.figures(wholes)})))
 
 
@@ -210,16 +241,50 @@ def test_pictures_and_page(tmp_path: Path) -> None:
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = tmp_path / "bench.json"
-    line = ["--only", "relu 1000", "--isa", runner.isa_levels()[-1], "--rounds", "2", "--threads", "1,2"]
-    assert main([*line, "--json", str(written)]) == 0
+    counts = [1, 2][: len(os.sched_getaffinity(0))]
+    line = ["--only", "relu 1000", "--isa", runner.isa_levels()[-1], "--rounds", "2"]
+    assert main([*line, "--threads", ",".join(map(str, counts)), "--json", str(written)]) == 0
     figures = json.loads(written.read_text())
-    assert [row["threads"] for row in figures["results"]] == [1, 2]
+    assert [row["threads"] for row in figures["results"]] == counts
     assert figures["machine"]["limits"]["copy"].keys() >= {"256 MB"}
     assert main(["--compare", str(written), str(written)]) == 0
     assert "0 faster, 0 slower" in capsys.readouterr().out
-    for wrong in (["--threads", "0"], ["--network", "no such"], ["--layout", "nchw4c"]):
-        with pytest.raises(SystemExit):
-            main(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (["--threads", "0"], "'0' is no number of at least 1"),
+        (["--threads", "1,x"], "'x' is no number of at least 1"),
+        (["--threads", "1,99999"], "99999 is more than the"),
+        (["--rounds", "0"], "'0' is no number of at least 1"),
+        (["--isa", "nonsense"], "invalid choice: 'nonsense'"),
+        (["--network", "no such"], "invalid choice"),
+        (["--layout", "nchw4c"], "invalid choice"),
+    ],
+)
+def test_a_wrong_command_line(wrong: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(wrong)
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_cap_is_one_for_the_benchmarks() -> None:
+    levels = pysimd.isa_levels()
+    with pysimd.max_isa(levels[1]):
+        assert runner.isa_levels() == list(levels[:2])
+
+
+def test_pages_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of layers and of networks, with each line of the table that was taken."""
+    for name in ("first", "second"):
+        (tmp_path / name).write_text(json.dumps(_figures(BASE)))
+    page = tmp_path / "pages" / "both.md"
+    assert main(["--load", str(tmp_path / "first"), str(tmp_path / "second"), "--markdown", str(page)]) == 0
+    text, printed = page.read_text(), capsys.readouterr().out
+    assert "# Figures" in text and "# Whole networks" in text and "1 runs more like it" in text and "one, today" in text
+    assert text.count("| avx2 | 2 | ") == 4  # of each file a layer and a network
+    assert printed.count("layer 0.002 ") == 4 and printed.count("\nNet ") == 4
 
 
 # ---- whole networks
@@ -248,9 +313,9 @@ def test_libraries_compute_the_same_network(name: str) -> None:
     net = _small()
     image = table.image_of(net)
     exact = reference(net, image)
-    ways = list(library.build(net, image, 1))
-    assert ways
-    for way in ways:
+    built = [build() for build in library.build(net, image, 1)]
+    assert built
+    for way in built:
         way.call()
         assert np.abs(way.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), way.how
 

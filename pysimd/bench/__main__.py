@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pysimd
 from pysimd.bench import compare, machine, pages, peers, report, runner
 from pysimd.bench.cases import CASES, Case, of_networks
 from pysimd.bench.models import MODELS
@@ -17,10 +18,17 @@ from pysimd.bench.progress import Progress
 from pysimd.bench.whole import PEERS, USUAL, table
 
 
-def _counts(text: str) -> list[int]:
-    counts = [int(count) for count in text.split(",")]
-    if min(counts) < 1:
-        raise ValueError
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
+def _threads(text: str) -> list[int]:
+    counts = [_count(part) for part in text.split(",")]
+    with pysimd.num_threads(max(counts)) as most:
+        if most < max(counts):
+            raise argparse.ArgumentTypeError(f"{max(counts)} is more than the {most} processors that this process may use")
     return counts
 
 
@@ -36,11 +44,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
     what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
-    what.add_argument("--isa", action="append", help="a level, may be repeated; default: those with kernels of their own")
-    what.add_argument("--all-levels", action="store_true", help="every level of this machine")
-    what.add_argument("--threads", type=_counts, default=[1], metavar="N,N", help="numbers of threads (default 1)")
+    what.add_argument(
+        "--isa",
+        action="append",
+        choices=runner.isa_levels(),
+        help="a level, may be repeated; default: those with kernels of their own",
+    )
+    what.add_argument("--all-levels", action="store_true", help="every level of this machine, or up to SIMDNET_MAX_ISA")
+    what.add_argument("--threads", type=_threads, default=[1], metavar="N,N", help="numbers of threads (default 1)")
     what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
-    what.add_argument("--rounds", type=int, default=9, help="samples of each case (default 9)")
+    what.add_argument("--rounds", type=_count, default=9, help="samples of each case (default 9)")
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
     written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
@@ -96,8 +109,7 @@ def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
             results.append(result)
     print(report.footer(results, others))
     if arguments.markdown:
-        report.write_markdown(results, arguments.markdown, command, others, skipped)
-        print(f"written: {arguments.markdown}")
+        _write(arguments.markdown, report.page(results, f"`{command}` writes this page", machine.line(), others, skipped))
     return report.figures(results, {peer.NAME: peer.VERSION for peer in others}, skipped)
 
 
@@ -112,8 +124,7 @@ def _time_networks(arguments: argparse.Namespace, command: str) -> dict[str, Any
             results.append(result)
     print(table.footer(results))
     if arguments.markdown:
-        table.write_markdown(results, arguments.markdown, f"`{command}` writes this page", others, machine.line())
-        print(f"written: {arguments.markdown}")
+        _write(arguments.markdown, table.page(results, f"`{command}` writes this page", machine.line(), others))
     return table.figures(results)
 
 
@@ -126,23 +137,33 @@ def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
         print(f"written: {arguments.html}")
 
 
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    print(f"written: {path}")
+
+
 def _load(arguments: argparse.Namespace) -> None:
     """Rows of all files; what else there is, of the first."""
     files = [json.loads(path.read_text()) for path in arguments.load]
-    figures = {
-        **files[0],
-        **{rows: [row for file in files for row in file.get(rows, ())] for rows in ("results", "networks")},
-    }
+    rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in ("results", "networks")}
+    figures = {**files[0], **rows}
+    runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
+    source = f"From `{figures['command']}`{runs}"
+    where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "date"))
+    parts = []
+    if layers := report.read(figures):
+        peers_then, skipped = report.peers_of(figures), figures.get("skipped", {})
+        print(report.header(peers_then, skipped))
+        print("\n".join([*(report.row(result, peers_then) for result in layers), report.footer(layers, peers_then)]))
+        parts.append(report.page(layers, source, where, peers_then, skipped))
+    if wholes := table.read(figures):
+        others = list(dict.fromkeys(name for result in wholes for name in result.peers))
+        print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
+        parts.append(table.page(wholes, source, where, others))
+    if arguments.markdown:
+        _write(arguments.markdown, "\n".join(parts))
     _draw(figures, arguments)
-    results = table.read(figures)
-    if results:
-        others = list(dict.fromkeys(name for result in results for name in result.peers))
-        print("\n".join([table.header(others), *(table.row(result, others) for result in results), table.footer(results)]))
-        if arguments.markdown:
-            runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
-            where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "date"))
-            table.write_markdown(results, arguments.markdown, f"From `{figures['command']}`{runs}", others, where)
-            print(f"written: {arguments.markdown}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

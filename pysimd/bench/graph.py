@@ -438,8 +438,8 @@ def _is_positive(net: Network, x: int) -> bool:
 def _joined(x: list[Array], y: Array, positive: bool) -> Callable[[], Any]:
     """The fused layer joins at the speed of memory, on all threads; its ReLU changes nothing that is positive.
 
-    Of others its second result is taken, which has no ReLU: the first is written in vain, and yet that takes two thirds of the
-    time of ``np.concatenate`` on one thread and a third on two (16 and 16 channels of 224x224).
+    Of others its second result is taken, which has no ReLU: the first is written in vain, and yet that takes two thirds of
+    the time of ``np.concatenate`` on one thread and a third on two (16 and 16 channels of 224x224).
     """
     ones, zeros = np.ones(y.shape[2], np.float32), np.zeros(y.shape[2], np.float32)
     if positive:

@@ -6,11 +6,9 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pysimd.bench import machine
-from pysimd.bench.peers import Peer
-from pysimd.bench.runner import Result
+from pysimd.bench.runner import PeerTime, Result
 
 _HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
 _LEGEND = """
@@ -22,7 +20,20 @@ Under a peer's name: its time over ours, above 1 we are faster. In rows that say
 best within a network, in rows that say nchw it gets and gives NCHW."""
 
 
-def header(peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None) -> str:
+class Named(Protocol):
+    """What the table tells of a peer."""
+
+    NAME: str
+    VERSION: str
+
+
+@dataclasses.dataclass
+class _Peer:
+    NAME: str
+    VERSION: str
+
+
+def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None) -> str:
     """The lines above the table."""
     lines = [f"beside {peer.NAME} {peer.VERSION}" for peer in peers]
     lines += [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
@@ -30,7 +41,7 @@ def header(peers: Sequence[Peer] = (), skipped: Mapping[str, str] | None = None)
     return "\n".join([*lines, "", head, "-" * len(head)])
 
 
-def row(result: Result, peers: Sequence[Peer] = ()) -> str:
+def row(result: Result, peers: Sequence[Named] = ()) -> str:
     """One line of the table: median and best time, fractions of the limit and of the aim, if any; peers' ratios."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     ratios = (result.peers[peer.NAME].ratio if peer.NAME in result.peers else None for peer in peers)
@@ -41,7 +52,7 @@ def row(result: Result, peers: Sequence[Peer] = ()) -> str:
     )
 
 
-def footer(results: Sequence[Result], peers: Sequence[Peer] = ()) -> str:
+def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
     """The lines below the table: what its columns mean; where a peer is ahead; whole networks."""
     lines = [_LEGEND]
     if peers:
@@ -78,7 +89,7 @@ def _failures(results: Iterable[Result]) -> Iterator[str]:
             )
 
 
-def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]:
+def _networks(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
     """The layers of each network added up, one line for a layout. A peer that lacks a layer has no sum."""
     names = dict.fromkeys(name for result in results for name in result.uses)
     if not names:
@@ -99,7 +110,7 @@ def _networks(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]
                 yield _sum_line(name, layout, isa, rows, peers)
 
 
-def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: Sequence[Peer]) -> str:
+def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: Sequence[Named]) -> str:
     line = f"{name:<28}{layout:<7}{isa:<9}{1e3 * sum(r.seconds * r.uses[name] for r in rows):9.2f}"
     for peer in peers:
         complete = all(peer.NAME in r.peers for r in rows)
@@ -114,46 +125,62 @@ def figures(results: Iterable[Result], versions: Mapping[str, str], skipped: Map
     return {"peers": dict(versions), "skipped": dict(skipped), "results": rows}
 
 
+def read(figures: Mapping[str, Any]) -> list[Result]:
+    """The results of :func:`figures` again."""
+    results = []
+    for row in figures.get("results", ()):
+        found = {name: value for name, value in row.items() if name != "fraction"}
+        found |= {name: tuple(row[name]) for name in ("samples", "limits")}
+        found["peers"] = {name: PeerTime(**time) for name, time in row["peers"].items()}
+        results.append(Result(**found))
+    return results
+
+
+def peers_of(figures: Mapping[str, Any]) -> list[Named]:
+    """The peers of :func:`figures`."""
+    return [_Peer(name, version) for name, version in figures.get("peers", {}).items()]
+
+
 def write_json(everything: Mapping[str, Any], path: Path) -> None:
     """All figures, with the machine they were taken on."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(everything, indent=1) + "\n")
 
 
-def write_markdown(
+def page(
     results: Sequence[Result],
-    path: Path,
-    command: str,
-    peers: Sequence[Peer] = (),
+    source: str,
+    where: str,
+    peers: Sequence[Named] = (),
     skipped: Mapping[str, str] | None = None,
-) -> None:
-    """The table as a page, with the command that makes it."""
+) -> str:
+    """The table as a page of Markdown: where it comes from, and on which machine it was taken."""
     names = [peer.NAME for peer in peers]
     lines = [
         "# Figures",
         "",
-        f"`{command}` writes this page; [benchmarks.md](benchmarks.md) tells how the times are taken.",
-        f"{machine.line()}  ",
+        f"{source}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        f"{where}  ",
         *[f"{line}  " for line in header(peers, skipped).splitlines()[:-3]],
         _LEGEND,
         *([_PEERS_LEGEND] if peers else []),
         *_markdown_sums(results, peers),
         "",
-        *_markdown_row(["layer", "layout", "level", "us", "of limit", "", *names, "how"]),
-        *_markdown_row(["---"] * (7 + len(names))),
+        *_markdown_row(["layer", "layout", "level", "threads", "us", "of limit", "", *names, "how"]),
+        *_markdown_row(["---"] * (8 + len(names))),
     ]
     for r in results:
         ratios = [r.peers[name].ratio if name in r.peers else None for name in names]
-        cells = [r.layer, r.layout, r.isa, f"{r.seconds * 1e6:.1f}", f"{r.fraction:.2f}", r.limit]
+        cells = [r.layer, r.layout, r.isa, str(r.threads), f"{r.seconds * 1e6:.1f}", f"{r.fraction:.2f}", r.limit]
         lines += _markdown_row([*cells, *(f"{ratio:.2f}" if ratio else "-" for ratio in ratios), r.info or r.family])
-    path.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def _markdown_row(cells: Iterable[str]) -> list[str]:
     return [f"| {' | '.join(cells)} |"]
 
 
-def _markdown_sums(results: Sequence[Result], peers: Sequence[Peer]) -> Iterator[str]:
+def _markdown_sums(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
     """The sums of networks, from the lines of the text."""
     _, *sums = "\n".join(_networks(results, peers)).strip().splitlines() or [""]
     if sums:

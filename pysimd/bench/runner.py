@@ -15,9 +15,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from pysimd._library import ffi, lib
+import pysimd
 from pysimd.bench import limits, peers
 from pysimd.bench.cases import Case, Prepared
+from pysimd.bench.ways import Unsupported, fastest
 
 _ROUND_SECONDS = 0.004
 
@@ -118,15 +119,11 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
 
 
 def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
-    """The case as the peer computes it, and it does compute the same."""
+    """The case as the peer computes it fastest."""
     if case.subject is None or prepared.result is None:
-        raise peers.Unsupported("not a layer for peers")
-    way = peers.fastest(peer.build(case.subject, case.layout, prepared.values))
-    ours, theirs = prepared.result(), way.result()
-    error = float(np.abs(ours - theirs.reshape(ours.shape)).max() / max(np.abs(ours).max(), 1e-30))
-    if not error <= (0.02 if case.subject.quantised else 1e-3):  # by some bytes: a tie may be rounded otherwise
-        raise peers.Unsupported(f"computes something else, error {error:.1e}")
-    return way
+        raise Unsupported("not a layer for peers")
+    tolerance = 0.02 if case.subject.quantised else 1e-3  # by some bytes: a tie may be rounded otherwise
+    return fastest(peer.build(case.subject, case.layout, prepared.values), peers.trial, prepared.result(), tolerance)
 
 
 class _Peers:
@@ -154,11 +151,7 @@ class _Peers:
 
 def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (), threads: int = 1) -> Result:
     """Times one case on one instruction set, beside peers. The limits are those of one thread."""
-    if not lib.SimdnetSetMaxIsa(isa.encode()):
-        raise ValueError(f"isa is {isa!r}, expected an instruction set of this machine")
-    before = lib.SimdGetThreadNumber()
-    try:
-        lib.SimdSetThreadNumber(threads)
+    with pysimd.max_isa(isa), pysimd.num_threads(threads) as used:
         prepared = case.prepare()
         ours = _Timed(prepared.call, prepared.empty)
         beside = _Peers(case, prepared, others)
@@ -171,9 +164,6 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
             for entrant in turn if number % 2 == 0 else reversed(turn):
                 entrant.sample()
             peaks.append(limits.flops_per_second() if case.aim_us else 1.0)
-    finally:
-        lib.SimdSetThreadNumber(before)
-        lib.SimdnetSetMaxIsa(ffi.NULL)
     return Result(
         family=case.family,
         layer=case.layer,
@@ -185,7 +175,7 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
         limit_seconds=statistics.median(bounds),
         aim_seconds=case.aim_seconds(prepared, statistics.median(peaks), statistics.median(bounds)),
         info=prepared.info,
-        threads=threads,
+        threads=used,
         flops=prepared.flops,
         traffic=prepared.traffic or _least_traffic(case),
         samples=tuple(ours.samples),
@@ -197,11 +187,9 @@ def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (
 
 
 def isa_levels() -> list[str]:
-    """The instruction sets of this machine, oldest first."""
-    names: list[str] = []
-    while (name := lib.SimdnetIsaLevel(len(names))) != ffi.NULL:
-        names.append(ffi.string(name).decode())
-    return names
+    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may be a cap."""
+    levels = pysimd.isa_levels()
+    return list(levels[: levels.index(pysimd.active_isa()) + 1])
 
 
 def _least_traffic(case: Case) -> int:

@@ -2,7 +2,8 @@
 
     NAME                            in the table
     VERSION                         of what is installed
-    build(block, layout, values)    yields the ways in which the library can compute the block of layers, each a `Way`
+    build(block, layout, values)    yields the ways in which the library can compute the block of layers, as functions that
+                                    each build one `Way`: what fails then leaves the others
 
 A library is to be at its best: weights constant and packed beforehand, ReLU in the same pass, one thread, the result written
 where it is wanted if the library can do that, and of several ways the fastest. In a row that says NHWC the image may lie as
@@ -39,11 +40,7 @@ class Peer(Protocol):
     NAME: str
     VERSION: str
 
-    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]: ...
-
-
-class Unsupported(Exception):
-    """The peer has no such layer."""
+    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]: ...
 
 
 def load(names: tuple[str, ...] = NAMES) -> tuple[list[Peer], dict[str, str]]:
@@ -58,19 +55,7 @@ def load(names: tuple[str, ...] = NAMES) -> tuple[list[Peer], dict[str, str]]:
     return found, skipped
 
 
-def fastest(ways: Iterator[Way]) -> Way:
-    """The fastest of some ways, by a short trial."""
-    best: tuple[float, Way] | None = None
-    for way in ways:
-        seconds = _trial(way.call)
-        if best is None or seconds < best[0]:
-            best = seconds, way
-    if best is None:
-        raise Unsupported("no way to compute this layer")
-    return best[1]
-
-
-def _trial(call: Callable[[], Any]) -> float:
+def trial(call: Callable[[], Any]) -> float:
     """Seconds of the fastest of a few calls, some milliseconds of them."""
     call()
     seconds, begin = 1e9, time.perf_counter()

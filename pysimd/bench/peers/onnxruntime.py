@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable
 
@@ -35,20 +36,21 @@ _Optimization = onnxruntime.GraphOptimizationLevel
 _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channels
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
     leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised
     layers as QLinearConv, in either layout of the images."""
     if block.quantised:
-        yield from _quantised(block, layout, values[0])
+        for last in (True, False) if layout == "nhwc" else (False,):
+            yield partial(_quantised, block, values[0], last)
         return
     model = _model(block, values)
-    yield _nchw("nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
+    yield partial(_nchw, "nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
     if block.layers[0].kind == CONVOLUTION:
-        yield _nchw("nchw, blocks inside", block, model, values, _Optimization.ORT_ENABLE_ALL)
+        yield partial(_nchw, "nchw, blocks inside", block, model, values, _Optimization.ORT_ENABLE_ALL)
         blocks = _without_conversions(model) if layout == "nhwc" else None
         if blocks:
-            yield _blocked(block, blocks, values)
+            yield partial(_blocked, block, blocks, values)
 
 
 def _model(block: Block, values: tuple[Values, ...]) -> Any:
@@ -171,9 +173,9 @@ def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
     return Way(f"blocks of {_BLOCK} channels", call, result, _empty)
 
 
-def _quantised(block: Block, layout: str, values: Values) -> Iterator[Way]:
-    """The sums are cut at 0 as results are, so ReLU needs no step of its own."""
-    layer, numbers = block.layers[0], quantised(values)
+def _quantised(block: Block, values: Values, last: bool) -> Way:
+    """With the channels last, or first. The sums are cut at 0 as results are, so ReLU needs no step of its own."""
+    layer, numbers, layout = block.layers[0], quantised(values), "nhwc" if last else "nchw"
     tensors = {
         "s": np.float32(numbers.src_step),
         "zero": np.uint8(0),
@@ -185,24 +187,22 @@ def _quantised(block: Block, layout: str, values: Values) -> Iterator[Way]:
     names = ["x", "s", "zero", "w", "ws", "wz", "t", "zero"]
     window = {"kernel_shape": [layer.kernel] * 2, "strides": [layer.stride] * 2, "group": layer.group}
     window["pads"] = [layer.before] * 2 + [layer.after] * 2
-    for last in (True, False) if layout == "nhwc" else (False,):
-        own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
-        node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
-        shapes = ((c, h, w) if not last else (h, w, c) for c, h, w in (layer.src, layer.dst))
-        ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [1, *shape])] for n, shape in zip("xy", shapes)]
-        graph = helper.make_graph(
-            [node], "block", *ends, [numpy_helper.from_array(np.asarray(t), n) for n, t in tensors.items()]
-        )
-        versions = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=versions, ir_version=9)
-        src = np.ascontiguousarray(in_layout(numbers.src, "nhwc" if last else "nchw"))
-        call, out = _bound(_session(model, _Optimization.ORT_ENABLE_ALL), src)
+    own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
+    node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
+    shapes = ((h, w, c) if last else (c, h, w) for c, h, w in (layer.src, layer.dst))
+    ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [1, *shape])] for n, shape in zip("xy", shapes)]
+    constants = [numpy_helper.from_array(np.asarray(t), n) for n, t in tensors.items()]
+    graph = helper.make_graph([node], "block", *ends, constants)
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=9)
+    src = np.ascontiguousarray(in_layout(numbers.src, layout))
+    call, out = _bound(_session(model, _Optimization.ORT_ENABLE_ALL), src)
 
-        def result(call: Callable[[], Any] = call, out: Callable[[], Array] = out, last: bool = last) -> Array:
-            call()
-            return from_layout(out()[0] * np.float32(numbers.dst_step), "nhwc" if last else "nchw")
+    def result() -> Array:
+        call()
+        return from_layout(out()[0] * np.float32(numbers.dst_step), layout)
 
-        yield Way("QLinearConv, nhwc" if last else "QLinearConv, nchw", call, result, _empty)
+    return Way(f"QLinearConv, {layout}", call, result, _empty)
 
 
 def _relu_of_one() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -38,11 +39,15 @@ _OPTIONS = {
 }
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
     """One way."""
     if block.quantised:
-        yield _quantised(block, layout, values[0])
-        return
+        yield partial(_quantised, block, layout, values[0])
+    else:
+        yield partial(_float, block, layout, values)
+
+
+def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Way:
     first, image = block.layers[0], values[0].src
     shape = [1, image.size] if first.kind == INNER_PRODUCT else [1, *first.src]
     x = y = op.parameter(shape, np.float32)
@@ -63,7 +68,7 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way
         array: Array = request.get_output_tensor().data
         return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(block.dst)
 
-    yield Way(layout, call, result, _empty)
+    return Way(layout, call, result, _empty)
 
 
 def _quantised(block: Block, layout: str, values: Values) -> Way:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Callable
 
 import torch
@@ -21,7 +22,8 @@ from pysimd.bench.layers import (
     Values,
     in_layout,
 )
-from pysimd.bench.peers import Unsupported, Way
+from pysimd.bench.peers import Way
+from pysimd.bench.ways import Unsupported
 
 NAME = "torch"
 VERSION = str(torch.__version__)
@@ -34,14 +36,14 @@ _mkldnn = torch.ops.mkldnn
 _little = torch.zeros(1)
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
     """In the layout of the row: PyTorch has both."""
     if block.quantised:
         raise Unsupported("quantised layers are not compared here")
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is then what PyTorch calls channels_last
     if len(block.layers) > 1:
-        yield _way("fused", block, _chain(block, x, values))
+        yield partial(_way, "fused", block, _chain(block, x, values))
         return
     (layer,), weight, bias = block.layers, *_tensors(values[0])
     ways = {
@@ -54,7 +56,7 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Way
     if layer.before != layer.after:
         raise Unsupported("padding differs from side to side")
     for how, call in ways[layer.kind](layer, x, weight, bias):
-        yield _way(how, block, call)
+        yield partial(_way, how, block, call)
 
 
 def _tensors(values: Values) -> tuple[Any, Any]:

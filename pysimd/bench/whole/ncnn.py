@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import ncnn
 import numpy as np
@@ -27,22 +28,23 @@ _PLAIN_WEIGHTS = np.zeros(1, np.int32)  # the word before weights that are float
 _ACTIVATIONS = {"relu": 1, "leaky_relu": 2, "restrict_range": 3, "hswish": 6}
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """All in float32, and with its usual options."""
     planes = np.ascontiguousarray(image.transpose(2, 0, 1))
     source = ncnn.Mat(planes).clone()
     for how in ("float32", "usual options"):
-        loaded = ncnn.Net()
-        loaded.opt.num_threads = threads
-        if how == "float32":
-            for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_packed", "bf16_storage"):
-                if hasattr(loaded.opt, f"use_{option}"):
-                    setattr(loaded.opt, f"use_{option}", False)
-        _load(loaded, net)
-        yield _way(how, loaded, source)
+        yield partial(_way, how, net, source, threads)
 
 
-def _way(how: str, loaded: Any, source: Any) -> Way:
+def _way(how: str, net: Network, source: Any, threads: int) -> Way:
+    loaded = ncnn.Net()
+    loaded.opt.num_threads = threads
+    if how == "float32":
+        for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_packed", "bf16_storage"):
+            if hasattr(loaded.opt, f"use_{option}"):
+                setattr(loaded.opt, f"use_{option}", False)
+    _load(loaded, net)
+
     def call() -> Any:
         extractor = loaded.create_extractor()
         extractor.input("v0", source)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Callable
 
 import numpy as np
 import onnxruntime
@@ -15,8 +17,12 @@ NAME = "onnxruntime"
 VERSION = str(onnxruntime.__version__)
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """One way."""
+    yield partial(_way, net, image, threads)
+
+
+def _way(net: Network, image: Array, threads: int) -> Way:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -33,4 +39,4 @@ def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
         array: Array = target.numpy()
         return array
 
-    yield Way("all optimizations", lambda: session.run_with_iobinding(binding), result)
+    return Way("all optimizations", lambda: session.run_with_iobinding(binding), result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import openvino
@@ -16,7 +16,7 @@ NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """The image from outside in either layout; inside OpenVINO has its own."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
@@ -26,12 +26,17 @@ def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
         "ENABLE_CPU_PINNING": False,  # the process has its place
     }
     core = openvino.Core()
-    model = onnx_model.model_of(net).SerializeToString()
-    yield _way("NCHW", core.compile_model(core.read_model(model), "CPU", options), image.transpose(2, 0, 1))
-    outside = openvino.preprocess.PrePostProcessor(core.read_model(model))
+    model = core.read_model(onnx_model.model_of(net).SerializeToString())
+    yield lambda: _way("NCHW", core.compile_model(model, "CPU", options), image.transpose(2, 0, 1))
+    yield lambda: _way("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), image)
+
+
+def _in_nhwc(model: Any) -> Any:
+    """The same with the image as NHWC outside."""
+    outside = openvino.preprocess.PrePostProcessor(model)
     outside.input().model().set_layout(openvino.Layout("NCHW"))
     outside.input().tensor().set_layout(openvino.Layout("NHWC"))
-    yield _way("NHWC", core.compile_model(outside.build(), "CPU", options), image)
+    return outside.build()
 
 
 def _way(how: str, compiled: Any, image: Array) -> Way:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Callable
 
 import numpy as np
 
@@ -16,8 +18,12 @@ NAME = "simdnet"
 VERSION = str(ffi.string(lib.SimdVersion()).decode())
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """One way."""
+    yield partial(_way, net, image, threads)
+
+
+def _way(net: Network, image: Array, threads: int) -> Way:
     pysimd.set_num_threads(threads)
     runner = Runner(net)
     np.copyto(runner.image, image)
@@ -25,4 +31,4 @@ def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
     def result() -> Array:
         return np.ascontiguousarray(runner.run().transpose(2, 0, 1))
 
-    yield Way(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)
+    return Way(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,9 @@ import numpy as np
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
 from pysimd.bench.models import MODELS
+from pysimd.bench.ways import Unsupported
 from pysimd.bench.whole import OURS, USUAL
-from pysimd.bench.whole.workers import Failed, Task, Worker
+from pysimd.bench.whole.workers import Task, Worker
 
 #: Before each turn, with several threads: those of the library before wait for work busily for a while, up to 0.2 s.
 _SETTLE_SECONDS = 0.3
@@ -81,7 +81,7 @@ def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence
                 worker = Worker(peer, dataclasses.replace(task, expected=ours.result))
                 stack.callback(worker.close)
                 turn.append(worker)
-            except Failed as error:
+            except Unsupported as error:
                 absent[peer] = str(error)
         samples: dict[str, list[list[float]]] = {worker.name: [] for worker in turn}
         for number in range(rounds):
@@ -173,8 +173,8 @@ def _notes(results: Sequence[Whole]) -> list[str]:
     return lines
 
 
-def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Sequence[str], where: str) -> None:
-    """The table as a page, with the command that makes it."""
+def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]) -> str:
+    """The table as a page of Markdown: where it comes from, and on which machine it was taken."""
     head = ["network", "level", "threads", "simdnet", *peers]
     rows = [head, ["---"] * len(head)]
     for whole in results:
@@ -188,7 +188,7 @@ def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Se
     lines = [
         "# Whole networks",
         "",
-        f"{command}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        f"{source}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
         "",
         where,
         "",
@@ -200,4 +200,4 @@ def write_markdown(results: Sequence[Whole], path: Path, command: str, peers: Se
         "",
         *(f"- {note}" for note in _notes(results)),
     ]
-    path.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Callable
 
 import numpy as np
@@ -17,17 +18,21 @@ NAME = "torch"
 VERSION = str(torch.__version__)
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Way]:
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """Four ways."""
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     for layout, form in (("channels last", torch.channels_last), ("contiguous", torch.contiguous_format)):
         module = _Module(net, form)
         x = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)))[None].contiguous(memory_format=form)
-        yield _way(f"eager, {layout}", module, x)
-        with torch.inference_mode(False):
-            traced = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(module.eval(), x)))
-        yield _way(f"frozen, {layout}", traced, x)
+        yield partial(_way, f"eager, {layout}", module, x)
+        yield partial(_frozen, f"frozen, {layout}", module, x)
+
+
+def _frozen(how: str, module: _Module, x: Any) -> Way:
+    with torch.inference_mode(False):
+        traced = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(module.eval(), x)))
+    return _way(how, traced, x)
 
 
 def _way(how: str, module: Callable[[Any], Any], x: Any) -> Way:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -20,15 +19,12 @@ import numpy as np
 import pysimd
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
-from pysimd.bench.whole import OURS, Way
+from pysimd.bench.ways import Unsupported, fastest
+from pysimd.bench.whole import OURS
 
 _TRIAL_SECONDS, _ROUND_SECONDS = 0.1, 0.05
 _MOST_CALLS = 50
 _TOLERANCE = 1e-3  # of the largest value
-
-
-class Failed(Exception):
-    """What a library could not do."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +46,8 @@ def _calls(call: Callable[[], Any], seconds: float, most: int = _MOST_CALLS) -> 
     return times
 
 
-def error_of(result: Array, expected: Array) -> float:
-    """The largest difference, in parts of the largest value."""
-    return float(np.abs(result.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-30))
-
-
-def _fastest(ways: Iterable[Way], expected: Array | None) -> Way:
-    """Of those that compute the same; one that rounds too much is none of them."""
-    trials, errors = [], []
-    for i, way in enumerate(ways):
-        errors.append(0.0 if expected is None else error_of(np.asarray(way.result()), expected))
-        if errors[-1] <= _TOLERANCE:
-            trials.append((min(_calls(way.call, _TRIAL_SECONDS)), i, way))
-    if not trials:
-        raise Failed(f"computes something else, error {min(errors):.1e}")
-    return min(trials)[-1]
+def _trial(call: Callable[[], Any]) -> float:
+    return min(_calls(call, _TRIAL_SECONDS))
 
 
 @dataclass(frozen=True)
@@ -84,11 +67,11 @@ def _serve(pipe: Connection, name: str, task: Task) -> None:
         if name == OURS:
             pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"pysimd.bench.whole.{name}")
-        way = _fastest(library.build(task.net, task.image, task.threads), task.expected)
+        way = fastest(library.build(task.net, task.image, task.threads), _trial, task.expected, _TOLERANCE)
         pipe.send(_Ready(library.VERSION, way.how, np.asarray(way.result())))
     except BaseException as error:  # a library's own failure is told, and is none of ours
         last = str(error).strip().splitlines()[-1:] or [""]
-        pipe.send(error if isinstance(error, Failed) else Failed(f"{type(error).__name__}: {last[0]}"))
+        pipe.send(error if isinstance(error, Unsupported) else Unsupported(f"{type(error).__name__}: {last[0]}"))
         return
     while pipe.recv():
         pipe.send(_calls(way.call, _ROUND_SECONDS))
@@ -106,7 +89,7 @@ class Worker:
         theirs.close()
         try:
             ready = self._receive()
-        except Failed:
+        except Unsupported:
             self.close()
             raise
         self.version, self.how, self.result = ready.version, ready.how, ready.result
@@ -115,8 +98,8 @@ class Worker:
         try:
             reply = self._pipe.recv()
         except EOFError:
-            raise Failed("its process ended") from None
-        if isinstance(reply, Failed):
+            raise Unsupported("its process ended") from None
+        if isinstance(reply, Unsupported):
             raise reply
         return reply
 
