@@ -52,7 +52,8 @@ def test_tag_and_contents(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         assert {
-            f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed", "bench/cases.py")
+            f"pysimd/{name}"
+            for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed", "bench/cases/case.py")
         } <= names
         assert not [n for n in names if n.startswith(("tests", "examples", "libsrc"))]
         info = f"pysimd-{pysimd.__version__}.dist-info"
