@@ -10,6 +10,11 @@
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
  *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which an address can express: with one
  *     pointer for all, address registers spill from 13 rows on;
+ *   - each of these pointers goes on by itself where there are many, and all else waits in memory (struct tile_place): what
+ *     finds no register, gcc keeps in vector registers, from where it comes back behind all multiply-adds that still wait
+ *     for their turn;
+ *   - an instance computes all tiles of its height below each other: few stores lie between the sums of two tiles then. More
+ *     than 8 would have to wait for those of C, which fill the queue of stores;
  *   - the panel of B and the rows of A are what hardware prefetchers are made for; what comes after them is not.
  */
 #ifndef SN_KERNELS_GEMM_32F_H
@@ -21,9 +26,16 @@
 /* The largest instance: arrays have this size, an instance uses its part of it. */
 enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
 
-typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c, size_t row);
+/* A tile, and how many of its kind are still to do. It is in memory, and read again when it is wanted. */
+struct tile_place {
+    const struct sn_gemm_32f * g;
+    const float * a;
+    float * c;
+    size_t row, left;
+};
 
-#define TILE_ARGUMENTS const struct sn_gemm_32f *g, const float *a, float *c, size_t row
+/* So many tiles of one height below each other. */
+typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c, size_t row, size_t count);
 
 #ifndef TILE_HALVES
 #define half_load_32f v_load_32f
@@ -35,6 +47,9 @@ typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c
 #define IS_HALF(j) ((j) >= vectors - halves)
 #define AT(j) ((j) * V32F_N - (IS_HALF(j) ? ((j) - (vectors - halves)) * (V32F_N / 2) : 0))
 
+/* Makes the compiler forget where a pointer comes from. */
+#define OPAQUE(p) __asm__("" : "+r"(p))
+
 SN_INLINE v32f tile_load(const float * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
 SN_INLINE void tile_put(float * p, v32f v, bool half)
 {
@@ -44,9 +59,9 @@ SN_INLINE void tile_put(float * p, v32f v, bool half)
         v_store_32f(p, v);
 }
 
-SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], TILE_ARGUMENTS, int rows, int vectors, int halves)
+SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const float * c, size_t row,
+                          int rows, int vectors, int halves)
 {
-    (void)a;
     if (!g->bias) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_zero_32f();
@@ -82,6 +97,8 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a,
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
         v32f x[TILE_VECTORS];
+        if (rows > 6)
+            SN_UNROLL for (int i = 0; i < rows; i += 3) OPAQUE(p[i / 3]);
         SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + AT(j), IS_HALF(j));
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
@@ -148,12 +165,20 @@ SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
 }
 
 /*
- * The last step of k, Relu or RestrictRange, and the stores, row by row, where a store takes as long as two multiply-adds, as
- * on AVX-512: those of a whole tile at once would hold up the next one. Layers with 16 to 64 inputs are 1.01 to 1.02 times as
- * fast; narrower vectors, and sums without activation, which mostly are long, lose as much. Each address comes from the one
- * before: computed all at once they take more registers than there are.
+ * Where a store takes as long as two multiply-adds, as on AVX-512, the last step of k and the stores go row by row: the
+ * stores of a whole tile at once would hold up the next one. There are limits also for results that have none, since what
+ * has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same port. The
+ * stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 so. Narrower vectors are none the better for it.
  */
 enum { ROW_BY_ROW = V32F_N == 16 };
+
+SN_INLINE bool tile_finishes(const struct sn_gemm_32f * g)
+{
+    const SimdConvolutionActivationType type = g->activation;
+    return ROW_BY_ROW && g->segments && g->length &&
+           (type == SimdConvolutionActivationIdentity || type == SimdConvolutionActivationRelu ||
+            type == SimdConvolutionActivationRestrictRange);
+}
 
 SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const float * a, const float * b,
                            float * c, int rows, int vectors, int halves)
@@ -163,16 +188,22 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
     const bool whole = tail == (halves ? V32F_N / 2 : V32F_N);
     v32f x[TILE_VECTORS];
     SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + AT(j), IS_HALF(j));
-    SN_UNROLL for (int i = 0; i < rows; ++i, a += aStep, c += cStep)
+    SN_UNROLL for (int i = 0; i < rows; ++i)
     {
-        __asm__("" : "+r"(a), "+r"(c));
+        if (i > 0 && i % 3 == 0) {
+            a += 3 * aStep, c += 3 * cStep;
+            OPAQUE(a); /* else all addresses are computed at once, and take more registers than there are */
+            OPAQUE(c);
+        }
+        const float * y = a + (size_t)(i % 3) * aStep;
+        float * z = c + (size_t)(i % 3) * cStep;
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
-            const v32f v = IS_HALF(j) ? half_fma_32f(a, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*a), x[j], sum[i][j]);
+            const v32f v = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
             if (j < vectors - 1 || whole)
-                tile_put(c + AT(j), limit(v, limits), IS_HALF(j));
+                tile_put(z + AT(j), limit(v, limits), IS_HALF(j));
             else
-                v_store_tail_32f(c + AT(j), limit(v, limits), tail);
+                v_store_tail_32f(z + AT(j), limit(v, limits), tail);
         }
     }
 }
@@ -209,35 +240,60 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * c, int 
 SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const float * c, int rows, int vectors)
 {
     SN_UNROLL for (int i = 0; i < rows; ++i)
+    {
+        if (i > 0 && i % 3 == 0) {
+            c += 3 * g->cStepX;
+            OPAQUE(c);
+        }
         SN_UNROLL for (int j = 0; j < vectors; j += 64 / (V32F_N * 4))
-            __builtin_prefetch(c + (size_t)i * g->cStepX + j * V32F_N, 1);
+            __builtin_prefetch(c + (size_t)(i % 3) * g->cStepX + j * V32F_N, 1);
+    }
 }
 
-SN_INLINE void tile(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows, int vectors, int halves)
 {
+    const struct sn_gemm_32f * g = at->g;
+    float * c = at->c;
     v32f sum[TILE_ROWS][TILE_VECTORS];
-    tile_start(sum, g, a, c, row, rows, vectors, halves);
+    tile_start(sum, g, c, at->row, rows, vectors, halves);
     if (g->from == g->c)
         tile_announce(g, c, rows);
     else
         tile_expect(g, c, rows, vectors);
     const float * b = g->b;
-    uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + row * g->aheadStep) : 0;
-    const bool limited =
-        g->activation == SimdConvolutionActivationRelu || g->activation == SimdConvolutionActivationRestrictRange;
-    const bool finish = ROW_BY_ROW && limited && g->segments && g->length;
-    for (size_t s = 0; s < g->segments; ++s)
-        tile_multiply(sum, a + g->segment[s], g->aStepX, g->length - (finish && s + 1 == g->segments), &b, &ahead, fetch, rows,
-                      vectors, halves);
-    if (finish) {
-        tile_finish(sum, g, a + g->segment[g->segments - 1] + g->length - 1, b, c, rows, vectors, halves);
+    uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + at->row * g->aheadStep) : 0;
+    for (size_t left = g->segments; left; --left) {
+        g = at->g;
+        const float * a = at->a + g->segment[g->segments - left];
+        const size_t length = g->length - (left == 1 && tile_finishes(g));
+        tile_multiply(sum, a, g->aStepX, length, &b, &ahead, fetch, rows, vectors, halves);
+    }
+    g = at->g, c = at->c;
+    if (tile_finishes(g)) {
+        tile_finish(sum, g, at->a + g->segment[g->segments - 1] + g->length - 1, b, c, rows, vectors, halves);
         return;
     }
     if (g->activation != SimdConvolutionActivationIdentity)
-        tile_activate(sum, g, row, rows, vectors, halves);
+        tile_activate(sum, g, at->row, rows, vectors, halves);
     tile_store(sum, g, c, rows, vectors, halves);
     if (g->activation == SimdConvolutionActivationElu)
         tile_elu(g, c, (size_t)rows);
+}
+
+#define TILE_ARGUMENTS const struct sn_gemm_32f *g, const float *a, float *c, size_t row, size_t count
+
+SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
+{
+    volatile struct tile_place at;
+    at.g = g, at.a = a, at.c = c, at.row = row, at.left = count;
+    for (;;) {
+        tile(&at, fetch, rows, vectors, halves);
+        if (--at.left == 0)
+            return;
+        at.a += (size_t)rows * at.g->aStepX;
+        at.c += (size_t)rows * at.g->cStepX;
+        at.row += (size_t)rows;
+    }
 }
 
 /*
@@ -245,7 +301,7 @@ SN_INLINE void tile(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halve
  * that fetches what comes next. That is another function, since it starts 20 cycles later, which short sums would feel.
  */
 #define TILE_AS(name, ...)                                                                                                  \
-    static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile(g, a, c, row, __VA_ARGS__); }
+    static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile_all(g, a, c, row, count, __VA_ARGS__); }
 #define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, false, rows, vectors, 0)
 #define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
 #define TILE_AHEAD(rows, vectors) TILE_AS(tile_##rows##x##vectors##_ahead, true, rows, vectors, 0)
@@ -255,14 +311,13 @@ SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, 
 {
     const size_t count = sn_ceil_div(g->width, rows);
     const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    const size_t rest = taller * (height + 1);
     for (size_t y = 0; y < g->height; ++y) {
         const float * a = g->a + y * g->aStepY;
         float * c = g->c + y * g->cStepY;
-        for (size_t i = 0, x = 0; i < count; ++i) {
-            const size_t h = height + (i < taller);
-            tiles[h - 1](g, a + x * g->aStepX, c + x * g->cStepX, x);
-            x += h;
-        }
+        if (taller)
+            tiles[height](g, a, c, 0, taller);
+        tiles[height - 1](g, a + rest * g->aStepX, c + rest * g->cStepX, rest, count - taller);
     }
 }
 
