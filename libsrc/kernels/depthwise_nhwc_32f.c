@@ -17,9 +17,9 @@
  * Those of 7 pixels are for images that 4 does not divide, 14 and 7 pixels wide: they compute no pixel twice, which gains
  * 1.1 to 1.4 times; with 16 registers, where only one row of them fits, they gained nothing, and lost 1.4 times for 5x5 of
  * stride 2. Those of 2 pixels in 2 rows are for 3x3 of stride 2 and large images (PAIRS pixels wide or more): lines are read
- * nearly one pixel after the other then, as prefetchers want it, 1.05 to 1.18 times as fast as four by four. Prefetches of our
- * own only lost; blocks of 3 x 2 are as fast, of one pixel or one row slower; what comes from the second cache, as images of
- * 14 and fewer pixels, is 1.05 to 1.5 times as slow.
+ * nearly one pixel after the other then, as prefetchers want it, 1.05 to 1.18 times as fast as four by four. Prefetches of
+ * our own only lost; blocks of 3 x 2 are as fast, of one pixel or one row slower; small images, which come from the second
+ * cache, take 1.05 to 1.5 times as long.
  */
 enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8, PAIRS = 16 };
 
@@ -320,7 +320,7 @@ static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct i
         x = sn_min(x, d->dstW - i->columns);
         const size_t at = x * d->strideX, behind = d->padX + d->srcW;
         const bool inside = at >= d->padX && at + reach < behind;
-        const size_t last = inside ? sn_min((behind - 1 - reach) / d->strideX, d->dstW - i->columns) : x; /* block of the run */
+        const size_t last = inside ? sn_min((behind - 1 - reach) / d->strideX, d->dstW - i->columns) : x; /* of the run */
         end = x + ((last - x) / i->columns + 1) * i->columns;
         (inside ? i->inside : i->edge)(d, line, x, end, dst);
         if (d->activation == SimdConvolutionActivationElu)

@@ -64,6 +64,7 @@ struct sn_convolution_32f {
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
+    bool edges;                /* NHWC: the band has only what outputs at the edges need, the others read the image itself */
     bool few;                  /* the direct ways leave the sums to those of ops/convolution_32f_few.c */
     /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of its
      * own, NULL without memory. Else NULL. */
@@ -130,7 +131,7 @@ size_t sn_activation_params(SimdConvolutionActivationType activation, size_t cha
 
 /* Some output rows of a direct NHWC convolution: where their input lies (a stride is in the steps), and where they go. */
 struct sn_nhwc_rows {
-    size_t rows;
+    size_t rows, columns;     /* 0 columns: all */
     const float * src;
     size_t srcLine, srcPixel; /* floats between the inputs of neighbouring outputs */
     float * dst;
@@ -148,7 +149,7 @@ void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment);
 void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
 
 /* Sets the source of r, for r->rows output rows from `row` on of the image src, by a band in `work` where c->band has one.
- * r->rows is not more than c->band.rows. */
+ * r->rows is not more than c->band.rows. Not with c->edges. */
 void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows * r);
 
 /* Both: sets the source and computes. */

@@ -93,11 +93,15 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
     c->table->convert_image_32f(p->srcC, srcPixels, src, SimdTensorFormatNchw, (float *)image, SimdTensorFormatNhwc,
                                 begin * p->srcW, end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
-    sn_nhwc_source(c, image, row, band, &r);
+    if (!c->edges)
+        sn_nhwc_source(c, image, row, band, &r);
     for (r.first = s->first; r.first < s->first + s->columns; r.first += step) {
         r.outputs = r.dstPixel = sn_min(step, p->dstC - r.first);
         r.dstLine = p->dstW * r.dstPixel;
-        sn_nhwc_compute(c, &r);
+        if (c->edges)
+            sn_nhwc_band(c, image, row, band, r);
+        else
+            sn_nhwc_compute(c, &r);
         c->table->convert_image_32f(r.outputs, dstPixels, result - row * r.dstLine, SimdTensorFormatNhwc,
                                     dst + r.first * dstPixels, SimdTensorFormatNchw, row * p->dstW, (row + rows) * p->dstW);
     }
