@@ -213,6 +213,25 @@ def test_a_large_change_of_noisy_rounds_is_noise() -> None:
     assert change.verdict == "noise"
 
 
+def test_what_many_rows_differ_by_is_noise() -> None:
+    """Rows that nobody changed are up to 5% apart; those beyond are none of them, also if all have become slower."""
+
+    def figures(factors: list[float]) -> dict[str, Any]:
+        found = _figures(BASE)
+        found["networks"] = []
+        (row, *_) = found["results"]
+        found["results"] = [
+            {**row, "layer": f"layer {i}", "samples": [sample * factor for sample in BASE]}
+            for i, factor in enumerate(factors)
+        ]
+        return found
+
+    unrest = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
+    changes = compare.changes(figures([1.0] * 35), figures([*unrest, 1.3, 0.7]))
+    assert [change.verdict for change in changes] == ["noise"] * 33 + ["slower", "faster"]
+    assert {change.verdict for change in compare.changes(figures([1.0] * 35), figures([1.3] * 35))} == {"slower"}
+
+
 def test_p_values() -> None:
     """From the tables of the test; with equal values the normal distribution."""
     assert compare.p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)

@@ -2,10 +2,13 @@
 
 What is compared of a layer is each round's time over that of its limit in the same round, so that what slows the machine for
 a while slows both; of a network it is the time. The rule: a row is `faster` or `slower` where the two-sided Mann-Whitney
-test of the rounds gives p below 0.01, and medians as well as the fastest rounds' times differ by more than 2% in that
-direction; all else is `noise`. The test asks how rarely rounds that differ by chance alone would be sorted so well. The
-medians' 2% are for what lies between two runs and not between rounds: where arrays lie, the clock. The fastest rounds are
-what the machine does when nobody disturbs it: neighbours for a whole row do not pass for a change.
+test of the rounds gives p below 0.01, and medians as well as the fastest rounds' times differ in that direction by more than
+rows do between these two runs anyway; all else is `noise`.
+
+The test asks how rarely rounds that differ by chance alone would be sorted so well. It knows nothing of what lies between
+two runs and not between rounds: where arrays lie, the clock, neighbours. That much the rows tell together, for most changes
+of a library leave most rows as they were: three times half of the narrowest span that holds half of their ratios, and 2% at
+the least. The fastest rounds are what the machine does when nobody disturbs it.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 P_VALUE, LEAST_CHANGE = 0.01, 0.02
+_FEW = 8  # rows that tell nothing together
 _RESAMPLES = 1000
 
 
@@ -36,13 +40,14 @@ class Change:
     high: float
     least: float
     p: float
+    unrest: float = LEAST_CHANGE  # what rows differ by that nobody changed
 
     @property
     def verdict(self) -> str:
         if self.p < P_VALUE:
-            if max(self.ratio, self.least) < 1 - LEAST_CHANGE:
+            if max(self.ratio, self.least) < 1 / (1 + self.unrest):
                 return "faster"
-            if min(self.ratio, self.least) > 1 + LEAST_CHANGE:
+            if min(self.ratio, self.least) > 1 + self.unrest:
                 return "slower"
         return "noise"
 
@@ -58,7 +63,18 @@ class _Rounds:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Of the rows that both files have."""
     first, second = _rows(before), _rows(after)
-    return [_change(row, first[row], second[row]) for row in first if row in second]
+    found = [_change(row, first[row], second[row]) for row in first if row in second]
+    unrest = _unrest([change.ratio for change in found])
+    return [replace(change, unrest=unrest) for change in found]
+
+
+def _unrest(ratios: Sequence[float]) -> float:
+    """By how much rows differ that are the same: three times half of the narrowest span that holds half of the ratios."""
+    logs, half = sorted(map(math.log, ratios)), len(ratios) // 2
+    if len(logs) < _FEW:
+        return LEAST_CHANGE
+    span = min(high - low for low, high in zip(logs, logs[half:]))
+    return max(LEAST_CHANGE, math.expm1(1.5 * span))
 
 
 def _rows(figures: Mapping[str, Any]) -> dict[str, _Rounds]:
@@ -138,7 +154,7 @@ def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("faster", "slower", "noise"))
     rule = (
         f"ratio: of layers, of the times over those of their limits. Not noise: Mann-Whitney p below {P_VALUE} over the\n"
-        f"rounds, medians and fastest rounds (least) more than {LEAST_CHANGE:.0%} apart."
+        f"rounds, medians and fastest rounds (least) more than {found[0].unrest:.1%} apart, as rows are between these runs."
     )
     return "\n".join([*lines, "", f"{len(found)} rows: {summary}; geometric mean of the ratios {mean:.3f}.", rule])
 

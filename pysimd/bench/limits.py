@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from typing import Callable
 
@@ -12,20 +13,27 @@ from pysimd.bench import arrays
 
 #: Floating-point operations of one measurement of the peak: a few milliseconds.
 _PEAK_WORK = 200_000_000
+_STRETCHES = 9
 
 
 def flops_per_second() -> float:
     """The multiply-add peak of the instruction set in use, two operations for each multiply-add."""
-    start = time.perf_counter()
-    done: int = lib.SimdnetFmaWork(_PEAK_WORK)
-    return done / (time.perf_counter() - start)
+    return _per_second(lib.SimdnetFmaWork)
 
 
 def products_per_second() -> float:
     """The peak of products of bytes of the instruction set in use, two operations for each that is added."""
-    start = time.perf_counter()
-    done: int = lib.SimdnetDotWork(_PEAK_WORK)
-    return done / (time.perf_counter() - start)
+    return _per_second(lib.SimdnetDotWork)
+
+
+def _per_second(work: Callable[[int], int]) -> float:
+    """The median of some stretches, as the processor may do something else in one."""
+    speeds = []
+    for _ in range(_STRETCHES):
+        start = time.perf_counter()
+        done = work(_PEAK_WORK // _STRETCHES)
+        speeds.append(done / (time.perf_counter() - start))
+    return statistics.median(speeds)
 
 
 class CopyLimit:
@@ -48,6 +56,7 @@ class CopyLimit:
         return min(plain, self._mean(lambda: np.copyto(self._target, self._source)))
 
     def _mean(self, copy: Callable[[], object]) -> float:
+        copy()  # what others have driven out of the caches comes back
         start = time.perf_counter()
         for _ in range(self._repeats):
             copy()

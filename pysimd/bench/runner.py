@@ -1,8 +1,10 @@
 """Takes the times.
 
 A case, its limit and the peers are timed in turn, many short rounds, every second one in reverse, so that all see the same
-clock and the same neighbours; of each the median is kept, with the minimum beside it. What has an ``empty`` call (one that
-does nothing) is also timed without work, and that is subtracted: what remains is the function's time, not Python's.
+clock and the same neighbours; of each the median is kept, with the minimum beside it. Some rows of the table take their
+rounds in turn, too: those of one row are then seconds apart, and who disturbs the machine for a moment meets few of them.
+What has an ``empty`` call (one that does nothing) is also timed without work, and the least of that is subtracted: what
+remains is the function's time, not Python's.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Callable
 
 import numpy as np
@@ -21,6 +25,8 @@ from pysimd.bench.cases import Case, Prepared
 from pysimd.bench.ways import Unsupported, fastest
 
 _ROUND_SECONDS = 0.004
+_STRETCHES = 9
+_TOGETHER = 16  # rows that take their rounds in turn
 
 #: Levels that differ from their parent in one family: others are not timed again beside it.
 _ONLY = {"avx512vnni": "convolution_8i", "avx512bf16": "convolution_16b", "neondotprod": "convolution_8i"}
@@ -77,8 +83,20 @@ def _time_calls(call: Callable[[], Any], count: int) -> float:
 
 
 def _calls_per_round(call: Callable[[], Any]) -> int:
+    """By the fastest of some calls: a disturbed one would leave rounds of a single call, which tell about other things."""
     call()  # the first call allocates scratch and warms the caches
-    return max(1, min(10_000, round(_ROUND_SECONDS / max(_time_calls(call, 2), 1e-7))))
+    seconds, begin = 1.0, time.perf_counter()
+    for number in range(20):
+        seconds = min(seconds, _time_calls(call, 1))
+        if number >= 4 and time.perf_counter() - begin > _ROUND_SECONDS:
+            break
+    return max(1, min(10_000, round(_ROUND_SECONDS / max(seconds, 1e-7))))
+
+
+def _round(call: Callable[[], Any], count: int) -> float:
+    """Seconds of a call: the median of some stretches of a round, as the processor may do something else in one."""
+    stretch = -(-count // _STRETCHES)
+    return statistics.median(_time_calls(call, stretch) for _ in range(-(-count // stretch)))
 
 
 class _Timed:
@@ -87,12 +105,18 @@ class _Timed:
     def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
         self._call, self._empty = call, empty
         self._count = _calls_per_round(call)
-        self.samples: list[float] = []
-        self.overheads: list[float] = []
+        self._times: list[float] = []
+        self._overheads: list[float] = []
 
     def sample(self) -> None:
-        self.overheads.append(_time_calls(self._empty, self._count) if self._empty else 0.0)
-        self.samples.append(max(_time_calls(self._call, self._count) - self.overheads[-1], 1e-9))
+        self._call()  # what others have driven out of the caches comes back
+        self._overheads.append(_round(self._empty, self._count) if self._empty else 0.0)
+        self._times.append(_round(self._call, self._count))
+
+    @property
+    def samples(self) -> list[float]:
+        least = min(self._overheads)
+        return [max(seconds - least, 1e-9) for seconds in self._times]
 
     @property
     def median(self) -> float:
@@ -104,7 +128,7 @@ class _Timed:
 
     def over(self, ours: _Timed) -> float | None:
         """The ratio of `PeerTime`."""
-        if self.median < statistics.median(self.overheads) / 4:
+        if self.median < min(self._overheads) / 4:
             return None
         return statistics.median(theirs / mine for theirs, mine in zip(self.samples, ours.samples))
 
@@ -149,41 +173,70 @@ class _Peers:
         }
 
 
-def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (), threads: int = 1) -> Result:
-    """Times one case on one instruction set, beside peers. The limits are those of one thread."""
-    with pysimd.max_isa(isa), pysimd.num_threads(threads) as used:
-        prepared = case.prepare()
-        ours = _Timed(prepared.call, prepared.empty)
-        beside = _Peers(case, prepared, others)
-        limit, limit_seconds = _limit_of(prepared)
-        limit_seconds()
-        bounds, peaks = [], []
-        turn = [ours, *beside.timed.values()]
-        for number in range(rounds):
-            bounds.append(limit_seconds())
-            for entrant in turn if number % 2 == 0 else reversed(turn):
+class _Row:
+    """One case on one instruction set, beside peers. The limits are those of one thread."""
+
+    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[peers.Peer]) -> None:
+        self._case, self._isa, self._threads = case, isa, threads
+        self._bounds: list[float] = []
+        self._peaks: list[float] = []
+        with self._set() as self._used:
+            self._prepared = case.prepare()
+            self._ours = _Timed(self._prepared.call, self._prepared.empty)
+            self._beside = _Peers(case, self._prepared, others)
+            self._limit, self._limit_seconds = _limit_of(self._prepared)
+            self._limit_seconds()
+
+    @contextmanager
+    def _set(self) -> Iterator[int]:
+        with pysimd.max_isa(self._isa), pysimd.num_threads(self._threads) as used:
+            yield used
+
+    def sample(self, reverse: bool) -> None:
+        """A round."""
+        turn = [self._ours, *self._beside.timed.values()]
+        with self._set():
+            self._bounds.append(self._limit_seconds())
+            for entrant in reversed(turn) if reverse else turn:
                 entrant.sample()
-            peaks.append(limits.flops_per_second() if case.aim_us else 1.0)
-    return Result(
-        family=case.family,
-        layer=case.layer,
-        layout=case.layout,
-        isa=isa,
-        seconds=ours.median,
-        best_seconds=ours.least,
-        limit=limit,
-        limit_seconds=statistics.median(bounds),
-        aim_seconds=case.aim_seconds(prepared, statistics.median(peaks), statistics.median(bounds)),
-        info=prepared.info,
-        threads=used,
-        flops=prepared.flops,
-        traffic=prepared.traffic or _least_traffic(case),
-        samples=tuple(ours.samples),
-        limits=tuple(bounds),
-        uses=case.uses,
-        peers=beside.times(ours),
-        absent=beside.absent,
-    )
+            self._peaks.append(limits.flops_per_second() if self._case.aim_us else 1.0)
+
+    def result(self) -> Result:
+        """After the last round."""
+        case, prepared, bound = self._case, self._prepared, statistics.median(self._bounds)
+        return Result(
+            family=case.family,
+            layer=case.layer,
+            layout=case.layout,
+            isa=self._isa,
+            seconds=self._ours.median,
+            best_seconds=self._ours.least,
+            limit=self._limit,
+            limit_seconds=bound,
+            aim_seconds=case.aim_seconds(prepared, statistics.median(self._peaks), bound),
+            info=prepared.info,
+            threads=self._used,
+            flops=prepared.flops,
+            traffic=prepared.traffic or _least_traffic(case),
+            samples=tuple(self._ours.samples),
+            limits=tuple(self._bounds),
+            uses=case.uses,
+            peers=self._beside.times(self._ours),
+            absent=self._beside.absent,
+        )
+
+
+def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
+    """Rows that take their rounds in turn."""
+    for number in range(rounds):
+        for row in rows:
+            row.sample(reverse=number % 2 == 1)
+    return [row.result() for row in rows]
+
+
+def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (), threads: int = 1) -> Result:
+    """Times one case on one instruction set, beside peers."""
+    return _timed([_Row(case, isa, threads, others)], rounds)[0]
 
 
 def isa_levels() -> list[str]:
@@ -211,7 +264,7 @@ def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = 
 
 
 def run(
-    cases: Iterable[Case],
+    cases: Sequence[Case],
     levels: Sequence[str],
     rounds: int,
     others: Sequence[peers.Peer] = (),
@@ -219,7 +272,13 @@ def run(
 ) -> Iterator[Result]:
     """Times every case on every level with every number of threads, yielding results as they come; peers, which have one
     thread, beside the first number."""
-    for case in cases:
-        for isa in _levels_of(case, levels):
-            for threads in counts:
-                yield run_case(case, isa, rounds, others if threads == counts[0] else (), threads)
+    wanted = (
+        (case, isa, threads, others if threads == counts[0] else ())
+        for case in cases
+        for isa in _levels_of(case, levels)
+        for threads in counts
+    )
+    total = count(cases, levels, counts)
+    for done in range(groups := -(-total // _TOGETHER)):
+        size = total * (done + 1) // groups - total * done // groups
+        yield from _timed([_Row(*row) for row in islice(wanted, size)], rounds)
