@@ -53,6 +53,77 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
     return p;
 }
 
+/* ---- lists */
+
+struct shape {
+    size_t srcC, h, w, dstC, kernel, stride, pad, group;
+};
+
+static bool shape_of(SimdTensorFormatType format, const struct shape * list, size_t count, size_t i,
+                     SimdConvolutionParameters * p)
+{
+    if (i >= count)
+        return false;
+    const struct shape * s = &list[i];
+    *p = check_convolution_shape(format, s->srcC, s->h, s->w, s->dstC, s->kernel, s->stride, s->pad, s->group);
+    return true;
+}
+
+#define SHAPE_OF(list) shape_of(format, list, sizeof(list) / sizeof((list)[0]), i, p)
+
+bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p)
+{
+    const struct shape list[] = {
+        {5, 1, n, 3, 1, 1, 0, 1}, {3, 5, n, n, 3, 1, 1, 1}, {n, 4, 5, most + 1 - n, 2, 2, 1, 1}, {n, 4, 11, n, 3, 1, 1, n},
+        {3, 5, n + 2, 3, 3, 2, 1, 3}, {2, 6, n + 4, 2, 5, 1 + n % 2, 2, 2}, {8, 1, 5, n + 40, 1, 1, 0, 1},
+        {3 * n, 3, 3, 2 * n, 1, 1, 0, n}, {4 * n, 3, 3, 2 * n, 1, 1, 0, n}, {n + 1, 3, 4, n + 1, 5, 2, 2, n + 1},
+        {n + 64, 3, 4, n + 64, 3, 1, 1, n + 64}};
+    return SHAPE_OF(list);
+}
+
+bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    static const struct shape list[] = {
+        /* bands of lines */
+        {3, 300, 500, 2, 3, 1, 1, 1}, {3, 330, 500, 2, 3, 2, 0, 1}, {2, 900, 700, 2, 3, 1, 1, 2},
+        {300, 18, 20, 4, 3, 1, 1, 1}, {16, 70, 90, 17, 3, 1, 1, 1},
+        /* deep sums: bytes may wrap beyond 66,312 products */
+        {1010, 3, 3, 2, 3, 1, 1, 1}, {2010, 3, 3, 2, 3, 1, 1, 1}, {9001, 2, 3, 2, 1, 1, 0, 1}, {66400, 1, 2, 2, 1, 1, 0, 1},
+        /* pixels a multiple of 2 KB apart */
+        {512, 4, 5, 17, 1, 1, 0, 1}, {512, 4, 5, 3, 3, 1, 1, 1}, {1024, 4, 5, 3, 3, 1, 1, 1}, {2048, 4, 5, 17, 1, 1, 0, 1},
+        {2048, 4, 5, 3, 3, 1, 1, 1}, {256, 7, 9, 5, 1, 2, 0, 1}, {512, 7, 9, 5, 1, 2, 0, 1}, {1024, 7, 9, 5, 1, 2, 0, 1},
+        {256, 7, 9, 4, 1, 2, 1, 2}, {1024, 5, 5, 4, 1, 2, 1, 2},
+        /* high and narrow */
+        {7, 60, 1, 20, 1, 1, 0, 1}, {7, 60, 3, 20, 3, 1, 0, 1}, {8, 60, 3, 20, 3, 1, 1, 1},
+        /* outputs of pure padding; the bias alone */
+        {4, 3, 3, 5, 1, 5, 4, 1}, {4, 3, 3, 4, 2, 5, 4, 4}, {0, 3, 3, 5, 3, 1, 1, 1},
+        /* depthwise: parts of columns, of rows, of channels, and of all */
+        {8, 6, 600, 8, 3, 1, 1, 8}, {17, 90, 100, 17, 3, 2, 1, 17}, {96, 13, 70, 96, 3, 2, 1, 96},
+        {130, 19, 45, 130, 3, 1, 1, 130}, {320, 8, 9, 320, 3, 2, 1, 320}, {192, 21, 20, 192, 3, 1, 1, 192},
+        {257, 15, 16, 257, 3, 1, 0, 257}, {256, 9, 10, 256, 3, 1, 1, 256}, {512, 7, 7, 512, 5, 2, 2, 512}};
+    return SHAPE_OF(list);
+}
+
+bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    static const struct shape list[] = {
+        {64, 56, 56, 64, 1, 1, 0, 1}, {256, 56, 56, 64, 1, 1, 0, 1}, {512, 28, 28, 128, 1, 1, 0, 1},
+        {1024, 14, 14, 256, 1, 1, 0, 1}, {512, 7, 7, 2048, 1, 1, 0, 1}, {256, 56, 56, 512, 1, 2, 0, 1},
+        {16, 112, 112, 96, 1, 1, 0, 1}, {64, 56, 56, 64, 3, 1, 1, 1}, {128, 28, 28, 128, 3, 1, 1, 1},
+        {256, 14, 14, 256, 3, 1, 1, 1}, {512, 7, 7, 512, 3, 1, 1, 1}, {128, 56, 56, 128, 3, 2, 1, 1},
+        {3, 224, 224, 64, 7, 2, 3, 1}, {3, 224, 224, 32, 3, 2, 1, 1}, {32, 208, 208, 64, 3, 2, 1, 1},
+        {32, 112, 112, 32, 3, 1, 1, 32}, {96, 112, 112, 96, 3, 2, 1, 96}, {120, 28, 28, 120, 5, 1, 2, 120},
+        {384, 14, 14, 384, 3, 1, 1, 384}};
+    return SHAPE_OF(list);
+}
+
+/* ---- */
+
+double check_convolution_flops(const SimdConvolutionParameters * p)
+{
+    return 2.0 * (double)(check_convolution_weights(p) * p->dstH * p->dstW);
+}
+
 size_t check_convolution_weights(const SimdConvolutionParameters * p)
 {
     return p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX;

@@ -15,8 +15,17 @@ size_t check_few(size_t limit);
 /* Anything, with up to so many channels in a group. */
 SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, size_t inputs, size_t outputs);
 
-/* The number of weights. */
+/*
+ * Lists of shapes, false behind the last one: every width of a tile and every tail of channels, when n goes from 1 to
+ * `most`; what makes a driver cut; layers of known networks, for benchmarks.
+ */
+bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p);
+bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+
+/* The number of weights, and of the multiplications and additions of an image. */
 size_t check_convolution_weights(const SimdConvolutionParameters * p);
+double check_convolution_flops(const SimdConvolutionParameters * p);
 
 /* All of the parameters, for the text of a case; valid until the next call. */
 const char * check_convolution_text(const SimdConvolutionParameters * p, size_t batch);

@@ -201,18 +201,13 @@ static void random_case(SimdTensorFormatType format)
     run_case(j, check_random(0, 15) ? CHECK_RANDOM : (enum check_fill)check_random(0, CHECK_FILLS - 1));
 }
 
-/* Every width of a tile and every tail of channels. */
 static void tails(SimdTensorFormatType format)
 {
-    for (size_t n = 1; n <= 34; ++n) {
-        run_case(layer(format, 5, 1, n, 3, 1, 1, 0, 1), CHECK_RANDOM);
-        run_case(layer(format, 3, 5, n, n, 3, 1, 1, 1), CHECK_RANDOM);
-        run_case(layer(format, n, 4, 5, 35 - n, 2, 2, 1, 1), CHECK_RANDOM);
-        run_case(layer(format, n, 4, 11, n, 3, 1, 1, n), CHECK_RANDOM);
-        run_case(layer(format, 3, 5, n + 2, 3, 3, 2, 1, 3), CHECK_RANDOM);
-        run_case(layer(format, 2, 6, n + 4, 2, 5, 1 + n % 2, 2, 2), CHECK_RANDOM);
-        run_case(layer(format, 4 * n, 3, 3, 2 * n, 1, 1, 0, n), CHECK_RANDOM);
-    }
+    enum { MOST = 34 };
+    parameters p;
+    for (size_t n = 1; n <= MOST; ++n)
+        for (size_t i = 0; check_convolution_tail(format, n, MOST, i, &p); ++i)
+            run_case(check_layer_of(&family, p), CHECK_RANDOM);
 }
 
 /* Depthwise: every size of image that its blocks are cut to, with channels that fill vectors and that do not. */
@@ -232,29 +227,11 @@ static void blocks(SimdTensorFormatType format)
     }
 }
 
-/* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, high and narrow. */
 static void cuts(SimdTensorFormatType format)
 {
-    run_case(check_layer_with(layer(format, 3, 200, 300, 2, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
-    run_case(layer(format, 3, 230, 300, 2, 3, 2, 0, 1), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 2, 500, 400, 2, 3, 1, 1, 2), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 1010, 3, 3, 2, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
-    run_case(layer(format, 9000, 2, 3, 2, 1, 1, 0, 1), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 512, 4, 5, 17, 1, 1, 0, 1), 2, false), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 300, 18, 20, 4, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 16, 70, 90, 17, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 512, 4, 5, 3, 3, 1, 1, 1), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 256, 7, 9, 5, 1, 2, 0, 1), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 256, 7, 9, 4, 1, 2, 1, 2), 1, true), CHECK_RANDOM);
-    run_case(layer(format, 7, 60, 1, 20, 1, 1, 0, 1), CHECK_RANDOM);
-    run_case(layer(format, 7, 60, 3, 20, 3, 1, 0, 1), CHECK_RANDOM);
-    run_case(layer(format, 7, 60, 3, 20, 3, 1, 1, 1), CHECK_RANDOM);
-    run_case(layer(format, 4, 3, 3, 5, 1, 5, 4, 1), CHECK_RANDOM); /* outputs of pure padding */
-    run_case(layer(format, 4, 3, 3, 4, 2, 5, 4, 4), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 17, 90, 100, 17, 3, 2, 1, 17), 1, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 256, 9, 10, 256, 3, 1, 1, 256), 2, true), CHECK_RANDOM);
-    run_case(check_layer_with(layer(format, 512, 7, 7, 512, 5, 2, 2, 512), 1, true), CHECK_RANDOM);
-    run_case(layer(format, 0, 3, 3, 5, 3, 1, 1, 1), CHECK_RANDOM); /* the bias alone */
+    parameters p;
+    for (size_t i = 0; check_convolution_cut(format, i, &p); ++i)
+        run_case(check_layer_with(check_layer_of(&family, p), p.srcH * p.srcW < 100 ? 2 : 1, i % 3 > 0), CHECK_RANDOM);
 }
 
 /* One output to five: every width of a block of pixels, every tail of a sum, all activations. */
@@ -350,33 +327,18 @@ static void refusals_of_calls(void)
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride,
-                       size_t group)
-{
-    struct check_layer j = layer(format, c, size, size, o, kernel, stride, kernel / 2, group);
-    void * a[CHECK_NO_ARRAY];
-    j.p->activation = SimdConvolutionActivationRelu;
-    check_layer_case(&j, check_convolution_text(j.p, 1), CHECK_RANDOM, a);
-    check_layer_bench(&j, 2.0 * (double)(check_convolution_weights(j.p) * j.p->dstH * j.p->dstW));
-}
-
 static void bench(void)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNhwc, SimdTensorFormatNchw};
-    for (size_t i = 0; i < 2; ++i) {
-        bench_case(formats[i], 64, 56, 64, 1, 1, 1);
-        bench_case(formats[i], 64, 56, 64, 3, 1, 1);
-        bench_case(formats[i], 256, 14, 256, 3, 1, 1);
-        bench_case(formats[i], 512, 7, 512, 3, 1, 1);
-        bench_case(formats[i], 256, 56, 512, 1, 2, 1);
-        bench_case(formats[i], 3, 224, 64, 7, 2, 1);
-        bench_case(formats[i], 3, 224, 32, 3, 2, 1);
-        bench_case(formats[i], 32, 112, 32, 3, 1, 32);
-        bench_case(formats[i], 96, 112, 96, 3, 2, 96);
-        bench_case(formats[i], 120, 28, 120, 5, 1, 120);
-        bench_case(formats[i], 16, 112, 96, 1, 1, 1);
-        bench_case(formats[i], 32, 208, 64, 3, 2, 1);
-    }
+    parameters p;
+    void * a[CHECK_NO_ARRAY];
+    for (size_t f = 0; f < 2; ++f)
+        for (size_t i = 0; check_convolution_known(formats[f], i, &p); ++i) {
+            struct check_layer j = check_layer_of(&family, p);
+            j.p->activation = SimdConvolutionActivationRelu;
+            check_layer_case(&j, check_convolution_text(j.p, 1), CHECK_RANDOM, a);
+            check_layer_bench(&j, check_convolution_flops(j.p));
+        }
 }
 
 void check_convolution_32f(void)

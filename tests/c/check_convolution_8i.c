@@ -121,42 +121,23 @@ static void random_case(SimdTensorFormatType format)
              check_random(0, 9) ? CHECK_RANDOM : check_random(0, 2) ? WORST : (int)check_random(0, CHECK_FILLS - 1));
 }
 
-/* Every width of a tile and every tail of channels, with all types. */
 static void tails(SimdTensorFormatType format)
 {
-    for (size_t n = 1; n <= 68; ++n) {
-        struct check_layer layers[] = {
-            layer(format, 5, 1, n, 3, 1, 1, 0, 1),                layer(format, 3, 5, n, n, 3, 1, 1, 1),
-            layer(format, n, 4, 5, 69 - n, 2, 2, 1, 1),           layer(format, n, 4, 11, n, 3, 1, 1, n),
-            layer(format, n + 64, 3, 4, n + 64, 3, 1, 1, n + 64), layer(format, 3, 5, n + 2, 3, 3, 2, 1, 3),
-            layer(format, 4 * n, 3, 3, 2 * n, 1, 1, 0, n),        layer(format, 8, 1, 5, n + 40, 1, 1, 0, 1)};
-        for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
-            set_types(layers[i].p, n + i);
-            run_case(layers[i], (enum stats)((n + i) / 4 % 2), (enum stats)((n + i) / 8 % 2), CHECK_RANDOM);
+    enum { MOST = 68 };
+    parameters p;
+    for (size_t n = 1; n <= MOST; ++n)
+        for (size_t i = 0; check_convolution_tail(format, n, MOST, i, &p); ++i) {
+            set_types(&p, n + i);
+            run_case(check_layer_of(&family, p), (enum stats)((n + i) / 4 % 2), (enum stats)((n + i) / 8 % 2), CHECK_RANDOM);
         }
-    }
 }
 
-/* Shapes that make a driver cut: bands of lines, deep sums, pixels a multiple of 2 KB apart, high and narrow. */
 static void cuts(SimdTensorFormatType format)
 {
-    const struct check_layer layers[] = {
-        layer(format, 3, 300, 500, 2, 3, 1, 1, 1), layer(format, 3, 330, 500, 2, 3, 2, 0, 1),
-        layer(format, 2, 900, 700, 2, 3, 1, 1, 2), layer(format, 2010, 3, 3, 2, 3, 1, 1, 1),
-        layer(format, 66400, 1, 2, 2, 1, 1, 0, 1), layer(format, 2048, 4, 5, 17, 1, 1, 0, 1),
-        layer(format, 300, 18, 20, 4, 3, 1, 1, 1), layer(format, 16, 70, 90, 17, 3, 1, 1, 1),
-        layer(format, 2048, 4, 5, 3, 3, 1, 1, 1),  layer(format, 1024, 7, 9, 5, 1, 2, 0, 1),
-        layer(format, 256, 7, 9, 4, 1, 2, 1, 2),   layer(format, 7, 60, 1, 20, 1, 1, 0, 1),
-        layer(format, 7, 60, 3, 20, 3, 1, 0, 1),   layer(format, 8, 60, 3, 20, 3, 1, 1, 1),
-        layer(format, 4, 3, 3, 5, 1, 5, 4, 1),     layer(format, 4, 3, 3, 4, 2, 5, 4, 4), /* outputs of pure padding */
-        layer(format, 0, 3, 3, 5, 3, 1, 1, 1), /* the bias alone */
-        /* depthwise: parts of columns, of rows, of channels, and of all */
-        layer(format, 8, 6, 600, 8, 3, 1, 1, 8),       layer(format, 96, 13, 70, 96, 3, 2, 1, 96),
-        layer(format, 130, 19, 45, 130, 3, 1, 1, 130), layer(format, 320, 8, 9, 320, 3, 2, 1, 320),
-        layer(format, 192, 21, 20, 192, 3, 1, 1, 192), layer(format, 257, 15, 16, 257, 3, 1, 0, 257)};
-    for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
-        struct check_layer j = check_layer_with(layers[i], 1, i % 3 == 0);
-        set_types(j.p, i / 2);
+    parameters p;
+    for (size_t i = 0; check_convolution_cut(format, i, &p); ++i) {
+        set_types(&p, i / 2);
+        const struct check_layer j = check_layer_with(check_layer_of(&family, p), 1, i % 3 == 0);
         run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, CHECK_RANDOM);
         run_case(j, i % 2 ? SIGNED : POSITIVE, SIGNED, WORST);
     }
@@ -260,33 +241,18 @@ static void refusals_of_calls(void)
 
 /* ---- benchmarks: layers of known networks */
 
-static void bench_case(SimdTensorFormatType format, size_t c, size_t size, size_t o, size_t kernel, size_t stride,
-                       size_t group)
-{
-    struct check_layer j = layer(format, c, size, size, o, kernel, stride, kernel / 2, group);
-    j.p->activation = SimdConvolutionActivationRelu;
-    declare(&j, POSITIVE, POSITIVE, CHECK_RANDOM);
-    check_layer_bench(&j, 2.0 * (double)(check_convolution_weights(j.p) * j.p->dstH * j.p->dstW));
-}
-
 static void bench(void)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNhwc, SimdTensorFormatNchw};
-    for (size_t i = 0; i < 2; ++i) {
-        bench_case(formats[i], 64, 56, 64, 1, 1, 1);
-        bench_case(formats[i], 256, 56, 64, 1, 1, 1);
-        bench_case(formats[i], 512, 28, 128, 1, 1, 1);
-        bench_case(formats[i], 1024, 14, 256, 1, 1, 1);
-        bench_case(formats[i], 512, 7, 2048, 1, 1, 1);
-        bench_case(formats[i], 64, 56, 64, 3, 1, 1);
-        bench_case(formats[i], 128, 28, 128, 3, 1, 1);
-        bench_case(formats[i], 256, 14, 256, 3, 1, 1);
-        bench_case(formats[i], 512, 7, 512, 3, 1, 1);
-        bench_case(formats[i], 3, 224, 64, 7, 2, 1);
-        bench_case(formats[i], 32, 112, 32, 3, 1, 32);
-        bench_case(formats[i], 96, 112, 96, 3, 2, 96);
-        bench_case(formats[i], 384, 14, 384, 3, 1, 384);
-    }
+    parameters p;
+    for (size_t f = 0; f < 2; ++f)
+        for (size_t i = 0; check_convolution_known(formats[f], i, &p); ++i) {
+            struct check_layer j = check_layer_of(&family, p);
+            set_types(j.p, 0);
+            j.p->activation = SimdConvolutionActivationRelu;
+            declare(&j, POSITIVE, POSITIVE, CHECK_RANDOM);
+            check_layer_bench(&j, check_convolution_flops(j.p));
+        }
 }
 
 void check_convolution_8i(void)
