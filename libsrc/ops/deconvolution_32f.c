@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "ops/pieces.h"
+#include "ops/shares.h"
 
 /* ---- phases */
 
@@ -167,12 +168,48 @@ static void make_convolution(struct sn_convolution_32f * c)
 
 /* ---- the plan */
 
-double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c)
+static double cost_of(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->dstC / p->group);
     return (double)c->batch * (sn_cost_of_sums((double)c->srcSize * taps, c->table->alignment) +
                                sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
+}
+
+/* ---- bands */
+
+struct job {
+    const struct sn_convolution_32f * c;
+    sn_deconvolution_32f_band_fn compute;
+    const float * src;
+    float * dst;
+};
+
+/* Units are rows of a phase, of all groups of all images. Those that make a band have a plan with a band of just so many. */
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_convolution_32f * c = job->c;
+    const SimdConvolutionParameters * p = &c->p;
+    const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
+    const struct sn_shares all = {.lines = c->y.count, .most = c->band.rows, .panels = 1, .each = c->y.count};
+    struct sn_convolution_32f plan = *c;
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&all, begin, end);
+        plan.band.rows = s.lines;
+        plan.band.lines = s.lines + c->y.reach;
+        job->compute(&plan, s.image % p->group, job->src + s.image * srcPlanes, work, s.line,
+                     job->dst + s.image * dstPlanes);
+    }
+}
+
+void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute, const float * src,
+                                float * work, float * dst)
+{
+    const struct job job = {c, compute, src, dst};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,
+        .cost = cost_of(c), .least = sn_ceil_div(32, c->x.count), .work = work, .workBytes = c->workSize * sizeof(float)});
 }
 
 /* In order of preference, the last takes everything. */

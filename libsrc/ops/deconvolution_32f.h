@@ -14,7 +14,6 @@
 #define SN_OPS_DECONVOLUTION_32F_H
 
 #include "ops/convolution_32f.h"
-#include "ops/shares.h"
 
 struct sn_phase {
     size_t taps;  /* there may be none; then the bias is all */
@@ -76,22 +75,15 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job);
 
 /*
- * Units of work are rows of a phase, of all images (or groups of them): the first of the units begin .. end - 1 that make a
- * band, and the plan with a band of just so many rows.
+ * Computes outputs `row` and behind of all phases, as many as the band of the plan has rows, for group g of an image: src
+ * and dst are its first planes, or the image where there is one group.
  */
-static inline struct sn_share sn_deconvolution_32f_share(const struct sn_convolution_32f * c, size_t begin, size_t end,
-                                                         struct sn_convolution_32f * plan)
-{
-    const struct sn_shares all = {.lines = c->y.count, .most = c->band.rows, .panels = 1, .each = c->y.count};
-    const struct sn_share s = sn_share_at(&all, begin, end);
-    *plan = *c;
-    plan->band.rows = s.lines;
-    plan->band.lines = s.lines + c->y.reach;
-    return s;
-}
+typedef void (*sn_deconvolution_32f_band_fn)(const struct sn_convolution_32f * c, size_t g, const float * src, float * work,
+                                             size_t row, float * dst);
 
-/* For struct sn_parallel, as of a convolution. */
-double sn_deconvolution_32f_cost(const struct sn_convolution_32f * c);
+/* All bands of all groups and images, shared out to threads. */
+void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute, const float * src,
+                                float * work, float * dst);
 
 /* Chooses the algorithm and computes all sizes for p, batch and table, which are set; false: one is too large. */
 bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c);

@@ -1,13 +1,12 @@
 /*
- * NCHW with one input channel in each group: every phase is a small depthwise convolution of stride 1, for each output channel.
- * Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are computed one
- * after the other, then interleaved into rows of the result.
+ * NCHW with one input channel in each group: every phase is a small depthwise convolution of stride 1, for each output
+ * channel. Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are
+ * computed one after the other, then interleaved into rows of the result.
  */
 #include <string.h>
 
 #include "core/cpu.h"
 #include "core/memory.h"
-#include "core/threads.h"
 #include "ops/deconvolution_32f.h"
 
 static bool takes(const struct sn_convolution_32f * c)
@@ -22,7 +21,8 @@ static bool plan(struct sn_convolution_32f * c)
     c->segments = c->x.taps;
     c->depth = p->kernelY * p->kernelX;
     size_t row, products;
-    if (!sn_product(&row, c->x.number, c->x.count) || !sn_planes_plan(c, true, 1, row, sn_cpu()->cacheL1 / 2 / sizeof(float)))
+    if (!sn_product(&row, c->x.number, c->x.count) ||
+        !sn_planes_plan(c, true, 1, row, sn_cpu()->cacheL1 / 2 / sizeof(float)))
         return false;
     return sn_product(&products, c->band.rows, row) && sn_product(&c->workSize, c->workSize + products, 1) &&
            sn_product(&c->weightSize, c->depth, p->dstC);
@@ -49,12 +49,6 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
     memcpy(spread, values, c->channels * sizeof(float));
 }
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
-};
-
 /* `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
 static void compute_phase(const struct sn_convolution_32f * c, size_t channel, const float * src, const struct sn_phase * y,
                           size_t rows, const float * weight, float * products, float * dst)
@@ -76,7 +70,6 @@ static void compute_phase(const struct sn_convolution_32f * c, size_t channel, c
     sn_planes_interleave(c, &job);
 }
 
-/* All output channels of group g in a band: src and dst are its first planes. */
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
                          float * dst)
 {
@@ -97,27 +90,9 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-static void run(const void * argument, void * work, size_t begin, size_t end)
-{
-    const struct job * job = argument;
-    const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
-    const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
-    struct sn_share s;
-    struct sn_convolution_32f plan_of_band;
-    for (; begin < end; begin += s.units) {
-        s = sn_deconvolution_32f_share(c, begin, end, &plan_of_band);
-        compute_band(&plan_of_band, s.image % p->group, job->src + s.image * srcPlanes, work, s.line,
-                     job->dst + s.image * dstPlanes);
-    }
-}
-
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,
-        .cost = sn_deconvolution_32f_cost(c), .least = sn_ceil_div(32, c->x.count), .work = work,
-        .workBytes = c->workSize * sizeof(float)});
+    sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {

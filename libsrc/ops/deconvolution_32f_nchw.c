@@ -1,8 +1,8 @@
 /*
- * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are outputs of a phase, counted through
- * its rows (see ops/convolution_32f_nchw.c). What neighbouring outputs need from a tap are neighbours in the image, for each
- * phase is a convolution of stride 1. Products are computed beside each other for all phases of some pixels, then interleaved
- * into rows of the result.
+ * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are outputs of a phase, counted
+ * through its rows (see ops/convolution_32f_nchw.c). What neighbouring outputs need from a tap are neighbours in the image,
+ * for each phase is a convolution of stride 1. Products are computed beside each other for all phases of some pixels, then
+ * interleaved into rows of the result.
  *
  * A panel of B serves neighbouring phases that have the same inputs. So that the phases' pixels are those of the same place,
  * all have as many columns as the first one: the last column of another may lie beyond the result, and is not written.
@@ -11,7 +11,6 @@
 
 #include "core/cpu.h"
 #include "core/memory.h"
-#include "core/threads.h"
 #include "ops/deconvolution_32f.h"
 
 enum {
@@ -51,7 +50,8 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size
     to += y.before * line;
     if (y.inside) {
         const struct sn_lines_32f lines = {.src = x.inside ? src + y.begin * c->p.srcW + x.begin : src, .srcStep = c->p.srcW,
-            .stride = 1, .dst = to, .dstStep = line, .lines = y.inside, .before = x.before, .inside = x.inside, .size = line};
+            .stride = 1, .dst = to, .dstStep = line, .lines = y.inside, .before = x.before,
+            .inside = x.inside, .size = line};
         c->table->lines_32f(&lines);
     }
     memset(to + y.inside * line, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
@@ -199,7 +199,8 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
     } while (k < depth);
 }
 
-/* The panel's products, of channels o and behind of the group; dst: the group's first plane, at the first row of the phase. */
+/* The panel's products, of channels o and behind of the group; dst: the group's first plane, at the first row of the
+ * phase. */
 static void scatter(const struct panel * q, size_t first, float * dst)
 {
     const struct sn_convolution_32f * c = q->c;
@@ -266,13 +267,6 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const float *
     }
 }
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
-};
-
-/* Outputs `row` and behind of all phases, of group g; src and dst are its first planes. */
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
                          float * dst)
 {
@@ -298,27 +292,9 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-static void run(const void * argument, void * work, size_t begin, size_t end)
-{
-    const struct job * job = argument;
-    const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
-    const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
-    struct sn_share s;
-    struct sn_convolution_32f plan_of_band;
-    for (; begin < end; begin += s.units) {
-        s = sn_deconvolution_32f_share(c, begin, end, &plan_of_band);
-        compute_band(&plan_of_band, s.image % p->group, job->src + s.image * srcPlanes, work, s.line,
-                     job->dst + s.image * dstPlanes);
-    }
-}
-
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,
-        .cost = sn_deconvolution_32f_cost(c), .least = sn_ceil_div(32, c->x.count), .work = work,
-        .workBytes = c->workSize * sizeof(float)});
+    sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_nchw = {"phases NCHW", true, takes, plan, pack, spread, forward};

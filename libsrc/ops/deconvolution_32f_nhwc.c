@@ -7,14 +7,13 @@
  *
  * NCHW of one group is converted on the way, where that is faster: the lines that a band needs before, its result behind.
  *
- * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie a
- * multiple of 2 KB apart (see the convolution).
+ * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie
+ * a multiple of 2 KB apart (see the convolution).
  */
 #include <string.h>
 
 #include "core/cpu.h"
 #include "core/memory.h"
-#include "core/threads.h"
 #include "ops/deconvolution_32f.h"
 
 static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
@@ -31,9 +30,9 @@ static size_t width_of(const struct sn_convolution_32f * c, size_t columns)
 static bool takes_nhwc(const struct sn_convolution_32f * c) { return !is_nchw(c); }
 
 /*
- * Cost model, in cycles of a vector for one output of a phase: what a product costs the NCHW way, whose lanes are pixels, for
- * each input, and the gathering of the inputs; and what it costs with channels as lanes, and the conversions. As measured with
- * 512-bit vectors.
+ * Cost model, in cycles of a vector for one output of a phase: what a product costs the NCHW way, whose lanes are pixels,
+ * for each input, and the gathering of the inputs; and what it costs with channels as lanes, and the conversions. As
+ * measured with 512-bit vectors.
  */
 static bool takes_nchw(const struct sn_convolution_32f * c)
 {
@@ -108,8 +107,8 @@ static bool plan(struct sn_convolution_32f * c)
 }
 
 /*
- * A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. weight: that of
- * tap 0 in the row of the kernel and of output 0.
+ * A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. weight: that
+ * of tap 0 in the row of the kernel and of output 0.
  */
 static void pack_row(const struct sn_convolution_32f * c, const float * weight, size_t f, size_t turn, size_t first,
                      size_t count, float * row)
@@ -194,18 +193,20 @@ static void copy_band(const struct sn_convolution_32f * c, const float * src, si
     memset(band, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
 }
 
-/* The lines of an NCHW image that outputs `row` and behind need, as those of an NHWC image; the result is where it would begin. */
+/* The lines of an NCHW image that outputs `row` and behind need, as those of an NHWC image; the result is where it would
+ * begin. */
 static const float * convert_lines(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
 {
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
     const size_t first = y.inside ? y.begin * c->p.srcW : 0;
     float * image = work - first * c->p.srcC;
-    c->table->convert_image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc, first,
-                                first + y.inside * c->p.srcW);
+    c->table->convert_image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
+                                first, first + y.inside * c->p.srcW);
     return image;
 }
 
-/* The rows of a product may be any pixels: in one line, if they follow each other, or down the columns, if these are longer. */
+/* The rows of a product may be any pixels: in one line, if they follow each other, or down the columns, if these are
+ * longer. */
 static void arrange(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
@@ -252,15 +253,10 @@ static void compute_phase(const struct sn_convolution_32f * c, const float * src
     }
 }
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
-};
-
-/* Outputs `row` and behind of all phases, of one image. */
-static void compute_band(const struct sn_convolution_32f * c, const float * src, float * work, size_t row, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
+                         float * dst)
 {
+    (void)g;
     const SimdConvolutionParameters * p = &c->p;
     const size_t first = row * c->y.stride; /* of the result */
     float * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
@@ -282,28 +278,13 @@ static void compute_band(const struct sn_convolution_32f * c, const float * src,
     }
     const size_t last = sn_min(first + c->band.rows * c->y.stride, p->dstH);
     if (is_nchw(c))
-        c->table->convert_image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SimdTensorFormatNhwc, dst,
-                                    SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
-}
-
-static void run(const void * argument, void * work, size_t begin, size_t end)
-{
-    const struct job * job = argument;
-    const struct sn_convolution_32f * c = job->c;
-    struct sn_share s;
-    struct sn_convolution_32f plan_of_band;
-    for (; begin < end; begin += s.units) {
-        s = sn_deconvolution_32f_share(c, begin, end, &plan_of_band);
-        compute_band(&plan_of_band, job->src + s.image * c->srcSize, work, s.line, job->dst + s.image * c->dstSize);
-    }
+        c->table->convert_image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SimdTensorFormatNhwc,
+                                    dst, SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
 }
 
 static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
 {
-    const struct job job = {c, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->y.count,
-        .cost = sn_deconvolution_32f_cost(c), .least = sn_ceil_div(32, c->x.count), .work = work,
-        .workBytes = c->workSize * sizeof(float)});
+    sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }
 
 const struct sn_convolution_32f_way
