@@ -12,8 +12,8 @@ static void gemm(const char * function, const struct sn_gemm * g, const float * 
     SN_CHECK_FOR(function, g->ldc >= g->N, SN_VOID, "ldc is %zu, expected at least N = %zu", g->ldc, g->N);
     SN_CHECK_FOR(function, sn_product(&elements, g->M, g->lda), SN_VOID, "M is %zu and lda is %zu, too large for an array",
                  g->M, g->lda);
-    SN_CHECK_FOR(function, sn_product(&elements, rowsB, g->ldb), SN_VOID, "B has %zu rows and ldb is %zu, too large for an array",
-                 rowsB, g->ldb);
+    SN_CHECK_FOR(function, sn_product(&elements, rowsB, g->ldb), SN_VOID,
+                 "B has %zu rows and ldb is %zu, too large for an array", rowsB, g->ldb);
     SN_CHECK_FOR(function, sn_product(&elements, g->M, g->ldc), SN_VOID, "M is %zu and ldc is %zu, too large for an array",
                  g->M, g->ldc);
     if (g->M == 0 || g->N == 0)
@@ -26,8 +26,10 @@ static void gemm(const char * function, const struct sn_gemm * g, const float * 
     struct sn_gemm job = *g;
     job.alpha = alpha[0];
     job.beta = beta[0];
-    if (job.alpha == 0)
-        job.K = 0;
+    if (job.alpha == 0 || job.K == 0) { /* neither A nor B is read, nor need they be: pointers into them stay in C */
+        job.K = job.lda = job.ldb = 0;
+        job.A = job.B = job.C;
+    }
     if (!sn_gemm(&job))
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer");
 }
