@@ -300,8 +300,8 @@ static bool worth_waking(double work)
     pool.debt += work;
     if (pool.debt < WAKE_NS)
         return false;
+    pool.owed -= pool.debt;
     pool.debt = 0;
-    pool.owed -= work;
     return pool.owed <= 0;
 }
 
