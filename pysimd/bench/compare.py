@@ -7,7 +7,7 @@ rows do between these two runs anyway; all else is `noise`.
 
 The test asks how rarely rounds that differ by chance alone would be sorted so well. It knows nothing of what lies between
 two runs and not between rounds: where arrays lie, the clock, neighbours. That much the rows tell together, for most changes
-of a library leave most rows as they were: three times half of the narrowest span that holds half of their ratios, and 2% at
+of a library leave most rows as they were: five times half of the narrowest span that holds half of their ratios, and 2% at
 the least. The fastest rounds are what the machine does when nobody disturbs it.
 """
 
@@ -69,12 +69,12 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
 
 
 def _unrest(ratios: Sequence[float]) -> float:
-    """By how much rows differ that are the same: three times half of the narrowest span that holds half of the ratios."""
+    """By how much rows differ that are the same: five times half of the narrowest span that holds half of the ratios."""
     logs, half = sorted(map(math.log, ratios)), len(ratios) // 2
     if len(logs) < _FEW:
         return LEAST_CHANGE
     span = min(high - low for low, high in zip(logs, logs[half:]))
-    return max(LEAST_CHANGE, math.expm1(1.5 * span))
+    return max(LEAST_CHANGE, math.expm1(2.5 * span))
 
 
 def _rows(figures: Mapping[str, Any]) -> dict[str, _Rounds]:

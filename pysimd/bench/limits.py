@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from typing import Callable
 
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.bench import arrays
+from pysimd.bench import arrays, clock
 
 #: Floating-point operations of one measurement of the peak: a few milliseconds.
 _PEAK_WORK = 200_000_000
-_STRETCHES = 9
 
 
 def flops_per_second() -> float:
@@ -27,13 +24,8 @@ def products_per_second() -> float:
 
 
 def _per_second(work: Callable[[int], int]) -> float:
-    """The median of some stretches, as the processor may do something else in one."""
-    speeds = []
-    for _ in range(_STRETCHES):
-        start = time.perf_counter()
-        done = work(_PEAK_WORK // _STRETCHES)
-        speeds.append(done / (time.perf_counter() - start))
-    return statistics.median(speeds)
+    share = _PEAK_WORK // 9
+    return work(share) / clock.typical(lambda: work(share), 9)
 
 
 class CopyLimit:
@@ -47,17 +39,14 @@ class CopyLimit:
         size = max(traffic // 2, 64)
         self._source = arrays.placed(np.zeros(size, np.uint8))
         self._target = arrays.placed(np.zeros(size, np.uint8))
-        self._repeats = max(1, 2_000_000 // size)
+        self._count = max(1, 16_000_000 // size)
 
     def seconds(self) -> float:
-        """Seconds of one copy, mean of as many as take a measurable time."""
+        """Seconds of one copy."""
         source, target = (ffi.from_buffer("uint8_t[]", array) for array in (self._source, self._target))
-        plain = self._mean(lambda: lib.SimdnetCopyWork(source, len(source), target))
-        return min(plain, self._mean(lambda: np.copyto(self._target, self._source)))
+        plain = self._typical(lambda: lib.SimdnetCopyWork(source, len(source), target))
+        return min(plain, self._typical(lambda: np.copyto(self._target, self._source)))
 
-    def _mean(self, copy: Callable[[], object]) -> float:
+    def _typical(self, copy: Callable[[], object]) -> float:
         copy()  # what others have driven out of the caches comes back
-        start = time.perf_counter()
-        for _ in range(self._repeats):
-            copy()
-        return (time.perf_counter() - start) / self._repeats
+        return clock.typical(copy, self._count)

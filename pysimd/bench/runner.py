@@ -20,12 +20,11 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
-from pysimd.bench import limits, peers
+from pysimd.bench import clock, limits, peers
 from pysimd.bench.cases import Case, Prepared
 from pysimd.bench.ways import Unsupported, fastest
 
 _ROUND_SECONDS = 0.004
-_STRETCHES = 9
 _TOGETHER = 16  # rows that take their rounds in turn
 
 #: Levels that differ from their parent in one family: others are not timed again beside it.
@@ -75,28 +74,15 @@ class Result:
         return self.limit_seconds / self.seconds
 
 
-def _time_calls(call: Callable[[], Any], count: int) -> float:
-    start = time.perf_counter()
-    for _ in range(count):
-        call()
-    return (time.perf_counter() - start) / count
-
-
 def _calls_per_round(call: Callable[[], Any]) -> int:
     """By the fastest of some calls: a disturbed one would leave rounds of a single call, which tell about other things."""
     call()  # the first call allocates scratch and warms the caches
     seconds, begin = 1.0, time.perf_counter()
     for number in range(20):
-        seconds = min(seconds, _time_calls(call, 1))
+        seconds = min(seconds, clock.mean(call, 1))
         if number >= 4 and time.perf_counter() - begin > _ROUND_SECONDS:
             break
     return max(1, min(10_000, round(_ROUND_SECONDS / max(seconds, 1e-7))))
-
-
-def _round(call: Callable[[], Any], count: int) -> float:
-    """Seconds of a call: the median of some stretches of a round, as the processor may do something else in one."""
-    stretch = -(-count // _STRETCHES)
-    return statistics.median(_time_calls(call, stretch) for _ in range(-(-count // stretch)))
 
 
 class _Timed:
@@ -110,8 +96,8 @@ class _Timed:
 
     def sample(self) -> None:
         self._call()  # what others have driven out of the caches comes back
-        self._overheads.append(_round(self._empty, self._count) if self._empty else 0.0)
-        self._times.append(_round(self._call, self._count))
+        self._overheads.append(clock.typical(self._empty, self._count) if self._empty else 0.0)
+        self._times.append(clock.typical(self._call, self._count))
 
     @property
     def samples(self) -> list[float]:
