@@ -1,14 +1,15 @@
 /*
  * Additions of two tensors, bound by memory and exact: the formula's float32 operations on every set.
  *
- * Two bfloat16 tensors are added as the even and the odd elements of a vector, which needs shifts and masks only; a NaN among
- * their sums has nothing in its lower half that rounding could carry. The mixed cases widen in order.
+ * What becomes bfloat16 is added as the even and the odd elements of a vector of results: those of bfloat16 tensors take
+ * shifts and masks only, and both are rounded together. What becomes float is widened in order.
  */
 #include "kernels/install.h"
 
+#include <math.h>
 #include <string.h>
 
-/* ---- template of the mixed cases and of float results; a16, b16 and d16 are constants */
+/* ---- templates; a16 and b16 are constants */
 
 SN_INLINE v32f load(const uint8_t * p, size_t i, bool is_16b)
 {
@@ -20,55 +21,86 @@ SN_INLINE v32f load_tail(const uint8_t * p, size_t i, bool is_16b, size_t n)
     return is_16b ? v_load_tail_16b_32f(p + 2 * i, n) : v_load_tail_32f(p + 4 * i, n);
 }
 
-SN_INLINE void add_mixed(const uint8_t * a, bool a16, const uint8_t * b, bool b16, uint8_t * dst, bool d16, size_t size)
+SN_INLINE void add_wide(const uint8_t * a, bool a16, const uint8_t * b, bool b16, uint8_t * dst, size_t size)
 {
     size_t i = 0;
     for (; i + 2 * V32F_N <= size; i += 2 * V32F_N) {
         v32f x[2];
         SN_UNROLL for (int j = 0; j < 2; ++j)
             x[j] = v_add_32f(load(a, i + j * V32F_N, a16), load(b, i + j * V32F_N, b16));
-        SN_UNROLL for (int j = 0; j < 2; ++j) {
-            if (d16)
-                v_store_16b_32f(dst + 2 * (i + j * V32F_N), x[j]);
-            else
-                v_store_32f(dst + 4 * (i + j * V32F_N), x[j]);
-        }
+        SN_UNROLL for (int j = 0; j < 2; ++j)
+            v_store_32f(dst + 4 * (i + j * V32F_N), x[j]);
     }
     for (; i < size; i += V32F_N) {
         const size_t n = sn_min(size - i, V32F_N);
-        const v32f x = v_add_32f(load_tail(a, i, a16, n), load_tail(b, i, b16, n));
-        if (d16)
-            v_store_tail_16b_32f(dst + 2 * i, x, n);
-        else
-            v_store_tail_32f(dst + 4 * i, x, n);
+        v_store_tail_32f(dst + 4 * i, v_add_32f(load_tail(a, i, a16, n), load_tail(b, i, b16, n)), n);
     }
 }
 
-SN_INLINE v16i add_pairs(v16i a, v16i b)
+/* Floats i .. i + n - 1, all V16I_N if `full`: a vector, and the rest. */
+SN_INLINE v32f first(const uint8_t * p, size_t i, size_t n, bool full)
 {
-    return v_join_16b_32f(v_add_32f(v_even_16b_32f(a), v_even_16b_32f(b)), v_add_32f(v_odd_16b_32f(a), v_odd_16b_32f(b)));
+    return full ? v_load_32f(p + 4 * i) : v_load_tail_32f(p + 4 * i, sn_min(n, V32F_N));
 }
 
-static void add_16b_111(const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size)
+SN_INLINE v32f second(const uint8_t * p, size_t i, size_t n, bool full)
+{
+    const size_t low = sn_min(n, V32F_N);
+    return full ? v_load_32f(p + 4 * (i + V32F_N)) : v_load_tail_32f(p + 4 * (i + low), n - low);
+}
+
+/* The even ones and the odd ones of as many elements. */
+struct halves {
+    v32f even, odd;
+};
+
+SN_INLINE struct halves halves_of(const uint8_t * p, size_t i, bool is_16b, size_t n, bool full)
+{
+    if (is_16b) {
+        const v16i v = full ? v_load_16i(p + 2 * i) : v_load_tail_16i(p + 2 * i, n);
+        return (struct halves){v_even_16b_32f(v), v_odd_16b_32f(v)};
+    }
+    const v32f x = first(p, i, n, full), y = second(p, i, n, full);
+    return (struct halves){v_even_32f(x, y), v_odd_32f(x, y)};
+}
+
+/* A NaN that rounding cannot carry out of its place, for v_join_16b_32f(). */
+SN_INLINE v32f clean(v32f x) { return v_select_32f(v_eq_32f(x, x), x, v_set_32f(NAN)); }
+
+/* The sums of bfloat16 numbers are clean. */
+SN_INLINE v16i sum_of(const uint8_t * a, bool a16, const uint8_t * b, bool b16, size_t i, size_t n, bool full)
+{
+    if (!a16 && !b16) {
+        const v32f x = v_add_32f(first(a, i, n, full), first(b, i, n, full));
+        const v32f y = v_add_32f(second(a, i, n, full), second(b, i, n, full));
+        return v_join_16b_32f(clean(v_even_32f(x, y)), clean(v_odd_32f(x, y)));
+    }
+    const struct halves x = halves_of(a, i, a16, n, full), y = halves_of(b, i, b16, n, full);
+    const v32f even = v_add_32f(x.even, y.even), odd = v_add_32f(x.odd, y.odd);
+    return a16 && b16 ? v_join_16b_32f(even, odd) : v_join_16b_32f(clean(even), clean(odd));
+}
+
+SN_INLINE void add_narrow(const uint8_t * a, bool a16, const uint8_t * b, bool b16, uint8_t * dst, size_t size)
 {
     size_t i = 0;
     for (; i + 2 * V16I_N <= size; i += 2 * V16I_N) {
-        const uint8_t * p = a + 2 * i, * q = b + 2 * i;
-        const v16i x = add_pairs(v_load_16i(p), v_load_16i(q));
-        const v16i y = add_pairs(v_load_16i(p + V8U_N), v_load_16i(q + V8U_N));
+        const v16i x = sum_of(a, a16, b, b16, i, V16I_N, true), y = sum_of(a, a16, b, b16, i + V16I_N, V16I_N, true);
         v_store_16i(dst + 2 * i, x);
-        v_store_16i(dst + 2 * i + V8U_N, y);
+        v_store_16i(dst + 2 * (i + V16I_N), y);
     }
     for (; i < size; i += V16I_N) {
         const size_t n = sn_min(size - i, V16I_N);
-        v_store_tail_16i(dst + 2 * i, add_pairs(v_load_tail_16i(a + 2 * i, n), v_load_tail_16i(b + 2 * i, n)), n);
+        v_store_tail_16i(dst + 2 * i, sum_of(a, a16, b, b16, i, n, false), n);
     }
 }
 
 #define ADD_16B(a16, b16, d16)                                                                                              \
     static void add_16b_##a16##b16##d16(const uint8_t * a, const uint8_t * b, uint8_t * dst, size_t size)                   \
     {                                                                                                                       \
-        add_mixed(a, a16, b, b16, dst, d16, size);                                                                          \
+        if (d16)                                                                                                            \
+            add_narrow(a, a16, b, b16, dst, size);                                                                          \
+        else                                                                                                                \
+            add_wide(a, a16, b, b16, dst, size);                                                                            \
     }
 
 ADD_16B(0, 0, 0)
@@ -78,6 +110,7 @@ ADD_16B(0, 1, 1)
 ADD_16B(1, 0, 0)
 ADD_16B(1, 0, 1)
 ADD_16B(1, 1, 0)
+ADD_16B(1, 1, 1)
 
 void ISA_FN(install_add)(struct sn_table * table)
 {
