@@ -923,6 +923,10 @@ size_t SimdnetFmaWork(size_t flops);
 /* The same for products of bytes as SimdSynetConvolution8iForward() adds them up, two operations for a multiply-add. */
 size_t SimdnetDotWork(size_t operations);
 
+/* And for products of bfloat16 numbers as SimdnetConvolution16bForward() adds them up: where no instruction does, for
+ * multiply-adds of floats. */
+size_t SimdnetDot16bWork(size_t operations);
+
 /*
  * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination are
  * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes

@@ -291,7 +291,7 @@ def one_of_each(call: Caller, random: Random) -> list[Any]:
     return made
 
 
-WORK = {"SimdnetFmaWork", "SimdnetDotWork"}  # do as much as they are told
+WORK = {"SimdnetFmaWork", "SimdnetDotWork", "SimdnetDot16bWork"}  # do as much as they are told
 
 
 def one_call(call: Caller, random: Random, name: str, contexts: list[Any]) -> None:

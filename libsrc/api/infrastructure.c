@@ -136,6 +136,12 @@ size_t SimdnetDotWork(size_t operations)
     return sn_table()->dot_work(operations);
 }
 
+size_t SimdnetDot16bWork(size_t operations)
+{
+    SN_ENTER();
+    return sn_table()->dot_16b_work(operations);
+}
+
 void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst)
 {
     SN_ENTER();

@@ -345,6 +345,7 @@ struct sn_table {
     /* limit */
     sn_fma_work_fn fma_work;
     sn_dot_work_fn dot_work;
+    sn_dot_work_fn dot_16b_work;
     sn_copy_work_fn copy_work;
 };
 

@@ -46,5 +46,6 @@ static void copy_work(const uint8_t * src, size_t size, uint8_t * dst)
 void ISA_FN(install_limit)(struct sn_table * table)
 {
     table->fma_work = fma_work;
+    table->dot_16b_work = fma_work;
     table->copy_work = copy_work;
 }

@@ -17,26 +17,35 @@ static size_t width_of(const struct sn_convolution_dot * c, size_t columns)
     return sn_ceil_div(columns, granule) * granule;
 }
 
-/* The taps of a kernel row are one segment. */
-static bool joined(const struct sn_convolution_dot * c)
+/* Taps of a kernel row that follow each other in memory, if nothing is between the pixels of the band: all, or 1. */
+static size_t neighbours(const struct sn_convolution_dot * c)
 {
-    return c->p.group == 1 && c->p.dilationX == 1 && c->band.pixel == c->inputs * c->number;
+    return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
 
-/* The numbers of a segment. */
-static size_t numbers(const struct sn_convolution_dot * c) { return joined(c) ? c->p.kernelX * c->inputs : c->inputs; }
+/* The taps of a segment, and its numbers. */
+static size_t taps(const struct sn_convolution_dot * c)
+{
+    return c->band.pixel == c->inputs * c->number ? neighbours(c) : 1;
+}
+
+static size_t numbers(const struct sn_convolution_dot * c) { return taps(c) * c->inputs; }
+
+/* The first tap of segment s. */
+static size_t row_of(const struct sn_convolution_dot * c, size_t s) { return s * taps(c) / c->p.kernelX; }
+static size_t column_of(const struct sn_convolution_dot * c, size_t s) { return s * taps(c) % c->p.kernelX; }
 
 static bool plan(struct sn_convolution_dot * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_dot_tile * tile = c->tile;
-    const size_t spacing = c->family->spaced ? tile->group : 1, used = p->group == 1 && p->dilationX == 1 ? p->kernelX : 1;
+    const size_t spacing = c->family->spaced ? tile->group : 1;
     c->inputs = sn_ceil_div(inputs(c), spacing) * spacing;
-    const bool whole = c->inputs == inputs(c) && used * c->inputs % tile->group == 0;
+    const bool whole = c->inputs == inputs(c) && neighbours(c) * c->inputs % tile->group == 0;
     const enum sn_dot_reads reads = whole ? SN_READS_PIXELS : SN_READS_COPY;
     if (!sn_dot_band_plan(c, tile->number, reads, sn_min(p->dstC, tile->columns) * c->dstElement))
         return false;
-    c->segments = c->weightCount == 0 ? 0 : joined(c) ? p->kernelY : p->kernelY * p->kernelX; /* sums of nothing have none */
+    c->segments = c->weightCount == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* sums of nothing have none */
     c->length = sn_ceil_div(numbers(c), tile->group);
     c->depth = c->segments * c->length;
     c->group = width_of(c, outputs(c));
@@ -59,15 +68,15 @@ static void pack_panel(const struct sn_convolution_dot * c, const void * weight,
                        void * packed)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const size_t group = c->tile->group, width = width_of(c, columns), taps = c->segments / p->kernelY;
+    const size_t group = c->tile->group, width = width_of(c, columns);
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
-            const size_t kx = joined(c) ? k / c->inputs : s % taps, i = joined(c) ? k % c->inputs : k;
+            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / c->inputs, i = k % c->inputs;
             if (i >= inputs(c))
                 continue;
             const size_t row = (s * c->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
-                put(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, s / taps, kx));
+                put(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
         }
 }
 
@@ -77,9 +86,8 @@ static void pack(const struct sn_convolution_dot * c, const void * weight)
     const struct sn_dot_tile * tile = c->tile;
     if (c->segments == 0)
         return;
-    const size_t taps = c->segments / p->kernelY; /* segments of a kernel row */
     for (size_t s = 0; s < c->segments; ++s)
-        c->segment[s] = s / taps * p->dilationY * c->band.line + s % taps * p->dilationX * c->band.pixel;
+        c->segment[s] = row_of(c, s) * p->dilationY * c->band.line + column_of(c, s) * p->dilationX * c->band.pixel;
     uint8_t * packed = c->weight;
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {

@@ -12,19 +12,17 @@ from pysimd.bench import arrays, clock
 #: Floating-point operations of one measurement of the peak: a few milliseconds.
 _PEAK_WORK = 200_000_000
 
-
-def flops_per_second() -> float:
-    """The multiply-add peak of the instruction set in use, two operations for each multiply-add."""
-    return _per_second(lib.SimdnetFmaWork)
-
-
-def products_per_second() -> float:
-    """The peak of products of bytes of the instruction set in use, two operations for each that is added."""
-    return _per_second(lib.SimdnetDotWork)
+_WORK: dict[str, Callable[[int], int]] = {
+    "fma": lib.SimdnetFmaWork,
+    "dot": lib.SimdnetDotWork,
+    "bf16": lib.SimdnetDot16bWork,
+}
 
 
-def _per_second(work: Callable[[int], int]) -> float:
-    share = _PEAK_WORK // 9
+def operations_per_second(arithmetic: str = "fma") -> float:
+    """The peak of the instruction set in use, two operations each: of multiply-adds of floats ("fma"), of products of bytes
+    ("dot") or of bfloat16 numbers ("bf16")."""
+    work, share = _WORK[arithmetic], _PEAK_WORK // 9
     return work(share) / clock.typical(lambda: work(share), 9)
 
 

@@ -67,7 +67,7 @@ def _commit() -> str | None:
 def _peak(level: str) -> float:
     """Operations per second of multiply-adds, the best of a few: what the clock can do."""
     with pysimd.max_isa(level):
-        return max(limits.flops_per_second() for _ in range(5))
+        return max(limits.operations_per_second() for _ in range(5))
 
 
 def _copies() -> dict[str, float]:

@@ -24,7 +24,11 @@ def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
         ("networks", "Whole networks beside other libraries", lambda: _networks(networks)),
         ("networks-scaling", "Whole networks: scaling by threads", lambda: _networks_scaling(networks)),
         ("roofline", "Roofline: every layer that computes", lambda: _roofline(results, figures["machine"])),
-        ("limits-arithmetic", "Layers as fractions of the peak of arithmetic", lambda: _limits(results, ("fma", "dot"))),
+        (
+            "limits-arithmetic",
+            "Layers as fractions of the peak of arithmetic",
+            lambda: _limits(results, ("fma", "dot", "bf16")),
+        ),
         ("limits-memory", "Layers as fractions of a copy's speed", lambda: _limits(results, ("copy",))),
         ("peers", "Layers beside other libraries", lambda: _peers(results)),
         ("scaling", "Layers: scaling by threads", lambda: _scaling(_of_layers(results))),
@@ -142,8 +146,13 @@ def _limits(results: Sequence[Mapping[str, Any]], limits: tuple[str, ...]) -> Fi
         return None
     figure = Figure(figsize=_lines(len(rows)), layout="constrained")
     axes = figure.subplots()
-    colours = {"fma": _OURS, "dot": _OTHERS[1], "copy": _OTHERS[0]}
-    labels = {"fma": "of the peak of multiply-adds", "dot": "of the peak of products of bytes", "copy": "of a copy's speed"}
+    colours = {"fma": _OURS, "dot": _OTHERS[1], "bf16": _OTHERS[2], "copy": _OTHERS[0]}
+    labels = {
+        "fma": "of the peak of multiply-adds",
+        "dot": "of the peak of products of bytes",
+        "bf16": "of the peak of products of bfloat16 numbers",
+        "copy": "of a copy's speed",
+    }
     for limit in limits:
         at = [i for i, r in enumerate(rows) if r["limit"] == limit]
         if at:

@@ -12,9 +12,9 @@ from pysimd.bench.runner import PeerTime, Result
 
 _HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
 _LEGEND = """
-t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma) or products
-of bytes (dot), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or more when the row's aim
-is reached; aims are for the newest level."""
+t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), products of
+bytes (dot) or of bfloat16 numbers (bf16), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or
+more when the row's aim is reached; aims are for the newest level."""
 _PEERS_LEGEND = """
 Under a peer's name: its time over ours, above 1 we are faster. In rows that say nhwc a peer has the image as it likes
 best within a network, in rows that say nchw it gets and gives NCHW."""

@@ -120,11 +120,8 @@ class _Timed:
 
 
 def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
-    flops = prepared.flops
-    if prepared.products:
-        return "dot", lambda: flops / limits.products_per_second()
-    if flops:
-        return "fma", lambda: flops / limits.flops_per_second()
+    if prepared.flops:
+        return prepared.arithmetic, lambda: prepared.flops / limits.operations_per_second(prepared.arithmetic)
     return "copy", limits.CopyLimit(prepared.traffic).seconds
 
 
@@ -185,7 +182,7 @@ class _Row:
             self._bounds.append(self._limit_seconds())
             for entrant in reversed(turn) if reverse else turn:
                 entrant.sample()
-            self._peaks.append(limits.flops_per_second() if self._case.aim_us else 1.0)
+            self._peaks.append(limits.operations_per_second() if self._case.aim_us else 1.0)
 
     def result(self) -> Result:
         """After the last round."""

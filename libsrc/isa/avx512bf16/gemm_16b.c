@@ -47,22 +47,22 @@ SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n)
         _mm256_mask_storeu_epi16(p, vx_first_16(n), x);
 }
 
-TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1) TILE(8, 1) TILE(9, 1) TILE(10, 1)
-TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
-TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2) TILE(7, 2) TILE(8, 2) TILE(9, 2) TILE(10, 2)
-TILE(11, 2) TILE(12, 2) TILE(13, 2) TILE(14, 2)
+#include "isa/avx512/tiles_16b.h"
 
-static const tile_fn tiles_1[] = {tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1,
-                                  tile_9x1, tile_10x1, tile_11x1, tile_12x1, tile_13x1, tile_14x1};
-static const tile_fn tiles_2[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2, tile_7x2, tile_8x2,
-                                  tile_9x2, tile_10x2, tile_11x2, tile_12x2, tile_13x2, tile_14x2};
-
-static void run(const struct sn_dot * g)
+/* What SimdnetDot16bWork() does, see kernels/limit.c; products are 0. */
+static size_t dot_work(size_t operations)
 {
-    if (g->columns <= V32F_N)
-        tile_column(g, tiles_1, 14);
-    else
-        tile_column(g, tiles_2, 14);
+    enum { CHAINS = 12, STEPS = 64 };
+    v32i a = v_set_32i(0);
+    v32f sum[CHAINS];
+    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32f(1.0f + (float)i);
+    const size_t per_round = (size_t)4 * V32F_N * CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    for (size_t r = 0; r < rounds; ++r)
+        for (int step = 0; step < STEPS; ++step) {
+            SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = dot(sum[i], a, a);
+        }
+    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_add_32f(sum[0], sum[i]);
+    return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
 }
 
 /* The entry point that core/dispatch.c knows. */
@@ -70,6 +70,6 @@ void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)
 {
-    table->gemm_16b = (struct sn_dot_tile){.run = run, .rows = 14, .columns = 2 * V32F_N, .granule = V32F_N, .group = 2,
-        .number = TILE_NUMBER, .biased = false};
+    table->dot_16b_work = dot_work;
+    install_tiles(table);
 }

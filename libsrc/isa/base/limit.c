@@ -30,5 +30,6 @@ void sn_install_limit_base(struct sn_table * table)
 {
     table->fma_work = fma_work;
     table->dot_work = dot_work;
+    table->dot_16b_work = fma_work;
     table->copy_work = copy_work;
 }

@@ -28,7 +28,7 @@ class Prepared:
     call: Callable[[], Any]
     empty: Callable[[], Any] | None = None  # the same function with nothing to do
     flops: int = 0  # of a case that computes
-    products: bool = False  # and computes them as products of bytes
+    arithmetic: str = "fma"  # and how: multiply-adds, products of bytes ("dot") or of bfloat16 numbers ("bf16")
     traffic: int = 0  # bytes read and written, of a case that moves memory
     info: str = ""
     keep: tuple[Any, ...] = ()  # arrays that the calls point to

@@ -43,7 +43,7 @@ def convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1
         return Prepared(
             bind(lib.SimdSynetConvolution8iForward, context, at(src, u), ffi.NULL, at(dst, u)),
             flops=2 * layer.multiplications,
-            products=True,
+            arithmetic="dot",
             info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
             keep=(src, dst),
             values=(values,),
@@ -54,7 +54,7 @@ def convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1
 
 
 def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
-    """bfloat16 in and out; no output channels given: depthwise. Fractions are of the peak of floats, as the aims are."""
+    """bfloat16 in and out; no output channels given: depthwise, which is computed by floats."""
     c, h, w = (int(n) for n in shape.split("x"))
     pad = kernel // 2
     layer = Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
@@ -70,6 +70,7 @@ def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 
         return Prepared(
             bind(lib.SimdnetConvolution16bForward, context, at(src, u), ffi.NULL, at(dst, u)),
             flops=2 * layer.multiplications,
+            arithmetic="bf16" if o else "fma",
             info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
             keep=(src, dst),
         )
