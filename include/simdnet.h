@@ -234,7 +234,7 @@ void * SimdAllocate(size_t size, size_t align);
 /* Frees a block of SimdAllocate(); NULL is allowed. */
 void SimdFree(void * ptr);
 
-/* `size` rounded up to a multiple of `align`, a power of two; align 1 gives size, align 0 gives 0. */
+/* `size` rounded up to a multiple of `align`, a power of two or 0, which gives 0; what cannot be is refused, and gives 0. */
 size_t SimdAlign(size_t size, size_t align);
 
 /* The alignment in bytes that suits the instruction set in use: 64, 32 or 16. It follows the cap of SimdnetSetMaxIsa(). */
@@ -255,8 +255,8 @@ size_t SimdGetThreadNumber(void);
 
 /*
  * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas of
- * its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and may run
- * where the thread may that makes it.
+ * its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and run
+ * where the thread may that sets the number.
  */
 void SimdSetThreadNumber(size_t threadNumber);
 

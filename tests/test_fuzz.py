@@ -15,7 +15,7 @@ from pysimd import lowlevel
 
 ROUNDS = 250  # of a call of each function: about 5 s
 #: What has nothing to refuse, or nothing that the script may count.
-NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlign", "SimdAlignment", "SimdGetThreadNumber"}
+NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlignment", "SimdGetThreadNumber"}
 NO_SENTENCE |= {"SimdSetThreadNumber", "SimdSynetSpecifyTensorFormat", "SimdSynetTensorAlignment", "SimdCpuInfo"}
 NO_SENTENCE |= {name for name in dir(lowlevel) if name.startswith("Simdnet")}
 

@@ -70,6 +70,8 @@ void SimdFree(void * ptr)
 size_t SimdAlign(size_t size, size_t align)
 {
     SN_ENTER();
+    SN_CHECK((align & (align - 1)) == 0, 0, "align is %zu, expected a power of two", align);
+    SN_CHECK(align <= 1 || size <= SIZE_MAX - (align - 1), 0, "size is %zu, which no multiple of %zu reaches", size, align);
     return sn_align(size, align);
 }
 

@@ -35,8 +35,8 @@ static bool crowded;       /* there are fewer processors: who spins keeps anothe
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 
 /*
- * The processors that the number was counted from: workers may use these, whichever the thread may whose call makes them. Each
- * new set has another version. Words are atomic, as they can be set by one thread while a worker reads.
+ * The processors that the number was counted from: workers may use these, whichever the thread may whose call makes them.
+ * Each new set has another version. Words are atomic, as they can be set by one thread while a worker reads.
  */
 enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
 static unsigned long mask[MASK_WORDS];
@@ -291,7 +291,7 @@ static void hire(size_t wanted)
 
 /*
  * True when so many nanoseconds of work, with what came just before, are worth waking workers. That costs the caller up to
- * ten microseconds, and a machine that has much to do may bring nobody for milliseconds: so what was in vain is tried less often.
+ * ten microseconds, and a machine that has much to do may bring nobody for milliseconds: what was in vain is tried less.
  */
 static bool worth_waking(double work)
 {
@@ -335,8 +335,8 @@ static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
 }
 
 /*
- * How long ranges are: those of a few large units one for each thread, equal ones; else some for each, large ones at first and
- * small ones at last, so that all threads end together also where one of them is slow or late.
+ * How long ranges are: those of a few large units one for each thread, equal ones; else some for each, large ones at first
+ * and small ones at last, so that all threads end together also where one of them is slow or late.
  */
 static void set_ranges(size_t units, size_t threads)
 {
@@ -372,8 +372,8 @@ static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
 }
 
 /*
- * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If that
- * is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
+ * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If
+ * that is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
  */
 static void wait_below(uint32_t bound)
 {

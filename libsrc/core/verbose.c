@@ -68,8 +68,8 @@ enum sn_verbose sn_verbose(void)
 void sn_verbose_tell(const struct sn_told * c)
 {
     if (sn_verbose() == SN_VERBOSE_LINES && c->error)
-        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu error=%s", c->function, c->shape, c->algorithm, c->isa,
-               c->threads, c->error);
+        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu error=%s", c->function, c->shape, c->algorithm,
+               c->isa, c->threads, c->error);
     else if (sn_verbose() == SN_VERBOSE_LINES)
         sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu us=%llu.%03u", c->function, c->shape, c->algorithm,
                c->isa, c->threads, (unsigned long long)(c->nanoseconds / 1000), (unsigned)(c->nanoseconds % 1000));

@@ -1,4 +1,5 @@
-/* What deconvolutions need beside the kernels of convolutions: rows of the result from the phases that were computed apart. */
+/* What deconvolutions need beside the kernels of convolutions:
+ * rows of the result from the phases that were computed apart. */
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 

@@ -1,13 +1,13 @@
 /*
  * Convolutions with few outputs, where most columns of a GEMM tile would be empty.
  *
- * NHWC: vectors run along the sum. V32F_N sums at a time, of V32F_N / outputs pixels, each a vector; the lanes of all of them
- * are added up at once, and the results come in the order in which they lie in memory. With 3 outputs a fourth is computed
- * and left out. 64 x 56 x 56 to 1 takes a quarter of the time that the tile needs, to 4 two thirds.
+ * NHWC: vectors run along the sum. V32F_N sums at a time, of V32F_N / outputs pixels, each a vector; the lanes of all of
+ * them are added up at once, and the results come in the order in which they lie in memory. With 3 outputs a fourth is
+ * computed and left out. 64 x 56 x 56 to 1 takes a quarter of the time that the tile needs, to 4 two thirds.
  *
  * NCHW: vectors run along the pixels of a row, straight from the planes, a multiply-add for each input, tap and output. The
- * last vector of a row reaches back over the one before instead of being cut; it writes the same values again. 16 x 224 x 224
- * to 1 takes 0.38 of the time that the tile and its panels need, 3x3 a quarter.
+ * last vector of a row reaches back over the one before instead of being cut; it writes the same values again. 16 x 224 x
+ * 224 to 1 takes 0.38 of the time that the tile and its panels need, 3x3 a quarter.
  */
 #include "kernels/activate.h"
 #include "kernels/install.h"
@@ -17,7 +17,8 @@
 
 /*
  * A vector of inputs of each pixel, from `at` on, meets the weights: of V32F_N steps of the sum, or of `rest`. Pixels of a
- * whole block are `step` apart, and p has every third; else it has all of them, the last one again for those that are missing.
+ * whole block are `step` apart, and p has every third; else it has all of them, the last one again for those that are
+ * missing.
  */
 SN_INLINE void block_step(v32f * sum, const float * const * p, size_t step, size_t at, const float * b, size_t depth,
                           size_t rest, int outputs, bool whole)

@@ -1,18 +1,18 @@
 /*
- * Matrix by vector, bound by reading the matrix once: ROWS rows at a time share the loads of src, each with CHAINS sums of its
- * own. The order of a row's sum is the same in a group of rows and alone: chain c adds up the vectors c, c + CHAINS ... of the
- * row, the last, shorter vector goes to the chain whose turn it is, then the chains are added up, then their lanes.
+ * Matrix by vector, bound by reading the matrix once: ROWS rows at a time share the loads of src, each with CHAINS sums of
+ * its own. The order of a row's sum is the same in a group of rows and alone: chain c adds up the vectors c, c + CHAINS ...
+ * of the row, the last, shorter vector goes to the chain whose turn it is, then the chains are added up, then their lanes.
  *
- * Rows are what keeps memory busy, each in its own page: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4 rows,
- * 29 by 6; beyond that rows a multiple of 4 KB long push each other out of the first cache (1000 x 1024: 79 GB/s by 6, 55
- * by 12). Software prefetch, of 1 to 16 KB ahead, made all of them slower by 5 to 30%.
+ * Rows are what keeps memory busy, each in its own page: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4
+ * rows, 29 by 6; beyond that rows a multiple of 4 KB long push each other out of the first cache (1000 x 1024: 79 GB/s by 6,
+ * 55 by 12). Software prefetch, of 1 to 16 KB ahead, made all of them slower by 5 to 30%.
  *
  * A matrix of a size that lies in the third cache, though, goes row by row: one stream is what its prefetcher likes best, 93
  * GB/s where 6 rows have 82 (1000 x 1280). A row's sum is the same either way.
  *
- * Of short rows adding up the lanes of 16 floats is much of the work: there that many rows have a chain each, and share a tree
- * (kernels/sums.h). 480 x 120 is 1.14 times as fast, 576 x 144 1.2 times, 1000 x 512 would be 0.93. Which way it is may depend
- * on a row alone, since threads share out the rows.
+ * Of short rows adding up the lanes of 16 floats is much of the work: there that many rows have a chain each, and share a
+ * tree (kernels/sums.h). 480 x 120 is 1.14 times as fast, 576 x 144 1.2 times, 1000 x 512 would be 0.93. Which way it is may
+ * depend on a row alone, since threads share out the rows.
  */
 #include "kernels/install.h"
 #include "kernels/sums.h"
@@ -118,7 +118,8 @@ static void inner_product_32f(const struct sn_inner_product_32f * p)
         return;
     }
     const size_t floats = p->count * p->step;
-    const bool single = CHAINS * V32F_N >= 32 && floats > NEAR && floats < FAR; /* one row of shorter vectors waits for sums */
+    /* One row of shorter vectors waits for sums. */
+    const bool single = CHAINS * V32F_N >= 32 && floats > NEAR && floats < FAR;
     size_t i = 0;
     for (; !single && i + ROWS <= p->count; i += ROWS)
         rows_product(p, i, ROWS);

@@ -210,8 +210,8 @@ struct group {
     float of[V32F_N];
 };
 
-/* Each of three groups gets one of the passes, a row of one, then of the next, so that all units of the machine have work and
- * nobody waits for the end of a tree: 1.3 times as fast as one pass after the other. */
+/* Each of three groups gets one of the passes, a row of one, then of the next, so that all units of the machine have work
+ * and nobody waits for the end of a tree: 1.3 times as fast as one pass after the other. */
 SN_INLINE void three_passes(const float * src, float * dst, size_t count, size_t whole, struct group * a, struct group * b,
                             const struct group * c, v32f max[V32F_N], v32f sum[V32F_N])
 {

@@ -64,8 +64,9 @@ static const struct sn_convolution_32f_way * const ways[] = {
     &sn_convolution_32f_winograd_4, &sn_convolution_32f_converted, &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
 
 /*
- * Where lines of the output have nothing to do with each other, as in a 1x1 convolution, the images of a batch are one of many
- * lines: small ones fill the tile then, and weights pass by once. 32 pixels of 1024 to 1000 channels are 2.8 times as fast.
+ * Where lines of the output have nothing to do with each other, as in a 1x1 convolution, the images of a batch are one of
+ * many lines: small ones fill the tile then, and weights pass by once. 32 pixels of 1024 to 1000 channels are 2.8 times as
+ * fast.
  */
 static void join_batch(struct sn_convolution_32f * c)
 {

@@ -14,11 +14,11 @@
 enum { PIXELS = 512 };
 
 /*
- * Cost model, in cycles of a vector's multiply-adds, of which the vectors of outputs need `depth` each. Pixels are lanes in the
- * NCHW way: the 49 of an image of 7 x 7 cost what 56 do. Gathering a panel costs it some 4 for each vector, 10 with
+ * Cost model, in cycles of a vector's multiply-adds, of which the vectors of outputs need `depth` each. Pixels are lanes in
+ * the NCHW way: the 49 of an image of 7 x 7 cost what 56 do. Gathering a panel costs it some 4 for each vector, 10 with
  * taps, and whatever weights it waits for; converting one in and out again costs 9. As measured with 512-bit vectors on
- * all layers of ten networks; it is right, or wrong by 3%, but for 3 channels to 64 of 224 x 224, where the NCHW way takes 1.2
- * times as long and is kept.
+ * all layers of ten networks; it is right, or wrong by 3%, but for 3 channels to 64 of 224 x 224, where the NCHW way takes
+ * 1.2 times as long and is kept.
  */
 static double direct_cost(const struct sn_convolution_32f * c, double depth, double lanes)
 {
@@ -137,4 +137,5 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
         .workBytes = c->workSize * sizeof(float)});
 }
 
-const struct sn_convolution_32f_way sn_convolution_32f_converted = {"direct NCHW by NHWC", true, takes, plan, pack, spread, forward};
+const struct sn_convolution_32f_way sn_convolution_32f_converted = {"direct NCHW by NHWC", true, takes, plan, pack, spread,
+                                                                    forward};

@@ -1,6 +1,6 @@
 /*
- * Convolutions with few outputs in a group, where the tile would leave most columns empty: bands and units of work are those of
- * the direct ways, which hand over to the kernels of core/convolution.h.
+ * Convolutions with few outputs in a group, where the tile would leave most columns empty: bands and units of work are those
+ * of the direct ways, which hand over to the kernels of core/convolution.h.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
 
 /*
- * Winograd's algorithm, which saves three multiplications of four, is faster for four outputs, or three, where many inputs pay
- * for the transforms, and where its tiles cut the image without a rest: 64 x 56 x 56 by 1.08.
+ * Winograd's algorithm, which saves three multiplications of four, is faster for four outputs, or three, where many inputs
+ * pay for the transforms, and where its tiles cut the image without a rest: 64 x 56 x 56 by 1.08.
  */
 static bool is_for_winograd(const struct sn_convolution_32f * c)
 {

@@ -18,7 +18,8 @@ static size_t divisor(size_t a, size_t b)
     return a;
 }
 
-/* The taps of each phase. from is what the last of them finds for output 0, in the image: perhaps less than 0, and wrapped. */
+/* The taps of each phase. from is what the last of them finds for output 0, in the image: perhaps less than 0,
+ * and wrapped. */
 static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
 {
     for (size_t f = 0; f < a->number; ++f)

@@ -1,7 +1,7 @@
 /*
- * Measures the functions of exp, log and the like on every instruction set of this machine, over all floats: the largest error
- * in units in the last place against the C library in double at the same argument, and where it is. Prints the table of
- * docs/accuracy.md.
+ * Measures the functions of exp, log and the like on every instruction set of this machine, over all floats: the largest
+ * error in units in the last place against the C library in double at the same argument, and where it is. Prints the table
+ * of docs/accuracy.md.
  *
  *   accuracy [step]      every step-th float; 1, all of them, is the default and takes some minutes
  *

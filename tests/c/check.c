@@ -106,8 +106,8 @@ static void report_crash(int number, void * const * a)
         const char * begin = a[i];
         const char * end = begin + frame_case.array[i].bytes;
         if (begin && address >= begin - 8192 && address < end + 4096) {
-            fail("signal %d (%s) at %s %+lld bytes, which has %zu bytes", number, strsignal(number), frame_case.array[i].name,
-                 (long long)(address - begin), frame_case.array[i].bytes);
+            fail("signal %d (%s) at %s %+lld bytes, which has %zu bytes", number, strsignal(number),
+                 frame_case.array[i].name, (long long)(address - begin), frame_case.array[i].bytes);
             return;
         }
     }

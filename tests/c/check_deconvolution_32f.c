@@ -127,8 +127,8 @@ static void declare(const struct check_layer * j, enum check_fill fill, void ** 
     const parameters * p = j->p;
     char text[200];
     snprintf(text, sizeof(text), "%zux%zux%zux%zu->%zux%zux%zu k%zux%zu d%zux%zu s%zux%zu p%zu,%zu,%zu,%zu g%zu act%d %s",
-             j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY, p->dilationX,
-             p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
+             j->batch, p->srcC, p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY,
+             p->dilationX, p->strideY, p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->activation,
              check_format_name(p->srcF));
     check_layer_case(j, text, fill, a);
 }

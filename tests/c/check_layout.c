@@ -181,8 +181,9 @@ static void tables(void)
         for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
             SimdnetSetMaxIsa(SimdnetIsaLevel(i));
             const SimdTensorFormatType specific = SimdSynetSpecifyTensorFormat(f);
-            check_that(open ? SimdSynetTensorAlignment(specific) == SimdAlignment() / 4 : specific == SimdTensorFormatUnknown,
-                       "SimdSynetSpecifyTensorFormat", "%d on %s", format, SimdnetIsaLevel(i));
+            const bool right = open ? SimdSynetTensorAlignment(specific) == SimdAlignment() / 4
+                                    : specific == SimdTensorFormatUnknown;
+            check_that(right, "SimdSynetSpecifyTensorFormat", "%d on %s", format, SimdnetIsaLevel(i));
             check_that(!open || (specific >= SimdTensorFormatOiyx) == (f == SimdTensorFormatOyxiXo),
                        "SimdSynetSpecifyTensorFormat", "%d on %s: image or filter", format, SimdnetIsaLevel(i));
         }

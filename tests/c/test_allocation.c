@@ -1,6 +1,6 @@
-/* Without memory: each function that allocates says so with kind 2, leaves dst alone, and works again when there is some. And
- * Forward allocates nothing after its first call in a thread. The library's allocations all end in posix_memalign(), which is
- * replaced here. */
+/* Without memory: each function that allocates says so with kind 2, leaves dst alone, and works again when there is some.
+ * And Forward allocates nothing after its first call in a thread. The library's allocations all end in posix_memalign(),
+ * which is replaced here. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -55,7 +55,8 @@ static void random_memory(void)
         exit(1);
     for (int content = 0; content < 40; ++content) {
         for (size_t i = 0; i < SIZE; ++i)
-            block[i] = content == 0 ? 0 : content == 1 ? 0xFF : content == 2 ? "context"[i % 7] : (unsigned char)(rand() >> 7);
+            block[i] = content == 0 ? 0 : content == 1 ? 0xFF : content == 2 ? "context"[i % 7]
+                                                                             : (unsigned char)(rand() >> 7);
         for (size_t shift = 0; shift < 130; shift += content < 3 ? 1 : 13) {
             SimdRelease(block + shift);
             TEST_REFUSED(1, "context");

@@ -1,4 +1,5 @@
-/* Which instruction sets this machine has, SIMDNET_MAX_ISA, SimdnetSetMaxIsa(), and that base has an answer for everything. */
+/* Which instruction sets this machine has, SIMDNET_MAX_ISA, SimdnetSetMaxIsa(),
+ * and that base has an answer for everything. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -160,17 +161,16 @@ static void no_slot_empty(void)
     static const struct {
         size_t begin, size;
     } tiles[] = {
-        PART(gemm_32f),   PART(gemm_panels_32f), PART(gemm_few_32f),     PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
-        PART(columns_32f), PART(lines_32f),       PART(interleave_32f),    PART(channelwise_rows),   PART(channelwise_joined),
-        PART(concat_32f), PART(few_nhwc_32f),    PART(few_nchw_32f),
-        PART(gemm_8i),    PART(depthwise_8i),    PART(pixels_8i),       PART(planes_8u),
-        PART(gemm_16b),   PART(pixels_16b),      PART(planes_16b),
+        PART(gemm_32f), PART(gemm_panels_32f), PART(gemm_few_32f), PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
+        PART(columns_32f), PART(lines_32f), PART(interleave_32f), PART(channelwise_rows), PART(channelwise_joined),
+        PART(concat_32f), PART(few_nhwc_32f), PART(few_nchw_32f), PART(gemm_8i), PART(depthwise_8i), PART(pixels_8i),
+        PART(planes_8u), PART(gemm_16b), PART(pixels_16b), PART(planes_16b),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
-            if (at == offsetof(struct sn_table, gemm_8i.biased) || at == offsetof(struct sn_table, gemm_16b.biased)) /* yes or no */
-                continue;
+            if (at == offsetof(struct sn_table, gemm_8i.biased) || at == offsetof(struct sn_table, gemm_16b.biased))
+                continue; /* yes or no */
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)
                 tile |= at - tiles[i].begin < tiles[i].size;
@@ -178,7 +178,8 @@ static void no_slot_empty(void)
             memcpy(&slot, (const char *)sn_table_at(level) + at, sizeof(slot));
             const bool expected = level > 0 || !tile;
             if ((slot != NULL) != expected)
-                printf("table of %s: the slot at byte %zu is %s\n", SimdnetIsaLevel(level), at, slot ? "not empty" : "empty");
+                printf("table of %s: the slot at byte %zu is %s\n", SimdnetIsaLevel(level), at,
+                       slot ? "not empty" : "empty");
             TEST((slot != NULL) == expected);
         }
 }

@@ -40,6 +40,12 @@ static void rounding(void)
         }
     TEST(SimdAlign(77, 0) == 0);
     TEST(SimdAlign(77, 1) == 77);
+    TEST(SimdAlign(SIZE_MAX, 1) == SIZE_MAX && SimdAlign(SIZE_MAX - 63, 64) == SIZE_MAX - 63);
+    TEST_NO_ERROR();
+    TEST(SimdAlign(77, 48) == 0);
+    TEST_REFUSED(1, "48");
+    TEST(SimdAlign(SIZE_MAX - 62, 64) == 0);
+    TEST_REFUSED(1, "size");
 }
 
 static void products(void)

@@ -1,6 +1,7 @@
 /*
- * The thread number and its limits; the pool: all units once, concurrent and nested calls, forks, no threads to be had; calls
- * from many threads at once; where workers run. That no result depends on the number is the checker's to say (check --threads).
+ * The thread number and its limits; the pool: all units once, concurrent and nested calls, forks, no threads to be had;
+ * calls from many threads at once; where workers run. That no result depends on the number is the checker's to say (check
+ * --threads).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -209,7 +210,8 @@ static bool all_once(const int * seen, size_t count)
     return once;
 }
 
-/* Every unit of work is done once, whatever the count and the number of threads; no more threads are made than are wanted. */
+/* Every unit of work is done once, whatever the count and the number of threads;
+ * no more threads are made than are wanted. */
 static void units(void)
 {
     static int seen[MOST + 1];

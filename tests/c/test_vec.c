@@ -1,6 +1,6 @@
 /*
- * Holds every word of the vector vocabulary but those of memory to its meaning in kernels/vec.h, against scalar loops. Special
- * values meet each other in all combinations and in every lane.
+ * Holds every word of the vector vocabulary but those of memory to its meaning in kernels/vec.h, against scalar loops.
+ * Special values meet each other in all combinations and in every lane.
  */
 #include "test_vec.h"
 

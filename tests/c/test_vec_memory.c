@@ -1,6 +1,6 @@
 /*
- * Holds the loads and stores of the vector vocabulary to their meaning in kernels/vec.h. They run at every misalignment, their
- * elements placed close behind one inaccessible page and close before another.
+ * Holds the loads and stores of the vector vocabulary to their meaning in kernels/vec.h. They run at every misalignment,
+ * their elements placed close behind one inaccessible page and close before another.
  *
  * qemu-x86_64 7.2 reads the masked-off elements of vmaskmov: the masked loads of AVX2 fault there, on no real processor.
  */
