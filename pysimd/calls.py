@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 Number = tuple[float]  # a parameter, which C takes as an array of one float
-_Call = tuple[Callable[..., None], Sequence[Any], Any]  # function, arguments, what these point to besides
+_Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
 
 _tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
 os.register_at_fork(
@@ -35,7 +34,7 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
     if _tapes:
         tape = _tapes.get(get_ident())
         if tape is not None:
-            tape.append((function, [_lasting(argument) for argument in arguments], arguments))
+            tape.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
             return
     function(*arguments)
     if errno():
@@ -60,7 +59,7 @@ class Prepared(Generic[R]):
     __slots__ = ("_arguments", "_function", "_held", "result")
 
     _function: Callable[..., None]
-    _arguments: Sequence[Any]
+    _arguments: tuple[Any, ...]
 
     def __init__(self, calls: list[_Call], held: Any, result: R) -> None:
         self._function, self._arguments, _ = calls[0] if len(calls) == 1 else (_in_turn, (calls,), None)
