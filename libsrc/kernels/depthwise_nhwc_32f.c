@@ -19,7 +19,8 @@
  * stride 2. Those of 2 pixels in 2 rows are for 3x3 of stride 2 and large images (PAIRS pixels wide or more): lines are read
  * nearly one pixel after the other then, as prefetchers want it, 1.05 to 1.18 times as fast as four by four. Prefetches of
  * our own only lost; blocks of 3 x 2 are as fast, of one pixel or one row slower; small images, which come from the second
- * cache, take 1.05 to 1.5 times as long.
+ * cache, take 1.05 to 1.5 times as long. Those of one pixel in 2 rows are for pixels a multiple of 2 KB apart (512 floats),
+ * whose inputs have two places of the first cache between them: see nhwc_part() in ops/convolution_32f_depthwise.c.
  */
 enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8, PAIRS = 16 };
 
@@ -240,6 +241,7 @@ BLOCK(row_3_1, 1, 4, 3, 1)
 BLOCK(block7_3_1, ROWS_7, 7, 3, 1)
 BLOCK(row7_3_1, 1, 7, 3, 1)
 BLOCK(block_3_2, ROWS, 4, 3, 2)
+BLOCK(block1_3_2, 2, 1, 3, 2)
 BLOCK(block2_3_2, 2, 2, 3, 2)
 BLOCK(row_3_2, 1, 4, 3, 2)
 BLOCK(block7_3_2, MANY + 1, 7, 3, 2)
@@ -271,6 +273,7 @@ static const struct instance {
     {1, 4, 3, 1, row_3_1_inside, row_3_1_edge},
     MANY_ONLY(ROWS_7, 7, 3, 1, block7_3_1),
     MANY_ONLY(1, 7, 3, 1, row7_3_1),
+    MANY_ONLY(2, 1, 3, 2, block1_3_2),
     MANY_ONLY(2, 2, 3, 2, block2_3_2),
     {ROWS, 4, 3, 2, block_3_2_inside, block_3_2_edge},
     {1, 4, 3, 2, row_3_2_inside, row_3_2_edge},
@@ -294,7 +297,8 @@ static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f *
     const bool kernel = i->taps == d->kernelY && i->taps == d->kernelX && d->dilationX == 1 && i->stride == d->strideX &&
                         i->stride == d->lineStep;
     const size_t least = i->columns == 2 ? PAIRS : i->columns;
-    return (kernel || !i->taps) && i->rows && i->rows <= rows && least <= d->dstW;
+    const bool spaced = !i->taps || i->columns > 1 || d->srcPixel % 512 == 0;
+    return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
 }
 
 /* The pixels of a row that are computed, some of them twice. */

@@ -116,6 +116,17 @@ static struct sn_shares nhwc_shares(const struct sn_convolution_32f * c)
     return sn_shares_of((struct sn_shares){.lines = sn_ceil_div(c->p.dstH, unit), .most = c->band.rows / unit});
 }
 
+/*
+ * Channels that are computed of all rows before the next ones. Where pixels lie a multiple of 2 KB apart the inputs of a block
+ * have two places of the first cache between them, and the kernel takes small blocks, for which weights must stay near: 3x3
+ * and stride 2 of 512x14x14 are 1.25 times as fast. 64 or 512 channels gain less.
+ */
+static size_t nhwc_part(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    return p->srcC % 512 == 0 && p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2 ? 128 : p->dstC;
+}
+
 static void nhwc_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
@@ -130,8 +141,15 @@ static void nhwc_run(const void * argument, void * work, size_t begin, size_t en
         const size_t row = s.line * rows_of_unit(c);
         d.rows = sn_min(s.lines * rows_of_unit(c), p->dstH - row);
         find_lines(c, job->src + s.image * c->srcSize, row, &d, work);
-        d.dst = job->dst + s.image * c->dstSize + row * d.dstRow;
-        c->table->depthwise_nhwc_32f(&d);
+        const size_t part = nhwc_part(c);
+        for (size_t first = 0; first < p->dstC; first += part) {
+            struct sn_depthwise_nhwc_32f some = nhwc_job(c, first, sn_min(part, p->dstC - first), p->dstC);
+            some.line = d.line;
+            some.rows = d.rows;
+            some.offset = first;
+            some.dst = job->dst + s.image * c->dstSize + row * d.dstRow + first;
+            c->table->depthwise_nhwc_32f(&some);
+        }
     }
 }
 
