@@ -16,7 +16,7 @@
  * Blocks, which gcc 12 keeps in 32 registers or in 16. Those of 4 pixels read the fewest lines: 1.5 for each of output.
  * Those of 7 pixels are for images that 4 does not divide, 14 and 7 pixels wide: they compute no pixel twice, which gains
  * 1.1 to 1.4 times; with 16 registers, where only one row of them fits, they gained nothing, and lost 1.4 times for 5x5 of
- * stride 2. Those of 2 pixels in 2 rows are for 3x3 of stride 2 and large images (PAIRS pixels wide or more): lines are read
+ * stride 2. Those of 2 pixels in 2 rows are for 3x3 of stride 2, many channels and images PAIRS or more wide: lines are read
  * nearly one pixel after the other then, as prefetchers want it, 1.05 to 1.18 times as fast as four by four. Prefetches of
  * our own only lost; blocks of 3 x 2 are as fast, of one pixel or one row slower; small images, which come from the second
  * cache, take 1.05 to 1.5 times as long. Those of one pixel in 2 rows are for pixels a multiple of 2 KB apart (512 floats),
@@ -297,7 +297,7 @@ static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f *
     const bool kernel = i->taps == d->kernelY && i->taps == d->kernelX && d->dilationX == 1 && i->stride == d->strideX &&
                         i->stride == d->lineStep;
     const size_t least = i->columns == 2 ? PAIRS : i->columns;
-    const bool spaced = !i->taps || i->columns > 1 || d->srcPixel % 512 == 0;
+    const bool spaced = !i->taps || (i->columns == 1 ? d->srcPixel % 512 == 0 : i->columns > 2 || d->channels > 2 * V32F_N);
     return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
 }
 
