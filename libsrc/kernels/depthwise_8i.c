@@ -4,7 +4,7 @@
  */
 #include "kernels/install.h"
 
-enum { JOINED = 2 };
+enum { JOINED = 2, RUN = 1 };
 
 #include "kernels/depthwise_8i.h"
 
@@ -15,16 +15,43 @@ SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
     return v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(sum)));
 }
 
-SN_INLINE void joined(const uint8_t * const * from, size_t at, size_t n, uint8_t * to)
+/* Channel 4 * i + k is in lane i of vector k: there are words for bytes of lanes. */
+SN_INLINE size_t place(size_t c) { return c % 4 * V32F_N + c / 4; }
+
+SN_INLINE v8u joined_bytes(const v32i v[VECTORS]) { return v_join_32i_8u(v[0], v[1], v[2], v[3]); }
+
+/* Byte k of the lanes of two lines. */
+SN_INLINE v32i pairs(v8u first, v8u second, int k)
 {
-    SN_UNROLL for (size_t i = 0; i < V8U_N; i += V32F_N)
-    {
-        const size_t rest = n == V8U_N ? V32F_N : n > i ? sn_min(n - i, V32F_N) : 0;
-        const v32i lower = rest == V32F_N ? v_load_8u_32i(from[0] + at + i) : v_load_tail_8u_32i(from[0] + at + i, rest);
-        const v32i upper = rest == V32F_N ? v_load_8u_32i(from[1] + at + i) : v_load_tail_8u_32i(from[1] + at + i, rest);
-        v_store_32i(to + 4 * i, v_or_32i(lower, v_shl_32i(upper, 16)));
+    const v32i a = v_cast_8u_32i(first), b = v_cast_8u_32i(second), low = v_set_32i(255);
+    switch (k) {
+    case 0: return v_put_byte_32i(v_and_32i(a, low), v_shl_32i(b, 16), 2);
+    case 1: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 8), low), v_shl_32i(b, 8), 2);
+    case 2: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 16), low), b, 2);
+    default: return v_put_byte_32i(v_shr_32i(a, 24), v_shr_32i(b, 8), 2);
     }
 }
+
+SN_INLINE void joined(const v8u line[LINES], int k, v32i x[GROUPS])
+{
+    SN_UNROLL for (int g = 0; g < GROUPS; ++g) x[g] = pairs(line[2 * g], line[2 * g + 1], k);
+}
+
+/* Four bytes of one in turns with four of the other. */
+SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
+{
+    const v32i a = v_cast_8u_32i(v_load_tail_8u(p, n)), b = v_cast_8u_32i(v_load_tail_8u(q, n));
+    return v_cast_32i_8u(v_cast_32f_32i(v_zip_low_32f(v_cast_32i_32f(a), v_cast_32i_32f(b))));
+}
+
+SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n)
+{
+    const v32f x = v_cast_32i_32f(v_cast_8u_32i(v));
+    v_store_tail_8u(p, v_cast_32i_8u(v_cast_32f_32i(v_even_32f(x, x))), n);
+    v_store_tail_8u(q, v_cast_32i_8u(v_cast_32f_32i(v_odd_32f(x, x))), n);
+}
+
+SN_INLINE size_t place_two(size_t second, size_t c) { return c / 4 * 8 + second * 4 + c % 4; }
 
 /* ---- any kernel */
 
@@ -41,7 +68,7 @@ static void pack(const int8_t * weight, bool planes, size_t taps, size_t channel
     int16_t * to = packed;
     const size_t pairs = pairs_of(taps);
     if (lines) {
-        lines_pack(weight, planes, lines, channels, packed);
+        lines_pack(weight, planes, channels, packed);
         return;
     }
     for (size_t c = 0; c < channels; ++c)
@@ -74,9 +101,7 @@ static void run(const struct sn_depthwise_run_8i * d)
     SN_ALIGNED int32_t sums[V8U_N];
     for (size_t c = 0; c < d->channels; c += V8U_N) {
         const size_t channels = sn_min(d->channels - c, V8U_N);
-        struct sn_result_8i result = *d->result;
-        result.norm += c, result.bias += c, result.scale += c, result.low += c, result.high += c;
-        result.slope += result.slope ? c : 0;
+        const struct sn_result_8i result = result_from(d->result, c);
         for (size_t y = 0; y < d->rows; ++y)
             for (size_t x = 0; x < d->columns; ++x) {
                 const uint8_t * src = d->src + y * d->strideY * d->srcStepY + x * d->strideX * d->srcStepX + c;

@@ -96,6 +96,15 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
     }
 }
 
+/* The same from channel `first` on. */
+static inline struct sn_result_8i result_from(const struct sn_result_8i * all, size_t first)
+{
+    struct sn_result_8i r = *all;
+    r.norm += first, r.bias += first, r.scale += first, r.low += first, r.high += first;
+    r.slope = r.slope ? r.slope + first : NULL;
+    return r;
+}
+
 /* Whether results are bytes made by few steps. */
 SN_INLINE bool result_is_tame(const struct sn_result_8i * r)
 {

@@ -44,7 +44,7 @@ static void surround(const struct sn_convolution_dot * c, size_t row, size_t row
     }
     const size_t image = row * p->strideY; /* d->src is this line */
     const size_t first = image > p->padY ? sn_min(image - p->padY, p->srcH) : 0;
-    d->src = d->src - image * c->band.line + first * c->band.line;
+    d->src -= (image - first) * c->band.line;
     d->srcRows = p->srcH - first;
     d->srcColumns = p->srcW;
     d->top = image > p->padY ? 0 : p->padY - image;

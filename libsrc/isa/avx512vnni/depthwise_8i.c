@@ -2,18 +2,18 @@
  * Quantised depthwise convolution by vpdpbusd. Bytes of four taps are interleaved, so that each 32-bit lane holds those of a
  * channel: 8 shuffles for 64 channels. They come out in an order of their own, vector k having channels 16 * L + 4 * k +
  * i in lane 4 * L + i; weights and constants are put into the same order, and the packs that make bytes again undo it.
- * For 3x3 they are joined in their own order, for its columns lie a pixel apart: kernels/depthwise_8i.h.
+ * For 3x3 with strides of 1 or 2 see kernels/depthwise_8i.h.
  */
 #include "kernels/install.h"
 
-enum { JOINED = 4 };
+enum { JOINED = 4, RUN = 4 };
 
 #include "kernels/depthwise_8i.h"
 
 enum { BLOCK = 64, FOUR = 4 };
 
 /* The place in the order of above of channel c of a block. */
-static size_t place(size_t c) { return c % 16 / 4 * 16 + c / 16 * 4 + c % 4; }
+SN_INLINE size_t place(size_t c) { return c % 16 / 4 * 16 + c / 16 * 4 + c % 4; }
 
 /* Four vectors, for 64 channels. */
 struct quad {
@@ -35,22 +35,39 @@ SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
     return sum;
 }
 
-/* Bytes of a line with the 128-bit lanes that interleave() needs for results in their order. */
-SN_INLINE v8u ordered(v8u x)
+SN_INLINE void joined(const v8u line[LINES], int k, v32i x[GROUPS])
 {
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    return _mm512_permutexvar_epi32(order, x);
+    const v8u ab = k < 2 ? _mm512_unpacklo_epi8(line[0], line[1]) : _mm512_unpackhi_epi8(line[0], line[1]);
+    const v8u cd = k < 2 ? _mm512_unpacklo_epi8(line[2], line[3]) : _mm512_unpackhi_epi8(line[2], line[3]);
+    x[0] = k % 2 ? _mm512_unpackhi_epi16(ab, cd) : _mm512_unpacklo_epi16(ab, cd);
 }
 
-SN_INLINE void joined(const uint8_t * const * from, size_t at, size_t n, uint8_t * to)
+SN_INLINE v8u joined_bytes(const v32i v[VECTORS])
 {
-    v8u x[JOINED];
-    SN_UNROLL for (int k = 0; k < JOINED; ++k)
-        x[k] = ordered(n == V8U_N ? v_load_8u(from[k] + at) : v_load_tail_8u(from[k] + at, n));
-    const struct quad all = interleave(x[0], x[1], x[2], x[3]);
-    SN_UNROLL for (size_t k = 0; k < FOUR; ++k)
-        if (k * V32F_N < n)
-            v_store_32i(to + k * V8U_N, all.v[k]);
+    return _mm512_packus_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
+}
+
+/* gcc 12 does not see that a mask has all bits. The upper half is blended in, since shuffles are scarce. */
+SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
+{
+    const bool all = __builtin_constant_p(n == HALF) && n == HALF;
+    const __m256i lower = all ? _mm256_loadu_si256((const void *)p) : _mm256_maskz_loadu_epi8(vx_first_32(n), p);
+    const __m256i upper = all ? _mm256_loadu_si256((const void *)q) : _mm256_maskz_loadu_epi8(vx_first_32(n), q);
+    return _mm512_mask_broadcast_i64x4(_mm512_castsi256_si512(lower), 0xF0, upper);
+}
+
+SN_INLINE size_t place_two(size_t second, size_t c) { return second * HALF + c; }
+
+SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n)
+{
+    const __m256i lower = _mm512_castsi512_si256(v), upper = _mm512_extracti64x4_epi64(v, 1);
+    if (__builtin_constant_p(n == HALF) && n == HALF) {
+        _mm256_storeu_si256((void *)p, lower);
+        _mm256_storeu_si256((void *)q, upper);
+    } else {
+        _mm256_mask_storeu_epi8(p, vx_first_32(n), lower);
+        _mm256_mask_storeu_epi8(q, vx_first_32(n), upper);
+    }
 }
 
 SN_INLINE struct quad dot(struct quad sum, struct quad x, const int8_t * weight)
@@ -64,21 +81,21 @@ static const struct quad nothing;
 
 /* ---- weights of any kernel: for each block of channels the groups of four taps in order */
 
-static size_t block_of(size_t taps) { return sn_ceil_div(taps, FOUR) * FOUR * BLOCK; }
+static size_t weights_of(size_t taps) { return sn_ceil_div(taps, FOUR) * FOUR * BLOCK; }
 
 static size_t size(size_t taps, size_t channels, bool lines)
 {
-    return lines ? lines_size(channels) : block_of(taps) * sn_ceil_div(channels, BLOCK);
+    return lines ? lines_size(channels) : weights_of(taps) * sn_ceil_div(channels, BLOCK);
 }
 
 static void pack(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed)
 {
     if (lines) {
-        lines_pack(weight, planes, lines, channels, packed);
+        lines_pack(weight, planes, channels, packed);
         return;
     }
     for (size_t c = 0; c < channels; ++c) {
-        int8_t * block = (int8_t *)packed + c / BLOCK * block_of(taps) + FOUR * place(c % BLOCK);
+        int8_t * block = (int8_t *)packed + c / BLOCK * weights_of(taps) + FOUR * place(c % BLOCK);
         for (size_t t = 0; t < taps; ++t)
             block[t / FOUR * FOUR * BLOCK + t % FOUR] = weight[planes ? c * taps + t : t * channels + c];
     }
@@ -86,7 +103,7 @@ static void pack(const int8_t * weight, bool planes, size_t taps, size_t channel
 
 /* ---- one block of channels */
 
-struct block {
+struct pixels {
     const struct sn_depthwise_run_8i * d;
     size_t first, channels;
     __mmask64 mask; /* of the channels */
@@ -99,13 +116,13 @@ struct block {
 /* What a loop over pixels is an instance for: the block has all its channels; results are tame, and bytes. */
 enum { FULL = 1, QUICK = 2 };
 
-SN_INLINE v8u load(const struct block * b, const uint8_t * src, int kind)
+SN_INLINE v8u load(const struct pixels * b, const uint8_t * src, int kind)
 {
     return kind & FULL ? v_load_8u(src) : _mm512_maskz_loadu_epi8(b->mask, src);
 }
 
 /* Sums in their natural order, and from there as the tile does it. */
-static __attribute__((noinline)) void store_block(const struct block * b, const struct quad * sum, uint8_t * dst)
+static __attribute__((noinline)) void store_block(const struct pixels * b, const struct quad * sum, uint8_t * dst)
 {
     SN_ALIGNED int32_t sums[BLOCK];
     for (int k = 0; k < FOUR; ++k) {
@@ -117,7 +134,7 @@ static __attribute__((noinline)) void store_block(const struct block * b, const 
     result_rows(sums, 0, &b->result, b->channels, dst, 0, 1);
 }
 
-SN_INLINE void store(const struct block * b, const struct quad * sum, uint8_t * dst, int kind)
+SN_INLINE void store(const struct pixels * b, const struct quad * sum, uint8_t * dst, int kind)
 {
     if (!(kind & QUICK)) {
         store_block(b, sum, dst);
@@ -140,7 +157,7 @@ SN_INLINE void store(const struct block * b, const struct quad * sum, uint8_t * 
 }
 
 /* Any kernel: taps in fours, in their order. */
-SN_INLINE void any_kernel(const struct block * b, int kind)
+SN_INLINE void any_kernel(const struct pixels * b, int kind)
 {
     const struct sn_depthwise_run_8i * d = b->d;
     const size_t taps = d->kernelY * d->kernelX;
@@ -164,10 +181,10 @@ SN_INLINE void any_kernel(const struct block * b, int kind)
         }
 }
 
-typedef void (*block_fn)(const struct block * b);
-static __attribute__((noinline)) void quick_full(const struct block * b) { any_kernel(b, FULL | QUICK); }
-static __attribute__((noinline)) void quick_tail(const struct block * b) { any_kernel(b, QUICK); }
-static __attribute__((noinline)) void any_result(const struct block * b) { any_kernel(b, 0); }
+typedef void (*block_fn)(const struct pixels * b);
+static __attribute__((noinline)) void quick_full(const struct pixels * b) { any_kernel(b, FULL | QUICK); }
+static __attribute__((noinline)) void quick_tail(const struct pixels * b) { any_kernel(b, QUICK); }
+static __attribute__((noinline)) void any_result(const struct pixels * b) { any_kernel(b, 0); }
 
 static void run(const struct sn_depthwise_run_8i * d)
 {
@@ -177,11 +194,9 @@ static void run(const struct sn_depthwise_run_8i * d)
     }
     const size_t taps = d->kernelY * d->kernelX;
     for (size_t first = 0; first < d->channels; first += BLOCK) {
-        struct block b = {.d = d, .first = first, .channels = sn_min(d->channels - first, BLOCK), .result = *d->result,
-            .weight = (const int8_t *)d->weight + first / BLOCK * block_of(taps)};
-        struct sn_result_8i * r = &b.result;
-        r->norm += first, r->bias += first, r->scale += first, r->low += first, r->high += first;
-        r->slope = r->slope ? r->slope + first : NULL;
+        struct pixels b = {.d = d, .first = first, .channels = sn_min(d->channels - first, BLOCK),
+            .weight = (const int8_t *)d->weight + first / BLOCK * weights_of(taps), .result = result_from(d->result, first)};
+        const struct sn_result_8i * r = &b.result;
         b.mask = vx_first_64(b.channels);
         for (size_t c = 0; c < b.channels; ++c) {
             b.norm[place(c)] = r->norm[c];
