@@ -166,6 +166,10 @@ SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
     return c;
 }
 
+/* Where no channels have an instance of their own: calls, as tails in line make hundreds of kilobytes of code. */
+static __attribute__((noinline)) v8u load_some(const uint8_t * p, const uint8_t * q, size_t n) { return load_two(p, q, n); }
+static __attribute__((noinline)) void store_some(uint8_t * p, uint8_t * q, v8u v, size_t n) { store_two(p, q, v, n); }
+
 /* Joins a column for vectors k .. of the sums, and goes to the next. */
 SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32i x[TOGETHER][GROUPS], int rows,
                            enum kind kind, bool inner)
@@ -178,7 +182,8 @@ SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32
             const uint8_t * from = c->begin[i] + c->at[inner ? 0 : i];
             line[i] = is_whole(kind) || (kind == ANY_RESULT && !c->each)
                           ? v_load_8u(from)
-                          : load_two(from, from + c->beside, is_half(kind) ? HALF : c->each);
+                      : is_half(kind) ? load_two(from, from + c->beside, HALF)
+                                      : load_some(from, from + c->beside, c->each);
         } else {
             line[i] = v_load_8u(b->none);
         }
@@ -213,8 +218,10 @@ SN_INLINE void store_bytes(const struct block * b, v8u bytes, uint8_t * dst, enu
 {
     if (is_whole(kind))
         v_store_8u(dst, bytes);
+    else if (is_half(kind))
+        store_two(dst, dst + b->dstBeside, bytes, HALF);
     else
-        store_two(dst, dst + b->dstBeside, bytes, is_half(kind) ? HALF : b->channels);
+        store_some(dst, dst + b->dstBeside, bytes, b->channels);
 }
 
 /* Vectors k .. of an output of each row: they wait, or they are the last. */
