@@ -604,12 +604,13 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  * dstH = (srcH + padY + padH - (dilationY * (kernelY - 1) + 1)) / strideY + 1, at least 1, and dstW alike. batch, strides,
  * dilations, kernel and group are at least 1; group divides srcC and dstC. `gemm` is ignored and may be NULL.
  *
- * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Where it is "Winograd F(m,3)",
- * a tile is the inputs of m x m outputs that are computed together: an infinity or a NaN among them may make all those outputs
- * NaN. The error of a sum is within k * 2^-24 * sum over i of (largest |src| of the tile) * (sum of |weight(o, i)|), with k of 4,
- * 12 and 32 for m of 2, 3 and 4, while terms of both signs keep the sum short. Where all have one sign it grows with every
- * channel, and its roundings with it: k is larger by up to srcC / 64, and by up to 8 * srcC where all roundings go the same way,
- * as with equal values beside zeros of the padding.
+ * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Where it is "Winograd
+ * F(m,3)" or "Winograd F(m,3) of stride 2", a tile is the inputs of m x m outputs that are computed together: an infinity or
+ * a NaN among them may make all those outputs NaN. The error of a sum is within k * 2^-24 * sum over i of (largest |src| of
+ * the tile) * (sum of |weight(o, i)|), with k of 4, 12 and 32 for m of 2, 3 and 4, or, of stride 2, of 2 and 12 for m of 2
+ * and 4, while terms of both signs keep the sum short. Where all have one sign it grows with every channel, and its
+ * roundings with it: k is larger by up to srcC / 64, and by up to 8 * srcC where all roundings go the same way, as with
+ * equal values beside zeros of the padding.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */

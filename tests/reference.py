@@ -528,19 +528,22 @@ def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
     return np.minimum(np.maximum(low, v), high)
 
 
-def winograd_bound(x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int) -> Array:
+def winograd_bound(
+    x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int, stride: int = 1
+) -> Array:
     """The bound of a convolution by F(block, 3): the header's, and the addition of the bias."""
     top, left, bottom, right = pad
-    height, width = x.shape[1] + top + bottom - 2, x.shape[2] + left + right - 2
-    padded = np.pad(np.abs(x.astype(np.float64)), ((0, 0), (top, bottom + block), (left, right + block)))
+    height, width = (x.shape[1] + top + bottom - 3) // stride + 1, (x.shape[2] + left + right - 3) // stride + 1
+    step, side = stride * block, stride * (block - 1) + 3
+    padded = np.pad(np.abs(x.astype(np.float64)), ((0, 0), (top, bottom + step), (left, right + step)))
     taps = np.abs(weight.astype(np.float64)).sum((2, 3))
     bound = np.zeros((len(weight), height, width))
     for y, xx in np.ndindex(-(-height // block), -(-width // block)):
         at = np.s_[:, y * block : (y + 1) * block, xx * block : (xx + 1) * block]
-        tile = padded[:, y * block : (y + 1) * block + 2, xx * block : (xx + 1) * block + 2]
+        tile = padded[:, y * step : y * step + side, xx * step : xx * step + side]
         bound[at] = (taps @ tile.max((1, 2)))[:, None, None]
     terms = 0 if bias is None else np.abs(bias.astype(np.float64))[:, None, None]
-    return {2: 4, 3: 12, 4: 32}[block] * EPS * bound + 2 * EPS * (terms + bound) + TINY
+    return {1: {2: 4, 3: 12, 4: 32}, 2: {2: 2, 4: 12}}[stride][block] * EPS * bound + 2 * EPS * (terms + bound) + TINY
 
 
 def deconvolution(

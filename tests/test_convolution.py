@@ -59,7 +59,7 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
     for image, result in zip(x, y):
         sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
         if block:
-            bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]))
+            bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0])
         expected = reference.activate(sums, activation, params, 0)
         assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
 
@@ -84,18 +84,22 @@ def test_activations(isa: str, rng: np.random.Generator, layout: str, activation
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
-    """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
-    for c, o, height, width, padding in [
-        (16, 16, 14, 14, (1, 1, 1, 1)),
-        (64, 33, 6, 6, (1, 1, 1, 1)),
-        (40, 70, 4, 5, (0, 1, 2, 3)),
-        (33, 7, 9, 21, (0, 0, 0, 0)),
-        (128, 16, 7, 7, (1, 1, 1, 1)),
-        (300, 8, 30, 29, (3, 0, 1, 2)),
+    """3x3 with many channels: whatever the algorithm is, the error is what the header says."""
+    for c, o, height, width, padding, stride in [
+        (16, 16, 14, 14, (1, 1, 1, 1), 1),
+        (64, 33, 6, 6, (1, 1, 1, 1), 1),
+        (40, 70, 4, 5, (0, 1, 2, 3), 1),
+        (33, 7, 9, 21, (0, 0, 0, 0), 1),
+        (128, 16, 7, 7, (1, 1, 1, 1), 1),
+        (300, 8, 30, 29, (3, 0, 1, 2), 1),
+        (64, 33, 32, 31, (1, 1, 1, 1), 2),
+        (40, 70, 16, 17, (0, 1, 2, 3), 2),
+        (128, 16, 7, 8, (1, 1, 1, 1), 2),
     ]:
         x = rng.standard_normal((2, c, height, width)).astype(np.float32)
         weight = rng.standard_normal((o, c, 3, 3)).astype(np.float32) / 8
-        check(x, weight, floats(rng, o), layout, activation, PARAMS[activation](o), ((1, 1), (1, 1), padding, 1))
+        geometry = ((stride, stride), (1, 1), padding, 1)
+        check(x, weight, floats(rng, o), layout, activation, PARAMS[activation](o), geometry)
 
 
 def test_algorithm_is_told() -> None:
@@ -108,7 +112,9 @@ def test_algorithm_is_told() -> None:
         assert f"Winograd {expected}" in repr(nhwc)
         assert "Winograd" in repr(nchw)
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 3), 64, kernel=3, padding=1))
-    assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=2))
+    for size, expected in [(56, "F(4,3) of stride 2"), (8, "F(2,3) of stride 2")]:
+        assert expected in repr(pysimd.Convolution32f((size, size, 64), 64, kernel=3, padding=1, stride=2))
+    assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=(2, 1)))
 
 
 @st.composite

@@ -137,6 +137,91 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish)
 SN_INLINE void output_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, false); }
 SN_INLINE void finish_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, true); }
 
+/* The part of a tile whose rows are even or odd, and whose columns are. */
+SN_INLINE struct tile phase_of(struct tile t, size_t y, size_t x)
+{
+    const size_t below = t.top + t.rows, right = t.left + t.columns;
+    t.src += y * t.stepY + x * t.stepX;
+    t.stepY *= 2, t.stepX *= 2;
+    t.top = (t.top + 1 - y) / 2, t.left = (t.left + 1 - x) / 2;
+    t.rows = (below + 1 - y) / 2 - t.top, t.columns = (right + 1 - x) / 2 - t.left;
+    return t;
+}
+
+/* m lines of a phase, each of which is transformed alone. `rows`: they are rows of the image, else columns. */
+SN_INLINE void strided_lines(const struct tile * t, size_t lanes, int m, bool careful, bool rows)
+{
+    struct tile line = *t;
+    line.plane *= (size_t)m;
+    if (!rows)
+        line.stepX = t->stepY, line.left = t->top, line.columns = t->rows;
+    line.top = 0;
+    const size_t first = rows ? t->top : t->left, count = rows ? t->rows : t->columns, step = rows ? t->stepY : t->stepX;
+    for (size_t i = 0; i < (size_t)m; ++i, line.src += step, line.dst += t->plane) {
+        line.rows = i - first < count;
+        input_tile(&line, lanes, m, 2, true, careful);
+    }
+}
+
+/* Inputs of stride 2, see core/winograd.h. */
+SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
+{
+    (void)r, (void)row;
+    const size_t line = (size_t)m * t->plane;
+    struct tile part = phase_of(*t, 0, 0);
+    input_tile(&part, lanes, m, 2, false, careful);
+    part = phase_of(*t, 0, 1);
+    part.dst += (size_t)(m + 1) * (line + t->plane);
+    strided_lines(&part, lanes, m, careful, false);
+    part = phase_of(*t, 1, 0);
+    part.dst += (size_t)(m + 1) * (2 * line + t->plane);
+    strided_lines(&part, lanes, m, careful, true);
+    part = phase_of(*t, 1, 1);
+    part.dst += (size_t)(m + 1) * (3 * line + t->plane);
+    for (int y = 0; y < m; ++y)
+        SN_UNROLL for (int x = 0; x < m; ++x, part.dst += t->plane)
+        {
+            const float * src = part.src + (size_t)y * part.stepY + (size_t)x * part.stepX;
+            const bool outside = careful && !is_inside(&part, y, x);
+            store_lanes(part.dst, outside ? v_zero_32f() : load_lanes(src, lanes, careful), lanes, careful);
+        }
+}
+
+/*
+ * The output of stride 2, see core/winograd.h. Sums of both kinds that want a transform along x are first; then those of odd
+ * columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
+ */
+SN_INLINE void strided_finish_tile(TRANSFORM_ARGUMENTS)
+{
+    (void)r, (void)row;
+    const size_t n = (size_t)m + 1, M = (size_t)m, plane = t->plane;
+    const float * even = t->src, * odd = even + n * n * plane, * rows = odd + n * M * plane, * copies = rows + M * n * plane;
+    v32f w[4][WINOGRAD_SIDE], y[4][WINOGRAD_SIDE];
+    SN_UNROLL for (int x = 0; x <= m; ++x, even += plane)
+    {
+        v32f p[WINOGRAD_SIDE], v[WINOGRAD_SIDE];
+        SN_UNROLL for (int i = 0; i <= m; ++i) p[i] = load_lanes(even + (size_t)i * n * plane, lanes, careful);
+        winograd_output(m, 2, p, v);
+        SN_UNROLL for (int i = 0; i < m; ++i, rows += plane) w[i][x] = v_add_32f(v[i], load_lanes(rows, lanes, careful));
+    }
+    SN_UNROLL for (int i = 0; i < m; ++i) winograd_output(m, 2, w[i], y[i]);
+    const v32f bias = v_load_32f(t->bias);
+    const struct limits limits = limits_of(t->activation, t->param);
+    SN_UNROLL for (int x = 0; x < m; ++x, odd += plane, copies += plane)
+    {
+        v32f p[WINOGRAD_SIDE], v[WINOGRAD_SIDE];
+        SN_UNROLL for (int i = 0; i <= m; ++i) p[i] = load_lanes(odd + (size_t)i * M * plane, lanes, careful);
+        winograd_output(m, 2, p, v);
+        SN_UNROLL for (int i = 0; i < m; ++i)
+        {
+            const v32f both = v_add_32f(v[i], load_lanes(copies + (size_t)i * M * plane, lanes, careful));
+            const v32f sum = limit(v_add_32f(v_add_32f(y[i][x], both), bias), limits);
+            if (!careful || is_inside(t, i, x))
+                store_lanes(t->dst + (size_t)i * t->stepY + (size_t)x * t->stepX, sum, lanes, careful);
+        }
+    }
+}
+
 /* ---- an instance of a transform works on all channels of a tile; it is a function of its own to have all registers */
 
 typedef void (*transform_fn)(struct tile t, size_t channels);
@@ -164,15 +249,22 @@ INSTANCES(4_3, 4, 3, false)
 INSTANCE(finish, 2_3, 2, 3, false)
 INSTANCE(finish, 3_3, 3, 3, false)
 INSTANCE(finish, 4_3, 4, 3, false)
+INSTANCE(strided_input, 2_3, 2, 3, false)
+INSTANCE(strided_input, 4_3, 4, 3, false)
+INSTANCE(strided_finish, 2_3, 2, 3, false)
+INSTANCE(strided_finish, 4_3, 4, 3, false)
 
 /* [careful][kind] */
-#define LIST(name) {name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3}
-static const transform_fn input[2][SN_WINOGRADS] = {LIST(input), LIST(input_careful)};
-static const transform_fn output[2][SN_WINOGRADS] = {LIST(output), LIST(output_careful)};
-static const transform_fn finish[2][SN_WINOGRADS] = {
-    {[SN_WINOGRAD_2_3] = finish_2_3, [SN_WINOGRAD_3_3] = finish_3_3, [SN_WINOGRAD_4_3] = finish_4_3},
-    {[SN_WINOGRAD_2_3] = finish_careful_2_3, [SN_WINOGRAD_3_3] = finish_careful_3_3,
-     [SN_WINOGRAD_4_3] = finish_careful_4_3}};
+#define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
+#define STRIDED(name) name##_2_3, name##_4_3
+static const transform_fn input[2][SN_WINOGRADS] = {
+    {LIST(input), STRIDED(strided_input)}, {LIST(input_careful), STRIDED(strided_input_careful)}};
+static const transform_fn output[2][SN_WINOGRADS] = {{LIST(output)}, {LIST(output_careful)}};
+#define FINISH(name)                                                                                                        \
+    {[SN_WINOGRAD_2_3] = finish##name##_2_3, [SN_WINOGRAD_3_3] = finish##name##_3_3,                                        \
+     [SN_WINOGRAD_4_3] = finish##name##_4_3, [SN_WINOGRAD_2_3_STRIDE_2] = strided_finish##name##_2_3,                       \
+     [SN_WINOGRAD_4_3_STRIDE_2] = strided_finish##name##_4_3}
+static const transform_fn finish[2][SN_WINOGRADS] = {FINISH(), FINISH(_careful)};
 
 /* whole: all of the tile lies inside. Then whole vectors of channels go the short way. */
 static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd kind, struct tile t, bool whole,
@@ -205,7 +297,7 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
     const size_t rows = sn_winograd_rows(s), columns = sn_winograd_columns(s);
     struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .dst = job->dst};
     for (size_t p = job->begin; p < job->end; ++p, t.dst += job->tile) {
-        const size_t y = p / job->tilesX * s.blockY, x = p % job->tilesX * s.blockX;
+        const size_t y = p / job->tilesX * s.blockY * s.stride, x = p % job->tilesX * s.blockX * s.stride;
         t.rows = inside(y, job->padY, rows, job->height, &t.top);
         t.columns = inside(x, job->padX, columns, job->width, &t.left);
         t.src = job->src + (y - job->padY) * t.stepY + (x - job->padX) * t.stepX;
@@ -434,6 +526,29 @@ SN_INLINE void filter_lanes(const float * src, size_t step, float * dst, size_t 
     }
 }
 
+/* The same for stride 2, see core/winograd.h. */
+SN_INLINE void strided_filter_lanes(const float * src, size_t step, float * dst, size_t plane, size_t lanes, int m)
+{
+    v32f g[3][3], w[3][WINOGRAD_SIDE], u[WINOGRAD_SIDE];
+    SN_UNROLL for (int k = 0; k < TAPS; ++k) g[k % 3][k / 3] = load_lanes(src + (size_t)k * step, lanes, true);
+    SN_UNROLL for (int x = 0; x < 3; ++x)
+    {
+        const v32f taps[] = {g[x][0], g[x][2]};
+        winograd_filter(m, 2, taps, w[x]);
+    }
+    SN_UNROLL for (int i = 0; i <= m; ++i)
+    {
+        const v32f taps[] = {w[0][i], w[2][i]};
+        winograd_filter(m, 2, taps, u);
+        SN_UNROLL for (int x = 0; x <= m; ++x, dst += plane) store_lanes(dst, u[x], lanes, true);
+    }
+    SN_UNROLL for (int i = 0; i <= m; ++i, dst += plane) store_lanes(dst, w[1][i], lanes, true);
+    const v32f taps[] = {g[0][1], g[2][1]};
+    winograd_filter(m, 2, taps, u);
+    SN_UNROLL for (int x = 0; x <= m; ++x, dst += plane) store_lanes(dst, u[x], lanes, true);
+    store_lanes(dst, g[1][1], lanes, true);
+}
+
 /* Taps of up to FILTERS filters that lie together, to planes. More taps than lanes are taken in parts that may overlap. */
 static void spread_taps(const float * src, size_t taps, size_t count, float * planes)
 {
@@ -447,7 +562,7 @@ static void spread_taps(const float * src, size_t taps, size_t count, float * pl
     }
 }
 
-SN_INLINE void filter_range(const struct sn_winograd_filter_32f * job, int m, int r, bool row)
+SN_INLINE void filter_range(const struct sn_winograd_filter_32f * job, int m, int r, bool row, bool strided)
 {
     const size_t taps = (size_t)(row ? r : r * r);
     float planes[TAPS * FILTERS] SN_ALIGNED;
@@ -456,22 +571,29 @@ SN_INLINE void filter_range(const struct sn_winograd_filter_32f * job, int m, in
         count = sn_min(job->end - i, FILTERS);
         if (!job->trans)
             spread_taps(job->src + i * taps, taps, count, planes);
-        for (size_t j = 0; j < count; j += V32F_N)
-            filter_lanes(job->trans ? job->src + i + j : planes + j, job->trans ? job->size : FILTERS, dst + j, job->plane,
-                         sn_min(count - j, V32F_N), m, r, row);
+        for (size_t j = 0; j < count; j += V32F_N) {
+            const float * src = job->trans ? job->src + i + j : planes + j;
+            const size_t step = job->trans ? job->size : FILTERS, lanes = sn_min(count - j, V32F_N);
+            if (strided)
+                strided_filter_lanes(src, step, dst + j, job->plane, lanes, m);
+            else
+                filter_lanes(src, step, dst + j, job->plane, lanes, m, r, row);
+        }
     }
 }
 
 static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
     switch (job->kind) {
-    case SN_WINOGRAD_4X_3X: filter_range(job, 4, 3, true); break;
-    case SN_WINOGRAD_4X_5X: filter_range(job, 4, 5, true); break;
-    case SN_WINOGRAD_2_2: filter_range(job, 2, 2, false); break;
-    case SN_WINOGRAD_4_2: filter_range(job, 4, 2, false); break;
-    case SN_WINOGRAD_2_3: filter_range(job, 2, 3, false); break;
-    case SN_WINOGRAD_3_3: filter_range(job, 3, 3, false); break;
-    default: filter_range(job, 4, 3, false);
+    case SN_WINOGRAD_4X_3X: filter_range(job, 4, 3, true, false); break;
+    case SN_WINOGRAD_4X_5X: filter_range(job, 4, 5, true, false); break;
+    case SN_WINOGRAD_2_2: filter_range(job, 2, 2, false, false); break;
+    case SN_WINOGRAD_4_2: filter_range(job, 4, 2, false, false); break;
+    case SN_WINOGRAD_2_3: filter_range(job, 2, 3, false, false); break;
+    case SN_WINOGRAD_3_3: filter_range(job, 3, 3, false, false); break;
+    case SN_WINOGRAD_4_3: filter_range(job, 4, 3, false, false); break;
+    case SN_WINOGRAD_2_3_STRIDE_2: filter_range(job, 2, 3, false, true); break;
+    default: filter_range(job, 4, 3, false, true);
     }
 }
 

@@ -61,7 +61,8 @@ static const struct sn_convolution_32f_way * const ways[] = {
     &sn_convolution_32f_base, &sn_convolution_32f_depthwise_sliced, &sn_convolution_32f_depthwise_nhwc,
     &sn_convolution_32f_depthwise_converted, &sn_convolution_32f_depthwise_nchw, &sn_convolution_32f_few_nhwc,
     &sn_convolution_32f_few_nchw, &sn_convolution_32f_winograd_2, &sn_convolution_32f_winograd_3,
-    &sn_convolution_32f_winograd_4, &sn_convolution_32f_converted, &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
+    &sn_convolution_32f_winograd_4, &sn_convolution_32f_winograd_strided_2, &sn_convolution_32f_winograd_strided_4,
+    &sn_convolution_32f_converted, &sn_convolution_32f_nhwc, &sn_convolution_32f_nchw};
 
 /*
  * Where lines of the output have nothing to do with each other, as in a 1x1 convolution, the images of a batch are one of

@@ -45,7 +45,7 @@ void sn_base_spread(const struct sn_convolution_32f * c, const float * values, f
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_few_nhwc,
     sn_convolution_32f_few_nchw, sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4,
-    sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+    sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
 
 /* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
 struct sn_phases {

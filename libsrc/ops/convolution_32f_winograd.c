@@ -1,6 +1,7 @@
 /*
- * 3x3 of stride 1 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25
- * multiplications of an output and channel instead of 9, and some additions beside them.
+ * 3x3 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25 multiplications of an
+ * output and channel instead of 9, and some additions beside them. Of stride 2, tiles of 2x2 or 4x4 take 6.25 or 5.06, see
+ * core/winograd.h; 3x3, for 5.44, would seldom be the best.
  *
  * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
  * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
@@ -21,10 +22,11 @@
 enum {
     LINE = SN_ALIGN / sizeof(float),
     WORK = (2 << 20) / sizeof(float) - LINE, /* the largest workspace */
-    TILES = 28,                              /* of a block, even if the second cache has no room for them */
+    TILES = 28,                              /* of a block, even if the second cache has no room for them, by the stride */
 };
 
 static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
+static size_t filters_of(enum sn_winograd kind) { return sn_winograd_filters(sn_winograd_size(kind)); }
 
 /* Floats from one transformed tile to the next: off the multiples of 1 KB, see the direct way. */
 static size_t pixel_of(size_t channels) { return channels + (channels % 256 ? 0 : LINE); }
@@ -49,45 +51,58 @@ static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == S
 /* Weights come from the last cache or, many of them, from memory, at so many bytes per cycle. */
 static double fetched(double bytes) { return bytes / (bytes < 10e6 ? 20 : 5.5); }
 
+/* From NCHW to NHWC, and the result back. */
+static double converted_cost(const struct sn_convolution_32f * c)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
+    const double vectors = (double)(p->srcH * p->srcW) * in + (double)(p->dstH * p->dstW) * out;
+    return is_nchw(c) ? 5 * vectors * (double)sn_lanes(c) / 16 : 0;
+}
+
 static double direct_cost(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const double rows = (double)sn_max(p->dstH, p->dstW), pixels = (double)(p->dstH * p->dstW);
     const double least = fetched(36 * (double)p->srcC * (double)p->dstC);
-    if (is_nchw(c)) /* columns are pixels, and are gathered */
-        return fmax(least, 10.3 / 16 * (double)sn_gemm_width(tile, p->dstH * p->dstW) * (double)p->dstC * (double)p->srcC);
     const double outputs = pixels * (double)sn_gemm_width(tile, p->dstC) / 16;
-    return fmax(least, 9.3 * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1));
+    const double sums = 9.3 * outputs * (double)p->srcC * (rows < 4.5 ? 1 + (4.5 - rows) / 3 : 1) + converted_cost(c);
+    /* Of NCHW, columns may be pixels, and are gathered. */
+    const double gathered = 10.3 / 16 * (double)sn_gemm_width(tile, p->dstH * p->dstW) * (double)p->dstC * (double)p->srcC;
+    return fmax(least, is_nchw(c) ? fmin(gathered, sums) : sums);
 }
 
 static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winograd kind)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_size s = sn_winograd_size(kind);
-    const double lanes = (double)sn_lanes(c) / 16, planes = (double)planes_of(kind);
+    const double lanes = (double)sn_lanes(c) / 16, planes = (double)planes_of(kind), m = (double)s.blockY;
     const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
     const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
     const double width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstC);
     const double products = 1.05 * planes * tiles * width / 16 * (double)(p->srcC + 2);
-    /* The first of the passes over a panel of weights waits for them, the others find them near. */
-    const double first = products / ceil(tiles / (double)c->table->gemm_32f.rows);
-    const double weighted = products - first + fmax(first, fetched(4 * planes * width * (double)p->srcC));
-    const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : 7);
-    const double pixels = (double)(p->dstH * p->dstW), converted = is_nchw(c) ? 5 * pixels * (in + out) : 0;
-    return weighted + lanes * (transforms + converted) + 1000;
+    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several planes
+     * share. */
+    const double filters = (double)filters_of(kind), own = s.stride == 1 ? planes : (m + 1) * (m + 1);
+    const double first = products / ceil(tiles / (double)c->table->gemm_32f.rows) * own / planes;
+    const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double weighted = products - first + fmax(first, waited);
+    const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : s.stride == 1 ? 7 : 5);
+    return weighted + lanes * transforms + converted_cost(c) + 1000;
 }
 
 /* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels gain little, and their roundings do not yet cancel. */
 static enum sn_winograd choice(const struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const bool can = p->kernelY == 3 && p->kernelX == 3 && p->strideY == 1 &&
-                     p->strideX == 1 && p->dilationY == 1 && p->dilationX == 1 && p->group == 1 && p->srcC >= 16 &&
-                     p->srcC <= WORK / 64;
+    const bool can = p->kernelY == 3 && p->kernelX == 3 && p->strideY == p->strideX && p->dilationY == 1 &&
+                     p->dilationX == 1 && p->group == 1 && p->srcC >= 16 && p->srcC <= WORK / 64;
     enum sn_winograd best = SN_WINOGRADS;
     double least = 0.95 * direct_cost(c);
-    for (enum sn_winograd kind = SN_WINOGRAD_2_3; can && kind <= SN_WINOGRAD_4_3; ++kind) {
+    for (enum sn_winograd kind = SN_WINOGRAD_2_3; can && kind < SN_WINOGRADS; ++kind) {
+        if (sn_winograd_size(kind).stride != p->strideY)
+            continue;
         const double cost = winograd_cost(c, kind);
         /* Of NCHW a block has a row of tiles at least. */
         const size_t row = is_nchw(c) ? sn_ceil_div(p->dstW, sn_winograd_size(kind).blockX) : 0;
@@ -102,19 +117,22 @@ static enum sn_winograd choice(const struct sn_convolution_32f * c)
 static bool takes_2(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_2_3; }
 static bool takes_3(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_3_3; }
 static bool takes_4(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_4_3; }
+static bool takes_strided_2(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_2_3_STRIDE_2; }
+static bool takes_strided_4(const struct sn_convolution_32f * c) { return choice(c) == SN_WINOGRAD_4_3_STRIDE_2; }
 
 /* ---- plan and weights */
 
 /*
  * Blocks of about equal size, of whole register tiles where that can be. A block's inputs are to stay in half of the second
  * cache; but where that is no room for TILES, weights come from further away anyway, and it is better to have them fewer
- * times.
+ * times. Of stride 2, half as many: most weights serve several planes.
  */
 static void plan_block(struct sn_convolution_32f * c)
 {
     const size_t rows = c->table->gemm_32f.rows, all = c->winograd.tilesY * c->winograd.tilesX;
     const size_t one = block_of(c, c->winograd.kind, 1);
-    const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, TILES);
+    const size_t least = TILES / sn_winograd_size(c->winograd.kind).stride;
+    const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, least);
     const size_t fit = sn_max(sn_min(room, WORK / one), 1);
     if (is_nchw(c)) {
         const size_t lines = sn_max(fit / c->winograd.tilesX, 1), blocks = sn_ceil_div(c->winograd.tilesY, lines);
@@ -146,15 +164,17 @@ static bool plan(struct sn_convolution_32f * c, enum sn_winograd kind)
     c->workSize = planes_of(kind) * (w->input + w->product);
     if (is_nchw(c)) { /* the block's lines of the image, and of a panel of the result */
         const size_t rows = w->tiles / w->tilesX * s.blockY;
-        w->lines = sn_align(sn_min(rows + 2, p->srcH) * p->srcW * p->srcC, LINE);
+        w->lines = sn_align(sn_min((rows - 1) * s.stride + s.kernelY, p->srcH) * p->srcW * p->srcC, LINE);
         c->workSize += w->lines + rows * p->dstW * tile->columns;
     }
-    return sn_product(&c->weightSize, planes_of(kind), c->depth, sn_gemm_width(tile, p->dstC));
+    return sn_product(&c->weightSize, filters_of(kind), c->depth, sn_gemm_width(tile, p->dstC));
 }
 
 static bool plan_2(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_2_3); }
 static bool plan_3(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_3_3); }
 static bool plan_4(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_4_3); }
+static bool plan_strided_2(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_2_3_STRIDE_2); }
+static bool plan_strided_4(struct sn_convolution_32f * c) { return plan(c, SN_WINOGRAD_4_3_STRIDE_2); }
 
 /* Columns of a panel from `first` on, NHWC: the filters of an input channel lie together. */
 static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
@@ -172,7 +192,7 @@ static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_fi
 static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
                       size_t width, float * packed)
 {
-    float some[36 * 64];
+    float some[36 * 64]; /* no kind has more coefficients */
     const size_t plane = job.plane;
     job.plane = 64;
     job.dst = some;
@@ -182,7 +202,7 @@ static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_fi
             job.begin = (first + o) * c->p.srcC + i;
             job.end = job.begin + number;
             c->table->winograd_filter_32f(&job);
-            for (size_t t = 0; t < planes_of(job.kind); ++t)
+            for (size_t t = 0; t < filters_of(job.kind); ++t)
                 for (size_t k = 0; k < number; ++k)
                     packed[t * plane + (i + k) * width + o] = some[t * 64 + k];
         }
@@ -200,7 +220,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
         const size_t columns = sn_min(tile->columns, p->dstC - first), width = sn_gemm_width(tile, columns);
         job.plane = p->srcC * width;
         (is_nchw(c) ? pack_oiyx : pack_yxio)(c, job, first, columns, width, packed);
-        packed += planes_of(job.kind) * job.plane;
+        packed += filters_of(job.kind) * job.plane;
     }
 }
 
@@ -237,17 +257,21 @@ static void compute_panel(const struct sn_convolution_32f * c, const float * inp
                           size_t first, struct sn_winograd_output_32f * out)
 {
     const struct sn_winograd_block * w = &c->winograd;
+    const struct sn_winograd_size s = sn_winograd_size(w->kind);
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    struct sn_gemm_32f gemm = {.height = 1, .width = out->end - out->begin, .aStepX = w->pixel, .segment = c->segment,
-        .segments = 1, .length = c->depth, .columns = sn_gemm_width(tile, out->channels)};
+    struct sn_gemm_32f gemm = {.width = out->end - out->begin, .aStepY = w->input, .aStepX = w->pixel,
+        .segment = c->segment, .segments = 1, .length = c->depth, .cStepY = w->product,
+        .columns = sn_gemm_width(tile, out->channels)};
     gemm.cStepX = out->tile = gemm.columns;
     /* Weights that the second cache does not hold from call to call: the next plane is fetched, which takes two passes over
      * this one. 64 x 13 x 13 to 256 in its network is 1.4 times as fast; half of a plane, by one pass, loses 1.2 times. */
-    const bool fetch = c->weightSize > 65536 && gemm.width > tile->rows;
-    for (size_t t = 0; t < planes_of(w->kind); ++t) {
-        gemm.a = inputs + t * w->input;
-        gemm.b = b + t * c->depth * gemm.columns;
-        gemm.c = products + t * w->product;
+    const bool far = c->weightSize > 65536;
+    for (size_t f = 0, first_plane; f < sn_winograd_filters(s); ++f) {
+        gemm.height = sn_winograd_shared(s, f, &first_plane);
+        gemm.a = inputs + first_plane * w->input;
+        gemm.b = b + f * c->depth * gemm.columns;
+        gemm.c = products + first_plane * w->product;
+        const bool fetch = far && gemm.height * gemm.width > tile->rows;
         gemm.ahead = fetch ? gemm.b + c->depth * gemm.columns : NULL;
         gemm.aheadStep = c->depth * gemm.columns / gemm.width;
         tile->run(&gemm);
@@ -260,7 +284,7 @@ static void compute_panel(const struct sn_convolution_32f * c, const float * inp
 
 static const float * panel(const struct sn_convolution_32f * c, size_t first)
 {
-    return c->weight + planes_of(c->winograd.kind) * c->depth * first;
+    return c->weight + filters_of(c->winograd.kind) * c->depth * first;
 }
 
 /* Some tiles of an NHWC image, some panels of the result. */
@@ -286,18 +310,21 @@ static void compute_rows(const struct sn_convolution_32f * c, const struct sn_sh
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
-    const size_t step = c->table->gemm_32f.columns, block = sn_winograd_size(w->kind).blockY;
+    const struct sn_winograd_size size = sn_winograd_size(w->kind);
+    const size_t step = c->table->gemm_32f.columns;
     float * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
     float * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
-    const size_t row = s->line * block, rows = sn_min(s->lines * block, p->dstH - row), tiles = s->lines * w->tilesX;
-    /* The first line that is needed, and the one behind the last. */
-    const size_t y = sn_min(row > p->padY ? row - p->padY : 0, p->srcH);
-    const size_t below = sn_min(row + rows + 2 > p->padY ? row + rows + 2 - p->padY : 0, p->srcH);
+    const size_t row = s->line * size.blockY, rows = sn_min(s->lines * size.blockY, p->dstH - row);
+    const size_t tiles = s->lines * w->tilesX;
+    /* The first line that is needed, and the one behind the last; both count from the padding, then from the image. */
+    const size_t from = row * size.stride, to = from + (rows - 1) * size.stride + size.kernelY;
+    const size_t y = sn_min(from > p->padY ? from - p->padY : 0, p->srcH);
+    const size_t below = sn_min(to > p->padY ? to - p->padY : 0, p->srcH);
     c->table->convert_image_32f(p->srcC, p->srcH * p->srcW, src, SimdTensorFormatNchw, lines - y * p->srcW * p->srcC,
                                 SimdTensorFormatNhwc, y * p->srcW, sn_max(below, y) * p->srcW);
     struct sn_winograd_input_32f in = input_of(c, lines, 0, tiles);
     struct sn_winograd_output_32f out = output_of(c, 0, tiles);
-    in.padY = p->padY > row ? p->padY - row : 0;
+    in.padY = p->padY > from ? p->padY - from : 0;
     in.height = sn_max(below, y) - y;
     in.dst = inputs;
     c->table->winograd_input_32f(&in);
@@ -348,4 +375,8 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
 const struct sn_convolution_32f_way
     sn_convolution_32f_winograd_2 = {"Winograd F(2,3)", true, takes_2, plan_2, pack, spread, forward},
     sn_convolution_32f_winograd_3 = {"Winograd F(3,3)", true, takes_3, plan_3, pack, spread, forward},
-    sn_convolution_32f_winograd_4 = {"Winograd F(4,3)", true, takes_4, plan_4, pack, spread, forward};
+    sn_convolution_32f_winograd_4 = {"Winograd F(4,3)", true, takes_4, plan_4, pack, spread, forward},
+    sn_convolution_32f_winograd_strided_2 = {"Winograd F(2,3) of stride 2", true, takes_strided_2, plan_strided_2, pack,
+                                             spread, forward},
+    sn_convolution_32f_winograd_strided_4 = {"Winograd F(4,3) of stride 2", true, takes_strided_4, plan_strided_4, pack,
+                                             spread, forward};

@@ -91,11 +91,12 @@ unsigned check_convolution_algorithms(check_open_fn open, const void * job)
 /* The largest input of each channel in the tile of an output; NAN where one is not finite. */
 static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
 {
+    const size_t side = (block - 1) * p->strideY + 3;
     for (size_t c = 0; c < p->srcC; ++c) {
         largest[c] = 0;
-        for (size_t i = 0; i < (block + 2) * (block + 2); ++i) {
-            const size_t sy = y / block * block + i / (block + 2) - p->padY;
-            const size_t sx = x / block * block + i % (block + 2) - p->padX;
+        for (size_t i = 0; i < side * side; ++i) {
+            const size_t sy = y / block * block * p->strideY + i / side - p->padY;
+            const size_t sx = x / block * block * p->strideX + i % side - p->padX;
             if (sy >= p->srcH || sx >= p->srcW)
                 continue;
             const double v = fabs((double)src[image_at(p->srcF, p->srcC, p->srcH, p->srcW, c, sy, sx)]);
@@ -107,7 +108,8 @@ static void largest_of_tile(const parameters * p, const float * src, size_t y, s
 static double winograd_error(const parameters * p, const float * weight, size_t o, const double * largest, size_t block,
                              bool equal)
 {
-    static const double k[] = {[2] = 4, [3] = 12, [4] = 32};
+    static const double of_stride[][5] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
+    const double k = of_stride[p->strideY - 1][block];
     double sum = 0;
     for (size_t i = 0; i < p->srcC; ++i) {
         double taps = 0;
@@ -115,7 +117,7 @@ static double winograd_error(const parameters * p, const float * weight, size_t 
             taps += fabs((double)weight[weight_at(p, o, i, t / 3, t % 3)]);
         sum += taps * largest[i];
     }
-    return (k[block] + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
+    return (k + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
 }
 
 /* What the sum of an output may be wrong by, whichever of the algorithms computes it; `largest` as above for each block. */
@@ -259,11 +261,12 @@ static void channels(SimdTensorFormatType format)
     run_case(layer(format, 512, 2, 3, 140, 1, 1, 0, 1), CHECK_RANDOM);
 }
 
-/* 3x3 of stride 1 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
-static void tiles(SimdTensorFormatType format)
+/* 3x3 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
+static void tiles(SimdTensorFormatType format, size_t stride)
 {
     for (size_t n = 0, count = check_count(250); n < count; ++n) {
-        struct check_layer j = layer(format, 16 + n % 52, 1 + n % 11, 1 + n % 9, 1 + n % 67, 3, 1, 1, 1);
+        struct check_layer j =
+            layer(format, 16 + n % 52, 1 + n % (5 + 6 * stride), 1 + n % (2 + 7 * stride), 1 + n % 67, 3, stride, 1, 1);
         j.batch = 1 + n % 7 / 6, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
         j.p->padY = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padX = check_random(j.p->srcW < 3 ? 1 : 0, 3);
         j.p->padH = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padW = check_random(j.p->srcW < 3 ? 1 : 0, 3);
@@ -347,7 +350,8 @@ void check_convolution_32f(void)
     for (size_t i = 0; i < 2; ++i) {
         tails(formats[i]);
         few_outputs(formats[i]);
-        tiles(formats[i]);
+        tiles(formats[i], 1);
+        tiles(formats[i], 2);
         blocks(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
