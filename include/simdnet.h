@@ -929,6 +929,19 @@ size_t SimdnetDotWork(size_t operations);
 size_t SimdnetDot16bWork(size_t operations);
 
 /*
+ * SimdSynetConvolution32fForward() of the same context with an addition before the activation, as the end of a residual
+ * block has it:
+ *
+ *   dst(o, y, x) = activation(bias[o] + add(o, y, x) + sum of src * weight)
+ *
+ * add has the shape of dst, for all images, and lies as it does: batch * dstC * dstH * dstW floats. It may be src, but must
+ * not overlap dst. In the bounds of SimdSynetConvolution32fInit() |add| stands beside |bias|, outside of what Winograd's
+ * algorithm multiplies. In which order the terms are added is the algorithm's affair, and the same for each call with a
+ * context: some start from bias + add, Winograd's adds first the bias and then add to its sums, others add last.
+ */
+void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
+
+/*
  * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination are
  * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
  *

@@ -48,7 +48,7 @@ def params_of(params: Params | None, activation: Activation, dst_c: int, name: s
     return tensor(params, name, (need,))
 
 
-def _buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element) -> Any:
+def buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element) -> Any:
     """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
     element_of(buf, "buf", (element,))
     if buf.size < size:
@@ -103,7 +103,7 @@ class ConvolutionContext(Context):
         # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
         like = x if self._src is self._dst else self._dst
         out, dst = output(out, self.dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
-        scratch = NULL if buf is None else _buffer_of(buf, self.external_buffer_size, src, dst, unit)
+        scratch = NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, unit)
         call(self._functions.forward, handle, src, scratch, dst)
         return out
 

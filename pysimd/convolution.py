@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import Array, Shape, floats
-from pysimd._convolution import Functions, Params
+from pysimd._arrays import NULL, Array, Shape, apart, floats, output, tensor
+from pysimd._convolution import Functions, Params, buffer_of
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
+from pysimd.calls import call
 from pysimd.enums import Activation
 
 
@@ -39,6 +40,7 @@ class Convolution32f(SingleConvolution):
         with pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
             convolution.set_params(weight, bias)
             y = convolution(x)
+            z = convolution(x, add=y)  # relu(convolved + y)
 
     Raises ValueError for a geometry that cannot be. Formula: SimdSynetConvolution32fInit.
     """
@@ -50,6 +52,27 @@ class Convolution32f(SingleConvolution):
         lambda context, weight, bias, params: lib.SimdSynetConvolution32fSetParams(context, weight, ffi.NULL, bias, params),
         lib.SimdSynetConvolution32fForward,
     )
+
+    def forward(self, x: Array, *, add: Array | None = None, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Computes the output for `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
+
+        add : float32 of ``dst_shape``, added before the activation; may be `x`. So ends a residual block, in one call.
+        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+        """
+        if add is None:
+            return super().forward(x, out=out, buf=buf)
+        handle = self._open()
+        src, more = tensor(x, "x", self.src_shape), tensor(add, "add", self.dst_shape)
+        out, dst = output(out, self.dst_shape, (x, add), ("x", "add"))
+        scratch = NULL
+        if buf is not None:
+            scratch = buffer_of(buf, self.external_buffer_size, src, dst, self._unit)
+            apart(scratch, "buf", more, "add")
+        call(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
+        return out
+
+    __call__ = forward
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:

@@ -43,6 +43,9 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
 ]
 
 
+GEOMETRY = ("stride", "dilation", "padding")
+
+
 def in_layout(weight: Array, layout: str) -> Array:
     """Weights (O, I, ky, kx) as the layout wants them."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
@@ -100,6 +103,49 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: s
         weight = rng.standard_normal((o, c, 3, 3)).astype(np.float32) / 8
         geometry = ((stride, stride), (1, 1), padding, 1)
         check(x, weight, floats(rng, o), layout, activation, PARAMS[activation](o), geometry)
+
+
+@pytest.mark.parametrize("activation", PARAMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_addition(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+    """Behind the bias and before the activation, whatever the algorithm is: of any stride, grouped, depthwise, few."""
+    for c, o, group, height, width, kernel, *geometry in [*CASES, (24, 40, 1, 9, 10, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1))]:
+        x, weight, bias = floats(rng, 2, c, height, width), floats(rng, o, c // group, *kernel) / 8, floats(rng, o)
+        params = PARAMS[activation](o)
+        images, options = np.stack([reference.from_chw(image, layout) for image in x]), dict(zip(GEOMETRY, geometry))
+        shape = {"kernel": kernel, "group": group, "activation": activation, "layout": layout, **options}
+        with pysimd.Convolution32f(images.shape, o, **shape) as context:
+            context.set_params(in_layout(weight, layout), bias, params)
+            add = floats(rng, *context.dst_shape)
+            block = re.search(r"Winograd F\((\d),3\)", context.info)
+            y = context(images, add=add)
+        for image, more, result in zip(x, add, y):
+            sums, bound = reference.convolution(image, weight, bias, *geometry, group)
+            if block:
+                bound = reference.winograd_bound(image, weight, bias, geometry[2], int(block[1]))
+            more = reference.to_chw(more, layout)
+            bound = bound + 2 * reference.EPS * (np.abs(sums) + np.abs(more)) + weight[0].size * reference.EPS * np.abs(more)
+            expected = reference.activate(sums + more, activation, params, 0)
+            bound = reference.activated(bound, activation, params, sums + more)
+            assert_within(reference.to_chw(result, layout), expected, bound)
+
+
+def test_addition_is_prepared_and_refused(rng: np.random.Generator) -> None:
+    x, weight = floats(rng, 5, 6, 8), floats(rng, 3, 3, 8, 8)
+    context = pysimd.Convolution32f(x.shape, 8, kernel=3, padding=1, activation="relu")
+    context.set_params(weight)
+    plain = pysimd.Convolution32f(x.shape, 8, kernel=3, padding=1)
+    plain.set_params(weight)
+    expected = np.maximum(plain(x) + x, 0)
+    np.testing.assert_allclose(context(x, add=x), expected, atol=1e-5)
+    call = pysimd.prepare(context.forward, x, add=x, out=np.zeros_like(x))
+    np.testing.assert_array_equal(call(), context(x, add=x))
+    buf = np.zeros(context.external_buffer_size, np.float32)
+    np.testing.assert_array_equal(context(x, add=x, buf=buf), context(x, add=x))
+    out = np.ones_like(x)
+    assert_refused(context.forward, ValueError, "add has shape", out, x=x, add=np.ones((5, 6, 7), np.float32))
+    assert_refused(context.forward, TypeError, "add", out, x=x, add=x.astype(np.float64))
+    assert_refused(context.forward, ValueError, "overlaps add", out, x=x, add=out)
 
 
 def test_algorithm_is_told() -> None:

@@ -246,6 +246,21 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
         sn_convolution_32f_forward(plan, src, work, dst);
 }
 
+void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
+                                const float * src, float * buf, const float * add, float * dst)
+{
+    if (!sn_context_check(context, kind, function))
+        return;
+    const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
+    float * work;
+    if (!check_forward(function, plan->held, plan->dstSize, src, dst))
+        return;
+    if (!add)
+        sn_error_set(SN_ERROR_VALUE, function, "add is NULL, expected an array");
+    else if (sn_workspace(function, buf, plan->workSize, &work))
+        sn_convolution_32f_forward_add(plan, src, work, add, dst);
+}
+
 /* ---- convolutions of small numbers */
 
 void sn_dot_destroy(void * context) { sn_drop(((struct sn_dot_context *)context)->plan.held); }

@@ -84,6 +84,8 @@ void sn_convolution_set(const struct sn_context_kind * kind, const char * functi
                         SimdBool * internal, const float * bias, const float * params);
 void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
                             float * buf, float * dst);
+void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
+                                const float * src, float * buf, const float * add, float * dst);
 
 /* ---- the same of convolutions of small numbers: contexts that begin with a struct sn_dot_context, `size` bytes of them */
 

@@ -37,3 +37,9 @@ void SimdSynetConvolution32fForward(void * context, const float * src, float * b
     SN_CALL_OF(context);
     sn_convolution_forward(&kind, __func__, context, src, buf, dst);
 }
+
+void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst)
+{
+    SN_CALL_OF(context);
+    sn_convolution_forward_add(&kind, __func__, context, src, buf, add, dst);
+}

@@ -113,6 +113,22 @@ struct sn_interleave_32f {
 typedef void (*sn_interleave_32f_fn)(const struct sn_interleave_32f * job);
 
 /*
+ * dst[i * columns + j] = activation(dst[i * columns + j] + add[i * columns + j]) for i < rows, j < columns. The slope of a
+ * Prelu is slope[j], or, with byRow, slope[(first + i) / period % slopes].
+ */
+struct sn_join_32f {
+    const float * add;
+    float * dst;
+    size_t rows, columns;
+    const float * slope;
+    bool byRow;
+    size_t first, period, slopes;
+    SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+};
+typedef void (*sn_join_32f_fn)(const struct sn_join_32f * j);
+
+/*
  * Copies lines with their padding: each gets `before` zeros, then src[i * stride] for i < inside, then zeros up to `size`
  * floats. Exactly those are read and written.
  */

@@ -318,6 +318,7 @@ struct sn_table {
     sn_gemm_32f_fn few_nhwc_32f; /* see core/convolution.h */
     sn_few_nchw_32f_fn few_nchw_32f;
     sn_columns_32f_fn columns_32f;
+    sn_join_32f_fn join_32f;
     sn_lines_32f_fn lines_32f;
     sn_interleave_32f_fn interleave_32f;
 

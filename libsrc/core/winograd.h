@@ -112,7 +112,8 @@ struct sn_winograd_output_32f {
     bool trans;
     size_t begin, end;
 
-    const float * bias;  /* whole vectors, as the next; or NULL */
+    const float * bias;  /* whole vectors, as the slopes; or NULL */
+    const float * add;   /* with a bias: NULL, or what is added to the sum with it, which lies as dst and may be dst */
     const float * slope; /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];

@@ -1,4 +1,5 @@
-/* The copies that prepare the operands of convolutions. */
+/* The copies that prepare the operands of convolutions, and what is added to their results. */
+#include "kernels/activate.h"
 #include "kernels/install.h"
 
 SN_INLINE void store_some(float * p, v32f v, size_t lanes)
@@ -73,8 +74,28 @@ static void lines_32f(const struct sn_lines_32f * l)
         line_32f(l, l->src + i * l->srcStep, l->dst + i * l->dstStep);
 }
 
+/* ---- a result and what is added to it */
+
+static void join_32f(const struct sn_join_32f * j)
+{
+    const v32f p0 = v_set_32f(j->param[0]), p1 = v_set_32f(j->param[1]);
+    const float * add = j->add;
+    float * dst = j->dst;
+    for (size_t i = 0; i < j->rows; ++i, add += j->columns, dst += j->columns) {
+        const bool prelu = j->activation == SimdConvolutionActivationPrelu;
+        const v32f ofRow = v_set_32f(prelu && j->byRow ? j->slope[(j->first + i) / j->period % j->slopes] : 0);
+        for (size_t x = 0; x < j->columns; x += V32F_N) {
+            const size_t n = sn_min(j->columns - x, V32F_N);
+            const v32f slope = prelu && !j->byRow ? v_load_tail_32f(j->slope + x, n) : ofRow;
+            const v32f sum = v_add_32f(v_load_tail_32f(dst + x, n), v_load_tail_32f(add + x, n));
+            v_store_tail_32f(dst + x, activate_32f(sum, j->activation, slope, p0, p1), n);
+        }
+    }
+}
+
 void ISA_FN(install_convolution_32f)(struct sn_table * table)
 {
     table->columns_32f = columns_32f;
     table->lines_32f = lines_32f;
+    table->join_32f = join_32f;
 }

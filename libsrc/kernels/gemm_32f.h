@@ -221,12 +221,12 @@ static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f 
 }
 
 /*
- * A tile that goes on from C waits for its rows, which lie where the last pass has left them, far away and each in another
- * page: so the tile before asks for them. 1.1 times as fast for 49 x 512 x 4608.
+ * A tile that goes on from C, or adds to something, waits for its rows, which lie where the last pass has left them, far
+ * away and each in another page: so the tile before asks for them. 1.1 times as fast for 49 x 512 x 4608.
  */
-SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * c, int rows)
+SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * from, int rows)
 {
-    uintptr_t next = (uintptr_t)c + (size_t)rows * g->cStepX * sizeof(float);
+    uintptr_t next = (uintptr_t)from + (size_t)rows * g->cStepX * sizeof(float);
     for (int i = 0; i < rows; ++i, next += g->cStepX * sizeof(float)) {
         SN_PREFETCH(next);
         SN_PREFETCH(next + 64);
@@ -256,9 +256,9 @@ SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows,
     float * c = at->c;
     v32f sum[TILE_ROWS][TILE_VECTORS];
     tile_start(sum, g, c, at->row, rows, vectors, halves);
-    if (g->from == g->c)
-        tile_announce(g, c, rows);
-    else
+    if (g->from)
+        tile_announce(g, g->from + (c - g->c), rows);
+    if (g->from != g->c)
         tile_expect(g, c, rows, vectors);
     const float * b = g->b;
     uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + at->row * g->aheadStep) : 0;

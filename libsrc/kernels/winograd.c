@@ -27,6 +27,7 @@ struct tile {
     size_t plane;        /* between coefficients */
     size_t top, rows, left, columns;
     const float * bias;  /* of an output that is finished here */
+    const float * add;   /* what is added to it, lies as dst */
     SimdConvolutionActivationType activation;
     const float * param;
 };
@@ -95,8 +96,8 @@ SN_INLINE void input_tile(TRANSFORM_ARGUMENTS)
         input_rows(t, lanes, m, r, row, careful, half, rows - half);
 }
 
-/* finish: the bias is added, and the result limited. */
-SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish)
+/* finish: the bias is added, and the result limited; join: before that t->add is added too. */
+SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
 {
     const int n = m + r - 1, rows = row ? 1 : n, height = row ? 1 : m;
     const v32f bias = finish ? v_load_32f(t->bias) : v_zero_32f();
@@ -122,20 +123,27 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish)
     {
         v32f v[WINOGRAD_SIDE];
         float * dst = t->dst + (size_t)i * t->stepY;
+        const float * add = join ? t->add + (size_t)i * t->stepY : NULL;
         winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
         {
+            const bool inside = !careful || is_inside(t, i, x);
             if (finish)
-                v[x] = limit(v_add_32f(v[x], bias), limits);
-            if (!careful || is_inside(t, i, x))
+                v[x] = v_add_32f(v[x], bias);
+            if (join && inside)
+                v[x] = v_add_32f(v[x], load_lanes(add + (size_t)x * t->stepX, lanes, careful));
+            if (finish)
+                v[x] = limit(v[x], limits);
+            if (inside)
                 store_lanes(dst, v[x], lanes, careful);
             dst += t->stepX;
         }
     }
 }
 
-SN_INLINE void output_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, false); }
-SN_INLINE void finish_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, true); }
+SN_INLINE void output_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, false, false); }
+SN_INLINE void finish_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, true, false); }
+SN_INLINE void join_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, lanes, m, r, row, careful, true, true); }
 
 /* The part of a tile whose rows are even or odd, and whose columns are. */
 SN_INLINE struct tile phase_of(struct tile t, size_t y, size_t x)
@@ -191,7 +199,7 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
  * The output of stride 2, see core/winograd.h. Sums of both kinds that want a transform along x are first; then those of odd
  * columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
  */
-SN_INLINE void strided_finish_tile(TRANSFORM_ARGUMENTS)
+SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
 {
     (void)r, (void)row;
     const size_t n = (size_t)m + 1, M = (size_t)m, plane = t->plane;
@@ -215,12 +223,19 @@ SN_INLINE void strided_finish_tile(TRANSFORM_ARGUMENTS)
         SN_UNROLL for (int i = 0; i < m; ++i)
         {
             const v32f both = v_add_32f(v[i], load_lanes(copies + (size_t)i * M * plane, lanes, careful));
-            const v32f sum = limit(v_add_32f(v_add_32f(y[i][x], both), bias), limits);
-            if (!careful || is_inside(t, i, x))
-                store_lanes(t->dst + (size_t)i * t->stepY + (size_t)x * t->stepX, sum, lanes, careful);
+            v32f sum = v_add_32f(v_add_32f(y[i][x], both), bias);
+            const size_t at = (size_t)i * t->stepY + (size_t)x * t->stepX;
+            if (careful && !is_inside(t, i, x))
+                continue;
+            if (join)
+                sum = v_add_32f(sum, load_lanes(t->add + at, lanes, careful));
+            store_lanes(t->dst + at, limit(sum, limits), lanes, careful);
         }
     }
 }
+
+SN_INLINE void strided_finish_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t, lanes, m, r, row, careful, false); }
+SN_INLINE void strided_join_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t, lanes, m, r, row, careful, true); }
 
 /* ---- an instance of a transform works on all channels of a tile; it is a function of its own to have all registers */
 
@@ -229,12 +244,14 @@ typedef void (*transform_fn)(struct tile t, size_t channels);
 #define INSTANCE(transform, name, m, r, row)                                                                                \
     static __attribute__((noinline)) void transform##_##name(struct tile t, size_t channels)                                \
     {                                                                                                                       \
-        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N)                   \
+        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N,                   \
+             t.add += V32F_N)                                                                                               \
             transform##_tile(&t, V32F_N, m, r, row, false);                                                                 \
     }                                                                                                                       \
     static __attribute__((noinline)) void transform##_careful_##name(struct tile t, size_t channels)                        \
     {                                                                                                                       \
-        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N)                   \
+        for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N,                   \
+             t.add += V32F_N)                                                                                               \
             transform##_tile(&t, sn_min(channels - c, V32F_N), m, r, row, true);                                            \
     }
 
@@ -249,10 +266,15 @@ INSTANCES(4_3, 4, 3, false)
 INSTANCE(finish, 2_3, 2, 3, false)
 INSTANCE(finish, 3_3, 3, 3, false)
 INSTANCE(finish, 4_3, 4, 3, false)
+INSTANCE(join, 2_3, 2, 3, false)
+INSTANCE(join, 3_3, 3, 3, false)
+INSTANCE(join, 4_3, 4, 3, false)
 INSTANCE(strided_input, 2_3, 2, 3, false)
 INSTANCE(strided_input, 4_3, 4, 3, false)
 INSTANCE(strided_finish, 2_3, 2, 3, false)
 INSTANCE(strided_finish, 4_3, 4, 3, false)
+INSTANCE(strided_join, 2_3, 2, 3, false)
+INSTANCE(strided_join, 4_3, 4, 3, false)
 
 /* [careful][kind] */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
@@ -260,11 +282,11 @@ INSTANCE(strided_finish, 4_3, 4, 3, false)
 static const transform_fn input[2][SN_WINOGRADS] = {
     {LIST(input), STRIDED(strided_input)}, {LIST(input_careful), STRIDED(strided_input_careful)}};
 static const transform_fn output[2][SN_WINOGRADS] = {{LIST(output)}, {LIST(output_careful)}};
-#define FINISH(name)                                                                                                        \
-    {[SN_WINOGRAD_2_3] = finish##name##_2_3, [SN_WINOGRAD_3_3] = finish##name##_3_3,                                        \
-     [SN_WINOGRAD_4_3] = finish##name##_4_3, [SN_WINOGRAD_2_3_STRIDE_2] = strided_finish##name##_2_3,                       \
-     [SN_WINOGRAD_4_3_STRIDE_2] = strided_finish##name##_4_3}
-static const transform_fn finish[2][SN_WINOGRADS] = {FINISH(), FINISH(_careful)};
+#define OF_3(name)                                                                                                          \
+    {[SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
+     [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
+static const transform_fn finish[2][SN_WINOGRADS] = {OF_3(finish), OF_3(finish_careful)};
+static const transform_fn join[2][SN_WINOGRADS] = {OF_3(join), OF_3(join_careful)};
 
 /* whole: all of the tile lies inside. Then whole vectors of channels go the short way. */
 static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd kind, struct tile t, bool whole,
@@ -278,6 +300,7 @@ static void transform(const transform_fn list[2][SN_WINOGRADS], enum sn_winograd
     t.src += vectors;
     t.dst += vectors;
     t.bias += vectors;
+    t.add += vectors;
     list[1][kind](t, channels - vectors);
 }
 
@@ -329,7 +352,9 @@ static void output_pixels(const struct sn_winograd_output_32f * job)
         t.rows = sn_min(s.blockY, job->height - y);
         t.columns = sn_min(s.blockX, job->width - x);
         t.dst = job->dst + y * t.stepY + x * t.stepX;
-        transform(job->bias ? finish : output, job->kind, t, t.rows == s.blockY && t.columns == s.blockX, job->channels);
+        t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
+        transform(job->add ? join : job->bias ? finish : output, job->kind, t,
+                  t.rows == s.blockY && t.columns == s.blockX, job->channels);
         if (second_pass(job->activation))
             activate_tile(job, &t);
     }

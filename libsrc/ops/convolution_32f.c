@@ -42,17 +42,23 @@ void sn_base_spread(const struct sn_convolution_32f * c, const float * values, f
     memcpy(spread, values, c->channels * sizeof(float));
 }
 
-static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void base_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                             float * dst)
 {
     (void)work;
     const float * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, NULL,
-                                dst + b * c->dstSize);
+        c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, add ? add + b * c->dstSize : NULL,
+                                  dst + b * c->dstSize);
+}
+
+static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    base_forward_add(c, src, work, NULL, dst);
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_base = {
-    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward};
+    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward, base_forward_add};
 
 /* ---- the plan */
 

@@ -31,6 +31,11 @@ struct sn_convolution_32f_way {
 
     /* Computes all images. work: workSize floats, aligned to SN_ALIGN. */
     void (*forward)(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+
+    /* The same; add is NULL, or what is added before the activation, and lies as dst. NULL where a pass over the result, by
+     * ops/convolution_32f_add.c, has to do. */
+    void (*forward_add)(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                        float * dst);
 };
 
 /* The loops of the formula, weights and parameters as the caller gave them; `base` has no other. A deconvolution has all of
@@ -45,7 +50,8 @@ void sn_base_spread(const struct sn_convolution_32f * c, const float * values, f
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw, sn_convolution_32f_few_nhwc,
     sn_convolution_32f_few_nchw, sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3, sn_convolution_32f_winograd_4,
-    sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4, sn_convolution_32f_converted, sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
+    sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4, sn_convolution_32f_converted,
+    sn_convolution_32f_nhwc, sn_convolution_32f_nchw;
 
 /* Of a deconvolution, along one axis: see ops/deconvolution_32f.h. */
 struct sn_phases {
@@ -167,6 +173,10 @@ bool sn_convolution_32f_plan(struct sn_convolution_32f * c);
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params);
 
 void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+
+/* The same with what is added before the activation, which lies as dst. */
+void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                                    float * dst);
 
 /* The floats that it holds: what it was given, and the tables of a deconvolution; 0 before. */
 size_t sn_convolution_32f_held(const struct sn_convolution_32f * c);

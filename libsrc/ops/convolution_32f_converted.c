@@ -79,7 +79,7 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 /* Some output rows of one image, some panels of them. */
 static void compute_band(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                         float * dst)
+                         const float * add, float * dst)
 {
     const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
@@ -98,6 +98,12 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
     for (r.first = s->first; r.first < s->first + s->columns; r.first += step) {
         r.outputs = r.dstPixel = sn_min(step, p->dstC - r.first);
         r.dstLine = p->dstW * r.dstPixel;
+        if (add) {
+            r.add = result;
+            c->table->convert_image_32f(r.outputs, dstPixels, add + r.first * dstPixels, SimdTensorFormatNchw,
+                                        result - row * r.dstLine, SimdTensorFormatNhwc, row * p->dstW,
+                                        (row + rows) * p->dstW);
+        }
         if (c->edges)
             sn_nhwc_band(c, image, row, band, r);
         else
@@ -110,6 +116,7 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
+    const float * add; /* lies as dst, or NULL */
     float * dst;
     struct sn_shares shares;
 };
@@ -121,15 +128,17 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
-        compute_band(c, &s, job->src + s.image * c->srcSize, work, job->dst + s.image * c->dstSize);
+        compute_band(c, &s, job->src + s.image * c->srcSize, work, job->add ? job->add + s.image * c->dstSize : NULL,
+                     job->dst + s.image * c->dstSize);
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                        float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+    const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
         .columns = p->dstC, .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
         .least = sn_ceil_div(2 * tile->rows, p->dstW)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
@@ -137,5 +146,10 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
         .workBytes = c->workSize * sizeof(float)});
 }
 
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    forward_add(c, src, work, NULL, dst);
+}
+
 const struct sn_convolution_32f_way sn_convolution_32f_converted = {"direct NCHW by NHWC", true, takes, plan, pack, spread,
-                                                                    forward};
+                                                                     forward, forward_add};

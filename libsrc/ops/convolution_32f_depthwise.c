@@ -161,7 +161,7 @@ static void nhwc_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
-    "depthwise NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, spread, nhwc_forward};
+    "depthwise NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, spread, nhwc_forward, NULL};
 
 /* ---- NCHW as NHWC, a vector of channels or two at a time; slices of NHWC */
 
@@ -292,10 +292,10 @@ static bool sliced_takes(const struct sn_convolution_32f * c)
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced = {
-    "depthwise NHWC by slices", false, sliced_takes, converted_plan, nhwc_pack, spread, converted_forward};
+    "depthwise NHWC by slices", false, sliced_takes, converted_plan, nhwc_pack, spread, converted_forward, NULL};
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_converted = {
-    "depthwise NCHW by NHWC", false, converted_takes, converted_plan, converted_pack, spread, converted_forward};
+    "depthwise NCHW by NHWC", false, converted_takes, converted_plan, converted_pack, spread, converted_forward, NULL};
 
 /* ---- NCHW */
 
@@ -351,4 +351,4 @@ static void nchw_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nchw = {
-    "depthwise NCHW", false, nchw_takes, nchw_plan, nchw_pack, spread, nchw_forward};
+    "depthwise NCHW", false, nchw_takes, nchw_plan, nchw_pack, spread, nchw_forward, NULL};

@@ -87,7 +87,7 @@ static void nhwc_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_few_nhwc = {
-    "few outputs NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, nhwc_spread, nhwc_forward};
+    "few outputs NHWC", false, nhwc_takes, nhwc_plan, nhwc_pack, nhwc_spread, nhwc_forward, NULL};
 
 /* ---- NCHW */
 
@@ -130,4 +130,4 @@ static void nchw_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_few_nchw = {
-    "few outputs NCHW", false, nchw_takes, nchw_plan, nchw_pack, nchw_spread, nchw_forward};
+    "few outputs NCHW", false, nchw_takes, nchw_plan, nchw_pack, nchw_spread, nchw_forward, NULL};

@@ -182,6 +182,7 @@ struct stripe {
     size_t first, pixels;
     float * panels;
     float * dst;         /* the first pixel of the stripe in the group's first output plane */
+    const float * add;   /* NULL, or what is added there */
     size_t g;
 };
 
@@ -222,7 +223,7 @@ static void multiply(const struct sn_convolution_32f * c, const struct stripe * 
         .param = {c->param[0], c->param[1]}, .ahead = c->weight + (row + rows) * c->step + k};
     for (size_t n = 0; n < s->pixels; n += tile->columns) {
         gemm.columns = sn_min(tile->columns, s->pixels - n);
-        gemm.from = k > 0 ? gemm.c : NULL;
+        gemm.from = k > 0 ? gemm.c : s->add ? s->add + (gemm.c - s->dst) : NULL;
         tile->run(&gemm);
         gemm.b += pitch(c);
         gemm.c += tile->columns;
@@ -249,13 +250,15 @@ static void compute_stripe(const struct sn_convolution_32f * c, const struct str
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
+    const float * add; /* lies as dst, or NULL */
     float * dst;
     struct sn_shares shares;
 };
 
-/* Some rows of one group: src is its first plane, dst the first of their pixels in the group's first output plane. */
+/* Some rows of one group: src is its first plane, dst the first of their pixels in the group's first output plane; so is
+ * add, unless it is NULL. */
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         size_t rows, float * dst)
+                         size_t rows, const float * add, float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t all = rows * p->dstW;
@@ -273,6 +276,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     for (; s.first < all; s.first += s.pixels) {
         s.pixels = sn_min(c->stripe, all - s.first);
         s.dst = dst + s.first;
+        s.add = add ? add + s.first : NULL;
         compute_stripe(c, &s);
     }
 }
@@ -286,19 +290,27 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
+        const size_t at = (s.image * outputs(c) * p->dstH + s.line) * p->dstW;
         compute_band(c, s.image % p->group, job->src + s.image * inputs(c) * p->srcH * p->srcW, work, s.line, s.lines,
-                     job->dst + (s.image * outputs(c) * p->dstH + s.line) * p->dstW);
+                     job->add ? job->add + at : NULL, job->dst + at);
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                        float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+    const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
         .least = sn_ceil_div(2 * c->table->gemm_32f.columns, p->dstW)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * p->group * job.shares.each,
         .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
         .workBytes = c->workSize * sizeof(float)});
 }
 
-const struct sn_convolution_32f_way sn_convolution_32f_nchw = {"direct NCHW", true, takes, plan, pack, spread, forward};
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    forward_add(c, src, work, NULL, dst);
+}
+
+const struct sn_convolution_32f_way sn_convolution_32f_nchw = {"direct NCHW", true, takes, plan, pack, spread,
+                                                               forward, forward_add};

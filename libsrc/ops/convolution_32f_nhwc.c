@@ -286,6 +286,7 @@ void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
+    const float * add; /* lies as dst, or NULL */
     float * dst;
     struct sn_shares shares;
 };
@@ -299,17 +300,19 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
+        const size_t at = s.image * c->dstSize + s.line * line + s.first;
         sn_nhwc_band(c, job->src + s.image * c->srcSize, s.line, work, (struct sn_nhwc_rows){.rows = s.lines,
-            .dst = job->dst + s.image * c->dstSize + s.line * line + s.first, .dstLine = line, .dstPixel = p->dstC,
+            .dst = job->dst + at, .dstLine = line, .dstPixel = p->dstC, .add = job->add ? job->add + at : NULL,
             .first = s.first, .outputs = p->group == 1 ? s.columns : 0});
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                        float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
+    const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
         .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
         .start = c->band.copied && !c->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
@@ -317,4 +320,10 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
         .workBytes = c->workSize * sizeof(float)});
 }
 
-const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread, forward};
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    forward_add(c, src, work, NULL, dst);
+}
+
+const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread,
+                                                               forward, forward_add};

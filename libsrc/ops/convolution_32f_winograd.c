@@ -289,7 +289,7 @@ static const float * panel(const struct sn_convolution_32f * c, size_t first)
 
 /* Some tiles of an NHWC image, some panels of the result. */
 static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                          float * dst)
+                          const float * add, float * dst)
 {
     const size_t step = c->table->gemm_32f.columns, begin = s->line, end = begin + s->lines;
     float * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
@@ -300,13 +300,14 @@ static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_s
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = sn_min(step, c->p.dstC - first);
         out.dst = dst + first;
+        out.add = add ? add + first : NULL;
         compute_panel(c, inputs, products, panel(c, first), first, &out);
     }
 }
 
 /* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
 static void compute_rows(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                         float * dst)
+                         const float * add, float * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
@@ -330,8 +331,13 @@ static void compute_rows(const struct sn_convolution_32f * c, const struct sn_sh
     c->table->winograd_input_32f(&in);
     out.height = rows;
     out.dst = result;
+    out.add = add ? result : NULL;
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = out.pixel = sn_min(step, p->dstC - first);
+        if (add)
+            c->table->convert_image_32f(out.channels, p->dstH * p->dstW, add + first * p->dstH * p->dstW,
+                                        SimdTensorFormatNchw, result - row * p->dstW * out.channels, SimdTensorFormatNhwc,
+                                        row * p->dstW, (row + rows) * p->dstW);
         compute_panel(c, inputs, products, panel(c, first), first, &out);
         c->table->convert_image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
                                     SimdTensorFormatNhwc, dst + first * p->dstH * p->dstW, SimdTensorFormatNchw,
@@ -342,6 +348,7 @@ static void compute_rows(const struct sn_convolution_32f * c, const struct sn_sh
 struct job {
     const struct sn_convolution_32f * c;
     const float * src;
+    const float * add; /* lies as dst, or NULL */
     float * dst;
     struct sn_shares shares;
 };
@@ -354,17 +361,19 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
         (is_nchw(c) ? compute_rows : compute_tiles)(c, &s, job->src + s.image * c->srcSize, work,
+                                                    job->add ? job->add + s.image * c->dstSize : NULL,
                                                     job->dst + s.image * c->dstSize);
     }
 }
 
 /* Lines to be shared out are rows of tiles in NCHW, single tiles in NHWC. */
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                        float * dst)
 {
     const struct sn_winograd_block * w = &c->winograd;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
     const size_t line = is_nchw(c) ? w->tilesX : 1;
-    const struct job job = {c, src, dst, sn_shares_of((struct sn_shares){.lines = w->tilesY * w->tilesX / line,
+    const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = w->tilesY * w->tilesX / line,
         .most = w->tiles / line, .columns = c->p.dstC, .width = tile->columns, .weights = c->weightSize,
         .source = c->srcSize, .start = true, .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
@@ -372,11 +381,16 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
         .workBytes = c->workSize * sizeof(float)});
 }
 
+static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+{
+    forward_add(c, src, work, NULL, dst);
+}
+
 const struct sn_convolution_32f_way
-    sn_convolution_32f_winograd_2 = {"Winograd F(2,3)", true, takes_2, plan_2, pack, spread, forward},
-    sn_convolution_32f_winograd_3 = {"Winograd F(3,3)", true, takes_3, plan_3, pack, spread, forward},
-    sn_convolution_32f_winograd_4 = {"Winograd F(4,3)", true, takes_4, plan_4, pack, spread, forward},
+    sn_convolution_32f_winograd_2 = {"Winograd F(2,3)", true, takes_2, plan_2, pack, spread, forward, forward_add},
+    sn_convolution_32f_winograd_3 = {"Winograd F(3,3)", true, takes_3, plan_3, pack, spread, forward, forward_add},
+    sn_convolution_32f_winograd_4 = {"Winograd F(4,3)", true, takes_4, plan_4, pack, spread, forward, forward_add},
     sn_convolution_32f_winograd_strided_2 = {"Winograd F(2,3) of stride 2", true, takes_strided_2, plan_strided_2, pack,
-                                             spread, forward},
+                                             spread, forward, forward_add},
     sn_convolution_32f_winograd_strided_4 = {"Winograd F(4,3) of stride 2", true, takes_strided_4, plan_strided_4, pack,
-                                             spread, forward};
+                                             spread, forward, forward_add};

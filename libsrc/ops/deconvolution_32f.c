@@ -121,7 +121,7 @@ static void base_forward(const struct sn_convolution_32f * c, const float * src,
 }
 
 static const struct sn_convolution_32f_way base_way = {
-    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward};
+    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward, NULL};
 
 /* ---- stride 1: a convolution */
 

@@ -96,4 +96,4 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
 }
 
 const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {
-    "depthwise phases NCHW", false, takes, plan, pack, spread, forward};
+    "depthwise phases NCHW", false, takes, plan, pack, spread, forward, NULL};

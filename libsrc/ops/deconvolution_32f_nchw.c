@@ -297,4 +297,5 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
     sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }
 
-const struct sn_convolution_32f_way sn_deconvolution_32f_nchw = {"phases NCHW", true, takes, plan, pack, spread, forward};
+const struct sn_convolution_32f_way sn_deconvolution_32f_nchw = {"phases NCHW", true, takes, plan, pack, spread,
+                                                               forward, NULL};

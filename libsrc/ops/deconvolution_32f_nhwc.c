@@ -288,5 +288,5 @@ static void forward(const struct sn_convolution_32f * c, const float * src, floa
 }
 
 const struct sn_convolution_32f_way
-    sn_deconvolution_32f_nhwc = {"phases NHWC", true, takes_nhwc, plan, pack, spread, forward},
-    sn_deconvolution_32f_converted = {"phases NCHW by NHWC", true, takes_nchw, plan, pack, spread, forward};
+    sn_deconvolution_32f_nhwc = {"phases NHWC", true, takes_nhwc, plan, pack, spread, forward, NULL},
+    sn_deconvolution_32f_converted = {"phases NCHW by NHWC", true, takes_nchw, plan, pack, spread, forward, NULL};

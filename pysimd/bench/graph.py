@@ -253,7 +253,7 @@ def _last_uses(net: Network) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Step:
-    """Layers that one call computes; of several, the last is the result."""
+    """Layers that one call computes; of several, the last is the result. A second input of convolutions is what is added."""
 
     nodes: tuple[int, ...]
     inputs: tuple[int, ...]
@@ -277,6 +277,15 @@ def _fits(node: Node, stage: int) -> bool:
     if stage == 1:
         return layer.group == layer.c == layer.o and layer.kernel in (3, 5, 7)
     return layer.group == 1 and (layer.kernel in (1, 3) if stage == 0 else layer.kernel == layer.stride == 1)
+
+
+def _added(net: Network, users: dict[int, list[int]], x: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A convolution and the addition of its result to another one, and what both read; nothing where it cannot be."""
+    node, follower = net.nodes[x], _follower(net, users, x)
+    if follower is None or net.nodes[follower].kind != "add" or (node.kind, node.activation) != (CONVOLUTION, "identity"):
+        return (), ()
+    others = tuple(j for j in net.nodes[follower].inputs if j != x)
+    return ((x, follower), (*node.inputs, *others)) if len(others) == 1 else ((), ())
 
 
 def _chain(net: Network, users: dict[int, list[int]], x: int) -> tuple[int, ...]:
@@ -316,9 +325,13 @@ def steps_of(net: Network) -> list[Step]:
     done: set[int] = set()
     for i, node in enumerate(net.nodes[1:], 1):
         if i not in done:
-            chain = _pooled_parts(net, users, i) or _chain(net, users, i)
+            chain, inputs = _pooled_parts(net, users, i) or _chain(net, users, i), node.inputs
+            if chain == (i,):
+                both, sources = _added(net, users, i)
+                if both and both[1] not in done:
+                    chain, inputs = both, sources
             done.update(chain)
-            steps.append(Step(chain, node.inputs))
+            steps.append(Step(chain, inputs))
     return sorted(steps, key=lambda step: step.result)
 
 
@@ -353,9 +366,10 @@ class Runner:
         nodes = [self._net.nodes[i] for i in step.nodes]
         x, y = [self._arrays[j] for j in step.inputs], self._arrays[step.result]
         if nodes[0].kind in (CONVOLUTION, DECONVOLUTION):
-            make = _single if len(nodes) == 1 else _merged
+            added = len(step.inputs) == 2
+            make = _single if added or len(nodes) == 1 else _merged
             context = self.contexts[step] = make(nodes, x[0].shape)
-            return [prepare(context.forward, x[0], out=y)]
+            return [prepare(context.forward, *x[:1], out=y, **({"add": x[1]} if added else {}))]
         if nodes[0].kind != "concat":
             return _plain(nodes[0], x, y)
         positive = all(_is_positive(self._net, j) for j in step.inputs)
@@ -382,7 +396,8 @@ def _padding(layer: Layer) -> tuple[int, int, int, int]:
 
 
 def _single(nodes: list[Node], src_shape: Any) -> Any:
-    (node,) = nodes
+    """A convolution or a deconvolution, and perhaps an addition, whose activation is then the layer's."""
+    node, actor = nodes[0], nodes[-1]
     assert node.layer
     make = pysimd.Deconvolution32f if node.kind == DECONVOLUTION else pysimd.Convolution32f
     made = make(
@@ -392,9 +407,9 @@ def _single(nodes: list[Node], src_shape: Any) -> Any:
         stride=node.layer.stride,
         padding=_padding(node.layer),
         group=node.layer.group,
-        activation=ACTIVATIONS[node.activation][0],
+        activation=ACTIVATIONS[actor.activation][0],
     )
-    made.set_params(_arranged(node), node.bias, _params(node))
+    made.set_params(_arranged(node), node.bias, _params(actor))
     return made
 
 

@@ -44,8 +44,9 @@ unsigned check_convolution_algorithms(check_open_fn open, const void * job);
 
 enum { CHECK_EQUAL_VALUES = 1u << 8 }; /* beside these: all values are the same, so all roundings of a chain too */
 
-/* The bounds of a convolution of `batch` images. */
+/* The bounds of a convolution of `batch` images; add is what is added before the activation, or NULL. */
 void check_convolution_bounds(const SimdConvolutionParameters * p, size_t batch, const float * src, const float * weight,
-                              const float * bias, const float * params, unsigned algorithms, double * bound);
+                              const float * bias, const float * add, const float * params, unsigned algorithms,
+                              double * bound);
 
 #endif

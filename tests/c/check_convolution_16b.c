@@ -96,7 +96,7 @@ static void declare(const struct check_layer * j, enum check_fill fill)
     float * src = rounded(a[CHECK_SRC], type, check_layer_count(j, CHECK_SRC));
     float * weight = rounded(a[CHECK_WEIGHT], CHECK_32F, check_convolution_weights(p));
     double * bound = check_bound();
-    check_convolution_bounds(p, j->batch, src, weight, a[CHECK_BIAS], a[CHECK_PARAMS], 1, bound);
+    check_convolution_bounds(p, j->batch, src, weight, a[CHECK_BIAS], NULL, a[CHECK_PARAMS], 1, bound);
     const double lost = 0x1p-126 * (2 * (double)(p->srcC / p->group * p->kernelY * p->kernelX) + 3);
     for (size_t i = 0; i < check_layer_count(j, CHECK_DST); ++i)
         bound[i] += 4 * lost; /* no activation here is steeper */

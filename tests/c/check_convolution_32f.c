@@ -33,6 +33,19 @@ static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
     .give = give, .run = run};
 
+/* ForwardAdd: what is added is the source, which then has the shape of the result. */
+static void run_add(void * context, const void * src, void * buf, void * dst)
+{
+    SimdnetConvolution32fForwardAdd(context, src, buf, src, dst);
+}
+
+static const struct check_layer_family adding = {
+    .init = "SimdSynetConvolution32fInit", .set_params = "SimdSynetConvolution32fSetParams",
+    .forward = "SimdnetConvolution32fForwardAdd", .external = "SimdSynetConvolution32fExternalBufferSize",
+    .internal = "SimdSynetConvolution32fInternalBufferSize", .external_size = SimdSynetConvolution32fExternalBufferSize,
+    .internal_size = SimdSynetConvolution32fInternalBufferSize, .unit = sizeof(float), .weight_unit = sizeof(float),
+    .make = make, .give = give, .run = run_add};
+
 /* ---- bounds */
 
 static size_t image_at(SimdTensorFormatType f, size_t C, size_t H, size_t W, size_t c, size_t y, size_t x)
@@ -151,20 +164,22 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
 }
 
 void check_convolution_bounds(const parameters * p, size_t batch, const float * src, const float * weight,
-                              const float * bias, const float * params, unsigned used, double * bound)
+                              const float * bias, const float * add, const float * params, unsigned used, double * bound)
 {
     double * largest[5];
     for (size_t block = 0; block < 5; ++block)
         largest[block] = malloc((p->srcC + 1) * sizeof(double));
-    for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += p->dstC * p->dstH * p->dstW)
+    const size_t results = p->dstC * p->dstH * p->dstW;
+    for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += results, add += add ? results : 0)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
                 for (size_t block = 2; block < 5; ++block)
                     if (used >> block & 1)
                         largest_of_tile(p, src, y, x, block, largest[block]);
                 for (size_t o = 0; o < p->dstC; ++o) {
-                    const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]);
-                    bound[image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] =
+                    const size_t at = image_at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
+                    const double size = magnitude(p, src, weight, o, y, x) + fabs(bias[o]) + (add ? fabs(add[at]) : 0);
+                    bound[at] =
                         check_activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
                 }
             }
@@ -184,7 +199,8 @@ static void declare(const struct check_layer * j, enum check_fill fill)
 {
     void * a[CHECK_NO_ARRAY];
     check_layer_case(j, check_convolution_text(j->p, j->batch), fill, a);
-    check_convolution_bounds(j->p, j->batch, a[CHECK_SRC], a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS],
+    check_convolution_bounds(j->p, j->batch, a[CHECK_SRC], a[CHECK_WEIGHT], a[CHECK_BIAS],
+                             j->family == &adding ? a[CHECK_SRC] : NULL, a[CHECK_PARAMS],
                              check_convolution_algorithms(check_layer_init, j) |
                                  (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
                              check_bound());
@@ -301,6 +317,66 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
+/* ---- with an addition */
+
+/* The layer with results as its source has them: stride 1, as many channels, and paddings that keep the size. */
+static struct check_layer added(struct check_layer l)
+{
+    SimdConvolutionParameters * p = l.p;
+    const size_t reachY = p->dilationY * (p->kernelY - 1), reachX = p->dilationX * (p->kernelX - 1);
+    l.family = &adding;
+    p->dstC = p->srcC;
+    p->strideY = p->strideX = 1;
+    p->padY = reachY / 2, p->padH = reachY - p->padY;
+    p->padX = reachX / 2, p->padW = reachX - p->padX;
+    check_convolution_output(p);
+    return l;
+}
+
+/* Each way: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
+static void additions(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(200); n < count; ++n) {
+        const size_t channels[] = {1, 3, 4, 16, 20, 35, 48, 70}, c = channels[n / 7 % 8];
+        const size_t kernel = n % 3 ? 3 : 1, group = n % 5 == 4 ? c : n % 11 == 10 && c % 4 == 0 ? 4 : 1;
+        struct check_layer j = added(layer(format, c, 1 + n % 15, 1 + n % 13, c, kernel, 1, 0, group));
+        j.batch = 1 + n % 4 / 3, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
+        j.p->activation = (SimdConvolutionActivationType)(n % 7);
+        run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
+    }
+    for (size_t n = 0, count = check_count(100); n < count; ++n) {
+        struct check_layer j = check_layer_of(&adding, check_convolution_random(format, 20, 20));
+        if (j.p->group > 1 && j.p->srcC % j.p->group)
+            j.p->group = 1;
+        j.batch = check_few(2), j.own_buffer = check_random(0, 1);
+        run_case(added(j), CHECK_RANDOM);
+    }
+    run_case(added(layer(format, 512, 3, 5, 512, 1, 1, 0, 1)), CHECK_RANDOM); /* a band is copied, or a sum is cut */
+    run_case(added(layer(format, 1600, 1, 2, 1600, 1, 1, 0, 1)), CHECK_RANDOM);
+    run_case(added(layer(format, 24, 30, 50, 24, 3, 1, 1, 1)), CHECK_RANDOM); /* blocks of tiles */
+    struct check_layer equal = check_layer_with(added(layer(format, 20, 9, 10, 20, 3, 1, 1, 1)), 3, false);
+    declare(&equal, CHECK_EQUAL);
+    check_layer_run_equal(&equal);
+}
+
+static void run_without_add(const void * layer, void * context, void * const * a)
+{
+    (void)layer;
+    SimdnetConvolution32fForwardAdd(context, a[CHECK_SRC], NULL, NULL, a[CHECK_DST]);
+}
+
+static void refusals_of_add(void)
+{
+    struct check_layer j = added(layer(SimdTensorFormatNhwc, 6, 6, 6, 6, 3, 1, 1, 1));
+    j.p->activation = SimdConvolutionActivationPrelu;
+    check_layer_refuse_calls(&j);
+    void * a[CHECK_NO_ARRAY];
+    check_layer_case(&j, "no add", CHECK_RANDOM, a);
+    check_refused(CHECK_VALUE, "add", run_without_add, &j);
+    j.p->srcC = j.p->dstC = 0;
+    check_layer_empty(&j);
+}
+
 /* ---- bad arguments */
 
 /* A good shape with one thing changed. */
@@ -356,6 +432,7 @@ void check_convolution_32f(void)
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);
+        additions(formats[i]);
         if (!check_quick())
             cuts(formats[i]);
         for (size_t n = 0; n < check_count(1500); ++n)
@@ -365,5 +442,6 @@ void check_convolution_32f(void)
     check_layer_empty(&empty);
     refusals();
     refusals_of_calls();
+    refusals_of_add();
     bench();
 }

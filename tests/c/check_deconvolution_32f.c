@@ -115,8 +115,8 @@ static void fill_bounds(const struct check_layer * j, enum check_fill fill, void
     }
     const parameters p = convolution_of(*j->p);
     float * other = turned(j->p, weight);
-    check_convolution_bounds(&p, j->batch, src, other, bias, params, used | (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0),
-                             check_bound());
+    check_convolution_bounds(&p, j->batch, src, other, bias, NULL, params,
+                             used | (fill == CHECK_EQUAL ? CHECK_EQUAL_VALUES : 0), check_bound());
     free(other);
 }
 

@@ -164,7 +164,7 @@ static void no_slot_empty(void)
         PART(gemm_32f), PART(gemm_panels_32f), PART(gemm_few_32f), PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
         PART(columns_32f), PART(lines_32f), PART(interleave_32f), PART(channelwise_rows), PART(channelwise_joined),
         PART(concat_32f), PART(few_nhwc_32f), PART(few_nchw_32f), PART(gemm_8i), PART(depthwise_8i), PART(pixels_8i),
-        PART(planes_8u), PART(gemm_16b), PART(pixels_16b), PART(planes_16b),
+        PART(planes_8u), PART(gemm_16b), PART(pixels_16b), PART(planes_16b), PART(join_32f),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)

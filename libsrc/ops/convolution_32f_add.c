@@ -1,0 +1,52 @@
+/*
+ * Convolution with an addition before the activation. For ways that do not have it in their sums, the depthwise ones and
+ * those of few outputs, a pass over the result adds and activates; such layers hardly ever end a residual block.
+ */
+#include "core/threads.h"
+#include "ops/convolution_32f.h"
+#include "ops/pieces.h"
+
+struct job {
+    struct sn_join_32f all;
+    const struct sn_table * table;
+};
+
+/* Units are rows. */
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    struct sn_join_32f some = job->all;
+    (void)work;
+    some.add += begin * some.columns;
+    some.dst += begin * some.columns;
+    some.first = begin;
+    some.rows = end - begin;
+    job->table->join_32f(&some);
+}
+
+/* Rows are lines of planes, or pixels, which have a slope for each channel, or lines of pixels. */
+static void join(const struct sn_convolution_32f * c, const float * add, float * dst)
+{
+    const SimdConvolutionParameters * p = &c->p;
+    const bool byRow = p->srcF == SimdTensorFormatNchw, pixels = !byRow && p->activation == SimdConvolutionActivationPrelu;
+    const size_t columns = byRow ? p->dstW : pixels ? p->dstC : p->dstW * p->dstC, all = c->batch * c->dstSize;
+    const struct job job = {{.add = add, .dst = dst, .rows = all / columns, .columns = columns, .slope = c->slope,
+        .byRow = !pixels, .period = byRow ? p->dstH : SIZE_MAX, .slopes = byRow ? p->dstC : 1,
+        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}}, c->table};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = job.all.rows,
+        .cost = sn_cost_of_bytes(12 * (double)all), .least = sn_items_per_piece(columns)});
+}
+
+void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
+                                    float * dst)
+{
+    if (c->way->forward_add) {
+        c->way->forward_add(c, src, work, add, dst);
+        return;
+    }
+    struct sn_convolution_32f linear = *c;
+    linear.p.activation = SimdConvolutionActivationIdentity;
+    linear.slope = NULL;
+    c->way->forward(&linear, src, work, dst);
+    join(c, add, dst);
+}
