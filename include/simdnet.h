@@ -12,9 +12,9 @@
  *                and row-major; pointers need no alignment beyond that of their type; there is no padding to provide. src
  *                and dst must not overlap. The library keeps no pointer of the caller after it returned.
  *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
- *                element is written: an Init function returns NULL, one that gives a number 0, the others leave dst alone, and
- *                SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and nothing
- *                prints unless SIMDNET_VERBOSE asks for it.
+ *                element is written: an Init function returns NULL, one that gives a number 0, the others leave dst alone,
+ *                and SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and
+ *                nothing prints unless SIMDNET_VERBOSE asks for it.
  *                A context that was released, or a pointer to no memory, cannot be told from a good one.
  *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
  *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
@@ -28,10 +28,11 @@
  *
  *   NCHW   c * S + s             NHWC   s * C + c             NCHWxc, x = 4, 8 or 16   ((c / x) * S + s) * x + c % x
  *
- * The last one rounds the number of channels up to a multiple of x. A filter of O outputs, I inputs and K = kernelY * kernelX
- * taps has (o, i, k) at
+ * The last one rounds the number of channels up to a multiple of x. A filter of O outputs, I inputs and K = kernelY *
+ * kernelX taps has (o, i, k) at
  *
- *   Oiyx   (o * I + i) * K + k   Yxio   (k * I + i) * O + o   Oyxixo, x = 4, 8 or 16   (((o / x) * K + k) * I + i) * x + o % x
+ *   Oiyx   (o * I + i) * K + k   Yxio   (k * I + i) * O + o
+ *   Oyxixo, x = 4, 8 or 16   (((o / x) * K + k) * I + i) * x + o % x
  *
  * and the last one rounds the number of outputs up to a multiple of x.
  *
@@ -167,7 +168,7 @@ typedef enum {
     SimdPixelFormatRgb24 = 16
 } SimdPixelFormatType;
 
-/* Flags of the quantised functions. Only the group 8i matters here: 8iNarrowed limits bytes to 0..180, all else to 0..255. */
+/* Flags of the quantised functions. Only the group 8i matters: 8iNarrowed limits bytes to 0..180, all else to 0..255. */
 typedef enum {
     SimdSynetCompatibilityDefault = 0,
     SimdSynetCompatibilityFmaUse = 0,
@@ -221,9 +222,10 @@ const char * SimdVersion(void);
 size_t SimdCpuInfo(SimdCpuInfoType type);
 
 /*
- * A table of the time spent in each function, as SimdnetSetVerbose() has it collected; "" when there is none, never NULL. A line
- * of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total, mean, min, max),
- * and these four words; the largest total first. The text is this thread's own and valid until its next call of the library.
+ * A table of the time spent in each function, as SimdnetSetVerbose() has it collected; "" when there is none, never NULL. A
+ * line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total, mean,
+ * min, max), and these four words; the largest total first. The text is this thread's own and valid until its next call of
+ * the library.
  */
 const char * SimdPerformanceStatistic(void);
 
@@ -247,22 +249,23 @@ void SimdRelease(void * context);
  * The number of threads that one call may use, its caller among them; 1 unless set here or by the environment variable
  * SIMDNET_NUM_THREADS (a number of at least 1; anything else is ignored, with a line on stderr).
  *
- * Work that is worth it is shared out to a pool of threads, made by the first call that can use them and kept until the process
- * ends; with 1 there is none. Small work stays on the caller, as does that of a call which finds the pool at work for another
- * thread. The pool's threads take no signals and compute with the caller's mode of rounding; a forked child makes its own.
+ * Work that is worth it is shared out to a pool of threads, made by the first call that can use them and kept until the
+ * process ends; with 1 there is none. Small work stays on the caller, as does that of a call which finds the pool at work
+ * for another thread. The pool's threads take no signals and compute with the caller's mode of rounding; a forked child
+ * makes its own.
  */
 size_t SimdGetThreadNumber(void);
 
 /*
- * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas of
- * its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and run
- * where the thread may that sets the number.
+ * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas
+ * of its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and
+ * run where the thread may that sets the number.
  */
 void SimdSetThreadNumber(size_t threadNumber);
 
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
-/* NchwXc and OyxiXo made specific for the instruction set in use: X is SimdAlignment() / 4. Unknown for every other input. */
+/* NchwXc and OyxiXo made specific for the instruction set in use: X is SimdAlignment() / 4. Unknown for any other input. */
 SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format);
 
 /* The multiple to which a layout rounds channels (or filter outputs): 1, 4, 8 or 16; 0 for Unknown, NchwXc and OyxiXo. */
@@ -286,8 +289,8 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
  *   output, input, kernel   O, I, kernelY * kernelX; of a grouped convolution I is the inputs of one group
  *   src, dst                SimdAlign(O, SimdSynetTensorAlignment(format)) * I * kernel floats, by format
  *
- * Values are copied to the bit. To Oyxixo, the lanes beyond O are written as 0; from it, they are dropped; the same format on
- * both sides is a plain copy, those lanes included.
+ * Values are copied to the bit. To Oyxixo, the lanes beyond O are written as 0; from it, they are dropped; the same format
+ * on both sides is a plain copy, those lanes included.
  */
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
                             float * dst, SimdTensorFormatType dstFormat);
@@ -337,7 +340,8 @@ void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float 
 
 /* Maximum. The start value is -FLT_MAX, so an empty window, and one of nothing but -Inf, gives -FLT_MAX.
  * With kernelC 1, strideC 1, padC 0 and srcC == dstC each channel is pooled by itself; else the window also spans channels
- * max(0, c * strideC - padC) .. min(srcC, c * strideC - padC + kernelC) - 1 for c in 0 .. dstC - 1, and dst has dstC channels. */
+ * max(0, c * strideC - padC) .. min(srcC, c * strideC - padC + kernelC) - 1 for c in 0 .. dstC - 1, and dst has dstC
+ * channels. */
 void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
                             size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format);
@@ -404,8 +408,8 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format);
 
-/* Adds. a, b and dst point to floats or bfloat16 values, as Init said, at any byte address. dst may be a or b when it has
- * the same type. */
+/* Adds. a, b and dst point to floats or bfloat16 values, as Init said, at any byte address.
+ * dst may be a or b when it has the same type. */
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
 
 /*
@@ -455,7 +459,7 @@ void SimdSynetFusedLayerForward0(const float * src, const float * bias, const fl
 void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const float * scale1, const float * bias1,
                                  size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
 
-/* v = x * scale[c] + bias[c]; dst(c, s) = max(0, v) + min(0, v) * slope[0], with one slope for all channels. Also in place. */
+/* v = x * scale[c] + bias[c]; dst(c, s) = max(0, v) + min(0, v) * slope[0], one slope for all channels. Also in place. */
 void SimdSynetFusedLayerForward2(const float * src, const float * scale, const float * bias, size_t channels,
                                  size_t spatial, const float * slope, float * dst, SimdTensorFormatType format);
 
@@ -490,8 +494,8 @@ void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const f
 
 /* ------------------------------------------------------------------------------------------------ activations */
 /*
- * Functions of every element: src and dst are `size` floats, dst may be src, and each parameter points to one float. Those of
- * exp and tanh are within 2 units in the last place of the exact value at the argument that float32 arithmetic gives
+ * Functions of every element: src and dst are `size` floats, dst may be src, and each parameter points to one float. Those
+ * of exp and tanh are within 2 units in the last place of the exact value at the argument that float32 arithmetic gives
  * (slope * x, beta * x), denormal results included.
  */
 
@@ -510,8 +514,8 @@ void SimdSynetRestrictRange32f(const float * src, size_t size, const float * low
 /* dst[i] = 1 / (1 + exp(-slope[0] * src[i])). */
 void SimdSynetSigmoid32f(const float * src, size_t size, const float * slope, float * dst);
 
-/* dst[i] = src[i] > threshold[0] ? src[i] : log(1 + exp(beta[0] * src[i])) / beta[0], without cancellation for negative
- * arguments. */
+/* dst[i] = src[i] > threshold[0] ? src[i] : log(1 + exp(beta[0] * src[i])) / beta[0],
+ * without cancellation for negative arguments. */
 void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, const float * threshold, float * dst);
 
 /* dst[i] = tanh(slope[0] * src[i]). */
@@ -533,8 +537,8 @@ typedef enum {
 
 /*
  * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are exact, the others within 2 units in
- * the last place; with avx512 the last bit of Rsqrt may differ between makers of processors. Special values are those of the C
- * library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf, Sqrt of less than 0 is NaN.
+ * the last place; with avx512 the last bit of Rsqrt may differ between makers of processors. Special values are those of the
+ * C library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf, Sqrt of less than 0 is NaN.
  */
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
@@ -645,15 +649,15 @@ void SimdSynetConvolution32fForward(void * context, const float * src, float * b
 /* ---------------------------------------------------------------------------------------------- deconvolution */
 
 /*
- * A context for the transposed convolution: each input is multiplied with the kernel, which lands on the output strideY lines
- * and strideX columns further on for each input further on,
+ * A context for the transposed convolution: each input is multiplied with the kernel, which lands on the output strideY
+ * lines and strideX columns further on for each input further on,
  *
  *   dst(o, sy * strideY + ky * dilationY - padY, sx * strideX + kx * dilationX - padX) +=
  *       src(i, sy, sx) * weight(i, o, ky, kx)       for all i of the group of o; what lies outside dst is dropped,
  *
  * then bias[o] is added and the activation applied. Padding is what is cut off the output, whose size must be the one that
- * follows: dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW alike. Types, formats
- * and the other parameters are those of SimdSynetConvolution32fInit, but NHWC has a group of 1.
+ * follows: dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW alike. Types,
+ * formats and the other parameters are those of SimdSynetConvolution32fInit, but NHWC has a group of 1.
  *
  * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Of stride 1 it is a
  * convolution, and what SimdSynetConvolution32fInit says of Winograd's algorithm holds.
@@ -682,7 +686,8 @@ void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, Si
                                         const float * params);
 
 /*
- * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap src.
+ * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap
+ * src.
  *
  *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
  *         of the calling thread, which it allocates in the first call of that thread
@@ -698,10 +703,11 @@ void SimdSynetDeconvolution32fForward(void * context, const float * src, float *
  *   conv[1]   depthwise: group = srcC = dstC, kernel 3x3, 5x5 or 7x7, stride 1 .. 3
  *   conv[2]   a projection: group 1, kernel 1x1, stride 1
  *
- * With count 3 all of them; with count 2, an extension, the first two or the last two. Each is what SimdSynetConvolution32fInit
- * describes, with its bias and its activation, and its source is the result of the one before: srcC, srcH and srcW of conv[i + 1]
- * are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square, dilations 1, and with count 3 strideY
- * and strideX are equal. What lies in the padding of a convolution is 0, not the result of the one before at that place.
+ * With count 3 all of them; with count 2, an extension, the first two or the last two. Each is what
+ * SimdSynetConvolution32fInit describes, with its bias and its activation, and its source is the result of the one before:
+ * srcC, srcH and srcW of conv[i + 1] are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square,
+ * dilations 1, and with count 3 strideY and strideX are equal. What lies in the padding of a convolution is 0, not the
+ * result of the one before at that place.
  *
  * add, which count 2 ignores: the image is added to the result of conv[2], before its activation:
  * dst = activation(src + sum + bias). conv[2] then has the output size that conv[0] has as input.
@@ -719,7 +725,8 @@ size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context);
 /*
  * Gives the context its weights; may be called again with others, but not while Forward() runs. Arrays of `count`:
  *
- *   weight     weight[i]: Yxio, ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o; depthwise: (ky * kernelX + kx) * srcC + c
+ *   weight     weight[i]: Yxio, ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o; depthwise:
+ *              (ky * kernelX + kx) * srcC + c
  *   internal   NULL, or receives SimdTrue in each: everything is copied and the arrays may be freed at once
  *   bias       bias[i]: dstC floats, or NULL for zeros; the array itself may be NULL
  *   params     params[i]: what the activation needs (see SimdConvolutionActivationType), or NULL when it needs nothing; the
@@ -729,24 +736,26 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const float * const 
                                             const float * const * bias, const float * const * params);
 
 /*
- * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW, of the first source and the
- * last result. dst must not overlap src, not even with add.
+ * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW, of the first source and
+ * the last result. dst must not overlap src, not even with add.
  *
  *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
  *         of the calling thread, which it allocates in the first call of that thread
  */
 void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst);
+
 /* --------------------------------------------------------------------------------------- quantised convolution */
 
 /*
- * Convolution as of SimdSynetConvolution32fInit(), with 8-bit integers: unsigned inputs, signed weights, exact sums. Source and
- * destination are each float or uint8 (srcT and dstT: SimdTensorData32f or SimdTensorData8u, all four combinations).
+ * Convolution as of SimdSynetConvolution32fInit(), with 8-bit integers: unsigned inputs, signed weights, exact sums. Source
+ * and destination are each float or uint8 (srcT and dstT: SimdTensorData32f or SimdTensorData8u, all four combinations).
  *
- * A tensor is quantised by the smallest and largest value of each of its channels, which SetParams() gets. With neg true when
- * some channel's minimum is below 0:
+ * A tensor is quantised by the smallest and largest value of each of its channels, which SetParams() gets. With neg true
+ * when some channel's minimum is below 0:
  *
  *   inv[c] = max(|min[c]|, |max[c]|) / (neg ? 127 : 255), or 1 where that is below 1e-7        scale[c] = 1 / inv[c]
- *   zero = neg ? 128 : 0                             byte of x: x * scale[c] + zero, to nearest even, within 0 .. 255; 0 of a NaN
+ *   zero = neg ? 128 : 0                             byte of x: x * scale[c] + zero, to nearest even, within 0 .. 255;
+ *                                                    0 of a NaN
  *
  * and back, x = (byte - zero) * inv[c]. Weights of each output channel o, with n = weight / scale of its input channel:
  *
@@ -758,10 +767,11 @@ void SimdSynetMergedConvolution32fForward(void * context, const float * src, flo
  *   dst(o, y, x) = activation((sum of byte * w8) * norm[o] + b[o]), as a float, or as the byte of it
  *
  * in float32, each operation rounded by itself in the order written (sums are integers until they become a float). So all
- * instruction sets give the same bits, but for the exponential of Elu: bytes within 1, floats within 4 units in the last place.
- * Sums wrap beyond 32 bits, which takes 66,312 products or more.
+ * instruction sets give the same bits, but for the exponential of Elu: bytes within 1, floats within 4 units in the last
+ * place. Sums wrap beyond 32 bits, which takes 66,312 products or more.
  *
- * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any alignment.
+ * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any
+ * alignment.
  */
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv);
 
@@ -775,27 +785,28 @@ size_t SimdSynetConvolution8iInternalBufferSize(const void * context);
  * Gives the context its weights and statistics; all are copied. May be called again, but not while Forward() runs.
  *
  *   weight, bias, params   floats as for SimdSynetConvolution32fSetParams(); they must be finite, and give finite norm and b
- *   stats                  four arrays of finite floats: minima and maxima of the source (srcC each), minima and maxima of the
- *                          destination (dstC each), no minimum above its maximum; all four also for float tensors
+ *   stats                  four arrays of finite floats: minima and maxima of the source (srcC each), minima and maxima of
+ *                          the destination (dstC each), no minimum above its maximum; all four also for float tensors
  *
  * On error the context keeps what it had.
  */
 void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
                                      const float * const * stats);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see SimdSynetConvolution32fForward(). */
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see
+ * SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
  * The transforms of Winograd's convolution (arXiv:1509.09308) of stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
- * kernel of Y x X taps and computes the output in tiles of y x x. A tile needs (y + Y - 1) x (x + X - 1) = tY x tX inputs and
- * has as many coefficients, T = tY * tX; coefficient number row * tX + column is a plane of its own:
+ * kernel of Y x X taps and computes the output in tiles of y x x. A tile needs (y + Y - 1) x (x + X - 1) = tY x tX inputs
+ * and has as many coefficients, T = tY * tX; coefficient number row * tX + column is a plane of its own:
  *
  *   SetFilter   U = G g G'      SetInput   V = B' d B      SetOutput   Y = A' M A      (' is transposed)
  *
- * for each filter g, tile of inputs d and tile of products M; for each coefficient t, M is the product of the matrices U and V
- * (below). A kernel of one row has a matrix on the right alone: U = g G', V = d B, Y = M A. The rows of the matrices:
+ * for each filter g, tile of inputs d and tile of products M; for each coefficient t, M is the product of the matrices U and
+ * V (below). A kernel of one row has a matrix on the right alone: U = g G', V = d B, Y = M A. The rows of the matrices:
  *
  *   1x3 by 4,   B'  4  0 -5  0  1  0     0 -4 -4  1  1  0     0  4 -4 -1  1  0     0 -2 -1  2  1  0     0  2 -1 -2  1  0
  *   3x3 by 4        0  4  0 -5  0  1
@@ -830,8 +841,8 @@ void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t 
  *
  *   size        C * D
  *   padY ...    zeros at the top, left, bottom (padH) and right (padW); any number. The output of the convolution, the image
- *               of SetOutput, is dstHeight = srcHeight + padY + padH - Y + 1 high and dstWidth = srcWidth + padX + padW - X + 1
- *               wide
+ *               of SetOutput, is dstHeight = srcHeight + padY + padH - Y + 1 high and
+ *               dstWidth = srcWidth + padX + padW - X + 1 wide
  *   strides     floats between planes, at least C * n (D * n). Floats between the planes are not touched: the array has
  *               (T - 1) * stride + C * n (D * n)
  *
@@ -917,8 +928,9 @@ SimdBool SimdnetSetVerbose(int level);
 /* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
 const char * SimdnetContextInfo(const void * context);
 
-/* Does at least `flops` floating-point operations of independent multiply-adds as fast as the instruction set in use can, and
- * returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself with. */
+/* Does at least `flops` floating-point operations of independent multiply-adds as fast as the instruction set in use can,
+ * and returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself
+ * with. */
 size_t SimdnetFmaWork(size_t flops);
 
 /* The same for products of bytes as SimdSynetConvolution8iForward() adds them up, two operations for a multiply-add. */
@@ -942,21 +954,22 @@ size_t SimdnetDot16bWork(size_t operations);
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
 
 /*
- * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination are
- * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
+ * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination
+ * are each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
  *
  *   dst(o, y, x) = convert(activation(bias[o] + sum of round(src) * round(weight)))
  *
  * where round is to the nearest bfloat16, ties to even, subnormals kept (nothing changes of a bfloat16 source), sums and
  * activation are of floats, and convert rounds in the same way to a bfloat16 destination. Products of bfloat16 numbers are
- * exact in float. The sum of n products and the bias is within (n + 3) * 2^-23 * (sum of |product| + |bias|) of the exact one,
- * whatever the order of its additions.
+ * exact in float. The sum of n products and the bias is within (n + 3) * 2^-23 * (sum of |product| + |bias|) of the exact
+ * one, whatever the order of its additions.
  *
  * On avx512bf16 the instruction adds two products at a time, which the bound has room for, takes subnormal numbers for zeros
  * and makes none: there bfloat16 numbers, sums and results below 2^-126 may count as 0, which adds the sum of |src * weight|
  * over the subnormal ones of them, and (n + 3) * 2^-126, to the bound.
  *
- * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any alignment.
+ * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any
+ * alignment.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
@@ -968,11 +981,12 @@ size_t SimdnetConvolution16bExternalBufferSize(const void * context);
 /* The number of bytes that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
 size_t SimdnetConvolution16bInternalBufferSize(const void * context);
 
-/* Gives the context its weights: floats as for SimdSynetConvolution32fSetParams(), which are copied, the weights rounded. May be
- * called again, but not while Forward() runs. On error the context keeps what it had. */
+/* Gives the context its weights: floats as for SimdSynetConvolution32fSetParams(), which are copied, the weights rounded.
+ * May be called again, but not while Forward() runs. On error the context keeps what it had. */
 void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see SimdSynetConvolution32fForward(). */
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see
+ * SimdSynetConvolution32fForward(). */
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */

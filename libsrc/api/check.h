@@ -1,9 +1,9 @@
 /*
  * The checks of public functions.
  *
- * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then states what it asks of
- * its arguments, one SN_CHECK each, before it writes anything. A failed check stores "<function>: <sentence>" as the thread's
- * last error and returns from the function; the sentence names the argument, what it got and what it expects:
+ * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then states what it asks
+ * of its arguments, one SN_CHECK each, before it writes anything. A failed check stores "<function>: <sentence>" as the
+ * thread's last error and returns from the function; the sentence names the argument, what it got and what it expects:
  *
  *     SN_ENTER();
  *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");

@@ -68,8 +68,8 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConv
 size_t sn_external_size(size_t workspace);
 
 /*
- * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL when a workspace of 0
- * floats is asked for. False without memory, and the last error is set.
+ * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL when a workspace of
+ * 0 floats is asked for. False without memory, and the last error is set.
  */
 bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work);
 

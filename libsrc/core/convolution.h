@@ -10,11 +10,11 @@
  *
  *     activation(bias[c] + sum over ky, kx of weight(ky, kx, c) * input)
  *
- * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that several
- * rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0 what lies
- * left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written. Weights are packed: for
- * each vector of channels (table->alignment bytes) all taps, one after the other; in the last one there may be anything behind
- * the last channel. bias and slope also have whole vectors.
+ * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that
+ * several rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0
+ * what lies left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written. Weights
+ * are packed: for each vector of channels (table->alignment bytes) all taps, one after the other; in the last one there may
+ * be anything behind the last channel. bias and slope also have whole vectors.
  */
 struct sn_depthwise_nhwc_32f {
     const float * const * line; /* (rows - 1) * lineStep + kernelY of them */
@@ -57,9 +57,9 @@ typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d)
 enum { SN_FEW = 4 };
 
 /*
- * Few outputs in NHWC are asked for as a column of the GEMM tile (core/gemm.h), but with another B: `columns`, at most SN_FEW,
- * rows of segments * length floats, and a row of zeros behind three. cStepX is `columns`. bias and slope are a vector of
- * floats that has the values of a pixel again and again, with a zero behind three. No `from`, no `ahead`.
+ * Few outputs in NHWC are asked for as a column of the GEMM tile (core/gemm.h), but with another B: `columns`, at most
+ * SN_FEW, rows of segments * length floats, and a row of zeros behind three. cStepX is `columns`. bias and slope are a
+ * vector of floats that has the values of a pixel again and again, with a zero behind three. No `from`, no `ahead`.
  *
  * In NCHW: row y < rows of output o < outputs is, for x < columns,
  *
@@ -100,8 +100,8 @@ struct sn_columns_32f {
 typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
 
 /*
- * Rows of values that come in turn from 2 or 4 phases: dst[row * dstStep + i] is src[row * srcStep + i % phases * phaseStep +
- * i / phases] for i < size. Up to a vector of floats behind those of a phase is read.
+ * Rows of values that come in turn from 2 or 4 phases: dst[row * dstStep + i] is src[row * srcStep + i % phases * phaseStep
+ * + i / phases] for i < size. Up to a vector of floats behind those of a phase is read.
  */
 struct sn_interleave_32f {
     const float * src;

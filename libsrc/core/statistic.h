@@ -4,7 +4,8 @@
 
 #include "core/common.h"
 
-/* Counts a call that took so many nanoseconds. Calls with the same text, of `SN_STATISTIC_TEXT` bytes at most, share a row. */
+/* Counts a call that took so many nanoseconds. Calls with the same text, of `SN_STATISTIC_TEXT` bytes at most,
+ * share a row. */
 void sn_statistic_add(const char * text, uint64_t nanoseconds);
 
 enum { SN_STATISTIC_TEXT = 640 };

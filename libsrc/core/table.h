@@ -199,8 +199,8 @@ typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end,
 /* ---- inner product */
 
 /*
- * dst[i] = alpha * (sum over j of src[j] * weight[i * step + j]) + bias[i] + beta * dst[i] for i < count and j < size; bias may
- * be NULL, and with beta 0 dst is not read.
+ * dst[i] = alpha * (sum over j of src[j] * weight[i * step + j]) + bias[i] + beta * dst[i] for i < count and j < size; bias
+ * may be NULL, and with beta 0 dst is not read.
  */
 struct sn_inner_product_32f {
     const float * src, * weight;
@@ -218,8 +218,8 @@ typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
 
 /* ---- convolution */
 
-/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies as
- * dst and is added before the activation. Only `base` has it. */
+/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies
+ * as dst and is added before the activation. Only `base` has it. */
 typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
                                       const float * params, const float * src, const float * add, float * dst);
 

@@ -28,8 +28,8 @@ struct sn_parallel {
 };
 
 /*
- * The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). Workers run on the
- * processors that the thread may use which sets it.
+ * The number set, 1 by default or what SIMDNET_NUM_THREADS says; setting limits it to 1 .. sn_processors(). Workers run on
+ * the processors that the thread may use which sets it.
  */
 extern size_t sn_thread_number; /* 0: the environment has not been read yet */
 size_t sn_threads_of_environment(void);

@@ -1,6 +1,6 @@
 /*
- * What the library tells about its calls: SIMDNET_VERBOSE, SimdnetSetVerbose(), and the lines and the table that they turn on.
- * Which calls there are is known to api/call.h alone.
+ * What the library tells about its calls: SIMDNET_VERBOSE, SimdnetSetVerbose(), and the lines and the table that they turn
+ * on. Which calls there are is known to api/call.h alone.
  */
 #ifndef SN_CORE_VERBOSE_H
 #define SN_CORE_VERBOSE_H

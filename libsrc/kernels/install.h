@@ -6,8 +6,8 @@
 #include "kernels/vec.h"
 
 /*
- * The families, the one list of them for kernels: X(name) is install_<name> of kernels/<name>.c. A family that is missing here
- * has no prototype, which the compiler tells.
+ * The families, the one list of them for kernels: X(name) is install_<name> of kernels/<name>.c. A family that is missing
+ * here has no prototype, which the compiler tells.
  */
 #define SN_KERNELS(X)                                                                                                       \
     X(activation)                                                                                                           \

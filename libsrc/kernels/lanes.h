@@ -2,9 +2,9 @@
  * Between planes and pixels of few lanes, V32F_N at most: what is interleaved in one is apart in the other.
  *
  * n rows, n a power of two, are interleaved by log2(n) operations a vector: value k of row j goes to place k * n + j of n
- * vectors. Where n is V32F_N that is a transposition, which has its own word. So all vectors are full, whatever the number of
- * planes. Pixels of fewer than n values lie closer together: each vector is compressed by one look-up, and the unused lanes of
- * its store are overwritten by the next one; the last one is cut.
+ * vectors. Where n is V32F_N that is a transposition, which has its own word. So all vectors are full, whatever the number
+ * of planes. Pixels of fewer than n values lie closer together: each vector is compressed by one look-up, and the unused
+ * lanes of its store are overwritten by the next one; the last one is cut.
  */
 #ifndef SN_KERNELS_LANES_H
 #define SN_KERNELS_LANES_H

@@ -5,8 +5,9 @@
 #include "kernels/vec.h"
 
 /*
- * The sum of all lanes of r[i] in lane i: a tree of zips, two and an addition for every vector but one, where a v_reduce_add_32f
- * for each would take four times as many operations. Lanes are added up in an order that is the same for all i.
+ * The sum of all lanes of r[i] in lane i: a tree of zips, two and an addition for every vector but one, where a
+ * v_reduce_add_32f for each would take four times as many operations. Lanes are added up in an order that is the same for
+ * all i.
  */
 SN_INLINE v32f sums_of_lanes(v32f r[V32F_N])
 {

@@ -33,9 +33,9 @@
  *   v_max_32f(a, b)         a > b ? a : b, so b when either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_sqrt_32f(a)           square root; NaN below 0, -0 for -0
- *   v_rsqrt_32f(a)          1 / sqrt(a), not rounded once but within 4 units in the last place, by an estimate of the processor
- *                           and Newton's step: its last bits may be others on another maker's. 0 for Inf, Inf for 0, NaN below
- *                           0; denormal a: open
+ *   v_rsqrt_32f(a)          1 / sqrt(a), not rounded once but within 4 units in the last place, by an estimate of the
+ *                           processor and Newton's step: its last bits may be others on another maker's. 0 for Inf, Inf for
+ *                           0, NaN below 0; denormal a: open
  *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
  *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN when a is
  *   v_exponent_32f(a)       floor(log2(|a|)), denormals too; -Inf for 0, Inf for infinities, NaN for NaN

@@ -72,8 +72,8 @@ struct sn_convolution_32f {
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
     bool edges;                /* NHWC: the band has only what outputs at the edges need, the others read the image itself */
     bool few;                  /* the direct ways leave the sums to those of ops/convolution_32f_few.c */
-    /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of its
-     * own, NULL without memory. Else NULL. */
+    /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of
+     * its own, NULL without memory. Else NULL. */
     float * (*turn)(const struct sn_convolution_32f * c, const float * weight);
 
     size_t srcSize, dstSize;   /* floats of one image */
@@ -128,7 +128,8 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
 /* Copies what output rows row .. row + rows - 1 need of one plane of the image. */
 void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to);
 
-/* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them, but for the end of the last vector. */
+/* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them, but for the end of the last
+ * vector. */
 void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
                             float * packed);
 
@@ -156,17 +157,19 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
 
 /* Sets the source of r, for r->rows output rows from `row` on of the image src, by a band in `work` where c->band has one.
  * r->rows is not more than c->band.rows. Not with c->edges. */
-void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows * r);
+void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work,
+                    struct sn_nhwc_rows * r);
 
 /* Both: sets the source and computes. */
 void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r);
 
-/* Few outputs: computes r->rows rows of an NHWC convolution; in NCHW those of group g, from the band's first plane at src. */
+/* Few outputs: computes r->rows rows of an NHWC convolution; in NCHW those of group g, from the band's first plane at
+ * src. */
 void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
 void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const float * src, size_t rows, float * dst);
 
-/* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is too
- * large. */
+/* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is
+ * too large. */
 bool sn_convolution_32f_plan(struct sn_convolution_32f * c);
 
 /* Takes in weights, bias (may be NULL) and parameters; false without memory, and then the plan is as before. */

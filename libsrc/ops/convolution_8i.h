@@ -26,8 +26,8 @@ struct sn_fault_8i {
     bool memory; /* there was none */
 };
 
-/* Chooses the algorithm and computes all sizes for dot.p, dot.batch and dot.table, which are set; false: one is too large. The
- * plan is that of a struct sn_convolution_8i. */
+/* Chooses the algorithm and computes all sizes for dot.p, dot.batch and dot.table, which are set; false: one is too large.
+ * The plan is that of a struct sn_convolution_8i. */
 bool sn_convolution_8i_plan(struct sn_convolution_dot * c);
 
 /* Takes in weights, bias (may be NULL), parameters and statistics. With a fault the plan is as before. */

@@ -1,14 +1,15 @@
 /*
- * Deconvolution of floats: what its algorithms share. Plans are those of convolutions (ops/convolution_32f.h), with other ways.
+ * Deconvolution of floats: what its algorithms share. Plans are those of convolutions (ops/convolution_32f.h), with other
+ * ways.
  *
  * Of stride 1 it is a convolution with the flipped kernel. Of any other, along an axis, let t = y + pad: it gets
- * src[s] * weight[k] where s * stride + k * dilation = t. So outputs y = f, f + stride, f + 2 * stride ... are reached by the
- * same taps, and they are a phase: a convolution of stride 1 with those taps. With g the greatest common divisor of stride and
- * dilation, these are stride / g apart, and what they find in the image dilation / g. Nothing is scattered, no product is
- * computed that is not part of a result, and no result is written more than once.
+ * src[s] * weight[k] where s * stride + k * dilation = t. So outputs y = f, f + stride, f + 2 * stride ... are reached by
+ * the same taps, and they are a phase: a convolution of stride 1 with those taps. With g the greatest common divisor of
+ * stride and dilation, these are stride / g apart, and what they find in the image dilation / g. Nothing is scattered, no
+ * product is computed that is not part of a result, and no result is written more than once.
  *
- * All phases read the same band of input lines. The taps of a phase are taken from the last one on, so that lines of input go
- * upwards.
+ * All phases read the same band of input lines. The taps of a phase are taken from the last one on, so that lines of input
+ * go upwards.
  */
 #ifndef SN_OPS_DECONVOLUTION_32F_H
 #define SN_OPS_DECONVOLUTION_32F_H
@@ -37,13 +38,15 @@ static inline bool sn_phases_inside(const struct sn_phases * a, size_t extent)
     return a->low >= 0 && (size_t)a->low + a->reach + a->count <= extent;
 }
 
-/* Of `count` places from `low` on, which may be negative: how many are before 0, how many then from `begin` below `extent`. */
+/* Of `count` places from `low` on, which may be negative: how many are before 0,
+ * how many then from `begin` below `extent`. */
 struct sn_span {
     size_t before, begin, inside;
 };
 struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent);
 
-/* Bands of about equal height, that `budget` floats suffice for: `row` for each output of a phase, and `fixed` for a band. */
+/* Bands of about equal height, that `budget` floats suffice for: `row` for each output of a phase,
+ * and `fixed` for a band. */
 void sn_deconvolution_32f_rows(struct sn_convolution_32f * c, size_t row, size_t fixed, size_t budget);
 
 /* The rows of a band that a phase has, from output `row` of the phases on. */
@@ -64,9 +67,9 @@ static inline const size_t * sn_phase_offsets(const struct sn_convolution_32f * 
 }
 
 /*
- * NCHW: the band of `planes` channels, or the image itself if that will do and need not be `copied`, for `budget` floats with
- * `more` for a row of all phases beside them; workSize is that of the band. And the copy of what outputs `row` and behind need
- * of a plane.
+ * NCHW: the band of `planes` channels, or the image itself if that will do and need not be `copied`, for `budget` floats
+ * with `more` for a row of all phases beside them; workSize is that of the band. And the copy of what outputs `row` and
+ * behind need of a plane.
  */
 bool sn_planes_plan(struct sn_convolution_32f * c, bool copied, size_t planes, size_t more, size_t budget);
 void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size_t row, float * to);

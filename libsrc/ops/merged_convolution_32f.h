@@ -18,7 +18,7 @@ struct sn_merged_convolution_32f {
 
     /* A step: so many output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
     size_t rows;
-    size_t lines, line, pixel;        /* of the ring: lines, floats between them and between pixels; 0 lines without expansion */
+    size_t lines, line, pixel;        /* of the ring: lines, 0 without expansion; floats between them and between pixels */
     size_t bufferPixel;               /* floats between pixels of the depthwise result that the projection takes */
     size_t buffer, band;              /* where these begin in the workspace, behind the ring */
 };

@@ -11,8 +11,8 @@
 #include <cpuid.h>
 #endif
 
-/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It tells its
- * name, or shows the processor of its host. */
+/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It tells
+ * its name, or shows the processor of its host. */
 static inline bool emulated(void)
 {
 #if defined(__x86_64__)

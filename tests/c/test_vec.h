@@ -1,8 +1,9 @@
 /*
  * What the tests of the vector vocabulary share.
  *
- * They are compiled once per instruction set, like the kernels, into one program each: test_vec_<isa> [seed]. It prints a line
- * per failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the set it says so.
+ * They are compiled once per instruction set, like the kernels, into one program each: test_vec_<isa> [seed]. It prints a
+ * line per failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the set it says
+ * so.
  *
  * A block is a vector in memory; get_ and put_ move it by memcpy, so that no word is tested by means of another one (only
  * truth values are seen through v_select_32i).

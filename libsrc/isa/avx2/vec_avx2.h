@@ -1,9 +1,9 @@
 /*
  * The vocabulary of kernels/vec.h on AVX2 + FMA + F16C: 8 floats, 16 16-bit integers, 32 bytes, 16 registers.
  *
- * Tail loads of 32-bit lanes are masked loads. Tail stores are not: a masked store costs 18 to 42 micro-operations on several
- * cores (6.6 ns on Zen 4, a plain store 0.5), exact pieces are two or three stores. Bytes and 16-bit lanes go by pieces both
- * ways (isa/sse41/tail_128.h).
+ * Tail loads of 32-bit lanes are masked loads. Tail stores are not: a masked store costs 18 to 42 micro-operations on
+ * several cores (6.6 ns on Zen 4, a plain store 0.5), exact pieces are two or three stores. Bytes and 16-bit lanes go by
+ * pieces both ways (isa/sse41/tail_128.h).
  * The vx_ functions serve this file alone.
  */
 #ifndef SN_ISA_VEC_AVX2_H
@@ -85,8 +85,8 @@ SN_INLINE v32f vx_widen_16b(__m128i x)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
- * else. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish;
+ * a NaN may overflow into something else. */
 SN_INLINE __m256i vx_round_16b(v32f v)
 {
     __m256i bits = _mm256_castps_si256(v);
@@ -121,7 +121,8 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
     return n < 16 ? _mm256_cvtepu8_epi16(vx_load_first_128(p, n)) : v_load_8u_16i(p);
 }
 
-/* The upper half is read from 8 bytes on, for there are no more than 24: its numbers begin 4 bytes later than in the lower. */
+/* The upper half is read from 8 bytes on, for there are no more than 24:
+ * its numbers begin 4 bytes later than in the lower. */
 SN_INLINE v32i v_load_24_32i(const void *p)
 {
     __m128i upper = _mm_loadu_si128((const __m128i *)((const uint8_t *)p + 8));

@@ -2,8 +2,8 @@
  * The first 0..16 bytes of an SSE register from memory and back, for the sets that have no byte masks (SSE4.1, AVX2).
  *
  * From 4 bytes up there are always two accesses of 8 or of 4 bytes, the first at the beginning and the second at the end;
- * where they overlap they agree. A byte shuffle moves the second one into place. Nothing outside the n bytes is touched. With
- * n a multiple of 2 or 4, as 2 * lanes or 4 * lanes, the compiler drops the branches for odd bytes by itself.
+ * where they overlap they agree. A byte shuffle moves the second one into place. Nothing outside the n bytes is touched.
+ * With n a multiple of 2 or 4, as 2 * lanes or 4 * lanes, the compiler drops the branches for odd bytes by itself.
  */
 #ifndef SN_ISA_TAIL_128_H
 #define SN_ISA_TAIL_128_H
