@@ -204,7 +204,7 @@ typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end,
  */
 struct sn_inner_product_32f {
     const float * src, * weight;
-    size_t step;
+    size_t step, matrix; /* floats of all rows, of which a thread may have some */
     const float * bias;
     size_t count, size;
     float alpha, beta;

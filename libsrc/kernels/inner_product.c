@@ -117,9 +117,8 @@ static void inner_product_32f(const struct sn_inner_product_32f * p)
         last_short_rows(p);
         return;
     }
-    const size_t floats = p->count * p->step;
     /* One row of shorter vectors waits for sums. */
-    const bool single = CHAINS * V32F_N >= 32 && floats > NEAR && floats < FAR;
+    const bool single = CHAINS * V32F_N >= 32 && p->matrix > NEAR && p->matrix < FAR;
     size_t i = 0;
     for (; !single && i + ROWS <= p->count; i += ROWS)
         rows_product(p, i, ROWS);

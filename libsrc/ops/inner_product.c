@@ -28,7 +28,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 void sn_inner_product_32f(const struct sn_inner_product_32f * p)
 {
-    const struct job job = {*p, sn_table()->inner_product_32f};
+    struct job job = {*p, sn_table()->inner_product_32f};
+    job.whole.matrix = p->count * p->step;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(p->count, ROWS),
         .cost = sn_cost_of_bytes(4.0 * (double)p->count * (double)p->size)});
 }
