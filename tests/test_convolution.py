@@ -109,10 +109,12 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: s
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_addition(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
     """Behind the bias and before the activation, whatever the algorithm is: of any stride, grouped, depthwise, few."""
-    for c, o, group, height, width, kernel, *geometry in [*CASES, (24, 40, 1, 9, 10, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1))]:
+    winograd = [(64, 40, 1, 16, 17, (3, 3), (stride, stride), (1, 1), (1, 1, 1, 1)) for stride in (1, 2)]
+    for c, o, group, height, width, kernel, stride, dilation, padding in [*CASES, *winograd]:
         x, weight, bias = floats(rng, 2, c, height, width), floats(rng, o, c // group, *kernel) / 8, floats(rng, o)
         params = PARAMS[activation](o)
-        images, options = np.stack([reference.from_chw(image, layout) for image in x]), dict(zip(GEOMETRY, geometry))
+        images = np.stack([reference.from_chw(image, layout) for image in x])
+        options = dict(zip(GEOMETRY, (stride, dilation, padding)))
         shape = {"kernel": kernel, "group": group, "activation": activation, "layout": layout, **options}
         with pysimd.Convolution32f(images.shape, o, **shape) as context:
             context.set_params(in_layout(weight, layout), bias, params)
@@ -120,9 +122,9 @@ def test_addition(isa: str, rng: np.random.Generator, layout: str, activation: s
             block = re.search(r"Winograd F\((\d),3\)", context.info)
             y = context(images, add=add)
         for image, more, result in zip(x, add, y):
-            sums, bound = reference.convolution(image, weight, bias, *geometry, group)
+            sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
             if block:
-                bound = reference.winograd_bound(image, weight, bias, geometry[2], int(block[1]))
+                bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0])
             more = reference.to_chw(more, layout)
             bound = bound + 2 * reference.EPS * (np.abs(sums) + np.abs(more)) + weight[0].size * reference.EPS * np.abs(more)
             expected = reference.activate(sums + more, activation, params, 0)

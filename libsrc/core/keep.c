@@ -1,7 +1,7 @@
 /*
  * The weights of a network are some megabytes in dozens of blocks, which every pass reads once. On pages of 4 KB they are
  * more pages than the processor remembers, and what fetches weights in advance stops at the end of each: MobileNetV1 and V2
- * lose 3% and 5% of their time. So blocks of middle size lie behind each other in chunks of large pages. A chunk is only
+ * lose 1% to 2% of their time. So blocks of middle size lie behind each other in chunks of large pages. A chunk is only
  * address space until it is written to, and goes when its last block has gone; pages of single blocks go with them.
  *
  * No lock, which a fork could find taken: who cuts a block off the current chunk takes the chunk out meanwhile, and whoever
