@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/memory.h"
 
@@ -23,7 +24,7 @@
 #define SN_SANITIZED false
 #endif
 
-enum { CHUNK = 32 << 20, LEAST = 64 << 10, MOST = CHUNK / 4, PAGE = 64 << 10 };
+enum { CHUNK = 32 << 20, LEAST = 64 << 10, MOST = CHUNK / 4 };
 
 struct chunk {
     size_t used; /* bytes from its begin on */
@@ -68,34 +69,43 @@ static void * cut(struct chunk * chunk, size_t size)
     return block;
 }
 
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* Where the next block of a shared chunk begins, with its label. */
+static size_t next_page(const struct chunk * chunk) { return sn_align(chunk->used, page_size()); }
+
+static void * keep_alone(size_t size)
+{
+    struct chunk * own = new_chunk(2 * SN_ALIGN + size);
+    return own ? cut(own, size) : NULL;
+}
+
 void * sn_keep(size_t size)
 {
     if (size > PTRDIFF_MAX - CHUNK)
         return NULL;
     size = sn_align(size, SN_ALIGN);
-    if (size < LEAST || size > MOST || SN_SANITIZED) { /* a sanitizer watches the ends of what it has given itself */
-        struct chunk * own = new_chunk(2 * SN_ALIGN + size);
-        return own ? cut(own, size) : NULL;
-    }
+    if (size < LEAST || size > MOST || SN_SANITIZED) /* a sanitizer watches the ends of what it has given itself */
+        return keep_alone(size);
     struct chunk * chunk = __atomic_exchange_n(&current, NULL, __ATOMIC_ACQ_REL);
-    if (chunk && CHUNK - chunk->used < SN_ALIGN + size) {
+    if (chunk && next_page(chunk) + SN_ALIGN + size > CHUNK) {
         leave(chunk);
         chunk = NULL;
     }
     if (!chunk && !(chunk = new_chunk(CHUNK)))
-        return NULL;
+        return keep_alone(size); /* so much address space is not to be had */
     __atomic_fetch_add(&chunk->keepers, 1, __ATOMIC_RELAXED);
+    chunk->used = next_page(chunk);
     void * block = cut(chunk, size);
     put_back(chunk);
     return block;
 }
 
-/* The pages that lie wholly in a block of a chunk that others keep. */
-static void give_back_pages(uint8_t * block, size_t size)
+/* The pages of a block of a chunk that others keep. */
+static void give_back_pages(struct chunk * chunk, uint8_t * block, size_t size)
 {
-    const uintptr_t begin = sn_align((uintptr_t)block, PAGE), end = ((uintptr_t)block + size) & ~(uintptr_t)(PAGE - 1);
-    if (begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    const size_t begin = (size_t)(block - (uint8_t *)chunk) - SN_ALIGN;
+    (void)madvise(block - SN_ALIGN, sn_min(sn_align(begin + SN_ALIGN + size, page_size()), CHUNK) - begin, MADV_DONTNEED);
 }
 
 void sn_drop(void * block)
@@ -105,8 +115,9 @@ void sn_drop(void * block)
     const struct label * label = (struct label *)((uint8_t *)block - SN_ALIGN);
     struct chunk * chunk = label->chunk;
     const size_t keepers = __atomic_load_n(&chunk->keepers, __ATOMIC_ACQUIRE);
-    if (keepers > 2)
-        give_back_pages(block, label->size);
+    /* The last block of a current chunk keeps its pages: who makes contexts one after the other finds them again. */
+    if (keepers > 2 || (keepers == 2 && __atomic_load_n(&current, __ATOMIC_RELAXED) != chunk))
+        give_back_pages(chunk, block, label->size);
     leave(chunk);
     if (keepers != 2) /* of two, the other one may be `current`: then the chunk is empty, and begins anew */
         return;

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "core/threads.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,10 +42,15 @@ static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
 static unsigned long mask[MASK_WORDS];
 static uint32_t mask_version;
+static bool forked;        /* since it was set */
+
+static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
 
 static void remember_mask(void)
 {
     unsigned long now[MASK_WORDS] = {0};
+    make(&forked, false);
     if (sched_getaffinity(0, sizeof(now), (cpu_set_t *)now) != 0)
         return;
     for (size_t i = 0; i < MASK_WORDS; ++i)
@@ -112,9 +118,6 @@ static struct {
     double owed;       /* nanoseconds of work that is done alone for that */
     int64_t last;      /* when the last call ended that had it and worked alone */
 } pool;
-
-static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
-static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
 
 static int64_t now(void)
 {
@@ -261,7 +264,11 @@ static void * worker(void * unused)
 }
 
 /* A child has none of the threads; what they and other callers were about is not its business. */
-static void forget_threads(void) { memset(&pool, 0, sizeof(pool)); }
+static void forget_threads(void)
+{
+    memset(&pool, 0, sizeof(pool));
+    make(&forked, true);
+}
 
 /*
  * Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads, but for
@@ -273,6 +280,8 @@ static void hire(size_t wanted)
     pthread_attr_t attributes;
     if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
         return;
+    if (is(&forked))
+        remember_mask(); /* children are often given processors of their own */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigset_t all, before;
     sigfillset(&all);
@@ -371,6 +380,16 @@ static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
     }
 }
 
+/* By a futex that nobody wakes: nanosleep() is where a thread may be cancelled, and its workers would go on without it. */
+static void doze(void)
+{
+    static const struct timespec time = {.tv_nsec = SPIN_NS};
+    static const uint32_t never;
+    const int error = errno;
+    syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+    errno = error;
+}
+
 /*
  * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If
  * that is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
@@ -381,7 +400,7 @@ static void wait_below(uint32_t bound)
     for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
         sn_relax();
         if (i > SPINS + YIELDS)
-            nanosleep(&(struct timespec){.tv_nsec = SPIN_NS}, NULL);
+            doze();
         else if (i > SPINS || is(&crowded))
             sched_yield();
     }

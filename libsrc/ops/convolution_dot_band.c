@@ -99,7 +99,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
         const uint8_t * lines = lines_of(c, job->src + s.image * c->srcBytes, s.line, s.lines, work);
-        job->compute(c, lines, &s, (uint8_t *)work + c->bandBytes, job->dst + s.image * c->dstBytes);
+        job->compute(c, lines, &s, work ? (uint8_t *)work + c->bandBytes : NULL, job->dst + s.image * c->dstBytes);
     }
 }
 

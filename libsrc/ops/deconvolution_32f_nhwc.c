@@ -8,7 +8,7 @@
  * NCHW of one group is converted on the way, where that is faster: the lines that a band needs before, its result behind.
  *
  * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie
- * a multiple of 2 KB apart (see the convolution).
+ * a multiple of 2 KB apart, which share few places of the first cache.
  */
 #include <string.h>
 

@@ -3,7 +3,11 @@
 #include "core/memory.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "emulated.h"
 #include "test.h"
 
 static void blocks(void)
@@ -146,8 +150,71 @@ static void kept(void)
     sn_drop(again);
 }
 
+/* A sanitizer's memory is of another kind. */
+static bool sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    return true;
+#elif defined(__has_feature)
+    return __has_feature(address_sanitizer);
+#else
+    return false;
+#endif
+}
+
+/* Bytes of the process that are in memory; 0 where that is not told. */
+static size_t resident(void)
+{
+    size_t all = 0, there = 0;
+    FILE * file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%zu %zu", &all, &there) != 2)
+        there = 0;
+    if (file)
+        fclose(file);
+    return there * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Who drops most blocks, but not all, has their memory back. */
+static void few_stay(void)
+{
+    enum { BLOCKS = 2000, SIZE = 70 << 10, STAY = 100 };
+    static void * block[BLOCKS];
+    const size_t before = resident();
+    for (size_t i = 0; i < BLOCKS; ++i)
+        if ((block[i] = sn_keep(SIZE)) != NULL)
+            memset(block[i], 1, SIZE);
+    for (size_t i = 0; i < BLOCKS; ++i)
+        if (i % STAY)
+            sn_drop(block[i]);
+    TEST(!before || resident() < before + BLOCKS * (size_t)SIZE / 4);
+    for (size_t i = 0; i < BLOCKS; i += STAY)
+        sn_drop(block[i]);
+}
+
+/* A small block needs no large piece of address space. */
+static void little_space(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        enum { MORE = 4 << 20 };
+        size_t all = 0;
+        FILE * file = fopen("/proc/self/statm", "r");
+        const bool known = file && fscanf(file, "%zu", &all) == 1;
+        const rlim_t limit = all * (size_t)sysconf(_SC_PAGESIZE) + MORE;
+        if (!known || setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}) != 0)
+            _exit(0);
+        _exit(sn_keep(80 << 10) && !sn_keep(16 << 20) ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
+    if (!emulated() && !sanitized()) {
+        little_space();
+        few_stay();
+    }
     blocks();
     rounding();
     products();

@@ -460,6 +460,45 @@ static bool places(void)
     return good && workers_have(CPU_COUNT(&all));
 }
 
+/* The number was set before the fork: the child's workers run where it lets the thread run that makes them. */
+static bool places_of_child(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    return sched_setaffinity(0, sizeof(one), &one) == 0 && workers_have(1);
+}
+
+/* ---- a caller that is cancelled waits for its workers, as nothing in a call is where that may happen */
+
+static pthread_t cancelled;
+
+static void sleep_in_workers(const void * job, void * work, size_t begin, size_t end)
+{
+    (void)work, (void)begin, (void)end;
+    if (!pthread_equal(pthread_self(), cancelled))
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    __atomic_fetch_add(*(int * const *)job, 1, __ATOMIC_RELAXED);
+}
+
+static void * call_cancelled(void * count)
+{
+    int * const job = count;
+    cancelled = pthread_self();
+    pthread_cancel(pthread_self());
+    sn_parallel_for(&(struct sn_parallel){.run = sleep_in_workers, .job = &job, .units = 2, .cost = 1e9});
+    *job *= 10;
+    return NULL;
+}
+
+static bool cancelled_caller(void)
+{
+    int count = 0;
+    pthread_t thread;
+    sn_threads_force(2);
+    return pthread_create(&thread, NULL, call_cancelled, &count) == 0 && pthread_join(thread, NULL) == 0 && count == 20;
+}
+
 /*
  * Two threads, one processor, and the caller has a priority that gives way to no worker: it must sleep at times. The system
  * lets others run for a twentieth of the time, so what tells is how much of it the caller spends on waiting.
@@ -692,6 +731,9 @@ int main(int argc, char ** argv)
         printf("skipped: forks and the environment, under an emulator\n");
     } else {
         in_child(places);
+        sn_threads_force(3);
+        in_child(places_of_child);
+        in_child(cancelled_caller);
         in_child(real_time);
         fork_and_compute(context);
         fork_meanwhile(context);
