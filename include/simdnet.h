@@ -612,9 +612,9 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  * F(m,3)" or "Winograd F(m,3) of stride 2", a tile is the inputs of m x m outputs that are computed together: an infinity or
  * a NaN among them may make all those outputs NaN. The error of a sum is within k * 2^-24 * sum over i of (largest |src| of
  * the tile) * (sum of |weight(o, i)|), with k of 4, 12 and 32 for m of 2, 3 and 4, or, of stride 2, of 2 and 12 for m of 2
- * and 4, while terms of both signs keep the sum short. Where all have one sign it grows with every channel, and its
- * roundings with it: k is larger by up to srcC / 64, and by up to 8 * srcC where all roundings go the same way, as with
- * equal values beside zeros of the padding.
+ * and 4, where many channels share in the sum, with terms of both signs. Where a few weights are nearly all of it, k is up
+ * to 12 times as large; where all terms have one sign it is larger by up to srcC / 64, and by up to 8 * srcC where all
+ * roundings go the same way, as with equal values beside zeros of the padding.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
@@ -947,9 +947,9 @@ size_t SimdnetDot16bWork(size_t operations);
  *   dst(o, y, x) = activation(bias[o] + add(o, y, x) + sum of src * weight)
  *
  * add has the shape of dst, for all images, and lies as it does: batch * dstC * dstH * dstW floats. It may be src, but must
- * not overlap dst. In the bounds of SimdSynetConvolution32fInit() |add| stands beside |bias|, outside of what Winograd's
- * algorithm multiplies. In which order the terms are added is the algorithm's affair, and the same for each call with a
- * context: some start from bias + add, Winograd's adds first the bias and then add to its sums, others add last.
+ * not overlap dst. It is a term of the sum as bias[o] is, and outside of what Winograd's algorithm multiplies. The order in
+ * which terms are added is the algorithm's affair, and the same for each call with a context: some start from bias + add,
+ * Winograd's adds first the bias and then add to its sums, others add last.
  */
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
 
