@@ -61,12 +61,24 @@ def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Ele
     return found
 
 
+def refuse_mask(values: Any, name: str) -> None:
+    """Refuses an array with masked elements."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked elements, which would be taken as any others; expected an array without a mask")
+
+
+def numbers(values: Any, name: str) -> Array:
+    """Plain numbers, as they come, as an array of floats."""
+    refuse_mask(values, name)
+    return np.asarray(values, np.float32)
+
+
 def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
     """The element type of an array."""
     if not isinstance(array, ndarray):
         raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
-    if type(array) is not ndarray and np.ma.is_masked(array):
-        raise ValueError(f"{name} has masked elements, which would be taken as any others; expected an array without a mask")
+    if type(array) is not ndarray:
+        refuse_mask(array, name)
     found = _BY_DTYPE.get(array.dtype)
     if found is not None and found in allowed:
         return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import NULL, Array, alike, output, tensor
+from pysimd._arrays import NULL, Array, alike, numbers, output, tensor
 from pysimd._library import lib
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
@@ -51,7 +51,7 @@ def eltwise(
     sources = alike(arrays, "arrays")
     factors = NULL
     if kind == _SUM:
-        factors = _ones(count) if weights is None else tensor(np.asarray(weights, np.float32), "weights", (count,))
+        factors = _ones(count) if weights is None else tensor(numbers(weights, "weights"), "weights", (count,))
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
     out, dst = output(out, arrays[0].shape, arrays, "arrays", count)

@@ -6,7 +6,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, UINT8, Array, element_of, output, pointer
+from pysimd._arrays import FLOAT32, UINT8, Array, element_of, numbers, output, pointer
 from pysimd._geometry import Layout, layout_of, number, shape_of_images
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -50,7 +50,7 @@ def _rows(image: Array, pixel: int) -> tuple[Any, int]:
 
 def _values(limit: Range, name: str, channels: int) -> Any:
     """One float for each channel, of a number or of so many of them."""
-    values = np.asarray(limit, np.float32)
+    values = numbers(limit, name)
     if values.ndim == 0:
         values = np.full(channels, values, np.float32)
     if values.shape != (channels,):

@@ -49,6 +49,7 @@ def test_special_values(isa: str) -> None:
         ({"operation": "mean"}, ValueError, "operation is 'mean'"),
         ({"operation": ["sum"]}, ValueError, "operation is"),
         ({"weights": [1, 2, 3]}, ValueError, "weights has shape"),
+        ({"weights": np.ma.masked_equal(np.ones(2, np.float32), 1)}, ValueError, "weights has masked elements"),
         ({"weights": [1, 2], "operation": "max"}, ValueError, "weights is given"),
         ({"out": np.zeros(5, np.float32)}, ValueError, "out has shape"),
     ],

@@ -68,6 +68,8 @@ def test_every_byte_and_gray(isa: str) -> None:
         ({"channels": 2}, ValueError, "channels is 2"),
         ({"channels": 1.5}, TypeError, "channels is 1.5"),
         ({"lower": [1, 2]}, ValueError, "lower has shape"),
+        ({"lower": np.ma.masked_equal([0, 1, 2], 1)}, ValueError, "lower has masked elements"),
+        ({"upper": np.ma.masked}, ValueError, "upper has masked elements"),
         ({"layout": "nchw4c"}, ValueError, "layout is 'nchw4c'"),
         ({"out": np.zeros((3, 4, 5), np.float32)}, ValueError, "out has shape"),
         ({"out": np.zeros((4, 5, 3))}, TypeError, "out has dtype"),
