@@ -21,9 +21,8 @@ Number = tuple[float]  # a parameter, which C takes as an array of one float
 _Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
 
 _tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
-os.register_at_fork(
-    after_in_child=_tapes.clear
-)  # other threads are not in the child, but one of its own may be named as they
+# Other threads are not in the child, but one of its own may be named as they.
+os.register_at_fork(after_in_child=_tapes.clear)
 
 
 def call(function: Callable[..., None], *arguments: Any) -> None:

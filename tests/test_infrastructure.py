@@ -345,6 +345,10 @@ def test_errno_of_another_is_no_error() -> None:
     with pytest.raises(ValueError, match="no such level"):
         pysimd.set_max_isa("no such level")
     assert (prepared() == x).all()
+    context = pysimd.Convolution32f((1, 1, 4), 4, kernel=1)
+    with pytest.raises(pysimd.StateError):  # by a call that computes
+        context.forward(x.reshape(1, 1, 4))
+    assert _cffi_backend.get_errno() == 0
 
 
 def test_state_error_is_a_value_error() -> None:
