@@ -132,6 +132,10 @@ def test_summary() -> None:
     assert "layer 0.002" not in text
     (line,) = [line.split() for line in text.splitlines() if line.startswith("net ") and " nhwc " in line]
     assert line == ["net", "nhwc", "avx2", "4.00", "6.50"]
+    assert "net " + 24 * " " + "nchw" not in text  # no row has it
+    neutral = [dataclasses.replace(result, layout="-") for result in results]
+    assert "sum of the layers" not in report.footer(neutral, [NumpyPeer()])
+    assert "## Sums" not in report.page(neutral, "source", "where")
 
 
 def test_missing_libraries_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,12 +284,50 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--isa", "nonsense"], "invalid choice: 'nonsense'"),
         (["--network", "no such"], "invalid choice"),
         (["--layout", "nchw4c"], "invalid choice"),
+        (["--only", "no such layer"], "no case contains 'no such layer'"),
+        (["--only", "nhwc", "--layout", "nchw"], "no case contains 'nhwc' and has layout nchw"),
+        (["--whole", "--only", "relu"], "--whole has no use for --only"),
+        (["--whole", "--layout", "nhwc"], "--whole has no use for --layout"),
+        (["--load", "good", "--whole", "--only", "relu"], "--load has no use for --only, --whole"),
+        (["--compare", "good", "good", "--all-levels"], "--compare has no use for --all-levels"),
+        (["--compare", "good", "good", "--html", "page"], "--compare has no use for --html"),
+        (["--compare", "good", "good", "--load", "good"], "--compare has no use for --load"),
+        (["--compare", "good", "no file"], "no file cannot be read: No such file"),
+        (["--load", "."], ". cannot be read: Is a directory"),
+        (["--load", "good", "empty"], "empty is no JSON"),
+        (["--load", "object"], "object is none of the files that --json writes"),
+        (["--load", "list"], "list is none of the files that --json writes"),
+        (["--load", "rowless"], "rowless has no rows"),
     ],
 )
-def test_a_wrong_command_line(wrong: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_line(
+    wrong: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rowless: dict[str, Any] = {"results": [], "networks": []}
+    files = {"good": json.dumps(_figures(BASE)), "rowless": json.dumps({**_figures(BASE), **rowless})}
+    for name, text in {**files, "empty": "", "object": "{}", "list": "[]"}.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         main(wrong)
     assert sentence in capsys.readouterr().err
+
+
+def test_what_is_asked_for_twice_is_timed_once(tmp_path: Path) -> None:
+    level, written = runner.isa_levels()[-1], tmp_path / "bench.json"
+    numbers = "2,1,1" if len(os.sched_getaffinity(0)) > 1 else "1,1"
+    line = ["--only", "relu 1000", "--isa", level, "--isa", level, "--rounds", "1", "--threads", numbers]
+    assert main([*line, "--json", str(written)]) == 0
+    rows = [(row["layer"], row["threads"]) for row in json.loads(written.read_text())["results"]]
+    assert len(set(rows)) == len(rows)
+    assert [threads for _, threads in rows] == sorted(set(map(int, numbers.split(","))))
+
+
+def test_files_beside_what_make_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "figures").write_text(json.dumps(_figures(BASE)))
+    assert main(["--peers", "--json", str(tmp_path / "new"), "--load", str(tmp_path / "figures")]) == 0
+    assert "layer 0.002" in capsys.readouterr().out
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_cap_is_one_for_the_benchmarks() -> None:

@@ -29,7 +29,43 @@ def _threads(text: str) -> list[int]:
     with pysimd.num_threads(max(counts)) as most:
         if most < max(counts):
             raise argparse.ArgumentTypeError(f"{max(counts)} is more than the {most} processors that this process may use")
-    return counts
+    return sorted(set(counts))
+
+
+def _figures(text: str) -> dict[str, Any]:
+    """What ``--json`` wrote into this file."""
+    try:
+        found: Any = json.loads(Path(text).read_text())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no JSON") from None
+    machine_then = found.get("machine") if isinstance(found, dict) and "command" in found else None
+    if not isinstance(machine_then, dict) or not {"cpu", "date"} <= machine_then.keys():
+        raise argparse.ArgumentTypeError(f"{text} is none of the files that --json writes")
+    if not found.get("results") and not found.get("networks"):
+        raise argparse.ArgumentTypeError(f"{text} has no rows")
+    return dict(found)
+
+
+#: What each of these options is of use with, or is not.
+_OF_USE = {"compare": {"compare"}, "load": {"load", "markdown", "plots", "html"}}
+_IDLE = {"whole": {"only", "layout"}}
+_OF_MAKE = {"json", "peers"}  # that `make bench` gives by itself
+
+
+def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line. Refuses options that would do nothing, and a text that no case contains."""
+    arguments = parser.parse_args(argv)
+    given = {name for name, value in vars(arguments).items() if value != parser.get_default(name)}
+    idle = {mode: given - of_use - _OF_MAKE for mode, of_use in _OF_USE.items()}
+    for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
+        if mode in given and options:
+            parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
+    if not (arguments.compare or arguments.load or arguments.whole or _cases(arguments)):
+        layout = f" and has layout {arguments.layout}" if arguments.layout else ""
+        parser.error(f"no case contains {arguments.only!r}{layout}")
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,14 +98,14 @@ def _parser() -> argparse.ArgumentParser:
     files = parser.add_argument_group("from files, nothing is timed")
     files.add_argument(
         "--load",
-        type=Path,
+        type=_figures,
         nargs="+",
         metavar="FILE",
         help="pictures and page of the figures in these files, and the table of networks",
     )
     files.add_argument(
         "--compare",
-        type=Path,
+        type=_figures,
         nargs=2,
         metavar="FILE",
         help="tells what changed from first to second, beyond noise",
@@ -80,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 def _levels(arguments: argparse.Namespace) -> list[str]:
     levels = runner.isa_levels()
     if arguments.isa:
-        return list(arguments.isa)
+        return list(dict.fromkeys(arguments.isa))
     if arguments.all_levels:
         return levels
     useful = [level for level in levels if level != "base"] or levels  # base is for truth, not for speed
@@ -145,7 +181,7 @@ def _write(path: Path, text: str) -> None:
 
 def _load(arguments: argparse.Namespace) -> None:
     """Rows of all files; what else there is, of the first."""
-    files = [json.loads(path.read_text()) for path in arguments.load]
+    files = arguments.load
     rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in ("results", "networks")}
     figures = {**files[0], **rows}
     runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
@@ -168,10 +204,9 @@ def _load(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the table as it grows, then writes what is asked for."""
-    arguments = _parser().parse_args(argv)
+    arguments = _arguments(_parser(), argv)
     if arguments.compare:
-        before, after = (json.loads(path.read_text()) for path in arguments.compare)
-        print(compare.text(before, after))
+        print(compare.text(*arguments.compare))
         return 0
     command = " ".join(["python -m pysimd.bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
     if arguments.load:

@@ -18,6 +18,6 @@ def mean(call: Callable[[], Any], count: int) -> float:
 
 
 def typical(call: Callable[[], Any], count: int) -> float:
-    """Seconds of a call, of about so many: the median of some stretches, as the processor may do something else in one."""
+    """Seconds of a call, of about so many: the median of up to nine stretches, as the processor may be elsewhere in one."""
     stretch = -(-count // _STRETCHES)
     return statistics.median(mean(call, stretch) for _ in range(-(-count // stretch)))

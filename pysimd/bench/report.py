@@ -90,15 +90,13 @@ def _failures(results: Iterable[Result]) -> Iterator[str]:
 
 
 def _networks(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
-    """The layers of each network added up, one line for a layout. A peer that lacks a layer has no sum."""
+    """The layers of each network added up, one line for a layout that a row has. A peer that lacks a layer has no sum."""
     names = dict.fromkeys(name for result in results for name in result.uses)
     if not names:
         return
     least = min(result.threads for result in results)
     results = [result for result in results if result.threads == least]
-    yield f"\n{'sum of the layers timed, ms':<28}{'layout':<7}{'level':<9}{'ours':>9}" + "".join(
-        f"{p.NAME:>13}" for p in peers
-    )
+    lines = []
     for name in names:
         for layout in ("nhwc", "nchw"):
             for isa in dict.fromkeys(result.isa for result in results):
@@ -107,7 +105,12 @@ def _networks(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str
                     for r in results
                     if name in r.uses and r.layout in (layout, "-") and r.isa == isa and r.threads == least
                 ]
-                yield _sum_line(name, layout, isa, rows, peers)
+                if any(r.layout == layout for r in rows):
+                    lines.append(_sum_line(name, layout, isa, rows, peers))
+    if lines:
+        head = f"\n{'sum of the layers timed, ms':<28}{'layout':<7}{'level':<9}{'ours':>9}"
+        yield head + "".join(f"{p.NAME:>13}" for p in peers)
+        yield from lines
 
 
 def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: Sequence[Named]) -> str:
