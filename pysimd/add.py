@@ -26,6 +26,8 @@ from pysimd.enums import Compatibility
 
 _SUMMANDS = (FLOAT32, BFLOAT16)
 
+_GIVEN_8I = ("a", "b", "a_scale", "a_shift", "b_scale", "b_shift", "c_scale", "c_shift")
+
 
 def add_8i(
     a: Array,
@@ -63,7 +65,8 @@ def add_8i(
     a_args = pointer(a, "a", UINT8), tensor(a_scale, "a_scale", (channels,)), tensor(a_shift, "a_shift", (channels,))
     b_args = pointer(b, "b", UINT8), tensor(b_scale, "b_scale", (channels,)), tensor(b_shift, "b_shift", (channels,))
     c_scales = tensor(c_scale, "c_scale", (channels,)), tensor(c_shift, "c_shift", (channels,))
-    out, dst = output(out, a.shape, (a, b), ("a", "b"), element=UINT8, ctype=UINT8.ctype, like=UINT8)
+    given = a, b, a_scale, a_shift, b_scale, b_shift, c_scale, c_shift
+    out, dst = output(out, a.shape, given, _GIVEN_8I, element=UINT8, ctype=UINT8.ctype, like=UINT8)
     mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
     call(lib.SimdSynetAdd8i, *a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
     return out

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import NULL, Array, alike, numbers, output, tensor
+from pysimd._arrays import NULL, Array, alike, apart, numbers, output, tensor
 from pysimd._library import lib
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
@@ -55,5 +55,7 @@ def eltwise(
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
     out, dst = output(out, arrays[0].shape, arrays, "arrays", count)
+    if weights is not None:
+        apart(dst, "out", factors, "weights")
     call(lib.SimdSynetEltwiseLayerForward, sources, factors, count, arrays[0].size, kind, dst)
     return out

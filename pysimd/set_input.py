@@ -6,7 +6,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, UINT8, Array, element_of, numbers, output, pointer
+from pysimd._arrays import FLOAT32, UINT8, Array, apart, element_of, numbers, output, pointer
 from pysimd._geometry import Layout, layout_of, number, shape_of_images
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -89,5 +89,7 @@ def set_input(
     shape = shape_of_images((), channels, height, width, target)
     lows, highs = _values(lower, "lower", channels), _values(upper, "upper", channels)
     out, dst = output(out, shape, (image,), ("image",))
+    apart(dst, "out", lows, "lower")
+    apart(dst, "out", highs, "upper")
     call(lib.SimdSynetSetInput, src, width, height, stride, form, lows, highs, dst, channels, target)
     return out
