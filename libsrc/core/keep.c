@@ -16,14 +16,6 @@
 
 #include "core/memory.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SN_SANITIZED true
-#elif defined(__clang__)
-#define SN_SANITIZED __has_feature(address_sanitizer)
-#else
-#define SN_SANITIZED false
-#endif
-
 enum { CHUNK = 32 << 20, LEAST = 64 << 10, MOST = CHUNK / 4 };
 
 struct chunk {
@@ -85,7 +77,7 @@ void * sn_keep(size_t size)
     if (size > PTRDIFF_MAX - CHUNK)
         return NULL;
     size = sn_align(size, SN_ALIGN);
-    if (size < LEAST || size > MOST || SN_SANITIZED) /* a sanitizer watches the ends of what it has given itself */
+    if (size < LEAST || size > MOST || SN_SANITIZED)
         return keep_alone(size);
     struct chunk * chunk = __atomic_exchange_n(&current, NULL, __ATOMIC_ACQ_REL);
     if (chunk && next_page(chunk) + SN_ALIGN + size > CHUNK) {

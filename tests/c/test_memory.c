@@ -150,18 +150,6 @@ static void kept(void)
     sn_drop(again);
 }
 
-/* A sanitizer's memory is of another kind. */
-static bool sanitized(void)
-{
-#if defined(__SANITIZE_ADDRESS__)
-    return true;
-#elif defined(__has_feature)
-    return __has_feature(address_sanitizer);
-#else
-    return false;
-#endif
-}
-
 /* Bytes of the process that are in memory; 0 where that is not told. */
 static size_t resident(void)
 {
@@ -211,7 +199,7 @@ static void little_space(void)
 
 int main(void)
 {
-    if (!emulated() && !sanitized()) {
+    if (!emulated() && !SN_SANITIZED) {
         little_space();
         few_stay();
     }

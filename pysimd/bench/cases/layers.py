@@ -132,11 +132,15 @@ def of_networks(names: Sequence[str]) -> list[Case]:
     ]
 
 
-def convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+def square(shape: str, o: int, kernel: int, stride: int) -> Layer:
+    """A convolution of a square kernel, padded by half of it; no output channels given: depthwise."""
     c, h, w = (int(n) for n in shape.split("x"))
     pad = kernel // 2
-    group = c if o == 0 else 1  # no output channels given: depthwise
-    return replace(of_layer(Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, group), layout), aim_peak=aim)
+    return Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+
+
+def convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+    return replace(of_layer(square(shape, o, kernel, stride), layout), aim_peak=aim)
 
 
 def deconvolution(

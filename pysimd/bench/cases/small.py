@@ -10,9 +10,8 @@ import numpy as np
 from pysimd._library import ffi, lib
 from pysimd.bench import arrays
 from pysimd.bench.cases.case import FORMATS, MAKERS, Case, Prepared, at, bfloats, bind, floats, parameters, placed_in
-from pysimd.bench.cases.layers import of_layer
+from pysimd.bench.cases.layers import of_layer, square
 from pysimd.bench.layers import (
-    CONVOLUTION,
     Block,
     Layer,
     from_layout,
@@ -22,10 +21,8 @@ from pysimd.bench.layers import (
 
 
 def convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
-    """Bytes in, bytes out; no output channels given: depthwise."""
-    c, h, w = (int(n) for n in shape.split("x"))
-    pad = kernel // 2
-    layer = Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+    """Bytes in, bytes out."""
+    layer = square(shape, o, kernel, stride)
 
     def prepare() -> Prepared:
         conv = parameters(layer, layout)
@@ -54,15 +51,13 @@ def convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1
 
 
 def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
-    """bfloat16 in and out; no output channels given: depthwise, which is computed by floats."""
-    c, h, w = (int(n) for n in shape.split("x"))
-    pad = kernel // 2
-    layer = Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+    """bfloat16 in and out; a depthwise one is computed by floats."""
+    layer = square(shape, o, kernel, stride)
 
     def prepare() -> Prepared:
         conv = parameters(layer, layout)
         conv.srcT = conv.dstT = lib.SimdTensorData16b
-        src, dst = bfloats(c, h, w), bfloats(*layer.dst)
+        src, dst = bfloats(layer.c, layer.h, layer.w), bfloats(*layer.dst)
         weight = floats(layer.multiplications // (layer.dst[1] * layer.dst[2]))
         context = ffi.gc(lib.SimdnetConvolution16bInit(1, conv), lib.SimdRelease)
         lib.SimdnetConvolution16bSetParams(context, at(weight), ffi.NULL, ffi.NULL)
