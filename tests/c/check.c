@@ -116,7 +116,9 @@ static void report_crash(int number, void * const * a)
 
 /* ------------------------------------------------------------------------------------------------- describing */
 
-void check_case(const char * function, const char * geometry, ...)
+bool check_selected(const char * function) { return !option.function || strcmp(option.function, function) == 0; }
+
+bool check_case(const char * function, const char * geometry, ...)
 {
     struct frame_case * c = &frame_case;
     c->function = function;
@@ -124,14 +126,14 @@ void check_case(const char * function, const char * geometry, ...)
     va_start(arguments, geometry);
     vsnprintf(c->geometry, sizeof(c->geometry), geometry, arguments);
     va_end(arguments);
-    c->skip = (option.function && strcmp(option.function, function) != 0) ||
-              (option.geometry && !strstr(c->geometry, option.geometry));
+    c->skip = !check_selected(function) || (option.geometry && !strstr(c->geometry, option.geometry));
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
     c->freedoms = 0;
     c->open = NULL;
     case_random.state = frame_hash(frame_hash(option.seed, function), c->geometry);
+    return !c->skip;
 }
 
 static void * declare(const char * name, enum check_type type, size_t count, enum frame_role role, enum check_fill fill)
@@ -192,6 +194,10 @@ void check_anything(void) { rule(FRAME_ANYTHING, 0, 0); }
 
 double * check_bound(void)
 {
+    if (frame_case.skip) {
+        fprintf(stderr, "check: a bound for %s [%s], which is left out\n", frame_case.function, frame_case.geometry);
+        exit(2);
+    }
     struct frame_array * array = last_array();
     array->has_bound = true;
     array->bound = frame_grow(array->bound, &array->bound_capacity, (array->count + 1) * sizeof(double));
@@ -517,7 +523,7 @@ void check_empty(check_call_fn call, const void * job) { on_every_level(ALL, 0, 
 
 void check_that(bool condition, const char * function, const char * text, ...)
 {
-    if (frame_bench || (option.function && strcmp(option.function, function) != 0))
+    if (frame_bench || !check_selected(function))
         return;
     va_list arguments;
     va_start(arguments, text);

@@ -14,7 +14,8 @@
  *     static void relu_case(size_t size, float slope, enum check_fill fill)
  *     {
  *         const struct relu job = {size, slope};
- *         check_case("SimdSynetRelu32f", "size=%zu slope=%g %s", size, slope, check_fill_name(fill));
+ *         if (!check_case("SimdSynetRelu32f", "size=%zu slope=%g %s", size, slope, check_fill_name(fill)))
+ *             return;
  *         check_in("src", CHECK_32F, size, fill);
  *         check_out("dst", CHECK_32F, size);
  *         check_ulp(1);
@@ -103,8 +104,9 @@ CHECK_FAMILIES(CHECK_FAMILY)
 
 /* ---- describing a case */
 
-/* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. */
-void check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
+/* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. False when the options
+ * leave the case out: no more need be done for it, and a bound may not be computed (see check_bound()). */
+bool check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
 
 /* Declare the next array of the case. The result is its content, which may be changed before check_run(). */
 void * check_in(const char * name, enum check_type type, size_t count, enum check_fill fill);    /* read only */
@@ -125,7 +127,8 @@ void check_anything(void);         /* not compared: only memory, errors and the 
 
 /* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where
  * base has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to
- * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes. */
+ * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes.
+ * Bounds take longer than all else that prepares a case: one for a case that is left out ends the checker. */
 double * check_bound(void);
 
 /* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is
@@ -156,6 +159,9 @@ float * check_buffer(size_t count);
 
 /* A condition that a family's own test has computed, counted as a case; the text tells what went wrong. */
 void check_that(bool condition, const char * function, const char * text, ...) __attribute__((format(printf, 3, 4)));
+
+/* False when --function leaves out this one: what check_that() would be given need not be computed. */
+bool check_selected(const char * function);
 
 /* ---- for choosing geometries */
 

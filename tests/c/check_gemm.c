@@ -55,8 +55,9 @@ static void bound(const struct job * j, const float * a, const float * b, const 
 static void declare(struct job * j, enum check_fill fill, bool benchmark)
 {
     const size_t rowsB = j->transposed ? j->N : j->K, columnsB = j->transposed ? j->K : j->N;
-    check_case(function_of(j), "M=%zu N=%zu K=%zu lda=%zu ldb=%zu ldc=%zu alpha=%g beta=%g %s", j->M, j->N, j->K, j->lda,
-               j->ldb, j->ldc, (double)j->alpha, (double)j->beta, check_fill_name(fill));
+    if (!check_case(function_of(j), "M=%zu N=%zu K=%zu lda=%zu ldb=%zu ldc=%zu alpha=%g beta=%g %s", j->M, j->N, j->K,
+                    j->lda, j->ldb, j->ldc, (double)j->alpha, (double)j->beta, check_fill_name(fill)))
+        return;
     float * a = check_in("A", CHECK_32F, size_of(j->M, j->K, j->lda), fill);
     float * b = check_in("B", CHECK_32F, size_of(rowsB, columnsB, j->ldb), fill);
     float * c = check_inout("C", CHECK_32F, size_of(j->M, j->N, j->ldc), j->beta == 0 ? CHECK_NAN : fill);

@@ -147,10 +147,10 @@ static void call(const void * job, void * context, void * const * a)
 static void declare(const struct job * j)
 {
     static const char * const names[] = {"identity", "relu", "leaky", "range", "prelu", "elu", "hswish"};
-    check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
-               j->length,
-               j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "", j->no_bias ? " no bias" : "",
-               j->resume ? " resumed" : "", j->fetch ? " fetching" : "");
+    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
+                    j->length, j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "",
+                    j->no_bias ? " no bias" : "", j->resume ? " resumed" : "", j->fetch ? " fetching" : ""))
+        return;
     const size_t ways = j->byRow ? j->width : j->n;
     size_t reach = 0;
     for (size_t s = 0; s < j->segments; ++s)

@@ -181,12 +181,14 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
     }
 }
 
-void check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
+bool check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
 {
-    check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
-               l->no_bias ? " no bias" : "", check_fill_name(fill));
+    if (!check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
+                    l->no_bias ? " no bias" : "", check_fill_name(fill)))
+        return false;
     declare(l, fill, a);
     check_open(check_layer_open);
+    return true;
 }
 
 void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : check_layer_forward, l); }
