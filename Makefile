@@ -179,6 +179,7 @@ accuracy: $(B)/tests/accuracy
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
 	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
