@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -76,3 +77,50 @@ def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
     printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path, env=environment)
     assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
+
+
+#: A document, and what in it states a size in MB.
+SIZES = [
+    ("README.md", r"one file of ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| code and tables for all instruction sets \| ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| the library, installed \| ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| the wheel \| ([\d.]+) MB", "wheel"),
+]
+
+
+@pytest.mark.parametrize(("document", "pattern", "what"), SIZES)
+def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, pattern: str, what: str) -> None:
+    """Within 5%, and what rounding takes away."""
+    (compiler,) = re.findall(r"^By gcc (\d+) for x86-64", (ROOT / "docs/installing.md").read_text(), re.MULTILINE)
+    if (run("cc", "-dumpversion").split(".")[0].strip(), platform.machine()) != (compiler, "x86_64"):
+        pytest.skip(f"the documents state the sizes of gcc {compiler} for x86-64")
+    (stated,) = re.findall(pattern, (ROOT / document).read_text(), re.MULTILINE)
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {"library": archive.getinfo("pysimd/libsimdnet.so").file_size, "wheel": wheel.stat().st_size}
+    assert float(stated) * 1e6 == pytest.approx(sizes[what], rel=0.05, abs=0.05e6)
+
+
+def test_libraries_in_documents_are_those_of_the_build() -> None:
+    """What a program needs beside the static library, wherever it is told."""
+    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (told,) = re.findall(r"the static one; add `(.*)`", (ROOT / "docs/installing.md").read_text())
+    assert told == needed
+    (row,) = re.findall(r"To build: .*? To run: (.*?);", (ROOT / "docs/installing.md").read_text().replace("\n", " "))
+    assert set(re.findall(r"lib(\w+)", row)) == {"c", *needed.replace("-l", "").split()}
+    (example,) = re.findall(r"libsimdnet\.a\" (.*) -o", (ROOT / "examples/20_installed.sh").read_text())
+    assert example == needed
+    assert "Libs.private: @LIBS@" in (ROOT / "libsrc/simdnet.pc.in").read_text()
+
+
+def test_pysimd_is_imported_in_half_the_time_of_numpy(wheel: Path, tmp_path: Path) -> None:
+    """As the README states: the least of a few ratios, since neighbours only add to a time."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from time import process_time as now\n"
+        "begin = now()\nimport numpy\nmiddle = now()\nimport pysimd\nprint((now() - middle) / (middle - begin))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
+    ratios = [float(run(sys.executable, "-c", code, str(tmp_path), cwd=tmp_path, env=environment)) for _ in range(7)]
+    assert min(ratios) < 0.5, ratios
