@@ -63,7 +63,7 @@ else
         "$build/tests/check" --function none > "$work/check.log" 2>&1
     )
     expect 'status of a checker without cases' $? 1
-    expect 'what a checker without cases says' "$(tail -n 1 "$work/check.log")" '0 passed, 0 failed'
+    expect 'last line of a checker without cases' "$(tail -n 1 "$work/check.log")" '0 passed, 0 failed'
 fi
 
 echo "$passed passed, $failed failed"

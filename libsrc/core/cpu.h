@@ -26,7 +26,7 @@ enum {
     SN_CPU_DOTPROD = 1 << 17
 };
 
-/* What CPUID and XGETBV have to tell about instruction sets of x86; a leaf that a processor does not have is 0. */
+/* What CPUID and XGETBV return about instruction sets of x86; a leaf that a processor does not have is 0. */
 enum sn_cpuid_leaf { SN_LEAF_1, SN_LEAF_7, SN_LEAF_7_1, SN_LEAVES };
 enum sn_cpuid_register { SN_EAX, SN_EBX, SN_ECX, SN_EDX, SN_REGISTERS };
 

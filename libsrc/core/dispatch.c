@@ -68,7 +68,7 @@ static void cap_at(size_t level)
 
 const char * sn_level_name(size_t index) { return index < LEVELS ? levels[index].name : NULL; }
 
-/* A level's kernels use those of its parent, so it takes the parent's features, too. */
+/* A level's kernels use those of its parent, so it needs the parent's features, too. */
 uint32_t sn_levels_of(uint32_t features)
 {
     uint32_t found = 1;

@@ -16,7 +16,7 @@ from pysimd.bench.ways import Unsupported
 
 
 def _attempt(call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The result, or what is told of a failure, which is the library's and none of ours."""
+    """The result, or `Unsupported` with the text of a failure, which is the library's and none of ours."""
     try:
         return call(*arguments)
     except Unsupported as error:

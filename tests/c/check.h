@@ -105,7 +105,7 @@ CHECK_FAMILIES(CHECK_FAMILY)
 /* ---- describing a case */
 
 /* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. False when the options
- * leave the case out: no more need be done for it, and a bound may not be computed (see check_bound()). */
+ * leave the case out: nothing more need be done for it, and no bound may be computed (see check_bound()). */
 bool check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
 
 /* Declare the next array of the case. The result is its content, which may be changed before check_run(). */

@@ -142,7 +142,7 @@ static const struct machine {
     {"Cooper Lake without zmm16..31", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~ZMM_16_31, UP_TO_AVX2},
     {"Cooper Lake, masks alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_YMM | OPMASK, UP_TO_AVX2},
 
-    /* A virtual machine leaves features out, and what is built on them stays: a level takes all that it is built on. */
+    /* A virtual machine leaves features out, and what is built on them stays: a level needs all that it is built on. */
     {"Cooper Lake without SSSE3", HASWELL_1 & ~SSSE3, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, "base"},
     {"Cooper Lake without FMA", HASWELL_1 & ~FMA, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_SSE41},
     {"Cooper Lake without F16C", HASWELL_1 & ~F16C, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_SSE41},
