@@ -78,9 +78,9 @@ SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
 
 /* Where a run is, and its coefficients. */
 struct run {
-    const float * src, * src1;
-    float * dst;
-    const float * p[TERMS];
+    const sn_32f * src, * src1;
+    sn_32f * dst;
+    const sn_32f * p[TERMS];
     v32f t[TERMS]; /* the single values are there from the beginning */
 };
 
@@ -105,7 +105,7 @@ SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, s
     v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
 }
 
-SN_INLINE void put(float * p, v32f v, bool stream)
+SN_INLINE void put(sn_32f * p, v32f v, bool stream)
 {
     if (stream)
         v_stream_32f(p, v);
@@ -114,7 +114,7 @@ SN_INLINE void put(float * p, v32f v, bool stream)
 }
 
 /* Values before the first aligned vector; 0 where the run is too short to be worth it. */
-static size_t misaligned(const float * p, size_t size)
+static size_t misaligned(const sn_32f * p, size_t size)
 {
     return size < 8 * V32F_N ? 0 : (0 - (uintptr_t)p / sizeof(float)) % V32F_N;
 }
@@ -122,7 +122,7 @@ static size_t misaligned(const float * p, size_t size)
 /* ---- as many coefficients as values */
 
 /* A group at i, its coefficients at place `at` of the tables. */
-SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t at, size_t i,
+SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t at, size_t i,
                      bool stream)
 {
     v32f x[GROUP];
@@ -134,7 +134,7 @@ SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * co
 }
 
 /* Values begin .. end - 1, the first coefficients at the beginning of the tables. */
-SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t begin, size_t end)
+SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t begin, size_t end)
 {
     size_t i = begin;
     for (; i + STEP <= end; i += STEP)
@@ -283,7 +283,7 @@ static size_t table_turn(size_t period, size_t size)
 }
 
 /* The coefficients from number `first` on, over and over, `size` of them; writes up to a vector more. */
-static void make_table(const float * p, size_t period, size_t first, size_t size, float * table)
+static void make_table(const sn_32f * p, size_t period, size_t first, size_t size, sn_32f * table)
 {
     memcpy(table, p + first, (period - first) * sizeof(float));
     memcpy(table + period - first, p, first * sizeof(float));
@@ -299,7 +299,7 @@ static void make_table(const float * p, size_t period, size_t first, size_t size
 SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
 {
     float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
-    const float * at[TERMS];
+    const sn_32f * at[TERMS];
     const size_t head = misaligned(r->dst, size), turn = table_turn(period, size), first = head % period;
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
         make_table(r->p[k], period, first, turn + STEP, table[k]);
@@ -372,8 +372,8 @@ static void twice_plan(size_t size, struct concat_plan * plan)
 }
 
 /* Vector v of the plan, results to dst, values to `copy` when it is there. FUSED_4 has one source, twice. */
-SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const float * a,
-                             const float * b, float terms[][CONCAT_PLAN][V32F_N], float * dst, float * copy)
+SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const sn_32f * a,
+                             const sn_32f * b, float terms[][CONCAT_PLAN][V32F_N], sn_32f * dst, sn_32f * copy)
 {
     v32f t[TERMS], x = v_load_32f(a + plan->a[v]);
     SN_UNROLL for (int k = 0; k < TERMS; ++k) t[k] = v_load_32f(terms[k][v]);
@@ -387,11 +387,11 @@ SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan
 }
 
 /* Pixels of V32F_N values at most, none of them of nothing. */
-SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
-                             float * copy)
+SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst,
+                             sn_32f * copy)
 {
     const size_t aSize = half[0].period, bSize = half[1].period, pixel = aSize + bSize;
-    const float * a = half[0].src, * b = half[1].src;
+    const sn_32f * a = half[0].src, * b = half[1].src;
     float list[TERMS][2 * V32F_N], terms[TERMS][CONCAT_PLAN][V32F_N] SN_ALIGNED;
     struct concat_plan plan;
     if (op == SN_FUSED_4)
@@ -443,7 +443,7 @@ SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size
     r->src += size;
 }
 
-SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst)
+SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst)
 {
     const size_t size[2] = {half[0].period, half[1].period}, pixel = size[0] + size[1];
     struct run a = run_of(op, &half[0]), b = run_of(op, &half[1]);
@@ -471,8 +471,8 @@ SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwis
     }
 }
 
-SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
-                      float * copy)
+SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst,
+                      sn_32f * copy)
 {
     const size_t a = half[0].period, b = half[1].period;
     if (a && b && a + b <= V32F_N) {
@@ -533,13 +533,13 @@ LAYER(fused_4, SN_FUSED_4)
 LAYER(fused_8, SN_FUSED_8)
 LAYER(fused_9, SN_FUSED_9)
 
-static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst, sn_32f * copy)
 {
     (void)copy;
     joined(SN_FUSED_4, half, number, dst, NULL);
 }
 
-static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst, sn_32f * copy)
 {
     joined(SN_FUSED_9, half, number, dst, copy);
 }

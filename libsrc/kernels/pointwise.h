@@ -14,7 +14,7 @@ typedef v32f (*pointwise_fn)(v32f x, const v32f * p);
 
 enum { POINTWISE_PARAMS = 2 };
 
-SN_INLINE void pointwise_rest(pointwise_fn f, const float * src, size_t size, const v32f * p, float * dst)
+SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N)
@@ -24,7 +24,7 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const float * src, size_t size, co
 }
 
 /* group: vectors of a turn, at most 4. */
-SN_INLINE void pointwise_by(pointwise_fn f, int group, const float * src, size_t size, const v32f * p, float * dst,
+SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst,
                             bool stream)
 {
     const size_t head = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
@@ -47,8 +47,8 @@ SN_INLINE void pointwise_by(pointwise_fn f, int group, const float * src, size_t
 }
 
 /* `count` is the number of parameters. Streamed stores want an aligned address, which short arrays are not brought to. */
-SN_INLINE void pointwise(pointwise_fn f, int count, int group, const float * src, size_t size, const float * params,
-                         float * dst, bool stream)
+SN_INLINE void pointwise(pointwise_fn f, int count, int group, const sn_32f * src, size_t size, const sn_32f * params,
+                         sn_32f * dst, bool stream)
 {
     v32f p[POINTWISE_PARAMS];
     SN_UNROLL for (int i = 0; i < count; ++i) p[i] = v_set_32f(params[i]);
@@ -60,7 +60,7 @@ SN_INLINE void pointwise(pointwise_fn f, int count, int group, const float * src
 
 /* The kernel NAME_32f, from the function NAME of `count` parameters. */
 #define POINTWISE(name, count, group)                                                                                       \
-    static void name##_32f(const float * src, size_t size, const float * params, float * dst, bool stream)                  \
+    static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
         pointwise(name, count, group, src, size, params, dst, stream);                                                      \
     }
