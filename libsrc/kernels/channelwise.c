@@ -8,14 +8,16 @@
  *   one period       as many coefficients as values: vectors of both.
  *   period | vector  (NCHW, NCHWxc, few channels of NHWC) one vector of coefficients serves a row. All rows are one run: the
  *                    vector across the end of a row takes some lanes of the next row's coefficients. So there are no tails
- *                    but the run's own, and all stores are aligned. (A masked or pieced store at the end of each row, in
- *                    place, made the load of the next row wait until it was done: 2 to 7 times slower for short rows.)
+ *                    but the run's own, and all stores are aligned where they can be. (A masked or pieced store at the end
+ *                    of each row, in place, made the load of the next row wait until it was done: 2 to 7 times slower for
+ *                    short rows.)
  *   the same, short  the coefficients that a vector meets are looked up, by a list that goes on for a vector behind the row.
  *   other periods    coefficients come from a table that repeats its beginning, so that a group of vectors can be read from
  *                    any place of the period; where it is short enough it is repeated until it is whole vectors.
  */
 #include <string.h>
 
+#include "kernels/aligned.h"
 #include "kernels/concat.h"
 #include "kernels/install.h"
 
@@ -105,20 +107,6 @@ SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, s
     v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
 }
 
-SN_INLINE void put(sn_32f * p, v32f v, bool stream)
-{
-    if (stream)
-        v_stream_32f(p, v);
-    else
-        v_store_32f(p, v);
-}
-
-/* Values before the first aligned vector; 0 where the run is too short to be worth it. */
-static size_t misaligned(const sn_32f * p, size_t size)
-{
-    return size < 8 * V32F_N ? 0 : (0 - (uintptr_t)p / sizeof(float)) % V32F_N;
-}
-
 /* ---- as many coefficients as values */
 
 /* A group at i, its coefficients at place `at` of the tables. */
@@ -168,7 +156,7 @@ SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t
 
 SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period, bool stream)
 {
-    const size_t all = rows * size, head = misaligned(r->dst, all);
+    const size_t all = rows * size, head = aligned_head(r->dst, all);
     const v32i count = v_load_32i(counting), mask = v_set_32i((int32_t)period - 1);
     const v32i lanes = v_and_32i(v_add_32i(count, v_set_32i((int32_t)head)), mask);
     v32f t[TERMS], next[TERMS], mixed[TERMS];
@@ -236,7 +224,7 @@ static void make_plan(size_t size, size_t period, size_t first, struct plan * pl
 /* size < V32F_N: the lanes of a vector meet less than V32F_N coefficients, which follow each other. */
 SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period)
 {
-    const size_t all = rows * size, head = misaligned(r->dst, all);
+    const size_t all = rows * size, head = aligned_head(r->dst, all);
     size_t left = rows * period; /* coefficients */
     struct plan plan;
     make_plan(size, period, 0, &plan);
@@ -300,7 +288,7 @@ SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, 
 {
     float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
     const sn_32f * at[TERMS];
-    const size_t head = misaligned(r->dst, size), turn = table_turn(period, size), first = head % period;
+    const size_t head = aligned_head(r->dst, size), turn = table_turn(period, size), first = head % period;
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
         make_table(r->p[k], period, first, turn + STEP, table[k]);
         at[k] = table[k] + (first ? period - first : 0);
@@ -509,10 +497,9 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
         v_fence();
 }
 
-/* Streamed stores want an aligned address, which short rows are not brought to. */
 SN_INLINE void layer(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows)
 {
-    if (rows->stream && rows->size >= 8 * V32F_N)
+    if (rows->stream && can_align(rows->dst, rows->size))
         layer_by(op, rows, true);
     else
         layer_by(op, rows, false);

@@ -8,6 +8,7 @@
  *
  * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
  */
+#include "kernels/aligned.h"
 #include "kernels/install.h"
 
 #include <float.h>
@@ -59,7 +60,7 @@ SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool s
 {
     v32f weight[SOURCES];
     SN_UNROLL for (int i = 0; i < count; ++i) weight[i] = v_set_32f(t->weight[i]);
-    size_t j = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
+    size_t j = aligned_head(dst, size);
     rest(t, weight, 0, j, dst, type, count);
     for (; j + GROUP * V32F_N <= size; j += GROUP * V32F_N) {
         v32f d[GROUP];
@@ -69,11 +70,7 @@ SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool s
             SN_UNROLL for (int g = 0; g < GROUP; ++g)
                 d[g] = next(d[g], v_load_32f(t->src[i] + j + g * V32F_N), weight[i], type);
         }
-        if (stream) {
-            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_stream_32f(dst + j + g * V32F_N, d[g]);
-        } else {
-            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_store_32f(dst + j + g * V32F_N, d[g]);
-        }
+        SN_UNROLL for (int g = 0; g < GROUP; ++g) put(dst + j + g * V32F_N, d[g], stream);
     }
     rest(t, weight, j, size - j, dst, type, count);
 }
@@ -88,10 +85,9 @@ SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool s
     }
 }
 
-/* Streamed stores want an aligned address, which short arrays are not brought to. */
 static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type)
 {
-    stream = stream && size >= 8 * V32F_N;
+    stream = stream && can_align(dst, size);
     switch (type) {
     case SimdSynetEltwiseOperationProduct: pass_of(t, size, dst, stream, type); break;
     case SimdSynetEltwiseOperationSum: pass_of(t, size, dst, stream, type); break;

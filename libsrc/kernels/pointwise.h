@@ -7,6 +7,7 @@
 #ifndef SN_KERNELS_POINTWISE_H
 #define SN_KERNELS_POINTWISE_H
 
+#include "kernels/aligned.h"
 #include "kernels/install.h"
 
 /* f of a vector; p are the parameters, each in all lanes. */
@@ -27,32 +28,27 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, c
 SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst,
                             bool stream)
 {
-    const size_t head = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
+    const size_t head = aligned_head(dst, size);
     size_t i = head;
     if (head)
         v_store_tail_32f(dst, f(v_load_tail_32f(src, head), p), head);
     for (; i + (size_t)group * V32F_N <= size; i += (size_t)group * V32F_N) {
         v32f x[4];
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = f(v_load_32f(src + i + j * V32F_N), p);
-        SN_UNROLL for (int j = 0; j < group; ++j) {
-            if (stream)
-                v_stream_32f(dst + i + j * V32F_N, x[j]);
-            else
-                v_store_32f(dst + i + j * V32F_N, x[j]);
-        }
+        SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
     pointwise_rest(f, src + i, size - i, p, dst + i);
     if (stream)
         v_fence();
 }
 
-/* `count` is the number of parameters. Streamed stores want an aligned address, which short arrays are not brought to. */
+/* `count` is the number of parameters. */
 SN_INLINE void pointwise(pointwise_fn f, int count, int group, const sn_32f * src, size_t size, const sn_32f * params,
                          sn_32f * dst, bool stream)
 {
     v32f p[POINTWISE_PARAMS];
     SN_UNROLL for (int i = 0; i < count; ++i) p[i] = v_set_32f(params[i]);
-    if (stream && size >= 8 * V32F_N)
+    if (stream && can_align(dst, size))
         pointwise_by(f, group, src, size, p, dst, true);
     else
         pointwise_by(f, group, src, size, p, dst, false);
