@@ -98,7 +98,7 @@ def test_large_results_at_an_odd_address(isa: str, large: tuple[Array, Array], f
 
 
 def test_pointers_of_the_library_promise_no_alignment() -> None:
-    """The compiler warns of no float * among the sn_32f *, and takes what it points to for aligned."""
+    """gcc warns of no float * among the sn_32f *, and takes what it points to for aligned."""
     sources = list((ROOT / "libsrc").rglob("*.[ch]"))
     assert len(sources) > 100
     plain = re.compile(r"\b(?:float|uint16_t)(?: const)? \*(?!/)")

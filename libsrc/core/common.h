@@ -40,7 +40,7 @@
 /*
  * Elements of the caller's arrays, which may lie at any byte address: pointers have these types, so that the compiler counts
  * on no alignment. But for that they are the types of the public functions, float and uint16_t. All pointers to floats are
- * written so, those to memory of the library too: nobody has to know whose array it is, and no compiler warns of a mix.
+ * written so, those to memory of the library too: nobody has to know whose array it is, and gcc warns of no mix.
  */
 typedef float sn_32f __attribute__((aligned(1)));
 typedef uint16_t sn_16b __attribute__((aligned(1)));

@@ -45,7 +45,7 @@ static void inner_by_row(const void * job, void * context, void * const * a)
 {
     const struct inner * p = job;
     inner(job, context, a);
-    const sn_32f * weight = a[1], * bias = a[2], * dst = a[3];
+    const float * weight = a[1], * bias = a[2], * dst = a[3];
     for (size_t i = 0; i < p->count; ++i) {
         float alone;
         SimdSynetInnerProductLayerForward(a[0], weight + i * p->size, bias + i, 1, p->size, &alone);
