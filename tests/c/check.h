@@ -28,12 +28,15 @@
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts work
+ * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts work
  * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
  * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
  * that the error text is empty, that the result agrees with base's (by default to the bit), and that the three results have
  * the same bits. A crash is reported and counted as a failure of the case. Every failure prints a command line that repeats
  * it.
+ *
+ * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data: they
+ * belong to the job, with the alignment of their type.
  *
  * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
  * matters; a case that is left out by --function or --case does not change the others. For random geometries use
@@ -51,6 +54,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/common.h"
 #include "core/numeric.h"
 #include "simdnet.h"
 
@@ -113,9 +117,6 @@ void * check_in(const char * name, enum check_type type, size_t count, enum chec
 void * check_inout(const char * name, enum check_type type, size_t count, enum check_fill fill); /* read, then written */
 void check_out(const char * name, enum check_type type, size_t count);                           /* written only */
 
-/* The array declared last may lie at any byte address, whatever its type. */
-void check_any_address(void);
-
 /* The array declared last may be NULL: check_refused_null() leaves it alone. */
 void check_optional(void);
 
@@ -154,8 +155,8 @@ void check_empty(check_call_fn call, const void * job);
  * 0 for what is of no interest. In --bench, check_run() and the others do nothing: the family's function calls this too. */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
-/* For use inside a call: `count` floats, ending at an unreadable page and full of NaN, that live until the call's end. */
-float * check_buffer(size_t count);
+/* For use inside a call: bytes that lie as the case's arrays do, are floats of NaN, and live until the call's end. */
+void * check_buffer(size_t bytes);
 
 /* A condition that a family's own test has computed, counted as a case; the text tells what went wrong. */
 void check_that(bool condition, const char * function, const char * text, ...) __attribute__((format(printf, 3, 4)));

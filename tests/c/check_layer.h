@@ -25,7 +25,7 @@ struct check_layer_family {
     size_t (*external_size)(const void * context), (*internal_size)(const void * context);
     size_t unit, weight_unit; /* bytes: what both sizes count, and the least that a context keeps of a weight */
     bool stats;               /* SetParams takes statistics */
-    bool narrow;              /* of numbers smaller than floats: src and dst lie anywhere, weights are not subnormal */
+    bool narrow;              /* of numbers smaller than floats: weights are not subnormal */
     void * (*make)(const struct check_layer * l);
     /* SetParams with these arrays, of which some are NULL; false if `internal` has not become SimdTrue. */
     bool (*give)(const struct check_layer * l, void * context, const float * const * a);
