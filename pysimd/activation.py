@@ -9,11 +9,12 @@ from typing import Any
 
 from pysimd._arrays import Array, floats, output
 from pysimd._library import lib
-from pysimd.calls import Number, call
+from pysimd.calls import call
 
 
-def _activate(function: Any, x: Array, out: Array | None, first: Number, second: Number | None = None) -> Array:
-    src = floats(x, "x")
+def _activate(function: Any, x: Array, out: Array | None, first: Any, second: Any = None) -> Array:
+    """first, second : parameters, each a tuple of one number or a C array of it."""
+    x, src = floats(x, "x")
     out, dst = output(out, x.shape, (x,), ("x",), 1)
     if second is None:
         call(function, src, x.size, first, dst)

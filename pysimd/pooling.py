@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, pointer
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, plain, pointer
 from pysimd._geometry import (
     Layout,
     Padding,
@@ -113,6 +113,7 @@ def pooling_max(
     Raises TypeError for a dtype that is none of these, ValueError for every other argument that does not fit.
     Formula: SimdSynetPoolingMax32f, SimdSynetPoolingMax16b, SimdSynetPoolingMax8u.
     """
+    x = plain(x, "x")
     element = element_of(x, "x", (FLOAT32, BFLOAT16, UINT8))
     across: Any = (1, 1, (0, 0)) if element is FLOAT32 else None
     if not kernel_c == stride_c == 1 or padding_c != 0:
@@ -148,7 +149,7 @@ def pooling_average(
 
     A window without any cell of the image gives 0, or NaN with `exclude_pad`. Formula: SimdSynetPoolingAverage.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
     out, dst = output(out, plan.dst_shape, (x,), ("x",))
     _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude_pad else 0)
