@@ -272,7 +272,9 @@ def fused9(x0: Array, x1: Array, scale: Array, bias: Array) -> tuple[Array, Arra
 
 
 def relu(x: Array, slope: float) -> Array:
-    """One product at most that is not 0, so exact; a NaN comes through."""
+    """One product at most that is not 0, so exact; a NaN comes through. Slope 0 is no product, so -inf gives 0."""
+    if slope == 0:
+        return np.where(x < 0, np.float32(0), x)
     s = np.float32(slope)
     with np.errstate(all="ignore"):
         positive = np.where(x < 0, np.float32(0), x)

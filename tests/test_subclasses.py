@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -22,6 +22,10 @@ CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
 
 def refuse(*arguments: Any, **options: Any) -> Any:
     raise AssertionError("the subclass was consulted")
+
+
+def constant(value: Any) -> Any:
+    return property(lambda self: value)
 
 
 def claims(x: Array, factor: int) -> dict[str, Any]:
@@ -44,7 +48,7 @@ def claims(x: Array, factor: int) -> dict[str, Any]:
     }
     methods = ["view", "reshape", "astype", "__getitem__", "__len__", "__array__", "__array_ufunc__", "__array_function__"]
     methods += ["__array_wrap__", "__buffer__"]
-    return {**{name: property(lambda self, v=v: v) for name, v in attributes.items()}, **dict.fromkeys(methods, refuse)}
+    return {**{name: constant(value) for name, value in attributes.items()}, **dict.fromkeys(methods, refuse)}
 
 
 def lying(x: Array, *names: str, factor: int = 1000) -> Array:
@@ -65,7 +69,8 @@ LIES = [(), ("shape",), ("size",), ("dtype",), ("shape", "size", "ndim"), ("base
 
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_about_arguments(name: str) -> None:
-    function, *arguments = samples.calls(np.random.default_rng(SEED))[name]
+    function, *given = samples.calls(np.random.default_rng(SEED))[name]
+    arguments: Any = given
     expected = bits(function(*arguments[0], **arguments[1]))
     for place in places(arguments):
         for lies in LIES:
@@ -78,7 +83,8 @@ def test_claims_about_arguments(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_about_outputs(name: str) -> None:
     """One of another size is refused, whatever it claims; one of the right size is written and given back."""
-    function, *arguments = samples.calls(np.random.default_rng(SEED))[name]
+    function, *given = samples.calls(np.random.default_rng(SEED))[name]
+    arguments: Any = given
     result = function(*arguments[0], **arguments[1])
     expected = bits(result)
     results = result if isinstance(result, tuple) else (result,)
@@ -91,8 +97,7 @@ def test_claims_about_outputs(name: str) -> None:
         if results[i].size:
             outs = [np.zeros_like(y) for y in results]
             memory = np.zeros((1, *results[i].shape[1:]), results[i].dtype)
-            cls = type("Lying", (np.ndarray,), {"shape": property(lambda self, i=i: results[i].shape)})
-            outs[i] = memory.view(cls)
+            outs[i] = memory.view(type("Lying", (np.ndarray,), {"shape": constant(results[i].shape)}))
             with pytest.raises(ValueError, match=r"out1? has shape \(1,|out overlaps itself"):
                 samples.call_into(function, arguments, outs)
             assert not memory.any()
@@ -175,7 +180,7 @@ class Pretender:
     "other",
     [
         bytearray(32),
-        memoryview(np.zeros(8, np.float32)),
+        memoryview(np.zeros(8, np.float32)),  # type: ignore[arg-type]
         array.array("f", [0] * 8),
         (ctypes.c_float * 8)(),
         Pretender(),
@@ -186,7 +191,7 @@ class Pretender:
 def test_other_objects_with_a_buffer_are_refused(other: Any) -> None:
     x = np.ones(8, np.float32)
     context = pysimd.Add16b((8,))
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: pysimd.relu(other),
         lambda: pysimd.relu(x, out=other),
         lambda: pysimd.add_bias(x, other),
@@ -195,6 +200,7 @@ def test_other_objects_with_a_buffer_are_refused(other: Any) -> None:
         lambda: pysimd.gemm(other, other),
         lambda: context.forward(x, other),
         lambda: context.forward(x, x, out=other),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(TypeError, match=f"is a {type(other).__name__}, expected a numpy.ndarray"):
             call()
