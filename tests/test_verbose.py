@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 from support import ROOT, floats
-from test_infrastructure import python
+from support import python
 from test_lowlevel import DECLARATIONS
 
 import pysimd
