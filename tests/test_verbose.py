@@ -8,8 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from support import ROOT, floats
-from support import python
+from support import ROOT, floats, python
 from test_lowlevel import DECLARATIONS
 
 import pysimd
