@@ -60,7 +60,7 @@ done
 refuses() {
     local said
     said=$(SIMDNET_LIBRARY=$2 "$work/$1/bin/python" -I -c 'import pysimd' 2>&1 | tail -n 1) || true
-    [[ $said == "ImportError: "*"$2"*"$3"* ]] || { echo "FAIL: with $2 an import says: $said"; exit 1; }
+    [[ $said == "ImportError: "*"$2"* && $said == *"$3"* ]] || { echo "FAIL: with $2 an import says: $said"; exit 1; }
 }
 
 # try_package NAME WHAT...: installs it in an environment of its own and uses it in a folder of its own

@@ -183,7 +183,7 @@ def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: 
     """Where ceil_mode has windows that run past it; also prepared, and each image of a batch."""
     for image, kernel, stride, padding, averages in CUT_OFF:
         factors = np.array([[1, -2, 4], [8, -16, 32]])[:, :, None, None]  # of images and channels
-        x, y = (np.float32(factors * np.array(values)) for values in (image, averages))
+        x, y = ((factors * np.array(values)).astype(np.float32) for values in (image, averages))
         if layout == "nhwc":
             x, y = np.moveaxis(x, 1, -1).copy(), np.moveaxis(y, 1, -1)
         options: dict[str, Any] = {"kernel": kernel, "stride": stride, "padding": padding, "layout": layout}
