@@ -14,6 +14,7 @@ from support import Array, floats
 import pysimd
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+Place = tuple[Any, ...]  # where an array is in (args, kwargs)
 
 STAGES = (
     pysimd.ConvolutionStage(1, 16, activation="relu"),
@@ -156,8 +157,8 @@ def replaced(value: Any, place: Place, array: Array) -> Any:
     return changed if isinstance(value, dict) else type(value)(changed)
 
 
-def call(function: Callable[..., Any], arguments: Any, outs: list[Array]) -> None:
-    """With these outputs, which some functions name one by one."""
+def call_into(function: Callable[..., Any], arguments: Any, outs: list[Array]) -> None:
+    """Calls a function with these outputs, which some functions name one by one."""
     args, kwargs = arguments
     if function is pysimd.fused9 and len(outs) == 2:
         function(*args, **kwargs, out=outs[0], out1=outs[1])

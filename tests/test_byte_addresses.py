@@ -53,7 +53,7 @@ def test_functions_take_arrays_at_any_byte_address(isa: str, name: str) -> None:
         moved = all_laid(arguments, begin)
         assert bits(as_list(function(*moved[0], **moved[1]))) == bits(expected)
         outs = [laid(np.zeros_like(result), begin) for result in expected]
-        samples.call(function, moved, outs)
+        samples.call_into(function, moved, outs)
         assert bits(outs) == bits(expected)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import samples
+from samples import at, places, replaced
 
 import pysimd
 
@@ -20,8 +21,8 @@ def assert_views_are_refused(name: str, function: Callable[..., Any], arguments:
     """Of each argument that is no larger than an output; gives how many were."""
     result = function(*arguments[0], **arguments[1])
     expected, refused = list(result) if isinstance(result, tuple) else [result], 0
-    for place in samples.places(arguments):
-        source = samples.at(arguments, place)
+    for place in places(arguments):
+        source = at(arguments, place)
         for i, y in enumerate(expected):
             if source.nbytes > y.nbytes or source.size == 0:
                 continue
@@ -33,20 +34,20 @@ def assert_views_are_refused(name: str, function: Callable[..., Any], arguments:
             before = outs[i].tobytes()
             alike = (view.shape, view.dtype) == (y.shape, y.dtype)
             try:
-                samples.call(function, samples.replaced(arguments, place, view), outs)
+                samples.call_into(function, replaced(arguments, place, view), outs)
             except ValueError as error:
                 assert "overlaps" in str(error), place
                 assert outs[i].tobytes() == before, place
                 refused += 1
                 if alike:
                     with pytest.raises(ValueError, match="overlaps"):
-                        samples.call(function, samples.replaced(arguments, place, outs[i]), outs)
+                        samples.call_into(function, replaced(arguments, place, outs[i]), outs)
             else:
                 assert alike or name in COPYING, place
                 assert [out.tobytes() for out in outs] == [e.tobytes() for e in expected], place
                 if alike:
                     view[...] = source
-                    samples.call(function, samples.replaced(arguments, place, outs[i]), outs)
+                    samples.call_into(function, replaced(arguments, place, outs[i]), outs)
                     assert outs[i].tobytes() == y.tobytes(), place
     return refused
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT
+from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library
 
 import pysimd
 
@@ -64,10 +64,27 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert sorted(line.split()[1].split(">")[0] for line in needs) == ["cffi", "numpy"]
 
 
-def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
-    target = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the wheel is installed."""
+    target = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:  # what installing it does
         archive.extractall(target)
+    return target
+
+
+@pytest.mark.parametrize("kind", NO_LIBRARIES)
+def test_what_is_no_library_is_refused_by_what_is_installed(site: Path, tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, site)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler")
+@pytest.mark.parametrize("kind", OTHER_LIBRARIES)
+def test_another_version_is_refused_by_what_is_installed(site: Path, tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, site)
+
+
+def test_installed_elsewhere(site: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np, pysimd, pysimd._library as l\n"
@@ -75,8 +92,8 @@ def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
         "assert 'pycparser' not in sys.modules  # the declarations were parsed when the wheel was built"
     )
     environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
-    printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path, env=environment)
-    assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
+    printed = run(sys.executable, "-c", code, str(site), cwd=tmp_path, env=environment)
+    assert printed.split(" ", 1) == [str(site / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
 
 
 #: A document, and what in it states a size in MB.
