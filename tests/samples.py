@@ -130,8 +130,6 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
 
 # ---- what tests do with the arguments
 
-Place = tuple[Any, ...]  # where an array is in (args, kwargs)
-
 
 def places(value: Any, place: Place = ()) -> Iterator[Place]:
     """Where there are arrays in arguments."""
