@@ -47,7 +47,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIMDNET_VERSION "0.1.0"
+#define SIMDNET_VERSION "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {
