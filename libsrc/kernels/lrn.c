@@ -46,10 +46,12 @@ SN_INLINE struct power power_of(const float * k, int kind)
     return (struct power){v_set_32f(k[0]), v_set_32f(k[1]), v_set_32f(k[2]), kind == QUARTERS ? (int)(4 * k[2]) : kind};
 }
 
-SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind)
+/* Of n values, if they are less than a vector: there is no sum beside them, and the power of k0 alone may be none. */
+SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind, size_t n)
 {
-    const v32f base = v_fma_32f(sum, p->k1, p->k0);
-    v32f root;
+    v32f base = v_fma_32f(sum, p->k1, p->k0), root;
+    if (n < V32F_N)
+        base = v_ones_behind_32f(base, n);
     if (kind == OTHER)
         return v_mul_32f(x, v_pow_32f(base, p->exponent));
     switch (kind == QUARTERS ? p->quarters : kind) {
@@ -104,6 +106,7 @@ static void sums_by_doubling(const float * q, size_t number, size_t n, size_t pi
     while (digit <= n / 2)
         digit *= 2;
     memcpy(sum, q, (number + n - 1) * pitch * sizeof(float));
+    v_store_32f(sum + (number + n - 1) * pitch, v_zero_32f());
     while (digit /= 2) {
         const bool odd = n & digit;
         const size_t size = (number + n - 2 * m - odd) * pitch;
@@ -151,7 +154,7 @@ SN_INLINE void planes_by_ring(const struct planes * p, int n, int kind)
             SN_UNROLL for (int j = 0; j + 1 < n; ++j) q[j] = v_load_32f(row[j] + i);
             q[n - 1] = last ? square(load(last + i, size - i)) : v_zero_32f();
             v_store_32f(oldest + i, q[n - 1]);
-            store(dst + i, scaled(load(x + i, size - i), sum_of(q, n), &power, kind), size - i);
+            store(dst + i, scaled(load(x + i, size - i), sum_of(q, n), &power, kind, size - i), size - i);
         }
     }
 }
@@ -170,7 +173,7 @@ SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, float * 
     for (size_t c = 0; c < p->channels; ++c)
         for (size_t i = 0; i < size; i += V32F_N) {
             const v32f x = load(p->src + c * p->stride + i, size - i), s = v_load_32f(sum + c * WIDE + i);
-            store(p->dst + c * p->stride + i, scaled(x, s, &power, kind), size - i);
+            store(p->dst + c * p->stride + i, scaled(x, s, &power, kind, size - i), size - i);
         }
 }
 
@@ -229,7 +232,7 @@ SN_INLINE void scale_pixels(const struct pixels * p, int n, int kind)
         const float * x = p->src + j * channels, * q = p->q + j * p->pitch;
         float * dst = p->dst + j * channels;
         for (size_t c = 0; c < channels; c += V32F_N)
-            store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind), channels - c);
+            store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind, channels - c), channels - c);
     }
 }
 

@@ -70,9 +70,11 @@ static void FN(collect_rows)(const struct FN(reach) * r, const struct layout * l
             FN(collect_phases)(r, n, e, o, false);
     }
     for (size_t f = 0; f < l->phases; ++f)
-        for (int i = 0; i < (two ? 2 : 1); ++i)
+        for (int i = 0; i < (two ? 2 : 1); ++i) {
             for (size_t x = l->data[f] + l->count[f]; x < l->end[f]; x += LANES)
                 WORD(store)(row[i] + x, IDENTITY);
+            WORD(store)(row[i] + l->end[f], IDENTITY); /* what the last vectors of outputs read beyond theirs */
+        }
 }
 
 struct FN(taps) {

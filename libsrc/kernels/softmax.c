@@ -238,7 +238,7 @@ SN_INLINE void grouped_rows(const float * src, size_t outer, size_t count, size_
     struct group groups[3] = {{.rows = 0}};
     v32f max[V32F_N], sum[V32F_N];
     for (size_t i = 0; i < V32F_N; ++i)
-        max[i] = sum[i] = v_zero_32f();
+        max[i] = sum[i] = v_set_32f(1); /* of rows that there are not */
     for (size_t o = 0, i = 0; o < outer + 2 * V32F_N; o += V32F_N, i = (i + 1) % 3) {
         groups[i].first = sn_min(o, outer);
         groups[i].rows = sn_min(outer - groups[i].first, V32F_N);

@@ -54,7 +54,8 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size
             .inside = x.inside, .size = line};
         c->table->lines_32f(&lines);
     }
-    memset(to + y.inside * line, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+    /* With the vector behind the lines, which kernels read. */
+    memset(to + y.inside * line, 0, ((c->band.lines - y.before - y.inside) * line + sn_lanes(c)) * sizeof(float));
 }
 
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job)

@@ -118,6 +118,8 @@ static void declare(const struct pool * p, enum check_fill fill)
     const void * src = check_in("src", type, size_of(p->src), fill);
     check_out("dst", type, size_of(p->dst));
     check_exact(CHECK_ZERO_FREE);
+    if ((float)p->kernel[C] * (float)p->kernel[Y] * (float)p->kernel[X] > FLT_MAX) /* cells, counted as a float */
+        check_raises();
     if (p->kind == MAX_16B && fill == CHECK_NAN)
         check_anything();
     else if (type == CHECK_32F && (is_average(p->kind) || fill == CHECK_NAN))
