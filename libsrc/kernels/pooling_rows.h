@@ -85,6 +85,17 @@ struct FN(taps) {
 /* u vectors at x reduced over the taps. */
 SN_INLINE void FN(reduce_taps)(REDUCTION * v, int u, const struct FN(taps) * t, size_t x)
 {
+#if HAS_DIVISOR
+    if (is_long(t->count[0] + t->count[1], 1)) {
+        v32f w[4];
+        sum_terms(v, u, &(struct terms){t->p[0] + x, t->count[0], t->step, 1, 0, 0}, true);
+        if (t->count[1]) {
+            sum_terms(w, u, &(struct terms){t->p[1] + x, t->count[1], t->step, 1, 0, 0}, true);
+            add_vectors(v, w, u);
+        }
+        return;
+    }
+#endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = RESUME(WORD(load)(t->p[0] + x + i * LANES));
