@@ -1,7 +1,8 @@
 /*
  * What a context holds, and the memory that it computes in, is neither read nor written beyond its end: each block that the
  * library allocates ends at a page that may not be touched. Its allocations all end in posix_memalign(), which is replaced
- * here, with free(). (The arrays of the caller are put against such pages by the checker.)
+ * here, with free(). (The arrays of the caller are put against such pages by the checker.) A block that was released is
+ * unmapped, so that it is not released again unnoticed, whichever allocation of SetParams failed before.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,6 +36,8 @@ static struct block {
     size_t bytes; /* with the page behind them */
 } blocks[BLOCKS];
 
+static size_t failing; /* the number of the allocation that fails, from here on; 0 for none */
+
 extern void __libc_free(void * block);
 
 int posix_memalign(void ** block, size_t align, size_t size)
@@ -44,8 +47,9 @@ int posix_memalign(void ** block, size_t align, size_t size)
     struct block * b = blocks;
     while (b < blocks + BLOCKS && b->begin)
         ++b;
-    char * begin = b < blocks + BLOCKS ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                       : MAP_FAILED;
+    const bool fails = failing && --failing == 0;
+    char * begin = !fails && b < blocks + BLOCKS ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                                 : MAP_FAILED;
     if (begin == MAP_FAILED)
         return ENOMEM;
     char * const end = (char *)((uintptr_t)(begin + bytes - page) & ~(uintptr_t)(most - 1));
@@ -138,19 +142,47 @@ static void deconvolution_32f(SimdConvolutionParameters p)
     SimdRelease(c);
 }
 
-static void merged_convolution_32f(size_t from, size_t to)
+/* An expansion, a depthwise convolution, a projection. */
+static void * merged(size_t from, size_t to)
 {
     const SimdTensorFormatType nhwc = SimdTensorFormatNhwc;
     SimdConvolutionParameters p[3] = {shape(SimdTensorData32f, nhwc, from, to - to % 2),
                                       shape(SimdTensorData32f, nhwc, to - to % 2, to - to % 2 + 1),
                                       shape(SimdTensorData32f, nhwc, to - to % 2, from - from % 2)};
     p[1].group = p[1].dstC = p[1].srcC;
-    const float * const weights[3] = {weight, weight, weight};
-    void * c = SimdSynetMergedConvolution32fInit(1, p, 3, SimdFalse);
+    return SimdSynetMergedConvolution32fInit(1, p, 3, SimdFalse);
+}
+
+static const float * const weights[3] = {weight, weight, weight};
+
+static void merged_convolution_32f(size_t from, size_t to)
+{
+    void * c = merged(from, to);
     SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
     SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
     TEST_NO_ERROR();
     SimdRelease(c);
+}
+
+/* Released, or given its weights and then released, after an allocation of SetParams failed: of each stage in turn. */
+static void merged_convolution_32f_after_a_failure(void)
+{
+    for (size_t stage = 1; stage <= 3; ++stage)
+        for (int again = 0; again < 2; ++again) {
+            void * c = merged(20, 30);
+            snprintf(text, sizeof(text), "released again, allocation %zu failed on %s", stage, SimdnetActiveIsa());
+            failing = stage;
+            SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
+            TEST_REFUSED(2, "SimdSynetMergedConvolution32fSetParams: ");
+            TEST(failing == 0 && SimdSynetMergedConvolution32fInternalBufferSize(c) == 0);
+            if (again) {
+                SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
+                SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
+                TEST_NO_ERROR();
+            }
+            SimdRelease(c);
+            TEST_NO_ERROR();
+        }
 }
 
 static void all_of(size_t from, size_t to)
@@ -181,6 +213,7 @@ int main(void)
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
         for (size_t to = 1; to < MOST - 2; ++to)
             all_of(1 + to % 7 * 3, to);
+        merged_convolution_32f_after_a_failure();
     }
     return test_end();
 }
