@@ -170,8 +170,7 @@ def pooling_average(
         divisor = count if exclude_pad else whole[0] * whole[1]
         with np.errstate(invalid="ignore", divide="ignore"):
             out[:, dy, dx] = cells.sum(1) / np.float64(divisor)
-            # count additions and a division, or a rounded reciprocal and a product
-            bound[:, dy, dx] = (count + 2) * EPS * np.abs(cells).sum(1) / np.float64(divisor) + TINY
+            bound[:, dy, dx] = (np.log2(max(count, 1)) + 8) * EPS * np.abs(cells).sum(1) / np.float64(divisor) + TINY
     return out, bound
 
 

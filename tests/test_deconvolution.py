@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,13 @@ def example(rng: np.random.Generator) -> tuple[pysimd.Deconvolution32f, Array, A
     context.set_params(floats(rng, *context.weight_shape), floats(rng, 12), floats(rng, 12))
     x = floats(rng, 2, 5, 6, 8)
     return context, x, context(x)
+
+
+def test_init_with_a_huge_stride_is_quick(isa: str) -> None:
+    begin = time.process_time()
+    with pysimd.Deconvolution32f((2, 3, 1), 1, kernel=1, stride=(2**26 + 1, 1)) as layer:
+        assert layer.dst_shape == (2**26 + 2, 3, 1)
+    assert time.process_time() - begin < 0.5
 
 
 def test_life(isa: str, rng: np.random.Generator) -> None:

@@ -154,6 +154,14 @@ def check_average(image: Array, layout: str, kernel: Any, stride: Any, padding: 
     assert_within(reference.to_chw(y, layout), expected, bound)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_average_of_a_large_map_is_near_the_sum(isa: str, rng: np.random.Generator, layout: str) -> None:
+    image = np.abs(floats(rng, 17, 640, 640))
+    y = pysimd.pooling_average(reference.from_chw(image, layout), kernel=640, layout=layout)
+    mean = image.astype(np.float64).mean(axis=(1, 2), keepdims=True)
+    assert_within(reference.to_chw(y, layout), mean, (np.log2(640 * 640) + 8) * 2.0**-24 * mean)
+
+
 @given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), exclude_pad=st.booleans())
 def test_average_any_geometry(isa: str, geometry: Any, layout: str, exclude_pad: bool) -> None:
     height, width, channels, kernel, stride, padding, ceil = geometry

@@ -35,7 +35,7 @@ typedef void (*sn_convolution_8i_fn)(const SimdConvolutionParameters * p, const 
  */
 struct sn_result_8i {
     bool bytes;
-    bool tame; /* of bytes: no sum makes v * scale + zero leave the range of int32 */
+    bool bounded; /* of bytes: no sum makes v * scale + zero leave the range of int32 */
     const sn_32f * norm, * bias;
     const sn_32f * scale;
     float zero;

@@ -400,7 +400,7 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
         copy += copy ? plan.pixels * pixel : 0;
     }
     /* The last pixels are done where there is room behind them. */
-    float room[4][JOINED_REST + V32F_N];
+    float room[4][JOINED_REST + V32F_N] = {{0}};
     while (number) {
         const size_t n = sn_min(number, plan.pixels);
         memcpy(room[0], a, n * aSize * sizeof(float));

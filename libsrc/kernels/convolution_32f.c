@@ -28,6 +28,8 @@ static void columns_32f(const struct sn_columns_32f * g)
                 v_store_32f(to + j, g->exact ? v_load_tail_32f(from + j, count - j) : v_load_32f(from + j));
             to += count;
         }
+        for (; to < row + g->width; to += V32F_N)
+            v_store_32f(to, v_zero_32f());
     }
 }
 

@@ -114,12 +114,12 @@ struct block {
     SN_ALIGNED int32_t wait[PIECE * ROWS * V8U_N];
 };
 
-/* What a loop is an instance for: any result; tame bytes of some channels, of HALF, or of V8U_N; plain ones. */
-enum kind { ANY_RESULT, SOME, TAME_HALF, TAME, PLAIN_HALF, PLAIN, KINDS };
+/* What a loop is an instance for: any result; bounded bytes of some channels, of HALF, or of V8U_N; plain ones. */
+enum kind { ANY_RESULT, SOME, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
 
 SN_INLINE bool is_plain(enum kind kind) { return kind >= PLAIN_HALF; }
-SN_INLINE bool is_whole(enum kind kind) { return kind == TAME || kind == PLAIN; }
-SN_INLINE bool is_half(enum kind kind) { return kind == TAME_HALF || kind == PLAIN_HALF; }
+SN_INLINE bool is_whole(enum kind kind) { return kind == BOUNDED || kind == PLAIN; }
+SN_INLINE bool is_half(enum kind kind) { return kind == BOUNDED_HALF || kind == PLAIN_HALF; }
 
 /* Constants for all lanes, as the weights are. */
 SN_INLINE void spread_constants(struct block * b, size_t n, size_t times)
@@ -328,15 +328,15 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
     static __attribute__((noinline)) void name##_halved(struct block * b) { sweep_line(b, 1, 2, kind); }
 SWEEPS(any, ANY_RESULT)
 SWEEPS(some, SOME)
-SWEEPS(tame_half, TAME_HALF)
-SWEEPS(tame, TAME)
+SWEEPS(bounded_half, BOUNDED_HALF)
+SWEEPS(bounded, BOUNDED)
 SWEEPS(plain_half, PLAIN_HALF)
 SWEEPS(plain, PLAIN)
 
 typedef void (*sweep_fn)(struct block * b);
-static const sweep_fn sweep_two[KINDS] = {any_two, some_two, tame_half_two, tame_two, plain_half_two, plain_two};
-static const sweep_fn sweep_one[KINDS] = {any_one, some_one, tame_half_one, tame_one, plain_half_one, plain_one};
-static const sweep_fn sweep_halved[KINDS] = {any_halved, some_halved, tame_half_halved, tame_halved, plain_half_halved,
+static const sweep_fn sweep_two[KINDS] = {any_two, some_two, bounded_half_two, bounded_two, plain_half_two, plain_two};
+static const sweep_fn sweep_one[KINDS] = {any_one, some_one, bounded_half_one, bounded_one, plain_half_one, plain_one};
+static const sweep_fn sweep_halved[KINDS] = {any_halved, some_halved, bounded_half_halved, bounded_halved, plain_half_halved,
     plain_halved};
 
 /* Rows from y on, `rows` of them, and as many others with them if none of them needs padding. The next row. */
@@ -362,9 +362,9 @@ static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 static enum kind kind_of(const struct block * b)
 {
     const bool plain = result_is_plain(&b->result, b->channels);
-    return !result_is_tame(&b->result) ? ANY_RESULT
-           : b->channels == V8U_N      ? (plain ? PLAIN : TAME)
-           : b->channels == HALF       ? (plain ? PLAIN_HALF : TAME_HALF)
+    return !result_is_bounded(&b->result) ? ANY_RESULT
+           : b->channels == V8U_N      ? (plain ? PLAIN : BOUNDED)
+           : b->channels == HALF       ? (plain ? PLAIN_HALF : BOUNDED_HALF)
                                        : SOME;
 }
 

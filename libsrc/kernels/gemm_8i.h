@@ -6,7 +6,7 @@
  *   tile_dot(sum, a, b)   sum, and in each lane the products of the group of a with the group of b
  *   tile_load(p)          4 bytes of A in every lane, as tile_dot wants them
  *
- * Sums go through an array in the first cache to their results, but for bytes of tame values where a register file of 32
+ * Sums go through an array in the first cache to their results, but for bytes of bounded values where a register file of 32
  * has room for the sums and the constants of one vector after the other: storing and loading 24 sums takes 12 to 20 % of the
  * time that 64 channels take.
  */
@@ -84,7 +84,7 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, 
         tile(g, a, sums, rows, vectors);                                                                                    \
     }
 
-/* The bytes of four whole vectors of sums, as result_tame() makes them; `plain` is a constant. */
+/* The bytes of four whole vectors of sums, as result_bounded() makes them; `plain` is a constant. */
 SN_INLINE void tile_results(const struct sn_result_8i * r, v32i sum[TILE_ROWS][TILE_VECTORS], uint8_t * c, size_t step,
                             int rows, bool plain)
 {
@@ -116,7 +116,7 @@ SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * 
         tile_results(g->result, sum, c, g->cStepX, rows, false);
 }
 
-/* An instance of four vectors with results that are tame bytes. */
+/* An instance of four vectors with results that are bounded bytes. */
 #define TILE_BYTES(rows)                                                                                                    \
     static __attribute__((noinline, unused)) void tile_bytes_##rows(const struct sn_dot * g, const uint8_t * a,         \
                                                                     uint8_t * c, bool plain)                                \
@@ -124,7 +124,7 @@ SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * 
         tile_bytes(g, a, c, rows, plain);                                                                                   \
     }
 
-/* The same cut of rows as tile_column() makes, for a whole panel of four vectors whose results are tame bytes. */
+/* The same cut of rows as tile_column() makes, for a whole panel of four vectors whose results are bounded bytes. */
 SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * tiles, size_t rows)
 {
     const bool plain = result_is_plain(g->result, V8U_N);

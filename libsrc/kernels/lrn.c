@@ -3,9 +3,8 @@
  *
  * Sums add up what belongs to a window and nothing else: a running sum, which adds one square and subtracts another,
  * would lose small values beside large ones. Up to SMALL channels on either side are added pairwise, each time anew; more
- * by doubling: sums of 1, 2, 4 ... neighbours, and one more where the number is odd, log2 of the window in all. Either
- * way the order of the additions is the same for every channel and position, and the error grows with the logarithm of
- * the window.
+ * by doubling: sums of 1, 2, 4 ... neighbours. Either way the order of the additions is the same for every channel and
+ * position, and the error grows with the logarithm of the window.
  *
  * NCHW: strips of positions; the squares of the channels in the window are in a ring of rows that stays in the first
  * cache. NHWC: the squares of some pixels, with `half` zeros between two, are one array, and a sum is of neighbours in
@@ -46,10 +45,12 @@ SN_INLINE struct power power_of(const sn_32f * k, int kind)
     return (struct power){v_set_32f(k[0]), v_set_32f(k[1]), v_set_32f(k[2]), kind == QUARTERS ? (int)(4 * k[2]) : kind};
 }
 
-SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind)
+/* Of n values, if they are less than a vector: there is no sum beside them, and the power of k0 alone may be none. */
+SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind, size_t n)
 {
-    const v32f base = v_fma_32f(sum, p->k1, p->k0);
-    v32f root;
+    v32f base = v_fma_32f(sum, p->k1, p->k0), root;
+    if (n < V32F_N)
+        base = v_ones_behind_32f(base, n);
     if (kind == OTHER)
         return v_mul_32f(x, v_pow_32f(base, p->exponent));
     switch (kind == QUARTERS ? p->quarters : kind) {
@@ -95,25 +96,25 @@ SN_INLINE v32f sum_of(v32f * q, int n)
 }
 
 /*
- * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays
- * have room for a vector more. From m to 2 * m rows, or to 2 * m + 1, as the binary digits of n say.
+ * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have
+ * room for a vector more. A row of q becomes the sum of 2, 4, 8 ... rows, of which those that make up n, as its binary digits
+ * say, are added, the least first: no value goes through more than log2(n) + 1 additions.
  */
-static void sums_by_doubling(const sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
+static void sums_by_doubling(sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
 {
-    size_t digit = 1, m = 1;
-    while (digit <= n / 2)
-        digit *= 2;
-    memcpy(sum, q, (number + n - 1) * pitch * sizeof(float));
-    while (digit /= 2) {
-        const bool odd = n & digit;
-        const size_t size = (number + n - 2 * m - odd) * pitch;
-        for (size_t i = 0; i < size; i += V32F_N) {
-            v32f s = v_add_32f(v_load_32f(sum + i), v_load_32f(sum + i + m * pitch));
-            if (odd)
-                s = v_add_32f(s, v_load_32f(q + i + 2 * m * pitch));
-            v_store_32f(sum + i, s);
+    const size_t size = number * pitch;
+    size_t rows = number + n - 1, done = 0; /* sums of `done` rows are in `sum` */
+    for (size_t m = 1; m <= n; m *= 2) {
+        if (n & m) {
+            for (size_t i = 0; i < size; i += V32F_N) {
+                const v32f s = v_load_32f(q + i + done * pitch);
+                v_store_32f(sum + i, done ? v_add_32f(v_load_32f(sum + i), s) : s);
+            }
+            done += m;
         }
-        m = 2 * m + odd;
+        rows -= m;
+        for (size_t i = 0; done < n && i < rows * pitch; i += V32F_N)
+            v_store_32f(q + i, v_add_32f(v_load_32f(q + i), v_load_32f(q + i + m * pitch)));
     }
 }
 
@@ -151,7 +152,7 @@ SN_INLINE void planes_by_ring(const struct planes * p, int n, int kind)
             SN_UNROLL for (int j = 0; j + 1 < n; ++j) q[j] = v_load_32f(row[j] + i);
             q[n - 1] = last ? square(load(last + i, size - i)) : v_zero_32f();
             v_store_32f(oldest + i, q[n - 1]);
-            store(dst + i, scaled(load(x + i, size - i), sum_of(q, n), &power, kind), size - i);
+            store(dst + i, scaled(load(x + i, size - i), sum_of(q, n), &power, kind, size - i), size - i);
         }
     }
 }
@@ -170,7 +171,7 @@ SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, sn_32f *
     for (size_t c = 0; c < p->channels; ++c)
         for (size_t i = 0; i < size; i += V32F_N) {
             const v32f x = load(p->src + c * p->stride + i, size - i), s = v_load_32f(sum + c * WIDE + i);
-            store(p->dst + c * p->stride + i, scaled(x, s, &power, kind), size - i);
+            store(p->dst + c * p->stride + i, scaled(x, s, &power, kind, size - i), size - i);
         }
 }
 
@@ -229,7 +230,7 @@ SN_INLINE void scale_pixels(const struct pixels * p, int n, int kind)
         const sn_32f * x = p->src + j * channels, * q = p->q + j * p->pitch;
         sn_32f * dst = p->dst + j * channels;
         for (size_t c = 0; c < channels; c += V32F_N)
-            store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind), channels - c);
+            store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind, channels - c), channels - c);
     }
 }
 
@@ -251,9 +252,10 @@ static void wide_pixels(const sn_32f * src, size_t channels, size_t half, size_t
     const size_t pitch = sn_align(channels + half, 16), before = sn_align(half, 16), step = sn_max(PIXELS / pitch, 1);
     const size_t room = step * pitch + before + 2 * V32F_N;
     sn_32f * q = work + before, * sum = work + room;
-    memset(work, 0, room * sizeof(float));
     for (size_t s = 0, n; s < number; s += n, src += n * channels, dst += n * channels) {
         n = sn_min(number - s, step);
+        if (s == 0 || half > SMALL) /* the sums overwrite the zeros */
+            memset(work, 0, room * sizeof(float));
         for (size_t j = 0; j < n; ++j)
             for (size_t c = 0; c < channels; c += V32F_N)
                 v_store_32f(q + j * pitch + c, square(load(src + j * channels + c, channels - c)));

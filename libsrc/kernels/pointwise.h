@@ -9,11 +9,18 @@
 
 #include "kernels/aligned.h"
 #include "kernels/install.h"
+#include "kernels/vec_math.h"
 
 /* f of a vector; p are the parameters, each in all lanes. */
 typedef v32f (*pointwise_fn)(v32f x, const v32f * p);
 
 enum { POINTWISE_PARAMS = 2 };
+
+/* n results, less than a vector. */
+SN_INLINE void pointwise_tail(pointwise_fn f, const sn_32f * src, size_t n, const v32f * p, sn_32f * dst)
+{
+    v_store_tail_32f(dst, f(v_ones_behind_32f(v_load_tail_32f(src, n), n), p), n);
+}
 
 SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst)
 {
@@ -21,7 +28,7 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, c
     for (; i + V32F_N <= size; i += V32F_N)
         v_store_32f(dst + i, f(v_load_32f(src + i), p));
     if (i < size)
-        v_store_tail_32f(dst + i, f(v_load_tail_32f(src + i, size - i), p), size - i);
+        pointwise_tail(f, src + i, size - i, p, dst + i);
 }
 
 /* group: vectors of a turn, at most 4. */
@@ -31,7 +38,7 @@ SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_
     const size_t head = aligned_head(dst, size);
     size_t i = head;
     if (head)
-        v_store_tail_32f(dst, f(v_load_tail_32f(src, head), p), head);
+        pointwise_tail(f, src, head, p, dst);
     for (; i + (size_t)group * V32F_N <= size; i += (size_t)group * V32F_N) {
         v32f x[4];
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = f(v_load_32f(src + i + j * V32F_N), p);

@@ -197,6 +197,11 @@ static const int8_t first_bytes[128] = {
 /* RING: columns of overlapping windows, a power of two. NARROW: elements of a pixel. RUN: vectors of a walk. */
 enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
+/* Vectors of single elements that are reduced beside each other. */
+enum { ACCUMULATORS = 4 };
+
+#include "kernels/pooling_sums.h"
+
 #define KIND max_32f
 #define ELEMENT sn_32f
 #define VECTOR v32f

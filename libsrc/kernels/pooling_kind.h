@@ -88,10 +88,43 @@ SN_INLINE void FN(fold)(REDUCTION * v, int u, const ELEMENT * p, size_t rows, si
     }
 }
 
+#if HAS_DIVISOR
+/* `rows` rows of all planes at p added to v, unless there are none. */
+SN_INLINE void FN(add_terms)(v32f * v, int u, const struct FN(reach) * r, const sn_32f * p, size_t rows, size_t n, bool full)
+{
+    const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
+    v32f w[4];
+    if (rows == 0)
+        return;
+    sum_terms(w, u, &t, full);
+    add_vectors(v, w, u);
+}
+
+/* FN(reduce), where one chain of additions might be too long. */
+SN_INLINE void FN(reduce_long)(v32f * v0, v32f * v1, int u, const struct FN(reach) * r, size_t x, size_t n, bool full,
+                               bool two)
+{
+    sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    if (!two)
+        return;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v1[i] = v0[i];
+    FN(add_terms)(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    FN(add_terms)(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+}
+#endif
+
 /* Elements x .. x + u * LANES - 1 (with !full: the n of them that exist) reduced, for one or two rows of outputs. */
 SN_INLINE void FN(reduce)(REDUCTION * v0, REDUCTION * v1, int u, const struct FN(reach) * r, size_t x, size_t n,
                           bool full, struct known k)
 {
+#if HAS_DIVISOR
+    if (!k.common && ((!k.flat && r->planes > 1) || is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), 1))) {
+        FN(reduce_long)(v0, v1, u, r, x, n, full, k.two);
+        return;
+    }
+#endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v0[i] = FIRST(FN(load)(r->common + x, i, n, full));

@@ -39,16 +39,37 @@ static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, 
 
 /* ---- walks */
 
+#if HAS_DIVISOR
+/* The sum of the columns of x: a run of the ring up to its end, and one from its beginning. */
+SN_INLINE void FN(ring_sum)(v32f (*ring)[4], int u, struct span x, v32f * v)
+{
+    const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
+    v32f w[4];
+    sum_terms(v, u, &(struct terms){(const sn_32f *)ring[at], first, 4 * V32F_N, 1, 0, 0}, true);
+    if (first < x.count) {
+        sum_terms(w, u, &(struct terms){(const sn_32f *)ring[0], x.count - first, 4 * V32F_N, 1, 0, 0}, true);
+        add_vectors(v, w, u);
+    }
+}
+#endif
+
 /* u vectors of one row of outputs for the columns of x, which wait in the ring. */
 SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     REDUCTION v[4];
+    size_t c = x.begin + 1;
     (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = x.count ? ring[x.begin % RING][i] : RESUME(IDENTITY);
-    for (size_t c = x.begin + 1; c < x.begin + x.count; ++c) {
+#if HAS_DIVISOR
+    if (is_long(x.count, 1)) {
+        FN(ring_sum)(ring, u, x, v);
+        c += x.count;
+    }
+#endif
+    for (; c < x.begin + x.count; ++c) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
             v[i] = REDUCE(v[i], ring[c % RING][i]);

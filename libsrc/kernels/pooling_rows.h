@@ -70,9 +70,11 @@ static void FN(collect_rows)(const struct FN(reach) * r, const struct layout * l
             FN(collect_phases)(r, n, e, o, false);
     }
     for (size_t f = 0; f < l->phases; ++f)
-        for (int i = 0; i < (two ? 2 : 1); ++i)
+        for (int i = 0; i < (two ? 2 : 1); ++i) {
             for (size_t x = l->data[f] + l->count[f]; x < l->end[f]; x += LANES)
                 WORD(store)(row[i] + x, IDENTITY);
+            WORD(store)(row[i] + l->end[f], IDENTITY); /* what the last vectors of outputs read beyond theirs */
+        }
 }
 
 struct FN(taps) {
@@ -83,6 +85,17 @@ struct FN(taps) {
 /* u vectors at x reduced over the taps. */
 SN_INLINE void FN(reduce_taps)(REDUCTION * v, int u, const struct FN(taps) * t, size_t x)
 {
+#if HAS_DIVISOR
+    if (is_long(t->count[0] + t->count[1], 1)) {
+        v32f w[4];
+        sum_terms(v, u, &(struct terms){t->p[0] + x, t->count[0], t->step, 1, 0, 0}, true);
+        if (t->count[1]) {
+            sum_terms(w, u, &(struct terms){t->p[1] + x, t->count[1], t->step, 1, 0, 0}, true);
+            add_vectors(v, w, u);
+        }
+        return;
+    }
+#endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v[i] = RESUME(WORD(load)(t->p[0] + x + i * LANES));

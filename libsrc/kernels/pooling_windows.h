@@ -20,33 +20,37 @@ static void FN(fold_pixels)(ELEMENT * b, size_t pixels, size_t inner)
     }
 }
 
-/* A window of `pixels` columns of more than one element, in runs that fit a buffer. */
-static REDUCTION FN(reduce_window)(struct FN(reach) r, size_t pixels, size_t inner)
+/* A run of columns that fits a buffer. */
+static __attribute__((noinline)) VECTOR FN(reduce_run)(const struct FN(reach) * r, size_t pixels, size_t inner)
 {
     ELEMENT part[FN(ROW) + LANES] __attribute__((aligned(64)));
-    REDUCTION v = RESUME(IDENTITY);
-    for (size_t now; pixels; pixels -= now) {
-        now = sn_min(pixels, FN(ROW) / inner);
-        FN(collect_vectors)(&r, now * inner, part, part, false);
-        FN(fold_pixels)(part, now, inner);
-        v = REDUCE(v, ENTER(WORD(load)(part))); /* of which `inner` lanes count */
-        r.common += now * inner;
-    }
-    return v;
+    FN(collect_vectors)(r, pixels * inner, part, part, false);
+    FN(fold_pixels)(part, pixels, inner);
+    return WORD(load)(part); /* of which `inner` lanes count */
 }
 
-/* A window of single elements: the n elements of each row, then across the lanes. */
-SN_INLINE REDUCTION FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
+/* A window of `pixels` columns of more than one element, halved until they fit. */
+static VECTOR FN(reduce_window)(const struct FN(reach) * r, size_t pixels, size_t inner)
 {
-    enum { U = 4 };
-    REDUCTION w[U] = {v, RESUME(IDENTITY), RESUME(IDENTITY), RESUME(IDENTITY)};
+    const size_t half = pixels / 2;
+    if (pixels <= FN(ROW) / inner)
+        return FN(reduce_run)(r, pixels, inner);
+    struct FN(reach) rest = *r;
+    rest.common += half * inner;
+    return FN(join)(FN(reduce_window)(r, half, inner), FN(reduce_window)(&rest, pixels - half, inner));
+}
+
+/* Single elements, of one row after the other. */
+SN_INLINE REDUCTION FN(reduce_lanes)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
+{
+    REDUCTION w[ACCUMULATORS] = {v, RESUME(IDENTITY), RESUME(IDENTITY), RESUME(IDENTITY)};
     const size_t tail = n % LANES;
     const v32i mask = v_load_32i(first_bytes + 64 - tail * sizeof(ELEMENT));
     for (; rows; --rows, p += pitch) {
         size_t x = 0;
-        for (; x + U * LANES <= n; x += U * LANES) {
+        for (; x + ACCUMULATORS * LANES <= n; x += ACCUMULATORS * LANES) {
             SN_UNROLL
-            for (int i = 0; i < U; ++i)
+            for (int i = 0; i < ACCUMULATORS; ++i)
                 w[i] = REDUCE(w[i], ENTER(FN(load)(p + x, i, 0, true)));
         }
         for (; x + LANES <= n; x += LANES)
@@ -55,6 +59,31 @@ SN_INLINE REDUCTION FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pit
             w[1] = REDUCE(w[1], ENTER(FN(masked)(FN(load)(p + x, 0, tail, false), mask)));
     }
     return REDUCE(REDUCE(w[0], w[1]), REDUCE(w[2], w[3]));
+}
+
+#if HAS_DIVISOR
+/* FN(reduce_lanes) of halves, until no vector has more than eight terms. */
+static __attribute__((noinline)) v32f FN(reduce_halves)(const sn_32f * p, size_t rows, size_t pitch, size_t n)
+{
+    const size_t block = ACCUMULATORS * LANES, each = n / block + n % block / LANES + 1;
+    if (rows * each <= 8)
+        return FN(reduce_lanes)(p, rows, pitch, n, v_zero_32f());
+    const size_t half = rows > 1 ? rows / 2 : n / block / 2 * block;
+    if (rows > 1)
+        return v_add_32f(FN(reduce_halves)(p, half, pitch, n),
+                         FN(reduce_halves)(p + half * pitch, rows - half, pitch, n));
+    return v_add_32f(FN(reduce_halves)(p, 1, pitch, half), FN(reduce_halves)(p + half, 1, pitch, n - half));
+}
+#endif
+
+/* A window of single elements: the n elements of each row, whose lanes are left to be reduced. */
+SN_INLINE REDUCTION FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
+{
+#if HAS_DIVISOR
+    return v_add_32f(v, FN(reduce_halves)(p, rows, pitch, n));
+#else
+    return FN(reduce_lanes)(p, rows, pitch, n, v);
+#endif
 }
 
 /* All lanes reduced, into lane 0: 32-bit lanes by halves, then what is in one. */
@@ -87,7 +116,7 @@ static void FN(windows_step)(const struct sn_pooling * p, const struct step * t,
             continue;
         }
         if (p->inner > 1)
-            v = FN(reduce_window)(r, x.count, p->inner);
+            v = RESUME(FN(reduce_window)(&r, x.count, p->inner));
         for (size_t i = 0; p->inner == 1 && i < planes.count; ++i)
             v = FN(reduce_single)(r.common + i * pitch.plane, r.rows, pitch.row, x.count, v);
         if (p->inner == 1)

@@ -50,10 +50,10 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
 }
 
 /*
- * Bytes of tame values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are
+ * Bytes of bounded values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are
  * shared out between their units: x * 1 + b is x + b.
  */
-SN_INLINE void result_tame(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
+SN_INLINE void result_bounded(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
                            size_t dstStep, size_t rows)
 {
     const v32f zero = v_set_32f(r->zero), one = v_set_32f(1);
@@ -106,9 +106,9 @@ static inline struct sn_result_8i result_from(const struct sn_result_8i * all, s
 }
 
 /* Whether results are bytes made by few steps. */
-SN_INLINE bool result_is_tame(const struct sn_result_8i * r)
+SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
 {
-    return r->bytes && r->tame && r->activation == SimdConvolutionActivationIdentity;
+    return r->bytes && r->bounded && r->activation == SimdConvolutionActivationIdentity;
 }
 
 /* Whether those of n channels, V8U_N or V32F_N, need even fewer: no zero is added, and no limits but those of a byte. */
@@ -124,8 +124,8 @@ SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
 static __attribute__((noinline, unused)) void result_rows(const int32_t * sums, size_t step, const struct sn_result_8i * r,
                                                           size_t channels, uint8_t * dst, size_t dstStep, size_t rows)
 {
-    if (result_is_tame(r) && channels <= V8U_N)
-        result_tame(sums, step, r, channels, dst, dstStep, rows);
+    if (result_is_bounded(r) && channels <= V8U_N)
+        result_bounded(sums, step, r, channels, dst, dstStep, rows);
     else
         for (; rows; --rows, sums += step, dst += dstStep)
             result_row(sums, r, channels, dst);

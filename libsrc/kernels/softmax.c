@@ -23,26 +23,66 @@
 /* exp(v - max) <= 1: no need to look for overflow. */
 SN_INLINE v32f term(v32f v, v32f max) { return v_exp_nonpositive_32f(v_sub_32f(v, max)); }
 
+/*
+ * ---- sums
+ *
+ * A chain of additions would lose what is small beside the first terms, up to count * 2^-24 of the sum. So blocks of terms are
+ * added two by two, then those sums two by two, as a binary counter carries: (log2(count) + 5) * 2^-24.
+ */
+enum { BLOCK = 8, LEVELS = 48 };
+
+/* level[l] is the sum of 2^l blocks, if bit l of `blocks` is set; of up to four lines beside each other. */
+struct cascade {
+    size_t blocks;
+    v32f level[LEVELS][4];
+};
+
+SN_INLINE void cascade_add(struct cascade * c, const v32f * block, int w)
+{
+    v32f sum[4];
+    size_t l = 0;
+    SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = block[j];
+    for (; c->blocks >> l & 1; ++l)
+        SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_add_32f(c->level[l][j], sum[j]);
+    SN_UNROLL for (int j = 0; j < w; ++j) c->level[l][j] = sum[j];
+    ++c->blocks;
+}
+
+/* The least sums first. There is one. */
+SN_INLINE void cascade_sum(const struct cascade * c, v32f * sum, int w)
+{
+    size_t l = (size_t)__builtin_ctzll(c->blocks);
+    SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = c->level[l][j];
+    while (c->blocks >> ++l)
+        if (c->blocks >> l & 1)
+            SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_add_32f(c->level[l][j], sum[j]);
+}
+
 /* ---- columns */
 
 /* w full vectors of columns. */
 SN_INLINE void full_columns(const sn_32f * src, size_t count, size_t stride, sn_32f * dst, int w)
 {
     v32f max[4], sum[4];
-    SN_UNROLL for (int j = 0; j < w; ++j) {
-        max[j] = v_load_32f(src + j * V32F_N);
-        sum[j] = v_zero_32f();
-    }
+    struct cascade all;
+    all.blocks = 0;
+    SN_UNROLL for (int j = 0; j < w; ++j) max[j] = v_load_32f(src + j * V32F_N);
     for (size_t c = 1; c < count; ++c) {
         SN_UNROLL for (int j = 0; j < w; ++j) max[j] = v_max_32f(max[j], v_load_32f(src + c * stride + j * V32F_N));
     }
-    for (size_t c = 0; c < count; ++c) {
-        SN_UNROLL for (int j = 0; j < w; ++j) {
-            const v32f e = term(v_load_32f(src + c * stride + j * V32F_N), max[j]);
-            v_store_32f(dst + c * stride + j * V32F_N, e);
-            sum[j] = v_add_32f(sum[j], e);
+    for (size_t c = 0; c < count;) {
+        const size_t end = sn_min(c + BLOCK, count);
+        SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_zero_32f();
+        for (; c < end; ++c) {
+            SN_UNROLL for (int j = 0; j < w; ++j) {
+                const v32f e = term(v_load_32f(src + c * stride + j * V32F_N), max[j]);
+                v_store_32f(dst + c * stride + j * V32F_N, e);
+                sum[j] = v_add_32f(sum[j], e);
+            }
         }
+        cascade_add(&all, sum, w);
     }
+    cascade_sum(&all, sum, w);
     SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_div_32f(v_set_32f(1), sum[j]);
     for (size_t c = 0; c < count; ++c) {
         SN_UNROLL for (int j = 0; j < w; ++j) {
@@ -55,14 +95,22 @@ SN_INLINE void full_columns(const sn_32f * src, size_t count, size_t stride, sn_
 /* The last n columns. */
 static void rest_of_columns(const sn_32f * src, size_t count, size_t stride, sn_32f * dst, size_t n)
 {
-    v32f max = v_load_tail_32f(src, n), sum = v_zero_32f();
+    v32f max = v_load_tail_32f(src, n), sum;
+    struct cascade all;
+    all.blocks = 0;
     for (size_t c = 1; c < count; ++c)
         max = v_max_32f(max, v_load_tail_32f(src + c * stride, n));
-    for (size_t c = 0; c < count; ++c) {
-        const v32f e = term(v_load_tail_32f(src + c * stride, n), max);
-        v_store_tail_32f(dst + c * stride, e, n);
-        sum = v_add_32f(sum, e);
+    for (size_t c = 0; c < count;) {
+        const size_t end = sn_min(c + BLOCK, count);
+        sum = v_zero_32f();
+        for (; c < end; ++c) {
+            const v32f e = term(v_load_tail_32f(src + c * stride, n), max);
+            v_store_tail_32f(dst + c * stride, e, n);
+            sum = v_add_32f(sum, e);
+        }
+        cascade_add(&all, &sum, 1);
     }
+    cascade_sum(&all, &sum, 1);
     const v32f scale = v_div_32f(v_set_32f(1), sum);
     for (size_t c = 0; c < count; ++c)
         v_store_tail_32f(dst + c * stride, v_mul_32f(v_load_tail_32f(dst + c * stride, n), scale), n);
@@ -158,9 +206,17 @@ SN_INLINE v32f row_exp(const sn_32f * src, size_t count, size_t whole, float max
         return sum;
     }
     const v32f last = v_load_32f(src + count - V32F_N);
+    struct cascade all;
+    all.blocks = 0;
     size_t i = 0;
-    for (; i + V32F_N <= count; i += V32F_N)
-        sum = v_add_32f(sum, exp_of(v_load_32f(src + i), m, dst + i));
+    while (i + V32F_N <= count) {
+        const size_t end = sn_min(i + BLOCK * V32F_N, count - V32F_N + 1);
+        sum = v_zero_32f();
+        for (; i < end; i += V32F_N)
+            sum = v_add_32f(sum, exp_of(v_load_32f(src + i), m, dst + i));
+        cascade_add(&all, &sum, 1);
+    }
+    cascade_sum(&all, &sum, 1);
     if (i < count) /* only the lanes that are new */
         sum = v_fma_32f(exp_of(last, m, dst + count - V32F_N), v_load_32f(ones + 16 - V32F_N + (count - i)), sum);
     return sum;
@@ -238,7 +294,7 @@ SN_INLINE void grouped_rows(const sn_32f * src, size_t outer, size_t count, size
     struct group groups[3] = {{.rows = 0}};
     v32f max[V32F_N], sum[V32F_N];
     for (size_t i = 0; i < V32F_N; ++i)
-        max[i] = sum[i] = v_zero_32f();
+        max[i] = sum[i] = v_set_32f(1); /* of rows that there are not */
     for (size_t o = 0, i = 0; o < outer + 2 * V32F_N; o += V32F_N, i = (i + 1) % 3) {
         groups[i].first = sn_min(o, outer);
         groups[i].rows = sn_min(outer - groups[i].first, V32F_N);

@@ -8,6 +8,16 @@
 #include "kernels/vec.h"
 
 /*
+ * Lanes from n on become 1, where no function raises a floating-point exception: what a vector holds behind the end of an
+ * array is then as harmless as what is in it.
+ */
+SN_INLINE v32f v_ones_behind_32f(v32f v, size_t n)
+{
+    static const float lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return v_select_32f(v_lt_32f(v_load_32f(lane), v_set_32f((float)n)), v, v_set_32f(1));
+}
+
+/*
  * exp: x = n * ln 2 + r, exp(x) = 2^n * exp(r), for -104.5 <= x <= 89 or NaN.
  *
  * By polynomial: n whole, |r| <= ln 2 / 2, exp(r) = 1 + r + r^2 * p(r), p of degree 4. By table, where a vector holds 8 or
@@ -273,7 +283,7 @@ SN_INLINE v32f v_expm1_32f(v32f x)
 /* x >= 0 ? x : alpha * (exp(x) - 1), within 2 units for any alpha; NaN for NaN. */
 SN_INLINE v32f v_elu_32f(v32f x, v32f alpha)
 {
-    const v32f near = v_max_32f(v_set_32f(-20), x);
+    const v32f near = v_min_32f(v_zero_32f(), v_max_32f(v_set_32f(-20), x));
     v32f sum;
     const v32f n = vx_round(near, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
     const v32f q = vx_expm1_less_ln_2(near, n, true);
@@ -342,12 +352,12 @@ SN_INLINE v32f vx_tanh_near_zero(v32f x)
 
 SN_INLINE v32f vx_tanh_by_exp(v32f size)
 {
-    const v32f one = v_set_32f(1), x = v_mul_32f(v_min_32f(v_set_32f(10), size), v_set_32f(-2));
+    const v32f one = v_set_32f(1), near = v_min_32f(v_set_32f(10), size), x = v_mul_32f(near, v_set_32f(-2));
     v32f sum;
     const v32f n = vx_round(x, VX_LOG2_E, VX_WHOLE, &sum), power = vx_power_of_sum(sum, 0);
     const v32f e = v_fma_32f(power, vx_expm1_less_ln_2(x, n, true), power);
     const v32f far = v_sub_32f(one, v_div_32f(v_add_32f(e, e), v_add_32f(one, e)));
-    return v_select_32f(v_lt_32f(size, v_set_32f(0.625f)), vx_tanh_near_zero(size), far);
+    return v_select_32f(v_lt_32f(size, v_set_32f(0.625f)), vx_tanh_near_zero(near), far);
 }
 
 /* tanh(x), within 2 units; NaN for NaN. */

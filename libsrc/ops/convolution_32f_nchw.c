@@ -81,7 +81,8 @@ void sn_split_copy(const struct sn_convolution_32f * c, const sn_32f * src, size
     to += above * band->line;
     for (size_t f = 0; inside && f < band->phases; ++f)
         copy_phase(c, src + y * p->srcW, step, inside, f, to);
-    memset(to + inside * band->line, 0, (lines - above - inside) * band->line * sizeof(float));
+    /* With the vector behind the lines, which kernels read. */
+    memset(to + inside * band->line, 0, ((lines - above - inside) * band->line + sn_lanes(c)) * sizeof(float));
 }
 
 /* ---- plan and weights */

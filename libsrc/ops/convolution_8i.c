@@ -44,7 +44,7 @@ struct sn_result_8i sn_result_8i_of(const struct sn_convolution_8i * c, size_t f
     const bool bytes = c->dot.p.dstT == SimdTensorData8u;
     if (bytes && (activation == SimdConvolutionActivationRelu || activation == SimdConvolutionActivationRestrictRange))
         activation = SimdConvolutionActivationIdentity; /* low and high stand for them */
-    return (struct sn_result_8i){.bytes = bytes, .tame = c->tame, .norm = c->norm + first, .bias = c->bias + first,
+    return (struct sn_result_8i){.bytes = bytes, .bounded = c->bounded, .norm = c->norm + first, .bias = c->bias + first,
         .scale = c->dstScale + first, .zero = c->dstZero, .low = c->low + first, .high = c->high + first,
         .activation = activation, .slope = c->dot.slope ? c->dot.slope + first : NULL,
         .param = {c->dot.param[0], c->dot.param[1]}};
@@ -160,7 +160,7 @@ static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const sn_32f * 
     struct sn_fault_8i fault = {NULL, 0, 0, NULL, false};
     c->dot.srcZero = scales(stats[0], stats[1], c->dot.p.srcC, c->dot.srcScale);
     c->dstZero = scales(stats[2], stats[3], c->dot.p.dstC, scale);
-    c->tame = true;
+    c->bounded = true;
     int32_t * start = c->dot.start;
     for (size_t o = 0; o < c->dot.p.dstC && !fault.name; ++o) {
         const size_t to = sn_dot_spread(&c->dot, o);
@@ -171,7 +171,7 @@ static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const sn_32f * 
         start[to] = c->dot.tile->biased ? (int32_t)(uint32_t)(f.sum * 128) : 0;
         limit(c, to, params);
         const double most = 255.0 * (double)f.magnitude * (double)f.norm + fabs((double)f.b);
-        c->tame &= f.magnitude <= INT32_MAX / 255 && most * (double)scale[o] < 1e9;
+        c->bounded &= f.magnitude <= INT32_MAX / 255 && most * (double)scale[o] < 1e9;
     }
     return fault;
 }
@@ -187,7 +187,7 @@ static uintptr_t lay_out(struct sn_convolution_dot * c, uintptr_t at)
     own->bias = sn_dot_take(&at, floats);
     own->dstScale = sn_dot_take(&at, floats);
     c->srcScale = sn_dot_take(&at, c->p.srcC * sizeof(float));
-    own->low = sn_dot_take(&at, c->channels + SN_ALIGN); /* these are read by vectors of bytes */
+    own->low = sn_dot_take(&at, c->channels); /* these are read by vectors of bytes, also beyond their ends */
     own->high = sn_dot_take(&at, c->channels + SN_ALIGN);
     own->given = sn_dot_take(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float));
     return at;

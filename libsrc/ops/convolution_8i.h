@@ -14,7 +14,7 @@ struct sn_convolution_8i {
     uint8_t * low, * high;
     sn_32f * given;                /* the parameters of the activation, as the caller gave them */
     float dstZero;
-    bool tame;                     /* see struct sn_result_8i */
+    bool bounded;                     /* see struct sn_result_8i */
 };
 
 /* A number given to SetParams that cannot be; `name` is NULL when all is well. */

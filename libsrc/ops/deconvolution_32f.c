@@ -8,6 +8,9 @@
 
 /* ---- phases */
 
+/* Their table is to be small and made in no time, whatever the numbers: a larger stride takes the loops of the formula. */
+enum { MOST_PHASES = 1 << 13, MOST_TAPS = 1 << 20 };
+
 static size_t divisor(size_t a, size_t b)
 {
     while (b) {
@@ -37,15 +40,20 @@ static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size
     }
 }
 
-static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t pad, size_t dst)
+/* What needs no table; false when that would be too large. */
+static bool count_phases(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t dst)
 {
     a->number = sn_min(stride, dst);
     a->stride = stride;
     a->count = sn_ceil_div(dst, stride);
     a->tapStep = stride / divisor(stride, dilation);
     a->lineStep = dilation / divisor(stride, dilation);
-    if (!sn_product(&a->bytes, a->number, sizeof(struct sn_phase)))
-        return false;
+    return a->number <= MOST_PHASES && sn_min(kernel, a->tapStep) <= MOST_TAPS;
+}
+
+static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
+{
+    a->bytes = a->number * sizeof(struct sn_phase);
     a->phase = sn_allocate(a->bytes, SN_ALIGN);
     if (!a->phase)
         return false;
@@ -237,13 +245,15 @@ bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
         make_convolution(c);
         return sn_convolution_32f_plan(c);
     }
-    if (sn_base_takes(c)) {
+    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
+    const size_t kernelY = any ? p->kernelY : 0, kernelX = any ? p->kernelX : 0;
+    if (sn_base_takes(c) || !count_phases(&c->y, kernelY, p->dilationY, p->strideY, p->dstH) ||
+        !count_phases(&c->x, kernelX, p->dilationX, p->strideX, p->dstW)) {
         c->way = &base_way;
         return sn_convolution_32f_plan(c);
     }
-    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
-    if (!plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH) ||
-        !plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW))
+    if (!plan_axis(&c->y, kernelY, p->dilationY, p->padY, p->dstH) ||
+        !plan_axis(&c->x, kernelX, p->dilationX, p->padX, p->dstW))
         return false;
     for (size_t i = 0; !c->way; ++i)
         c->way = ways[i]->takes(c) ? ways[i] : NULL;

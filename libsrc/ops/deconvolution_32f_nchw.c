@@ -54,7 +54,8 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const sn_32f * src, siz
             .inside = x.inside, .size = line};
         c->table->lines_32f(&lines);
     }
-    memset(to + y.inside * line, 0, (c->band.lines - y.before - y.inside) * line * sizeof(float));
+    /* With the vector behind the lines, which kernels read. */
+    memset(to + y.inside * line, 0, ((c->band.lines - y.before - y.inside) * line + sn_lanes(c)) * sizeof(float));
 }
 
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job)
@@ -88,7 +89,30 @@ static size_t depth_of(const struct sn_convolution_32f * c, const struct sn_phas
 }
 
 /* Floats from the weights of an output channel to the next: off the multiples of 1 KB, see the convolution. */
-static size_t step_of(size_t depth) { return depth + (depth % 256 ? 0 : LINE); }
+static size_t step_of(size_t depth) { return depth + (depth == 0 || depth % 256 ? 0 : LINE); }
+
+/* The phases of an axis with so many taps. */
+static size_t phases_with(const struct sn_phases * a, size_t taps)
+{
+    size_t number = 0;
+    for (size_t f = 0; f < a->number; ++f)
+        number += a->phase[f].taps == taps;
+    return number;
+}
+
+/* Of all phases. They have the most taps that there are, or one less, or none, so that there are four sizes to count. */
+static bool plan_weights(struct sn_convolution_32f * c)
+{
+    c->weightSize = 0;
+    for (size_t y = c->y.taps; y && y + 1 >= c->y.taps; --y)
+        for (size_t x = c->x.taps; x && x + 1 >= c->x.taps; --x) {
+            size_t size;
+            if (!sn_product(&size, phases_with(&c->y, y), phases_with(&c->x, x), step_of(y * x * inputs(c)), c->p.dstC) ||
+                !sn_product(&c->weightSize, c->weightSize + size, 1))
+                return false;
+        }
+    return true;
+}
 
 /* The workspace: a panel of B, products of all phases of some channels, and the band. */
 static size_t panel_size(const struct sn_convolution_32f * c)
@@ -115,14 +139,7 @@ static bool plan(struct sn_convolution_32f * c)
     if (!sn_product(&products, c->x.number, c->outputs, wide) ||
         !sn_product(&c->workSize, c->workSize + panel_size(c) + products_size(c), 1))
         return false;
-    c->weightSize = 0;
-    for (size_t fy = 0; fy < c->y.number; ++fy)
-        for (size_t fx = 0, size; fx < c->x.number; ++fx) {
-            size = step_of(depth_of(c, &c->y.phase[fy], &c->x.phase[fx]));
-            if (!sn_product(&size, size, c->p.dstC) || !sn_product(&c->weightSize, c->weightSize + size, 1))
-                return false;
-        }
-    return true;
+    return plan_weights(c);
 }
 
 /* The weights of output channel o of a group for one phase; `weight` is what the group has for input channel 0. */

@@ -31,9 +31,9 @@
  * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts work
  * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
  * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
- * that the error text is empty, that the result agrees with base's (by default to the bit), and that the three results have
- * the same bits. A crash is reported and counted as a failure of the case. Every failure prints a command line that repeats
- * it.
+ * that the error text is empty, that finite arrays have raised no floating-point exceptions but where base does, that the
+ * result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and
+ * counted as a failure of the case. Every failure prints a command line that repeats it.
  *
  * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data: they
  * belong to the job, with the alignment of their type.
@@ -132,6 +132,9 @@ void check_anything(void);         /* not compared: only memory, errors and the 
  * Bounds take longer than all else that prepares a case: one for a case that is left out ends the checker. */
 double * check_bound(void);
 
+/* The case may raise floating-point exceptions: a parameter that is no array is not finite, or what comes of it is not. */
+void check_raises(void);
+
 /* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is
  * released after the call by SimdRelease(). */
 void check_open(check_open_fn open);
@@ -155,7 +158,8 @@ void check_empty(check_call_fn call, const void * job);
  * 0 for what is of no interest. In --bench, check_run() and the others do nothing: the family's function calls this too. */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
-/* For use inside a call: bytes that lie as the case's arrays do, are floats of NaN, and live until the call's end. */
+/* For use inside a call: bytes that lie as the case's arrays do, are floats of signaling NaNs, and live until the call's
+ * end. */
 void * check_buffer(size_t bytes);
 
 /* A condition that a family's own test has computed, counted as a case; the text tells what went wrong. */

@@ -82,6 +82,8 @@ static struct job declare(const struct activation * f, size_t size, const float 
         src[i] *= by;
     if (!in_place)
         check_out("dst", CHECK_32F, size);
+    if (!isfinite(values[0]))
+        check_raises();
     if (f->ulp > 0)
         check_ulp(f->ulp);
     else

@@ -19,8 +19,9 @@ enum stats {
 
 static const char * const stats_names[] = {"positive", "signed", "constant", "tiny"};
 
-/* The largest products there are, which instructions that saturate get wrong. */
-enum { WORST = CHECK_FILLS + 1 };
+/* The largest products there are, which instructions that saturate get wrong; and results beyond 32 bits before they become
+ * bytes. */
+enum { WORST = CHECK_FILLS + 1, BEYOND };
 
 static void * make(const struct check_layer * l)
 {
@@ -68,6 +69,16 @@ static void spoil(bool bytes, size_t count, void * data)
             ((float *)data)[i] = 1;
 }
 
+/* Sums of thousands, and statistics of the result that ask for millions of steps to 1. */
+static void go_beyond(const struct check_layer * j, void * const * a)
+{
+    float * weight = a[CHECK_WEIGHT], * min = a[CHECK_STATS + 2], * max = a[CHECK_STATS + 3];
+    for (size_t i = 0; i < check_layer_count(j, CHECK_WEIGHT); ++i)
+        weight[i] *= 1e4f;
+    for (size_t c = 0; c < j->p->dstC; ++c)
+        max[c] = -(min[c] = -2e-5f);
+}
+
 /* `src` and `dst` are what statistics say of them. */
 static void declare(const struct check_layer * j, enum stats src, enum stats dst, int fill)
 {
@@ -75,8 +86,8 @@ static void declare(const struct check_layer * j, enum stats src, enum stats dst
     char text[256];
     void * a[CHECK_NO_ARRAY];
     snprintf(text, sizeof(text), "%s %s->%s%s", check_convolution_text(p, j->batch), stats_names[src], stats_names[dst],
-             fill == WORST ? " worst" : "");
-    if (!check_layer_case(j, text, fill == WORST ? CHECK_EQUAL : (enum check_fill)fill, a))
+             fill == WORST ? " worst" : fill == BEYOND ? " beyond" : "");
+    if (!check_layer_case(j, text, fill == WORST ? CHECK_EQUAL : fill == BEYOND ? CHECK_RANDOM : (enum check_fill)fill, a))
         return;
     set_stats(src, p->srcC, 1, a[CHECK_STATS], a[CHECK_STATS + 1]);
     set_stats(dst, p->dstC, sqrtf((float)(p->srcC / p->group * p->kernelY * p->kernelX)), a[CHECK_STATS + 2],
@@ -85,6 +96,8 @@ static void declare(const struct check_layer * j, enum stats src, enum stats dst
         spoil(p->srcT == SimdTensorData8u, check_layer_count(j, CHECK_SRC), a[CHECK_SRC]);
         spoil(false, check_layer_count(j, CHECK_WEIGHT), a[CHECK_WEIGHT]);
     }
+    if (fill == BEYOND)
+        go_beyond(j, a);
     if (p->activation == SimdConvolutionActivationElu && p->dstT == SimdTensorData8u)
         check_bytes_within(1);
     else if (p->activation == SimdConvolutionActivationElu)
@@ -146,7 +159,7 @@ static void cuts(SimdTensorFormatType format)
 
 static void fills(SimdTensorFormatType format)
 {
-    for (int fill = 0; fill <= WORST; ++fill)
+    for (int fill = 0; fill <= BEYOND; ++fill)
         for (int act = 0; act <= SimdConvolutionActivationHswish && fill != CHECK_FILLS; ++act)
             for (size_t number = 0; number < 4; ++number) {
                 const enum stats src = (enum stats)(act % 3), dst = (enum stats)((fill + act) % STATS);
@@ -156,6 +169,11 @@ static void fills(SimdTensorFormatType format)
                 run_case(j, src, dst, fill);
                 j.p->group = j.p->srcC = j.p->dstC = 19;
                 run_case(j, src, dst, fill);
+                j = layer(format, 20, 5, 9, 200, 1, 1, 0, 1); /* panels of whole vectors of bytes */
+                j.p->activation = (SimdConvolutionActivationType)act;
+                set_types(j.p, number);
+                if (fill > CHECK_FILLS)
+                    run_case(j, src, dst, fill);
             }
 }
 

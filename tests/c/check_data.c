@@ -106,6 +106,15 @@ static int32_t integer_at(enum check_type type, const void * data, size_t i)
 
 static bool is_float(enum check_type type) { return type == CHECK_32F || type == CHECK_16B; }
 
+bool frame_ordinary(const struct frame_array * array)
+{
+    const float most = 1e6f;
+    for (size_t i = 0; is_float(array->type) && i < array->count; ++i)
+        if (!(fabsf(float_at(array->type, array->content, i)) <= most))
+            return false;
+    return true;
+}
+
 static bool same_bits(enum check_type type, const void * a, const void * b, size_t i, int freedoms)
 {
     const size_t bytes = frame_type_bytes(type);

@@ -259,6 +259,12 @@ static void cuts(SimdTensorFormatType format)
     struct check_layer none = layer(format, 2, 1, 1, 5, 5, 2, 0, 1); /* an image without lines */
     none.p->srcH = 0, none.p->dstH = 3;
     run_case(none, CHECK_RANDOM);
+    for (size_t stride = 8191; stride <= 8193; ++stride) { /* about the most phases that there are */
+        struct check_layer far = layer(format, 2, 2, 3, 3, 2, 1, 0, 1);
+        far.p->strideX = stride;
+        set_output(far.p);
+        run_case(far, CHECK_RANDOM);
+    }
     if (format == SimdTensorFormatNhwc)
         return;
     run_case(check_layer_with(layer(format, 18000, 2, 3, 4, 2, 2, 0, 2), 1, true), CHECK_RANDOM);

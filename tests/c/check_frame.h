@@ -34,6 +34,7 @@ struct frame_case {
     enum frame_compare compare;
     double tolerance;
     int freedoms;
+    bool raises;
     check_open_fn open;
 };
 
@@ -63,6 +64,9 @@ struct frame_random { uint64_t state; };
 uint64_t frame_next(struct frame_random * random);
 uint64_t frame_hash(uint64_t hash, const char * text);
 void frame_fill(struct frame_random * random, enum check_type type, size_t count, enum check_fill fill, void * data);
+
+/* Holds finite numbers of ordinary size only. */
+bool frame_ordinary(const struct frame_array * array);
 
 /* The index of the first element of `got` that is not `expected` under the case's rule; the count when all are. */
 size_t frame_difference(const struct frame_case * c, const struct frame_array * array, const void * got);

@@ -268,6 +268,10 @@ void check_layer_refuse_parameters(const struct check_layer * l)
     REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
     REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
     REFUSE("conv", j.batch = SIZE_MAX / 16);
+    if (l->stages == 1) { /* the arrays of one image are small; those of the batch are too large, one of them alone */
+        REFUSE("conv", (j.p->srcC = (size_t)1 << 21, j.batch = (size_t)1 << 50));
+        REFUSE("conv", (j.p->dstC = (size_t)1 << 21, j.batch = (size_t)1 << 52));
+    }
     REFUSE("conv", j.p->srcC = j.p->dstC = SIZE_MAX / 64 * 2);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Pooling. Maxima are exact but for the sign of a zero, and open where the window holds a NaN. Averages are within
- * (n + 2) * 2^-24 * sum|x| / divisor (and the smallest denormal) of base, n being the number of cells of the window: the
- * order of the sum is free.
+ * (log2(n) + 8) * 2^-24 * sum|x| / divisor (and the smallest denormal) of base, n being the number of cells of the window:
+ * the order of the sum is free.
  */
 #include "check.h"
 
@@ -94,7 +94,7 @@ static double allowed(const struct pool * p, const size_t * o, const float * src
     if (is_average(p->kind) && divisor > 1e30) /* of kernels beyond any image; it may be infinite as a float */
         return 2 * sum / divisor;
     if (is_average(p->kind))
-        return cells > 0 ? (cells + 2) * 0x1p-24 * sum / divisor + 0x1p-149 : 0;
+        return cells > 0 ? (log2(cells) + 8) * 0x1p-24 * sum / divisor + 0x1p-149 : 0;
     return isnan(sum) ? NAN : 0;
 }
 
@@ -107,7 +107,8 @@ static void allow(const struct pool * p, const float * src, double * bound)
                 bound[offset(p, p->dst, o)] = allowed(p, o, src);
 }
 
-static void declare(const struct pool * p, enum check_fill fill)
+/* The result is the content of src, NULL where the case is left out. */
+static void * declare(const struct pool * p, enum check_fill fill)
 {
     const enum check_type type = p->kind == MAX_8U ? CHECK_8U : p->kind == MAX_16B ? CHECK_16B : CHECK_32F;
     if (!check_case(names[p->kind],
@@ -116,14 +117,17 @@ static void declare(const struct pool * p, enum check_fill fill)
                     check_format_name(p->format), p->src[C], p->src[Y], p->src[X], p->kernel[C], p->kernel[Y], p->kernel[X],
                     p->stride[C], p->stride[Y], p->stride[X], p->pad[C], p->pad[Y], p->pad[X], p->dst[C], p->dst[Y],
                     p->dst[X], (int)p->exclude, check_fill_name(fill)))
-        return;
-    const void * src = check_in("src", type, size_of(p->src), fill);
+        return NULL;
+    void * src = check_in("src", type, size_of(p->src), fill);
     check_out("dst", type, size_of(p->dst));
     check_exact(CHECK_ZERO_FREE);
+    if ((float)p->kernel[C] * (float)p->kernel[Y] * (float)p->kernel[X] > FLT_MAX) /* cells, counted as a float */
+        check_raises();
     if (p->kind == MAX_16B && fill == CHECK_NAN)
         check_anything();
     else if (type == CHECK_32F && (is_average(p->kind) || fill == CHECK_NAN))
         allow(p, src, check_bound());
+    return src;
 }
 
 static void run(const struct pool * p, enum check_fill fill)
@@ -228,6 +232,36 @@ static void large(enum kind kind, SimdTensorFormatType format)
     }
 }
 
+/*
+ * Windows for which a chain of float additions is not near enough to the sum. With `wasted` the values after the first are
+ * such that each addition to it loses nearly all of them, the worst that there is.
+ */
+static void average_of_many(enum kind kind, SimdTensorFormatType format, const size_t * s, bool wasted)
+{
+    struct pool p = square(kind, format, s[0], s[1], s[2], s[3], s[4], s[5]);
+    p.exclude = SimdTrue;
+    float * src = declare(&p, CHECK_RANDOM);
+    if (!src)
+        return;
+    for (size_t i = 0; i < size_of(p.src); ++i)
+        src[i] = !wasted ? fabsf(src[i]) : i / s[0] % (s[2] * 7) ? 0x1.FFp-25f : 1;
+    allow(&p, src, check_bound());
+    check_run(call, &p);
+}
+
+static void averages_of_many(enum kind kind, SimdTensorFormatType format)
+{
+    static const size_t shapes[][6] = {/* C H W kernel stride pad */
+                                       {17, 640, 640, 640, 1, 0}, {1, 640, 640, 640, 640, 0}, {3, 640, 64, 64, 64, 0},
+                                       {20, 7, 7, 7, 1, 0}, {70, 21, 40, 8, 1, 4},
+                                       {18, 41, 40, 17, 3, 0}, {130, 40, 90, 31, 7, 15}, {2, 300, 301, 200, 40, 20},
+                                       {3, 90, 5001, 90, 60, 0}, {1, 40, 3000, 33, 9, 16}, {17, 1, 9000, 4000, 110, 0},
+                                       {2, 9000, 3, 5000, 700, 0}, {500, 17, 19, 14, 7, 0}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
+        for (int wasted = 0; wasted < 2 && !(check_quick() && i < 3); ++wasted)
+            average_of_many(kind, format, shapes[i], wasted);
+}
+
 static void refusals(enum kind kind)
 {
     static const char * const kernel[] = {"kernelC", "kernelY", "kernelX"};
@@ -299,6 +333,8 @@ void check_pooling(void)
                 large((enum kind)kind, (SimdTensorFormatType)format);
             }
             huge((enum kind)kind, (SimdTensorFormatType)format);
+            if (is_average((enum kind)kind))
+                averages_of_many((enum kind)kind, (SimdTensorFormatType)format);
         }
         refusals((enum kind)kind);
         for (size_t i = 0, n = check_count(1000); i < n; ++i) {

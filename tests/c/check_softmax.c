@@ -1,6 +1,6 @@
 /*
  * Softmax. Bound, relative to the result: the exponential's 2 units in the last place for numerator and for the terms of the
- * sum, the rounding of v - max, that of a chain of count additions, the division; and half the smallest denormal.
+ * sum, the rounding of v - max, (log2(count) + 8) * 2^-24 of the sum, the division; and half the smallest denormal.
  */
 #include "check.h"
 
@@ -40,7 +40,7 @@ static void bound(const struct softmax * p, const float * src, double * error)
         }
         for (size_t c = 0; c < p->count; ++c) {
             const double d = max - (double)src[first + c * p->inner], result = exp(-d) / sum;
-            const double relative = eps * (4 + 4 + (d < 110 ? d : 110) + spread / sum + 4 + (double)p->count);
+            const double relative = eps * (4 + 4 + (d < 110 ? d : 110) + spread / sum + 4 + log2((double)p->count) + 8);
             error[first + c * p->inner] = isfinite(d) ? result * relative + 0x1.8p-149 : 0;
         }
     }
@@ -67,6 +67,19 @@ static void check_softmax_at(size_t outer, size_t count, size_t inner, enum chec
         bound(&job, src, check_bound());
         check_run(in_place ? softmax_in_place : softmax, &job);
     }
+}
+
+/* One term of 1 first, and many that a chain of additions would lose beside it, one after the other. */
+static void small_terms(size_t count, size_t inner)
+{
+    const struct softmax job = {3, count, inner};
+    check_case(SOFTMAX, "count=%zu inner=%zu many small terms", count, inner);
+    float * src = check_in("src", CHECK_32F, 3 * count * inner, CHECK_RANDOM);
+    for (size_t i = 0; i < 3 * count * inner; ++i)
+        src[i] = i / inner % count ? -17.35f + 0.01f * src[i] : 0;
+    check_out("dst", CHECK_32F, 3 * count * inner);
+    bound(&job, src, check_bound());
+    check_run(softmax, &job);
 }
 
 static void refusals(void)
@@ -138,6 +151,11 @@ void check_softmax(void)
             if (counts[i] < 200 || k % 4 == 1)
                 check_softmax_at(1 + i % 2, counts[i], inners[k], (enum check_fill)((i + k) % CHECK_FILLS),
                                  scales[(i + k) % 4]);
+    }
+    for (size_t k = 0; k < 3; ++k) {
+        small_terms(500, inners[5 * k]);
+        small_terms(5000, inners[5 * k]);
+        small_terms(70001, inners[5 * k]);
     }
     bad_lines(3, 1);
     bad_lines(10, 1);

@@ -28,7 +28,7 @@ static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE
 
 static void run(const struct sn_dot * g)
 {
-    if (g->columns == V8U_N && result_is_tame(g->result)) {
+    if (g->columns == V8U_N && result_is_bounded(g->result)) {
         tile_column_bytes(g, bytes_4, 6);
         return;
     }

@@ -113,7 +113,7 @@ struct pixels {
     v8u low, high;
 };
 
-/* What a loop over pixels is an instance for: the block has all its channels; results are tame, and bytes. */
+/* What a loop over pixels is an instance for: the block has all its channels; results are bounded, and bytes. */
 enum { FULL = 1, QUICK = 2 };
 
 SN_INLINE v8u load(const struct pixels * b, const uint8_t * src, int kind)
@@ -205,7 +205,7 @@ static void run(const struct sn_depthwise_run_8i * d)
         }
         b.low = v_load_8u(r->low);
         b.high = v_load_8u(r->high);
-        if (result_is_tame(r))
+        if (result_is_bounded(r))
             (b.channels == BLOCK ? quick_full : quick_tail)(&b);
         else
             any_result(&b);

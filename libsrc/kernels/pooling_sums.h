@@ -1,0 +1,96 @@
+/*
+ * Sums of large windows, for averages: a float chain of n additions may lose n * 2^-24 of the terms' sum, halves that are
+ * added to each other log2(n) * 2^-24. Included by pooling.c.
+ *
+ * Windows of up to CHAIN terms on either axis are added one after the other, first along one axis, then along the other:
+ * 12 additions in a row for 49 terms, which is log2(49) + 6.4. Larger ones are halved until LEAF remain.
+ */
+enum { CHAIN = 7, LEAF = 4 };
+
+static inline bool is_long(size_t rows, size_t planes) { return rows > CHAIN || planes > CHAIN; }
+
+/* `rows` rows of `planes` values each, `pitch` and `plane` floats apart; n of the first vectors' lanes exist unless all do. */
+struct terms {
+    const sn_32f * p;
+    size_t rows, pitch, planes, plane;
+    size_t n;
+};
+
+SN_INLINE v32f term_at(const sn_32f * p, int i, size_t n, bool full)
+{
+    if (full)
+        return v_load_32f(p + i * V32F_N);
+    const size_t at = sn_min((size_t)i * V32F_N, n);
+    return v_load_tail_32f(p + at, sn_min(n - at, V32F_N));
+}
+
+/* u vectors, one row after the other. */
+SN_INLINE void sum_rows(v32f * v, int u, const struct terms * t, const sn_32f * p, bool full)
+{
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v[i] = term_at(p, i, t->n, full);
+    for (size_t row = 1; row < t->rows; ++row) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = v_add_32f(v[i], term_at(p + row * t->pitch, i, t->n, full));
+    }
+}
+
+SN_INLINE void add_vectors(v32f * v, const v32f * w, int u)
+{
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
+}
+
+/* The rows of one plane, then those of the next. */
+SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
+{
+    v32f w[4];
+    sum_rows(v, u, t, t->p, full);
+    for (size_t i = 1; i < t->planes; ++i) {
+        sum_rows(w, u, t, t->p + i * t->plane, full);
+        add_vectors(v, w, u);
+    }
+}
+
+/*
+ * Halves until few are left; rows first, so that what is read at a time lies in few long pieces. u is 1, 2 or 4, and at most 2
+ * where not all lanes exist.
+ */
+static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full)
+{
+    if (t->rows <= LEAF && t->planes <= LEAF) {
+        switch (full ? u : -u) {
+        case 4: sum_chain(v, 4, t, true); return;
+        case 2: sum_chain(v, 2, t, true); return;
+        case 1: sum_chain(v, 1, t, true); return;
+        case -2: sum_chain(v, 2, t, false); return;
+        default: sum_chain(v, 1, t, false); return;
+        }
+    }
+    struct terms a = *t, b = *t;
+    v32f w[4];
+    if (t->rows > LEAF) {
+        a.rows = t->rows / 2;
+        b.rows -= a.rows;
+        b.p += a.rows * t->pitch;
+    } else {
+        a.planes = t->planes / 2;
+        b.planes -= a.planes;
+        b.p += a.planes * t->plane;
+    }
+    sum_halves(v, u, &a, full);
+    sum_halves(w, u, &b, full);
+    add_vectors(v, w, u);
+}
+
+/* The sum of a window, which has terms: u vectors. */
+SN_INLINE void sum_terms(v32f * v, int u, const struct terms * t, bool full)
+{
+    if (is_long(t->rows, t->planes))
+        sum_halves(v, u, t, full);
+    else
+        sum_chain(v, u, t, full);
+}

@@ -1,0 +1,221 @@
+/*
+ * Every Init answers at once and holds little, whatever the numbers, refused or accepted: within 50 ms, with at most 1 MB
+ * beyond what its BufferSize functions return. No table and no loop goes with an extent, a stride or a number of channels.
+ *
+ * Sizes are drawn from numbers that something might be allocated or counted by. The library's allocations all end in
+ * posix_memalign(), which is replaced here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/keep.h"
+#include "emulated.h"
+#include "test.h"
+
+static size_t allocated; /* bytes, freed or not */
+
+int posix_memalign(void ** block, size_t align, size_t size)
+{
+    allocated += size;
+    *block = aligned_alloc(align, size ? size : align);
+    return *block ? 0 : ENOMEM;
+}
+
+/* ---- numbers */
+
+static uint64_t state;
+
+static size_t below(size_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(state >> 33) % n;
+}
+
+/* Small ones twice as often as those of a table, one in 64 of any size. */
+static size_t any(void)
+{
+    static const size_t numbers[] = {4097, 65537, ((size_t)1 << 20) + 1, ((size_t)1 << 26) + 1, (size_t)1 << 31,
+                                     ((size_t)1 << 40) - 3, (size_t)1 << 53, (size_t)1 << 60};
+    return below(3) ? 1 + below(5) : below(64) ? numbers[below(sizeof(numbers) / sizeof(numbers[0]))] : SIZE_MAX - below(9);
+}
+
+/* The output of an axis, as it is wanted; any number where there is none. */
+static size_t output(bool turned, size_t src, size_t kernel, size_t dilation, size_t stride, size_t before, size_t after)
+{
+    __extension__ typedef __int128 wide;
+    const wide reach = (wide)(kernel - 1) * dilation + 1, pads = (wide)before + after;
+    const wide dst = turned ? (wide)stride * ((wide)src - 1) + reach - pads : ((wide)src + pads - reach) / stride + 1;
+    return dst > 0 && dst < (wide)SIZE_MAX ? (size_t)dst : any();
+}
+
+static SimdConvolutionParameters random_shape(bool turned)
+{
+    SimdConvolutionParameters p = {.srcC = below(9) ? any() : 0, .srcH = any(), .srcW = any(), 
+        .dstC = below(9) ? any() : 0, .kernelY = any(), .kernelX = any(), .dilationY = any(),
+        .dilationX = any(), .strideY = any(), .strideX = any(), .group = 1,
+        .activation = (SimdConvolutionActivationType)below(7)};
+    p.srcF = p.dstF = below(2) ? SimdTensorFormatNchw : SimdTensorFormatNhwc;
+    size_t * const pads[] = {&p.padY, &p.padX, &p.padH, &p.padW};
+    for (size_t i = 0; i < 4; ++i)
+        *pads[i] = below(2) ? 0 : any();
+    if (below(2)) /* of one image, and as large as the kernel */
+        p.srcH = p.padY = p.padH = p.strideY = p.dilationY = 1, p.kernelY = 3;
+    if (below(2))
+        p.srcW = p.padX = p.padW = p.strideX = p.dilationX = 1, p.kernelX = 3;
+    if (below(3) == 0)
+        p.group = p.dstC = p.srcC;
+    p.dstH = output(turned, p.srcH, p.kernelY, p.dilationY, p.strideY, p.padY, p.padH);
+    p.dstW = output(turned, p.srcW, p.kernelX, p.dilationX, p.strideX, p.padX, p.padW);
+    return p;
+}
+
+/* ---- contexts */
+
+static SimdConvolutionParameters shape[3];
+static size_t batch;
+
+static void * convolution_32f(void) { return SimdSynetConvolution32fInit(batch, shape, NULL); }
+static void * deconvolution_32f(void) { return SimdSynetDeconvolution32fInit(batch, shape, NULL); }
+static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, shape); }
+static void * convolution_16b(void) { return SimdnetConvolution16bInit(batch, shape); }
+static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
+
+static void * add_16b(void)
+{
+    const size_t dimensions[] = {batch, shape->srcC, shape->srcH, shape->srcW};
+    return SimdSynetAdd16bInit(dimensions, 4, SimdTensorData32f, dimensions, 4, SimdTensorData16b, SimdTensorData16b,
+                               shape->srcF);
+}
+
+static size_t nothing(const void * context)
+{
+    (void)context;
+    return 0;
+}
+
+static const struct family {
+    const char * name;
+    void * (*init)(void);
+    size_t (*external)(const void * context), (*internal)(const void * context);
+    size_t unit; /* bytes of what they count */
+    SimdTensorDataType type;
+} families[] = {
+    {"Convolution32f", convolution_32f, SimdSynetConvolution32fExternalBufferSize,
+     SimdSynetConvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"Deconvolution32f", deconvolution_32f, SimdSynetDeconvolution32fExternalBufferSize,
+     SimdSynetDeconvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"Convolution8i", convolution_8i, SimdSynetConvolution8iExternalBufferSize, SimdSynetConvolution8iInternalBufferSize, 1,
+     SimdTensorData8u},
+    {"Convolution16b", convolution_16b, SimdnetConvolution16bExternalBufferSize, SimdnetConvolution16bInternalBufferSize, 1,
+     SimdTensorData16b},
+    {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
+     SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
+};
+
+/* An expansion, a depthwise convolution and a projection, of the image and the channels of shape[0]. */
+static void make_merged(void)
+{
+    SimdConvolutionParameters * p = shape;
+    p->srcF = p->dstF = SimdTensorFormatNhwc;
+    p->kernelY = p->kernelX = p->dilationY = p->dilationX = p->strideY = p->strideX = p->group = 1;
+    p->padY = p->padX = p->padH = p->padW = 0;
+    p->dstH = p->srcH;
+    p->dstW = p->srcW;
+    p[1] = p[2] = p[0];
+    p[1].srcC = p[1].group = p[1].dstC = p[2].srcC = p[0].dstC;
+    p[1].kernelY = p[1].kernelX = 3 + 2 * below(3);
+    p[1].strideY = p[1].strideX = 1 + below(3);
+    p[1].padY = p[1].padX = p[1].padH = p[1].padW = below(2) ? 1 + below(3) : any();
+    p[1].dstH = p[2].srcH = p[2].dstH = output(false, p->srcH, p[1].kernelY, 1, p[1].strideY, p[1].padY, p[1].padH);
+    p[1].dstW = p[2].srcW = p[2].dstW = output(false, p->srcW, p[1].kernelX, 1, p[1].strideX, p[1].padX, p[1].padW);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void print_shape(const struct family * f, double time)
+{
+    const SimdConvolutionParameters * p = shape;
+    printf("%s on %s: %.3f s, %zu bytes, batch %zu, %zux%zux%zu -> %zux%zux%zu, kernel %zu,%zu dilation %zu,%zu stride "
+           "%zu,%zu pad %zu,%zu,%zu,%zu group %zu format %d\n", f->name, SimdnetActiveIsa(), time, allocated, batch, p->srcC,
+           p->srcH, p->srcW, p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX, p->dilationY, p->dilationX, p->strideY,
+           p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->srcF);
+}
+
+/* True when a context was made. Emulators and sanitizers take their time. */
+static bool is_quick_and_small(const struct family * f)
+{
+    allocated = 0;
+    const double begin = seconds();
+    void * c = f->init();
+    const double time = seconds() - begin;
+    const bool made = c != NULL;
+    size_t counted = made ? f->external(c) + f->internal(c) : 0;
+    counted = counted < SIZE_MAX / 8 ? counted * f->unit : SIZE_MAX / 2;
+    const bool good = (time < 0.05 || emulated() || SN_SANITIZED) && allocated <= counted + ((size_t)1 << 20);
+    if (!good)
+        print_shape(f, time);
+    TEST(good);
+    if (made)
+        SimdRelease(c);
+    return made;
+}
+
+static void draw(const struct family * f)
+{
+    *shape = random_shape(f->init == deconvolution_32f);
+    shape->srcT = shape->dstT = f->type;
+    batch = any();
+    if (f->init == merged_convolution_32f)
+        make_merged();
+}
+
+/* Steps so far apart that there are as many phases of outputs; many taps; many phases on both axes. */
+static void deconvolutions(void)
+{
+    static const struct {
+        size_t src, kernel, stride, pad;
+    } axes[] = {{2, 1, ((size_t)1 << 26) + 1, 0}, {3, 3, (size_t)1 << 40, 0}, {2, 9000, 8000, 0}, {2, 3, 8192, 0},
+                {1, (size_t)1 << 40, 1, 0}, {1, 9001, 1, 4500}, {2, (size_t)1 << 24, (size_t)1 << 25, (size_t)1 << 24},
+                {5, 4, 2, 1}};
+    enum { AXES = sizeof(axes) / sizeof(axes[0]) };
+    for (size_t i = 0; i < 2 * AXES * AXES; ++i) {
+        SimdConvolutionParameters p = {.srcC = 2, .srcT = SimdTensorData32f, .dstC = 2, .dstT = SimdTensorData32f,
+            .dilationY = 1, .dilationX = 1, .group = 1};
+        const size_t y = i % AXES, x = i / AXES % AXES;
+        p.srcF = p.dstF = i < AXES * AXES ? SimdTensorFormatNchw : SimdTensorFormatNhwc;
+        p.srcH = axes[y].src, p.kernelY = axes[y].kernel, p.strideY = axes[y].stride, p.padY = p.padH = axes[y].pad / 2;
+        p.srcW = axes[x].src, p.kernelX = axes[x].kernel, p.strideX = axes[x].stride, p.padX = p.padW = axes[x].pad / 2;
+        p.dstH = output(true, p.srcH, p.kernelY, 1, p.strideY, p.padY, p.padH);
+        p.dstW = output(true, p.srcW, p.kernelX, 1, p.strideX, p.padX, p.padW);
+        *shape = p;
+        batch = 1;
+        is_quick_and_small(&families[1]);
+    }
+}
+
+int main(void)
+{
+    enum { DRAWN = 3000 };
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        deconvolutions();
+        for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); ++f) {
+            size_t made = 0;
+            state = 20 + f;
+            for (int k = 0; k < DRAWN; ++k) {
+                draw(&families[f]);
+                made += is_quick_and_small(&families[f]);
+            }
+            TEST(made > DRAWN / 5);
+        }
+    }
+    return test_end();
+}
