@@ -293,7 +293,7 @@ $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
 BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
 BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn torch),$(VENV)/bench.stamp)
 bench: all $(BENCH_STAMPS)
-	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=. $(BENCH_PYTHON) -m pysimd.bench $(if $(PEERS),--peers) \
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)
 
 # ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.

@@ -15,10 +15,10 @@ import numpy_peer
 import pytest
 
 import pysimd
-from pysimd.bench import cases, compare, peers, remote, report, runner, ways, whole
-from pysimd.bench.__main__ import main
-from pysimd.bench.graph import Network, reference
-from pysimd.bench.layers import (
+from bench import cases, compare, peers, remote, report, runner, ways, whole
+from bench.__main__ import main
+from bench.graph import Network, reference
+from bench.layers import (
     CONVOLUTION,
     INNER_PRODUCT,
     MAX,
@@ -27,9 +27,9 @@ from pysimd.bench.layers import (
     in_layout,
     values_of,
 )
-from pysimd.bench.models import MODELS
-from pysimd.bench.peers import workers
-from pysimd.bench.whole import table
+from bench.models import MODELS
+from bench.peers import workers
+from bench.whole import table
 
 
 def test_cases_of_networks() -> None:
@@ -349,7 +349,7 @@ def test_a_wrong_command_line(
     ],
 )
 def test_only_takes_whole_words(only: list[str], families: set[str]) -> None:
-    line = importlib.import_module("pysimd.bench.__main__")
+    line = importlib.import_module("bench.__main__")
     arguments = line._arguments(line._parser(), [part for words in only for part in ("--only", words)])
     found = line._cases(arguments, only)
     assert {case.family for case in found} == families
