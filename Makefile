@@ -140,9 +140,29 @@ $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 	@rm -f $@
 	$(COMMAND_archive)
 
+# ---- what the machine can do at most, for the benchmarks and the checker's --bench: limits_set.c is compiled once per
+# instruction set, as kernels are
+LIMITS_SETS := $(ISAS) $(EXTRAS)
+LIMITS_OBJ  := $(B)/bench/limits.o $(LIMITS_SETS:%=$(B)/bench/limits_%.o)
+LIMITS      := $(B)/bench/liblimits.so
+
+COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LIMITS_SETS),X($(isa))))
+COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
+$(call commands,limits limits_link)
+$(B)/bench/limits.o: tests/bench/limits.c $(B)/commands/limits
+	@mkdir -p $(@D)
+	$(COMMAND_limits) -c $< -o $@
+
+$(LIMITS_SETS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
+	@mkdir -p $(@D)
+	$(COMMAND_$*) -c $< -o $@
+
+$(LIMITS): $(LIMITS_OBJ) $(B)/commands/limits_link
+	$(COMMAND_limits_link) -o $@
+
 # ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They link the objects,
 # not the shared library, to reach what it hides. test_vec*.c are compiled once per instruction set, as kernels are.
-TEST_CFLAGS := $(SN_CFLAGS) -Itests/c
+TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c
 VEC_SRC     := $(wildcard tests/c/test_vec*.c)
 TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wildcard tests/c/test_*.c)))
 VEC_TESTS   := $(foreach source,$(VEC_SRC),$(ISAS:%=$(B)/tests/$(basename $(notdir $(source)))_%))
@@ -150,7 +170,7 @@ CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c
 
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
 COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(SN_LIBS)
-COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ)
+COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
 TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
 
@@ -168,7 +188,7 @@ $(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$
 $(TESTS) $(B)/tests/accuracy: $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a $(B)/commands/program
 	$(TEST_LINK)
 
-$(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a $(B)/commands/check
+$(B)/tests/check: $(CHECK_OBJ) $(LIMITS_OBJ) $(B)/libsimdnet.a $(B)/commands/check
 	$(TEST_LINK)
 
 STEP ?=
@@ -212,7 +232,7 @@ $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-test: check examples $(VENV)/test.stamp
+test: check examples $(LIMITS) $(VENV)/test.stamp
 	$(VENV)/bin/python -m pytest
 
 # ---- examples: the compiled ones link the shared library as any program would; run.py runs all of them and compares what they
@@ -292,8 +312,8 @@ $(PEERS_VENV)/torch.stamp: | $(PEERS_VENV)/pysimd.stamp
 
 BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
 BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn torch),$(VENV)/bench.stamp)
-bench: all $(BENCH_STAMPS)
-	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=. $(BENCH_PYTHON) -m pysimd.bench $(if $(PEERS),--peers) \
+bench: all $(LIMITS) $(BENCH_STAMPS)
+	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)
 
 # ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.
@@ -365,4 +385,4 @@ clean:
 help:
 	@sed -n '/^# simdnet/,/^$$/s/^# \{0,1\}//p' Makefile
 
--include $(OBJECTS:.o=.d) $(wildcard $(B)/tests/*.d)
+-include $(OBJECTS:.o=.d) $(wildcard $(B)/tests/*.d $(B)/bench/*.d)

@@ -929,18 +929,6 @@ SimdBool SimdnetSetVerbose(int level);
 /* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
 const char * SimdnetContextInfo(const void * context);
 
-/* Does at least `flops` floating-point operations of independent multiply-adds as fast as the instruction set in use can,
- * and returns how many it did, two for a multiply-add: time it, and you have the peak that a benchmark compares itself
- * with. */
-size_t SimdnetFmaWork(size_t flops);
-
-/* The same for products of bytes as SimdSynetConvolution8iForward() adds them up, two operations for a multiply-add. */
-size_t SimdnetDotWork(size_t operations);
-
-/* And for products of bfloat16 numbers as SimdnetConvolution16bForward() adds them up: where no instruction does, for
- * multiply-adds of floats. */
-size_t SimdnetDot16bWork(size_t operations);
-
 /*
  * SimdSynetConvolution32fForward() of the same context with an addition before the activation, as the end of a residual
  * block has it:
@@ -988,9 +976,6 @@ void SimdnetConvolution16bSetParams(void * context, const float * weight, const 
 
 /* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
-
-/* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */
-void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

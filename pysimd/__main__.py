@@ -1,4 +1,4 @@
-"""Command line: ``python -m pysimd info | selftest | bench``."""
+"""Command line: ``python -m pysimd info | selftest``."""
 
 from __future__ import annotations
 
@@ -39,15 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("info", help="what is installed, and what the machine has")
     commands.add_parser("selftest", help="checks every family against NumPy on every instruction set, in seconds")
-    commands.add_parser("bench", help="times layers; bench --help tells the options", add_help=False)
-    arguments, rest = parser.parse_known_args(argv)
-    if arguments.command == "bench":
-        from pysimd.bench.__main__ import main as bench
-
-        return bench(rest)
-    if rest:
-        parser.error(f"unknown arguments: {' '.join(rest)}")
-    if arguments.command == "info":
+    if parser.parse_args(argv).command == "info":
         return info()
     from pysimd import selftest
 

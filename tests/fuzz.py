@@ -291,16 +291,11 @@ def one_of_each(call: Caller, random: Random) -> list[Any]:
     return made
 
 
-WORK = {"SimdnetFmaWork", "SimdnetDotWork", "SimdnetDot16bWork"}  # do as much as they are told
-
-
 def one_call(call: Caller, random: Random, name: str, contexts: list[Any]) -> None:
     if name == "SimdFree":
         lib.SimdFree(call("SimdAllocate", *Arguments(random, "SimdAllocate", []).all()))
     elif name == "SimdRelease":
         call(name, random.choice((NULL, SOURCES[2])))
-    elif name in WORK:
-        getattr(lib, name)(random.randint(0, 10000))
     elif name.endswith("Init"):
         live(call, random, name)
     elif not name.startswith("SimdnetLastError"):

@@ -9,9 +9,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from pysimd.bench.layers import CONVOLUTION, Block, Values
-from pysimd.bench.peers import Way
-from pysimd.bench.ways import Unsupported
+from bench.layers import CONVOLUTION, Block, Values
+from bench.peers import Way
+from bench.ways import Unsupported
 
 NAME, VERSION = "numpy", np.__version__
 

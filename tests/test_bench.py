@@ -15,10 +15,10 @@ import numpy_peer
 import pytest
 
 import pysimd
-from pysimd.bench import cases, compare, peers, remote, report, runner, ways, whole
-from pysimd.bench.__main__ import main
-from pysimd.bench.graph import Network, reference
-from pysimd.bench.layers import (
+from bench import cases, compare, limits, peers, remote, report, runner, ways, whole
+from bench.__main__ import main
+from bench.graph import Network, reference
+from bench.layers import (
     CONVOLUTION,
     INNER_PRODUCT,
     MAX,
@@ -27,9 +27,25 @@ from pysimd.bench.layers import (
     in_layout,
     values_of,
 )
-from pysimd.bench.models import MODELS
-from pysimd.bench.peers import workers
-from pysimd.bench.whole import table
+from bench.models import MODELS
+from bench.peers import workers
+from bench.whole import table
+
+
+@pytest.mark.parametrize("arithmetic", ["fma", "dot_8i", "dot_16b"])
+def test_limits_do_what_they_are_asked_for(arithmetic: str, isa: str) -> None:
+    work = getattr(limits.functions(), arithmetic)
+    assert all(operations <= work(operations) < operations + 100_000 for operations in (0, 1, 100_000, 1_000_001))
+
+
+def test_the_limit_of_copies_copies(isa: str, rng: np.random.Generator) -> None:
+    ffi = limits.ffi
+    for size in (0, 1, 63, 64, 65, 255, 256, 257, 1000, 4099):
+        source = rng.integers(0, 256, size + 2, np.uint8)
+        target = np.zeros(size + 2, np.uint8)
+        limits.functions().copy(ffi.from_buffer("uint8_t[]", source) + 1, size, ffi.from_buffer("uint8_t[]", target) + 1)
+        assert (target[1:-1] == source[1:-1]).all()
+        assert target[0] == target[-1] == 0
 
 
 def test_cases_of_networks() -> None:
@@ -349,7 +365,7 @@ def test_a_wrong_command_line(
     ],
 )
 def test_only_takes_whole_words(only: list[str], families: set[str]) -> None:
-    line = importlib.import_module("pysimd.bench.__main__")
+    line = importlib.import_module("bench.__main__")
     arguments = line._arguments(line._parser(), [part for words in only for part in ("--only", words)])
     found = line._cases(arguments, only)
     assert {case.family for case in found} == families

@@ -1,4 +1,4 @@
-"""python -m pysimd: info, selftest, bench."""
+"""python -m pysimd: info, selftest."""
 
 from __future__ import annotations
 
@@ -54,14 +54,7 @@ def test_selftest_calls_every_function_and_class(rng: np.random.Generator) -> No
     assert not {name for name in names - indirect if f"pysimd.{name}(" not in source}
 
 
-def test_bench_has_its_own_options(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        __main__.main(["bench", "--help"])
-    assert stopped.value.code == 0
-    assert "--rounds" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("arguments", [[], ["other"], ["info", "--rounds"], ["selftest", "x"]])
+@pytest.mark.parametrize("arguments", [[], ["other"], ["bench"], ["info", "--rounds"], ["selftest", "x"]])
 def test_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         __main__.main(arguments)

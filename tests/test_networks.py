@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pysimd
-from pysimd.bench.graph import ACTIVATIONS, Network, Runner, reference
-from pysimd.bench.layers import CONVOLUTION, DECONVOLUTION, Layer
-from pysimd.bench.models import MODELS, layers_of
+from bench.graph import ACTIVATIONS, Network, Runner, reference
+from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
+from bench.models import MODELS, layers_of
 
 PUBLISHED = {  # multiplications in thousands of millions
     "vgg16": 15.470,

@@ -125,33 +125,3 @@ SimdBool SimdnetSetVerbose(int level)
     sn_verbose_set((enum sn_verbose)level);
     return SimdTrue;
 }
-
-size_t SimdnetFmaWork(size_t flops)
-{
-    SN_ENTER();
-    return sn_table()->fma_work(flops);
-}
-
-size_t SimdnetDotWork(size_t operations)
-{
-    SN_ENTER();
-    return sn_table()->dot_work(operations);
-}
-
-size_t SimdnetDot16bWork(size_t operations)
-{
-    SN_ENTER();
-    return sn_table()->dot_16b_work(operations);
-}
-
-void SimdnetCopyWork(const uint8_t * src, size_t size, uint8_t * dst)
-{
-    SN_ENTER();
-    if (size == 0)
-        return;
-    size_t bytes;
-    SN_CHECK(sn_product(&bytes, size), SN_VOID, "size is %zu, more than memory can hold", size);
-    SN_CHECK_POINTER(src, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    sn_table()->copy_work(src, size, dst);
-}

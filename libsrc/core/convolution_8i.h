@@ -80,9 +80,4 @@ struct sn_depthwise_8i {
     void (*pack)(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed);
 };
 
-/* ---- limit */
-
-/* Does about that many operations as fast as the tile's multiplication can go, two for a product; returns how many. */
-typedef size_t (*sn_dot_work_fn)(size_t operations);
-
 #endif

@@ -257,14 +257,6 @@ static inline size_t sn_pooling_pairs(const struct sn_pooling * p) { return sn_c
 /* Computes units begin .. end - 1. */
 typedef void (*sn_pooling_fn)(const struct sn_pooling * p, size_t begin, size_t end);
 
-/* ---- limit */
-
-/* Does about that many floating-point operations as fast as the set can, two for a multiply-add; returns how many. */
-typedef size_t (*sn_fma_work_fn)(size_t flops);
-
-/* dst = src, by plain loads and stores. */
-typedef void (*sn_copy_work_fn)(const uint8_t * src, size_t size, uint8_t * dst);
-
 struct sn_table {
     const char * isa;
     size_t alignment; /* bytes of a vector, at least 16: the answer of SimdAlignment() */
@@ -344,12 +336,6 @@ struct sn_table {
 
     /* pooling */
     sn_pooling_fn pooling_max_32f, pooling_max_16b, pooling_max_8u, pooling_average_32f;
-
-    /* limit */
-    sn_fma_work_fn fma_work;
-    sn_dot_work_fn dot_work;
-    sn_dot_work_fn dot_16b_work;
-    sn_copy_work_fn copy_work;
 };
 
 #endif

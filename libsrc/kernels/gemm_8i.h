@@ -160,27 +160,4 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
     }
 }
 
-/* What SimdnetDotWork() does: products without anything else, in as many chains as hide the latency. */
-static __attribute__((noinline)) size_t tile_work_of(size_t operations, int group)
-{
-    enum { CHAINS = V32F_N == 16 ? 12 : 6, STEPS = 64 }; /* as many as registers hold */
-    v32i a = v_set_32i(0x00010001);
-    v32i sum[CHAINS];
-    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32i(i);
-    const size_t per_round = (size_t)2 * V32F_N * (size_t)group * CHAINS * STEPS;
-    const size_t rounds = sn_ceil_div(operations, per_round);
-    for (size_t r = 0; r < rounds; ++r)
-        for (int step = 0; step < STEPS; ++step) {
-            SN_UNROLL for (int i = 0; i < CHAINS; ++i)
-            {
-                a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* else one product would do for all */
-                sum[i] = tile_dot(sum[i], a, a);
-            }
-        }
-    /* The sums are used, so that the compiler cannot leave them out: it must not see that nothing is above this. */
-    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_or_32i(sum[0], sum[i]);
-    const v32i most = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v_set_32i(INT32_MAX))));
-    return rounds * per_round + (size_t)v_any(v_gt_32i(sum[0], most));
-}
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/limits.h"
 #include "check_frame.h"
 
 enum { ROUNDS = 15 };
@@ -38,8 +39,9 @@ static void measure_peak(struct timing * t, size_t index)
 {
     if (index == 0)
         return;
+    const struct limits * limits = limits_of(frame_level[index]);
     const double begin = now();
-    const double work = (double)SimdnetFmaWork((size_t)PEAK);
+    const double work = (double)limits->fma((size_t)PEAK);
     t->peak = fmax(t->peak, work / (now() - begin));
 }
 

@@ -24,8 +24,6 @@ static const tile_fn tiles_3[] = {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5
 static const tile_fn tiles_4[] = {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4, tile_6x4};
 static const tile_bytes_fn bytes_4[] = {tile_bytes_1, tile_bytes_2, tile_bytes_3, tile_bytes_4, tile_bytes_5, tile_bytes_6};
 
-static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE_GROUP); }
-
 static void run(const struct sn_dot * g)
 {
     if (g->columns == V8U_N && result_is_bounded(g->result)) {
@@ -43,7 +41,6 @@ static void run(const struct sn_dot * g)
 /* What all tables of these tiles say. */
 static void install_tiles(struct sn_table * table)
 {
-    table->dot_work = dot_work;
     table->gemm_8i = (struct sn_dot_tile){.run = run, .rows = 6, .columns = 4 * V32F_N, .granule = V32F_N,
         .group = TILE_GROUP, .number = 4 / TILE_GROUP, .biased = false};
 }

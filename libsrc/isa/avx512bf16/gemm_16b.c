@@ -49,27 +49,10 @@ SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n)
 
 #include "isa/avx512/tiles_16b.h"
 
-/* What SimdnetDot16bWork() does, see kernels/limit.c; products are 0. */
-static size_t dot_work(size_t operations)
-{
-    enum { CHAINS = 12, STEPS = 64 };
-    v32i a = v_set_32i(0);
-    v32f sum[CHAINS];
-    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32f(1.0f + (float)i);
-    const size_t per_round = (size_t)4 * V32F_N * CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
-    for (size_t r = 0; r < rounds; ++r)
-        for (int step = 0; step < STEPS; ++step) {
-            SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = dot(sum[i], a, a);
-        }
-    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_add_32f(sum[0], sum[i]);
-    return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
-}
-
 /* The entry point that core/dispatch.c knows. */
 void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)
 {
-    table->dot_16b_work = dot_work;
     install_tiles(table);
 }

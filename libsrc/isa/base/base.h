@@ -21,7 +21,6 @@
     X(gemm)                                                                                                                 \
     X(inner_product)                                                                                                        \
     X(layout)                                                                                                               \
-    X(limit)                                                                                                                \
     X(lrn)                                                                                                                  \
     X(pooling)                                                                                                              \
     X(set_input)                                                                                                            \

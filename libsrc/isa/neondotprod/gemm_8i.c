@@ -24,8 +24,6 @@ static const tile_fn tiles_2[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5
 static const tile_fn tiles_3[] = {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5x3, tile_6x3, tile_7x3};
 static const tile_fn tiles_4[] = {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4};
 
-static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE_GROUP); }
-
 static void run(const struct sn_dot * g)
 {
     switch (sn_ceil_div(g->columns, V32F_N)) {
@@ -41,7 +39,6 @@ void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)
 {
-    table->dot_work = dot_work;
     table->gemm_8i = (struct sn_dot_tile){.run = run, .rows = 5, .columns = 4 * V32F_N, .granule = V32F_N,
         .group = TILE_GROUP, .number = 4 / TILE_GROUP, .biased = true};
 }

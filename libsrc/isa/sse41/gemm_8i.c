@@ -17,8 +17,6 @@ TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2)
 static const tile_fn tiles_1[] = {tile_1x1, tile_2x1, tile_3x1, tile_4x1};
 static const tile_fn tiles_2[] = {tile_1x2, tile_2x2, tile_3x2, tile_4x2};
 
-static size_t dot_work(size_t operations) { return tile_work_of(operations, TILE_GROUP); }
-
 static void run(const struct sn_dot * g)
 {
     switch (sn_ceil_div(g->columns, V32F_N)) {
@@ -29,7 +27,6 @@ static void run(const struct sn_dot * g)
 
 void ISA_FN(install_gemm_8i)(struct sn_table * table)
 {
-    table->dot_work = dot_work;
     table->gemm_8i = (struct sn_dot_tile){.run = run, .rows = 4, .columns = 2 * V32F_N, .granule = V32F_N,
         .group = TILE_GROUP, .number = 4 / TILE_GROUP, .biased = false};
 }

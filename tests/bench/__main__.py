@@ -1,0 +1,247 @@
+"""Command line: ``python -m bench``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pysimd
+from bench import compare, machine, pages, report, runner
+from bench.cases import CASES, Case, of_networks
+from bench.models import MODELS
+from bench.peers import NAMES, workers
+from bench.progress import Progress
+from bench.whole import PEERS, USUAL, table
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
+def _threads(text: str) -> list[int]:
+    counts = [_count(part) for part in text.split(",")]
+    with pysimd.num_threads(max(counts)) as most:
+        if most < max(counts):
+            raise argparse.ArgumentTypeError(f"{max(counts)} is more than the {most} processors that this process may use")
+    return sorted(set(counts))
+
+
+def _figures(text: str) -> dict[str, Any]:
+    """What ``--json`` wrote into this file."""
+    try:
+        found: Any = json.loads(Path(text).read_text())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is no JSON") from None
+    machine_then = found.get("machine") if isinstance(found, dict) and "command" in found else None
+    if not isinstance(machine_then, dict) or not {"cpu", "date"} <= machine_then.keys():
+        raise argparse.ArgumentTypeError(f"{text} is none of the files that --json writes")
+    if not found.get("results") and not found.get("networks"):
+        raise argparse.ArgumentTypeError(f"{text} has no rows")
+    return dict(found)
+
+
+#: What each of these options is of use with, or is not.
+_OF_USE = {"compare": {"compare"}, "load": {"load", "markdown", "plots", "html"}}
+_IDLE = {"whole": {"only", "layout"}}
+_OF_MAKE = {"json", "peers"}  # that `make bench` gives by itself
+
+
+def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line. Refuses options that would do nothing, and words that no case has."""
+    arguments = parser.parse_args(argv)
+    given = {name for name, value in vars(arguments).items() if value != parser.get_default(name)}
+    idle = {mode: given - of_use - _OF_MAKE for mode, of_use in _OF_USE.items()}
+    for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
+        if mode in given and options:
+            parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
+    if not (arguments.compare or arguments.load or arguments.whole):
+        for words in arguments.only or [""]:
+            if not _cases(arguments, [words]):
+                layout = f" and layout {arguments.layout}" if arguments.layout else ""
+                families = ", ".join(sorted({case.family for case in _named(arguments)}))
+                parser.error(f"no case has the words {words!r}{layout}; the families are {families}")
+    return arguments
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench", description="Times layers as fractions of the machine's limits.")
+    what = parser.add_argument_group("what is timed")
+    what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
+    what.add_argument(
+        "--network",
+        action="append",
+        choices=["all", *MODELS],
+        help="the layers of a network, or of all, in place of the short table; may be repeated",
+    )
+    what.add_argument(
+        "--only",
+        action="append",
+        metavar="WORDS",
+        help="cases that have these words, whole and in this order, in family, layer and layout; may be repeated",
+    )
+    what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
+    what.add_argument(
+        "--isa",
+        action="append",
+        choices=runner.isa_levels(),
+        help="a level, may be repeated; default: those with kernels of their own",
+    )
+    what.add_argument("--all-levels", action="store_true", help="every level of this machine, or up to SIMDNET_MAX_ISA")
+    what.add_argument("--threads", type=_threads, default=[1], metavar="N,N", help="numbers of threads (default 1)")
+    what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
+    what.add_argument("--rounds", type=_count, default=9, help="samples of each case (default 9)")
+    written = parser.add_argument_group("what is written")
+    written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
+    written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
+    written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
+    written.add_argument("--html", type=Path, metavar="FILE", help="one page with tables and pictures; needs matplotlib")
+    files = parser.add_argument_group("from files, nothing is timed")
+    files.add_argument(
+        "--load",
+        type=_figures,
+        nargs="+",
+        metavar="FILE",
+        help="pictures and page of the figures in these files, and the table of networks",
+    )
+    files.add_argument(
+        "--compare",
+        type=_figures,
+        nargs=2,
+        metavar="FILE",
+        help="tells what changed from first to second, beyond noise",
+    )
+    return parser
+
+
+def _levels(arguments: argparse.Namespace) -> list[str]:
+    levels = runner.isa_levels()
+    if arguments.isa:
+        return list(dict.fromkeys(arguments.isa))
+    if arguments.all_levels:
+        return levels
+    useful = [level for level in levels if level != "base"] or levels  # base is for truth, not for speed
+    return useful[-1:] if arguments.peers or arguments.whole else useful
+
+
+def _named(arguments: argparse.Namespace) -> list[Case]:
+    """The layers of the networks that are named, or the short table."""
+    names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
+    return of_networks(names) if names else CASES
+
+
+def _cases(arguments: argparse.Namespace, only: Sequence[str]) -> list[Case]:
+    """Those that have one of the texts in `only`, as whole words."""
+    layouts = (arguments.layout, "-") if arguments.layout else ()
+    return [
+        case
+        for case in _named(arguments)
+        if any(_spaced(words) in _spaced(f"{case.family} {case.layer} {case.layout}") for words in only)
+        and (not layouts or case.layout in layouts)
+    ]
+
+
+def _spaced(words: str) -> str:
+    return f" {' '.join(words.split())} " if words else ""
+
+
+def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
+    cases, levels = _cases(arguments, arguments.only or [""]), _levels(arguments)
+    results = []
+    with workers.started(NAMES if arguments.peers else ()) as (others, skipped):
+        print(report.header(others, skipped), flush=True)
+        with Progress(runner.count(cases, levels, arguments.threads)) as progress:
+            for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads):
+                progress.step(report.row(result, others))
+                results.append(result)
+    print(report.footer(results, others))
+    if arguments.markdown:
+        _write(arguments.markdown, report.page(results, f"`{command}` writes this page", machine.line(), others, skipped))
+    return report.figures(results, {peer.NAME: peer.VERSION for peer in others}, skipped)
+
+
+def _time_networks(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
+    names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network or USUAL
+    levels, others = _levels(arguments), PEERS if arguments.peers else ()
+    print(table.header(others), flush=True)
+    results = []
+    with Progress(len(names) * len(levels) * len(arguments.threads)) as progress:
+        for result in table.run(names, arguments.threads, levels, arguments.rounds, others):
+            progress.step(table.row(result, others))
+            results.append(result)
+    print(table.footer(results))
+    if arguments.markdown:
+        _write(arguments.markdown, table.page(results, f"`{command}` writes this page", machine.line(), others))
+    return table.figures(results)
+
+
+def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
+    if arguments.plots:
+        for path in pages.write_plots(figures, arguments.plots):
+            print(f"written: {path}")
+    if arguments.html:
+        pages.write_html(figures, arguments.html)
+        print(f"written: {arguments.html}")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    print(f"written: {path}")
+
+
+def _load(arguments: argparse.Namespace) -> None:
+    """Rows of all files; what else there is, of the first."""
+    files = arguments.load
+    rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in ("results", "networks")}
+    figures = {**files[0], **rows}
+    runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
+    source = f"From `{figures['command']}`{runs}"
+    where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "date"))
+    parts = []
+    if layers := report.read(figures):
+        peers_then, skipped = report.peers_of(figures), figures.get("skipped", {})
+        print(report.header(peers_then, skipped))
+        print("\n".join([*(report.row(result, peers_then) for result in layers), report.footer(layers, peers_then)]))
+        parts.append(report.page(layers, source, where, peers_then, skipped))
+    if wholes := table.read(figures):
+        others = list(dict.fromkeys(name for result in wholes for name in result.peers))
+        print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
+        parts.append(table.page(wholes, source, where, others))
+    if arguments.markdown:
+        _write(arguments.markdown, "\n".join(parts))
+    _draw(figures, arguments)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the table as it grows, then writes what is asked for."""
+    arguments = _arguments(_parser(), argv)
+    if arguments.compare:
+        print(compare.text(*arguments.compare))
+        return 0
+    command = " ".join(["python -m bench", *map(shlex.quote, sys.argv[1:] if argv is None else argv)])
+    if arguments.load:
+        _load(arguments)
+        return 0
+    if arguments.plots or arguments.html:
+        pages.need_matplotlib()  # before minutes are spent
+    print(machine.line())
+    measured = (_time_networks if arguments.whole else _time_layers)(arguments, command)
+    figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}
+    if arguments.json:
+        report.write_json(figures, arguments.json)
+        print(f"written: {arguments.json}")
+    _draw(figures, arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""What a case is, and what all families make cases of: arrays, pointers, calls with their arguments bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import numpy as np
+
+from bench import arrays
+from bench.layers import (
+    Block,
+    Layer,
+    Values,
+    in_layout,
+)
+from pysimd._library import ffi, lib
+
+_AIM_PEAK = 118e9
+FORMATS = {"nchw": 0, "nhwc": 1}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A case with its arrays made: what to call, and what that costs at the least."""
+
+    call: Callable[[], Any]
+    empty: Callable[[], Any] | None = None  # the same function with nothing to do
+    flops: int = 0  # of a case that computes
+    arithmetic: str = "fma"  # and how: multiply-adds, products of bytes ("dot") or of bfloat16 numbers ("bf16")
+    traffic: int = 0  # bytes read and written, of a case that moves memory
+    info: str = ""
+    keep: tuple[Any, ...] = ()  # arrays that the calls point to
+    values: tuple[Values, ...] = ()  # of the layers, for peers; what goes in is the first one's source
+    result: Callable[[], np.ndarray] | None = None  # and what came out, as (channels, height, width)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One layer in one layout."""
+
+    family: str
+    layer: str
+    layout: str
+    prepare: Callable[[], Prepared]
+    aim_peak: float | None = None
+    aim_us: float | None = None
+    subject: Block | None = None  # what peers build
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
+
+    def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
+        """The aim on this machine, whose multiply-add peak is given."""
+        if self.aim_peak:
+            return limit_seconds / self.aim_peak
+        if self.aim_us:
+            return self.aim_us * 1e-6 * _AIM_PEAK / peak
+        return None
+
+
+_random = np.random.default_rng(1)
+
+
+def floats(*shape: int) -> np.ndarray:
+    return arrays.placed(_random.uniform(-1, 1, shape).astype(np.float32))
+
+
+def some_bytes(*shape: int) -> np.ndarray:
+    return arrays.placed(_random.integers(0, 256, shape, dtype=np.uint8))
+
+
+def bfloats(*shape: int) -> np.ndarray:
+    return arrays.placed((floats(*shape).view(np.uint32) >> 16).astype(np.uint16))
+
+
+MAKERS = {"32f": (floats, "float *"), "16b": (bfloats, "uint16_t *"), "8u": (some_bytes, "uint8_t *")}
+
+
+def at(array: np.ndarray, ctype: str = "float *") -> Any:
+    return ffi.cast(ctype, array.ctypes.data)
+
+
+def bind(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    return lambda: function(*arguments)
+
+
+def placed_in(image: np.ndarray, layout: str) -> np.ndarray:
+    return arrays.placed(in_layout(image, layout))
+
+
+def parameters(layer: Layer, layout: str) -> Any:
+    """The struct that the Init of a convolution takes."""
+    p = ffi.new("SimdConvolutionParameters *")
+    (p.srcC, p.srcH, p.srcW), (p.dstC, p.dstH, p.dstW) = layer.src, layer.dst
+    p.srcT = p.dstT = lib.SimdTensorData32f
+    p.srcF = p.dstF = FORMATS[layout]
+    p.kernelY = p.kernelX = layer.kernel
+    p.dilationY = p.dilationX = 1
+    p.strideY = p.strideX = layer.stride
+    p.padY = p.padX = layer.before
+    p.padH = p.padW = layer.after
+    p.group = layer.group
+    p.activation = lib.SimdConvolutionActivationRelu if layer.relu else lib.SimdConvolutionActivationIdentity
+    return p

@@ -1,0 +1,190 @@
+"""Layers of networks, which peers can build too: convolutions, deconvolutions, inner products and pooling of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Callable
+
+import numpy as np
+
+from bench import arrays
+from bench.cases.case import FORMATS, Case, Prepared, at, bind, parameters, placed_in
+from bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    DECONVOLUTION,
+    INNER_PRODUCT,
+    MAX,
+    Block,
+    Layer,
+    from_layout,
+    values_of,
+)
+from bench.models import layers_of
+from pysimd._library import ffi, lib
+
+
+def _convolution_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
+    weight = arrays.placed(values.weight.transpose(2, 3, 1, 0) if layout == "nhwc" else values.weight)
+    bias = arrays.placed(values.bias)
+
+    def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
+        context = lib.SimdSynetConvolution32fInit(batch, parameters(layer, layout), ffi.NULL)
+        context = ffi.gc(context, lib.SimdRelease)
+        lib.SimdSynetConvolution32fSetParams(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
+        return context, bind(lib.SimdSynetConvolution32fForward, context, at(src), ffi.NULL, at(dst))
+
+    (context, call), (_, empty) = bound(1), bound(0)
+    return Prepared(
+        call,
+        empty,
+        flops=2 * layer.multiplications,
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=(values,),
+        result=lambda: from_layout(dst, layout),
+    )
+
+
+def _deconvolution_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
+    weight = arrays.placed(values.weight.transpose(0, 2, 3, 1) if layout == "nhwc" else values.weight)
+    bias = arrays.placed(values.bias)
+    context = ffi.gc(lib.SimdSynetDeconvolution32fInit(1, parameters(layer, layout), ffi.NULL), lib.SimdRelease)
+    lib.SimdSynetDeconvolution32fSetParams(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
+    return Prepared(
+        bind(lib.SimdSynetDeconvolution32fForward, context, at(src), ffi.NULL, at(dst)),
+        flops=2 * layer.multiplications,
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=(values,),
+        result=lambda: from_layout(dst, layout),
+    )
+
+
+def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
+    values = values_of(layer)
+    src, weight, bias = (arrays.placed(array) for array in (values.src, values.weight, values.bias))
+    dst = arrays.placed(np.zeros(layer.dst, np.float32))
+
+    def bound(n: int) -> Callable[[], Any]:
+        return bind(lib.SimdSynetInnerProductLayerForward, at(src), at(weight), at(bias), n, src.size, at(dst))
+
+    keep = (src, weight, bias, dst)
+    return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=(values,), result=lambda: dst)
+
+
+def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
+    """Exclusive of padding where that counts."""
+    values = values_of(layer)
+    src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
+    (_, h, w), form, around = layer.dst, FORMATS[layout], (layer.before, layer.before)
+    window = (layer.kernel, layer.kernel, layer.stride, layer.stride, *around)
+    p_src, p_dst = at(src), at(dst)
+
+    def bound(rows: int) -> Callable[[], Any]:
+        if layer.kind == AVERAGE:
+            return bind(lib.SimdSynetPoolingAverage, p_src, *layer.src, *window, p_dst, rows, w, 1, form)
+        planes = (1, layer.kernel, layer.kernel, 1, layer.stride, layer.stride, 0, *around)
+        return bind(lib.SimdSynetPoolingMax32f, p_src, *layer.src, *planes, p_dst, layer.c, rows, w, form)
+
+    return Prepared(
+        bound(h),
+        bound(0),
+        traffic=src.nbytes + dst.nbytes,
+        keep=(src, dst),
+        values=(values,),
+        result=lambda: from_layout(dst, layout),
+    )
+
+
+#: Family, and what prepares it, of each kind of layer that has a function of ours.
+_LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
+    CONVOLUTION: ("convolution", _convolution_prepare),
+    DECONVOLUTION: ("deconvolution", _deconvolution_prepare),
+    INNER_PRODUCT: ("inner_product", _inner_product_prepare),
+    MAX: ("pooling", _pooling_32f_prepare),
+    AVERAGE: ("pooling", _pooling_32f_prepare),
+}
+
+
+def of_layer(layer: Layer, layout: str) -> Case:
+    """The case of a layer that peers can build too."""
+    family, prepare = _LAYERS[layer.kind]
+    return Case(family, str(layer), layout, lambda: prepare(layer, layout), subject=Block((layer,)))
+
+
+def of_networks(names: Sequence[str]) -> list[Case]:
+    """The layers of networks in both layouts, each shape once."""
+    uses: dict[Layer, dict[str, int]] = {}
+    for name in names:
+        for layer, count in layers_of(name).items():
+            uses.setdefault(layer, {})[name] = count
+    return [
+        replace(of_layer(layer, layout), uses=counts)
+        for layer, counts in uses.items()
+        if layer.kind in _LAYERS
+        for layout in (("-",) if layer.kind == INNER_PRODUCT else ("nhwc", "nchw"))
+    ]
+
+
+def square(shape: str, o: int, kernel: int, stride: int) -> Layer:
+    """A convolution of a square kernel, padded by half of it; no output channels given: depthwise."""
+    c, h, w = (int(n) for n in shape.split("x"))
+    pad = kernel // 2
+    return Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
+
+
+def convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
+    return replace(of_layer(square(shape, o, kernel, stride), layout), aim_peak=aim)
+
+
+def deconvolution(
+    layout: str, shape: str, o: int, kernel: int, stride: int, pad: int = 0, *, group: int = 1, aim: float | None = None
+) -> Case:
+    c, h, w = (int(n) for n in shape.split("x"))
+    return replace(of_layer(Layer(DECONVOLUTION, c, h, w, o, kernel, stride, pad, pad, group), layout), aim_peak=aim)
+
+
+def inner_product(count: int, size: int) -> Case:
+    return of_layer(Layer(INNER_PRODUCT, size, 1, 1, count), "-")
+
+
+def _merged_prepare(block: Block) -> Prepared:
+    layers, random = block.layers, tuple(values_of(layer) for layer in block.layers)
+    src, dst = placed_in(random[0].src, "nhwc"), placed_in(np.zeros(block.dst, np.float32), "nhwc")
+    weights = [arrays.placed(values.weight.transpose(2, 3, 1, 0)) for values in random]
+    biases = [arrays.placed(values.bias) for values in random]
+    convs = ffi.new("SimdConvolutionParameters[]", [parameters(layer, "nhwc")[0] for layer in layers])
+
+    def bound(batch: int) -> tuple[Any, Callable[[], Any]]:
+        context = ffi.gc(lib.SimdSynetMergedConvolution32fInit(batch, convs, len(layers), block.add), lib.SimdRelease)
+        given = (ffi.new("float *[]", [at(array) for array in each]) for each in (weights, biases))
+        lib.SimdSynetMergedConvolution32fSetParams(context, next(given), ffi.NULL, next(given), ffi.NULL)
+        return context, bind(lib.SimdSynetMergedConvolution32fForward, context, at(src), ffi.NULL, at(dst))
+
+    (context, call), (_, empty) = bound(1), bound(0)
+    return Prepared(
+        call,
+        empty,
+        flops=2 * sum(layer.multiplications for layer in layers),
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=random,
+        result=lambda: from_layout(dst, "nhwc"),
+    )
+
+
+def merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = None) -> Case:
+    """An inverted residual block, or with `wide` 0 a depthwise-separable one, of kernel 3x3."""
+    c, h, w = (int(n) for n in shape.split("x"))
+    depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, 3, stride, 1, 1, wide or c)
+    projection = Layer(CONVOLUTION, *depthwise.dst, o, relu=not wide)
+    add = wide > 0 and (c, h, w) == projection.dst
+    block = Block((Layer(CONVOLUTION, c, h, w, wide), depthwise, projection) if wide else (depthwise, projection), add)
+    name = f"{shape}{f' -> {wide} 1x1,' if wide else ''} 3x3 s{stride}, -> {o}{' add' if add else ''}"
+    return Case("merged", name, "nhwc", lambda: _merged_prepare(block), aim_peak=aim, subject=block)

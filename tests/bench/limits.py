@@ -1,0 +1,75 @@
+"""What the machine can do, measured in the same run as the cases that are compared with it.
+
+``limits_set.c``, compiled for each instruction set, does the operations; make links it as liblimits.so. The names of arithmetic
+here are those of ``limits.h``, which is parsed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Callable
+
+import cffi
+import numpy as np
+
+import pysimd
+from bench import arrays, clock
+from pysimd._header import declarations
+from pysimd._library import LIBRARY, LIBRARY_PATH, ROOT
+
+#: Floating-point operations of one measurement of the peak: a few milliseconds.
+_PEAK_WORK = 200_000_000
+
+_FUNCTIONS = {"fma": "fma", "dot": "dot_8i", "bf16": "dot_16b"}
+
+ffi: Any = cffi.FFI()
+ffi.cdef(declarations(Path(__file__).with_name("limits.h").read_text()))
+
+
+@cache
+def _opened() -> Any:
+    """Beside the library that is measured, else of this checkout."""
+    places = [library.resolve().parent / "bench" / "liblimits.so" for library in (LIBRARY_PATH, ROOT / "build" / LIBRARY)]
+    for place in places:
+        if place.is_file():
+            return ffi.dlopen(str(place))
+    raise SystemExit(f"there is no {places[-1]}, which make bench and make test build")
+
+
+def functions() -> Any:
+    """``struct limits`` of the instruction set in use."""
+    return _opened().limits_of(pysimd.active_isa().encode())
+
+
+def operations_per_second(arithmetic: str = "fma") -> float:
+    """The peak of the instruction set in use, two operations each: of multiply-adds of floats ("fma"), of products of bytes
+    ("dot") or of bfloat16 numbers ("bf16")."""
+    work, share = getattr(functions(), _FUNCTIONS[arithmetic]), _PEAK_WORK // 9
+    done: int = work(share)
+    return done / clock.typical(lambda: work(share), 9)
+
+
+class CopyLimit:
+    """The time of a copy that moves as many bytes as a case does, half of them read and half written.
+
+    A copy is the cheapest thing that touches so many bytes; the arrays are as large as the case's, so they come from the
+    same level of cache. Of plain loads and stores and the C library's copy the faster one counts.
+    """
+
+    def __init__(self, traffic: int) -> None:
+        size = max(traffic // 2, 64)
+        self._source = arrays.placed(np.zeros(size, np.uint8))
+        self._target = arrays.placed(np.zeros(size, np.uint8))
+        self._count = max(1, 16_000_000 // size)
+
+    def seconds(self) -> float:
+        """Seconds of one copy."""
+        source, target = (ffi.from_buffer("uint8_t[]", array) for array in (self._source, self._target))
+        copy = functions().copy
+        plain = self._typical(lambda: copy(source, len(source), target))
+        return min(plain, self._typical(lambda: np.copyto(self._target, self._source)))
+
+    def _typical(self, copy: Callable[[], object]) -> float:
+        copy()  # what others have driven out of the caches comes back
+        return clock.typical(copy, self._count)

@@ -1,0 +1,122 @@
+/*
+ * The limits of an instruction set, on the kernels' vocabulary; compiled once per set, as kernels are.
+ *
+ * Arithmetic: independent chains, as many as hide the latency of the unit and as registers hold. Results are used, so that the
+ * compiler cannot leave the chains out.
+ *
+ * Copying: plain loads and stores, four vectors a turn. For arrays that stay in a cache this is up to twice as fast as the C
+ * library's memcpy, which goes past the caches early.
+ */
+#include "limits.h"
+
+#include "kernels/vec.h"
+
+enum { STEPS = 64 };
+
+/* ---- floats: twelve chains are enough on every processor we know (4 cycles, 2 a cycle). The sums tend to 1, so nothing
+ * becomes denormal or infinite. */
+
+enum { CHAINS = 12 };
+
+static size_t fma_32f(size_t operations)
+{
+    const v32f scale = v_set_32f(0.5f), shift = v_set_32f(0.5f);
+    v32f sum[CHAINS];
+    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32f(1.0f + (float)i);
+    const size_t per_round = (size_t)2 * V32F_N * CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    for (size_t r = 0; r < rounds; ++r)
+        for (int step = 0; step < STEPS; ++step) {
+            SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_fma_32f(sum[i], scale, shift);
+        }
+    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_add_32f(sum[0], sum[i]);
+    return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
+}
+
+/* ---- bytes: as the tile of the set multiplies groups of them. Instructions are in assembler for the reason that
+ * isa/avx512vnni/gemm_8i.c has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics. */
+
+#if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
+enum { GROUP = 4 };
+
+SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+#elif defined(__ARM_FEATURE_DOTPROD)
+enum { GROUP = 4 };
+
+SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
+{
+    return vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b));
+}
+#else
+enum { GROUP = 2 };
+
+SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
+{
+    return v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(a), v_cast_32i_16i(b)));
+}
+#endif
+
+static size_t dot_8i(size_t operations)
+{
+    enum { DOT_CHAINS = V32F_N == 16 ? 12 : 6 }; /* the product needs registers, too */
+    v32i a = v_set_32i(0x00010001);
+    v32i sum[DOT_CHAINS];
+    SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i) sum[i] = v_set_32i(i);
+    const size_t per_round = (size_t)2 * V32F_N * GROUP * DOT_CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    for (size_t r = 0; r < rounds; ++r)
+        for (int step = 0; step < STEPS; ++step) {
+            SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i)
+            {
+                a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* else one product would do for all */
+                sum[i] = dot(sum[i], a, a);
+            }
+        }
+    /* The compiler must not see that nothing is above this. */
+    SN_UNROLL for (int i = 1; i < DOT_CHAINS; ++i) sum[0] = v_or_32i(sum[0], sum[i]);
+    const v32i most = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v_set_32i(INT32_MAX))));
+    return rounds * per_round + (size_t)v_any(v_gt_32i(sum[0], most));
+}
+
+/* ---- bfloat16 numbers */
+
+#if defined(__AVX512BF16__)
+/* In assembler, as above. Products are 0, so that sums stay as they are. */
+static size_t dot_16b(size_t operations)
+{
+    const v32i a = v_set_32i(0);
+    v32f sum[CHAINS];
+    SN_UNROLL for (int i = 0; i < CHAINS; ++i) sum[i] = v_set_32f(1.0f + (float)i);
+    const size_t per_round = (size_t)4 * V32F_N * CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    for (size_t r = 0; r < rounds; ++r)
+        for (int step = 0; step < STEPS; ++step) {
+            SN_UNROLL for (int i = 0; i < CHAINS; ++i) __asm__("vdpbf16ps %1, %1, %0" : "+v"(sum[i]) : "v"(a));
+        }
+    SN_UNROLL for (int i = 1; i < CHAINS; ++i) sum[0] = v_add_32f(sum[0], sum[i]);
+    return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
+}
+#else
+static size_t dot_16b(size_t operations) { return fma_32f(operations); }
+#endif
+
+/* ---- copying */
+
+static void copy(const uint8_t * src, size_t size, uint8_t * dst)
+{
+    size_t i = 0;
+    for (; i + 4 * V8U_N <= size; i += 4 * V8U_N) {
+        v8u block[4];
+        SN_UNROLL for (int j = 0; j < 4; ++j) block[j] = v_load_8u(src + i + j * V8U_N);
+        SN_UNROLL for (int j = 0; j < 4; ++j) v_store_8u(dst + i + j * V8U_N, block[j]);
+    }
+    for (; i < size; i += V8U_N) {
+        const size_t n = sn_min(size - i, V8U_N);
+        v_store_tail_8u(dst + i, v_load_tail_8u(src + i, n), n);
+    }
+}
+
+/* limits.c knows it. */
+extern const struct limits ISA_FN(limits);
+const struct limits ISA_FN(limits) = {fma_32f, dot_8i, dot_16b, copy};

@@ -1,0 +1,75 @@
+"""What figures were taken on: the processor, the levels, the versions, the limits."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import pysimd
+from bench import limits
+
+#: Bytes moved by the copies whose speed is told: most machines have them in the second cache, the third, and memory.
+_COPIES = {"256 KB": 256 << 10, "4 MB": 4 << 20, "256 MB": 256 << 20}
+
+
+def line() -> str:
+    """The machine in a line."""
+    return f"simdnet {pysimd.version()}, {_cpu_name()}, {len(_affinity())} of {os.cpu_count()} hardware threads"
+
+
+def facts(levels: Iterable[str]) -> dict[str, Any]:
+    """All that may explain a figure; the limits are measured now, in a second or so."""
+    return {
+        "line": line(),
+        "cpu": _cpu_name(),
+        "cpu_info": pysimd.cpu_info(),
+        "affinity": _affinity(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "versions": {"simdnet": pysimd.version(), "python": platform.python_version(), "numpy": np.__version__},
+        "levels": list(pysimd.isa_levels()),
+        "limits": {"flops": {level: _peak(level) for level in levels}, "copy": _copies()},
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _affinity() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def _commit() -> str | None:
+    """Of the checkout that this file is in, with a plus behind it if that was changed; None for an installed package."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+        changes = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.strip() + ("+" if changes.stdout.strip() else "")
+
+
+def _peak(level: str) -> float:
+    """Operations per second of multiply-adds, the best of a few: what the clock can do."""
+    with pysimd.max_isa(level):
+        return max(limits.operations_per_second() for _ in range(5))
+
+
+def _copies() -> dict[str, float]:
+    """Bytes per second, read and written."""
+    return {name: size / min(limits.CopyLimit(size).seconds() for _ in range(5)) for name, size in _COPIES.items()}

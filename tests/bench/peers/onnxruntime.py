@@ -1,0 +1,223 @@
+"""ONNX Runtime: a model of the block. Images are NCHW outside and, where that is faster, blocks of channels inside."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from bench.layers import (
+    AVERAGE,
+    CONVOLUTION,
+    DECONVOLUTION,
+    INNER_PRODUCT,
+    Array,
+    Block,
+    Layer,
+    Values,
+    from_layout,
+    in_layout,
+    quantised,
+    values_of,
+)
+from bench.peers import Way
+
+NAME = "onnxruntime"
+VERSION = str(onnxruntime.__version__)
+
+_Optimization = onnxruntime.GraphOptimizationLevel
+_BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channels
+
+
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+    """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
+    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised
+    layers as QLinearConv, in either layout of the images."""
+    if block.quantised:
+        for last in (True, False) if layout == "nhwc" else (False,):
+            yield partial(_quantised, block, values[0], last)
+        return
+    model = _model(block, values)
+    yield partial(_nchw, "nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
+    if block.layers[0].kind == CONVOLUTION:
+        yield partial(_nchw, "nchw, blocks inside", block, model, values, _Optimization.ORT_ENABLE_ALL)
+        blocks = _without_conversions(model) if layout == "nhwc" else None
+        if blocks:
+            yield partial(_blocked, block, blocks, values)
+
+
+def _model(block: Block, values: tuple[Values, ...]) -> Any:
+    """x, x1, x2 ... y are the images from layer to layer."""
+    first, last = block.layers[0], block.layers[-1]
+    shape = [1, values[0].src.size] if first.kind == INNER_PRODUCT else [1, *first.src]
+    out = [1, last.o] if last.kind == INNER_PRODUCT else [1, *last.dst]
+    nodes, tensors, x = [], [], "x"
+    for i, (layer, its) in enumerate(zip(block.layers, values), 1):
+        y = f"x{i}" if i < len(values) or block.add else "y"
+        nodes += list(_nodes(layer, x, f"w{i}", f"b{i}", y))
+        if layer.weight:
+            tensors += [numpy_helper.from_array(its.weight, f"w{i}"), numpy_helper.from_array(its.bias, f"b{i}")]
+        x = y
+    if block.add:
+        nodes.append(helper.make_node("Add", [x, "x"], ["y"]))
+    source, target = ("x", shape), ("y", out)
+    ends = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, end)] for name, end in (source, target))
+    graph = helper.make_graph(nodes, "block", *ends, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def _nodes(layer: Layer, x: str, w: str, b: str, y: str) -> Iterator[Any]:
+    if layer.kind == INNER_PRODUCT:
+        yield helper.make_node("Gemm", [x, w, b], [y], transB=1)
+        return
+    window = {
+        "kernel_shape": [layer.kernel] * 2,
+        "strides": [layer.stride] * 2,
+        "pads": [layer.before] * 2 + [layer.after] * 2,
+    }
+    if layer.kind in (CONVOLUTION, DECONVOLUTION):
+        operator = "Conv" if layer.kind == CONVOLUTION else "ConvTranspose"
+        yield helper.make_node(operator, [x, w, b], [f"{y}_sum" if layer.relu else y], group=layer.group, **window)
+        if layer.relu:
+            yield helper.make_node("Relu", [f"{y}_sum"], [y])
+    elif layer.kind == AVERAGE:
+        yield helper.make_node("AveragePool", [x], [y], **window)
+    else:
+        yield helper.make_node("MaxPool", [x], [y], **window)
+
+
+def _session(model: Any, level: Any, optimized: str = "") -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = level
+    options.log_severity_level = 3  # it warns that an optimized model belongs to one machine
+    if optimized:
+        options.optimized_model_filepath = optimized
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Array]]:
+    """A call that reads and writes memory which the runtime has, and what it wrote."""
+    (x,), (y,) = session.get_inputs(), session.get_outputs()
+    out = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(y.shape, np.uint8 if y.type == "tensor(uint8)" else np.float32))
+    binding = session.io_binding()
+    binding.bind_ortvalue_input(x.name, onnxruntime.OrtValue.ortvalue_from_numpy(src.reshape(x.shape)))
+    binding.bind_ortvalue_output(y.name, out)
+    return lambda: session.run_with_iobinding(binding), out.numpy
+
+
+def _nchw(how: str, block: Block, model: Any, values: tuple[Values, ...], level: Any) -> Way:
+    call, out = _bound(_session(model, level), np.ascontiguousarray(values[0].src))
+
+    def result() -> Array:
+        call()
+        return out().reshape(block.dst)
+
+    return Way(how, call, result, _empty)
+
+
+def _optimized(model: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "optimized.onnx"
+        _session(model, _Optimization.ORT_ENABLE_ALL, str(path))
+        return onnx.load(path)
+
+
+def _without_conversions(model: Any) -> Any:
+    """The optimized model with its convolutions alone, or None if those are not of blocks."""
+    model = _optimized(model)
+    graph, nodes = model.graph, list(model.graph.node)
+    convolutions = [node for node in nodes if node.op_type == "Conv" and node.domain == _BLOCKED]
+    if len(convolutions) + sum(node.op_type.startswith("Reorder") for node in nodes) < len(nodes) or not convolutions:
+        return None
+    source, target = ([d.dim_value for d in end[0].type.tensor_type.shape.dim] for end in (graph.input, graph.output))
+    inner = {}  # what stands for the ends of the model behind and before the conversions
+    for node in nodes:
+        if node.op_type == "ReorderInput":
+            inner[node.output[0]] = "x"
+            source[1] = -(-source[1] // _BLOCK) * _BLOCK
+        elif node.op_type == "ReorderOutput":
+            inner[node.input[0]] = "y"
+            target[1] = -(-target[1] // _BLOCK) * _BLOCK
+    for node in convolutions:
+        node.input[:] = [inner.get(name, name) for name in node.input]
+        node.output[:] = [inner.get(name, name) for name in node.output]
+    del graph.node[:]
+    graph.node.extend(convolutions)
+    graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, source))
+    graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, target))
+    return model
+
+
+def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
+    session = _session(model, _Optimization.ORT_DISABLE_ALL)
+    channels = session.get_inputs()[0].shape[1]
+    (c, rows, columns), src, (o, h, w) = block.layers[0].src, values[0].src, block.dst
+    if channels % _BLOCK == 0:
+        src = np.zeros((channels, rows, columns), np.float32)
+        src[:c] = values[0].src
+        src = np.ascontiguousarray(src.reshape(-1, _BLOCK, rows, columns).transpose(0, 2, 3, 1))
+    call, out = _bound(session, src)
+
+    def result() -> Array:
+        call()
+        return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[:o]
+
+    return Way(f"blocks of {_BLOCK} channels", call, result, _empty)
+
+
+def _quantised(block: Block, values: Values, last: bool) -> Way:
+    """With the channels last, or first. The sums are cut at 0 as results are, so ReLU needs no step of its own."""
+    layer, numbers, layout = block.layers[0], quantised(values), "nhwc" if last else "nchw"
+    tensors = {
+        "s": np.float32(numbers.src_step),
+        "zero": np.uint8(0),
+        "w": numbers.weight,
+        "ws": numbers.weight_step.astype(np.float32),
+        "wz": np.zeros(layer.o, np.int8),
+        "t": np.float32(numbers.dst_step),
+    }
+    names = ["x", "s", "zero", "w", "ws", "wz", "t", "zero"]
+    window = {"kernel_shape": [layer.kernel] * 2, "strides": [layer.stride] * 2, "group": layer.group}
+    window["pads"] = [layer.before] * 2 + [layer.after] * 2
+    own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
+    node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
+    shapes = ((h, w, c) if last else (c, h, w) for c, h, w in (layer.src, layer.dst))
+    ends = [[helper.make_tensor_value_info(n, TensorProto.UINT8, [1, *shape])] for n, shape in zip("xy", shapes)]
+    constants = [numpy_helper.from_array(np.asarray(t), n) for n, t in tensors.items()]
+    graph = helper.make_graph([node], "block", *ends, constants)
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=9)
+    src = np.ascontiguousarray(in_layout(numbers.src, layout))
+    call, out = _bound(_session(model, _Optimization.ORT_ENABLE_ALL), src)
+
+    def result() -> Array:
+        call()
+        return from_layout(out()[0] * np.float32(numbers.dst_step), layout)
+
+    return Way(f"QLinearConv, {layout}", call, result, _empty)
+
+
+def _relu_of_one() -> Any:
+    one = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "empty", one[:1], one[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def _block() -> int:
+    """How many channels a block has on this machine: what the weights of a convolution to 65 are filled up by, and one."""
+    layer = Layer(CONVOLUTION, 64, 4, 4, 65)
+    model = _optimized(_model(Block((layer,)), (values_of(layer),)))
+    weights = [node.input[1] for node in model.graph.node if node.domain == _BLOCKED and node.op_type == "Conv"]
+    return next((int(tensor.dims[0]) - 64 for tensor in model.graph.initializer if tensor.name in weights), 1)
+
+
+_BLOCK = _block()
+_empty, _ = _bound(_session(_relu_of_one(), _Optimization.ORT_ENABLE_ALL), np.zeros(1, np.float32))

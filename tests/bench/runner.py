@@ -1,0 +1,279 @@
+"""Takes the times.
+
+A case, its limit and the peers are timed in turn, many short rounds, every second one in reverse, so that all see the same
+clock and the same neighbours; of each the median is kept, with the minimum beside it. Peers have processes of their own,
+which sleep while others have their turn, and which crash alone. Some rows of the table take their rounds in turn, too: those
+of one row are then seconds apart, and who disturbs the machine for a moment meets few of them.
+What has an ``empty`` call (one that does nothing) is also timed without work, and the least of that is subtracted: what
+remains is the function's time, not Python's.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Callable
+
+import numpy as np
+
+import pysimd
+from bench import clock, limits
+from bench.cases import Case, Prepared
+from bench.peers.workers import Built, Peer, Task
+from bench.ways import Unsupported
+from bench.whole import OURS
+
+_TOGETHER = 16  # rows that take their rounds in turn
+
+#: Levels that differ from their parent in one family: others are not timed again beside it.
+_ONLY = {"avx512vnni": "convolution_8i", "avx512bf16": "convolution_16b", "neondotprod": "convolution_8i"}
+
+
+@dataclass(frozen=True)
+class PeerTime:
+    """A peer's times for a case, and which of its ways that was.
+
+    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both. None
+    where calling the peer takes so much longer than computing that the difference tells nothing.
+    """
+
+    how: str
+    seconds: float
+    best_seconds: float
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """One case on one instruction set. Times are seconds for one call."""
+
+    family: str
+    layer: str
+    layout: str
+    isa: str
+    seconds: float
+    best_seconds: float
+    limit: str
+    limit_seconds: float
+    aim_seconds: float | None
+    info: str
+    threads: int = 1
+    flops: int = 0  # of a case that computes
+    traffic: int = 0  # bytes that a case needs to read and write at the least
+    samples: tuple[float, ...] = ()
+    limits: tuple[float, ...] = ()  # seconds of the limit, in the same rounds
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
+    peers: Mapping[str, PeerTime] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
+
+    @property
+    def fraction(self) -> float:
+        """How much of the limit is reached: 1 is the machine's own speed."""
+        return self.limit_seconds / self.seconds
+
+    @property
+    def swings(self) -> list[str]:
+        """Whose rounds differ so much that the median means little: ours, and peers."""
+        times: dict[str, Result | PeerTime] = {OURS: self, **self.peers}
+        return [name for name, time in times.items() if clock.swings(time.seconds, time.best_seconds)]
+
+
+class _Timed:
+    """Something that is timed, and its samples."""
+
+    def __init__(self, sample: Callable[[], clock.Sample]) -> None:
+        self._sample = sample
+        self._taken: list[clock.Sample] = []
+
+    def sample(self) -> None:
+        self._taken.append(self._sample())
+
+    @property
+    def _overhead(self) -> float:
+        return min(taken.overhead for taken in self._taken)
+
+    @property
+    def samples(self) -> list[float]:
+        return [max(taken.seconds - self._overhead, 1e-9) for taken in self._taken]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def least(self) -> float:
+        return min(self.samples)
+
+    def over(self, ours: _Timed) -> float | None:
+        """The ratio of `PeerTime`."""
+        if self.median < self._overhead / 4:
+            return None
+        return statistics.median(theirs / mine for theirs, mine in zip(self.samples, ours.samples))
+
+
+def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
+    if prepared.flops:
+        return prepared.arithmetic, lambda: prepared.flops / limits.operations_per_second(prepared.arithmetic)
+    return "copy", limits.CopyLimit(prepared.traffic).seconds
+
+
+def _task(case: Case, prepared: Prepared) -> Task | None:
+    """The case for peers, if it is a layer that they can have."""
+    if case.subject is None or prepared.result is None:
+        return None
+    tolerance = 0.02 if case.subject.quantised else 1e-3  # by some bytes: a tie may be rounded otherwise
+    return Task(case.subject, case.layout, prepared.values, prepared.result(), tolerance)
+
+
+class _Beside:
+    """What a peer has built of a case, and its times; nothing more once it has failed, of which `fault` is the reason."""
+
+    def __init__(self, task: Task, peer: Peer) -> None:
+        self.name, self.fault = peer.NAME, ""
+        self._built: Built | None = None
+        with self._noted():
+            self._built = Built(peer, task)
+            self._timed = _Timed(self._built.sample)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except Unsupported as error:
+            self.fault = str(error)
+
+    def sample(self) -> None:
+        with self._noted():
+            if not self.fault:
+                self._timed.sample()
+
+    def time(self, ours: _Timed) -> PeerTime:
+        """After the last sample."""
+        assert self._built is not None
+        return PeerTime(self._built.how, self._timed.median, self._timed.least, self._timed.over(ours))
+
+    def close(self) -> None:
+        if self._built is not None:
+            self._built.close()
+
+
+class _Row:
+    """One case on one instruction set, beside peers. The limits are those of one thread."""
+
+    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[Peer]) -> None:
+        self._case, self._isa, self._threads = case, isa, threads
+        self._bounds: list[float] = []
+        self._peaks: list[float] = []
+        with self._set() as self._used:
+            self._prepared = case.prepare()
+            self._ours = _Timed(clock.Timer(self._prepared.call, self._prepared.empty).sample)
+            task = _task(case, self._prepared)
+            self._beside = [_Beside(task, peer) for peer in others if task]
+            self._limit, self._limit_seconds = _limit_of(self._prepared)
+            self._limit_seconds()
+
+    @contextmanager
+    def _set(self) -> Iterator[int]:
+        with pysimd.max_isa(self._isa), pysimd.num_threads(self._threads) as used:
+            yield used
+
+    def sample(self, reverse: bool) -> None:
+        """A round."""
+        turn: list[_Timed | _Beside] = [self._ours, *self._beside]
+        with self._set():
+            self._bounds.append(self._limit_seconds())
+            for entrant in reversed(turn) if reverse else turn:
+                entrant.sample()
+            self._peaks.append(limits.operations_per_second() if self._case.aim_us else 1.0)
+
+    def result(self) -> Result:
+        """After the last round."""
+        case, prepared, bound = self._case, self._prepared, statistics.median(self._bounds)
+        return Result(
+            family=case.family,
+            layer=case.layer,
+            layout=case.layout,
+            isa=self._isa,
+            seconds=self._ours.median,
+            best_seconds=self._ours.least,
+            limit=self._limit,
+            limit_seconds=bound,
+            aim_seconds=case.aim_seconds(prepared, statistics.median(self._peaks), bound),
+            info=prepared.info,
+            threads=self._used,
+            flops=prepared.flops,
+            traffic=prepared.traffic or _least_traffic(case),
+            samples=tuple(self._ours.samples),
+            limits=tuple(self._bounds),
+            uses=case.uses,
+            peers={peer.name: peer.time(self._ours) for peer in self._beside if not peer.fault},
+            absent={peer.name: peer.fault for peer in self._beside if peer.fault},
+        )
+
+    def close(self) -> None:
+        """Frees what peers have built."""
+        for peer in self._beside:
+            peer.close()
+
+
+def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
+    """Rows that take their rounds in turn."""
+    for number in range(rounds):
+        for row in rows:
+            row.sample(reverse=number % 2 == 1)
+    for row in rows:
+        row.close()
+    return [row.result() for row in rows]
+
+
+def run_case(case: Case, isa: str, rounds: int, others: Sequence[Peer] = (), threads: int = 1) -> Result:
+    """Times one case on one instruction set, beside peers."""
+    return _timed([_Row(case, isa, threads, others)], rounds)[0]
+
+
+def isa_levels() -> list[str]:
+    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may be a cap."""
+    levels = pysimd.isa_levels()
+    return list(levels[: levels.index(pysimd.active_isa()) + 1])
+
+
+def _least_traffic(case: Case) -> int:
+    """Bytes of what goes into a block of layers, comes out of it, and of its weights."""
+    if case.subject is None:
+        return 0
+    first = case.subject.layers[0]
+    weights = sum(int(np.prod(layer.weight)) for layer in case.subject.layers if layer.weight)
+    return 4 * (int(np.prod(first.src)) + weights + int(np.prod(case.subject.dst)))
+
+
+def _levels_of(case: Case, levels: Sequence[str]) -> list[str]:
+    return [isa for isa in levels if len(levels) == 1 or case.family == _ONLY.get(isa, case.family)]
+
+
+def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = (1,)) -> int:
+    """How many results :func:`run` gives."""
+    return sum(len(_levels_of(case, levels)) for case in cases) * len(counts)
+
+
+def run(
+    cases: Sequence[Case],
+    levels: Sequence[str],
+    rounds: int,
+    others: Sequence[Peer] = (),
+    counts: Sequence[int] = (1,),
+) -> Iterator[Result]:
+    """Times every case on every level with every number of threads, yielding results as they come; peers, which have one
+    thread, beside the first number."""
+    wanted = (
+        (case, isa, threads, others if threads == counts[0] else ())
+        for case in cases
+        for isa in _levels_of(case, levels)
+        for threads in counts
+    )
+    total = count(cases, levels, counts)
+    for done in range(groups := -(-total // _TOGETHER)):
+        size = total * (done + 1) // groups - total * done // groups
+        yield from _timed([_Row(*row) for row in islice(wanted, size)], rounds)

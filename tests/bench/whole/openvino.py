@@ -1,0 +1,52 @@
+"""OpenVINO: float32, one stream, image bound; as NCHW and as NHWC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+import openvino
+
+from bench.graph import Network
+from bench.layers import Array
+from bench.whole import Way, onnx_model
+
+NAME = "openvino"
+VERSION = str(openvino.__version__).split("-")[0]
+
+
+def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+    """The image from outside in either layout; inside OpenVINO has its own."""
+    options = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "NUM_STREAMS": 1,
+        "INFERENCE_NUM_THREADS": threads,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "ENABLE_CPU_PINNING": False,  # the process has its place
+    }
+    core = openvino.Core()
+    model = core.read_model(onnx_model.model_of(net).SerializeToString())
+    yield lambda: _way("NCHW", core.compile_model(model, "CPU", options), image.transpose(2, 0, 1))
+    yield lambda: _way("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), image)
+
+
+def _in_nhwc(model: Any) -> Any:
+    """The same with the image as NHWC outside."""
+    outside = openvino.preprocess.PrePostProcessor(model)
+    outside.input().model().set_layout(openvino.Layout("NCHW"))
+    outside.input().tensor().set_layout(openvino.Layout("NHWC"))
+    return outside.build()
+
+
+def _way(how: str, compiled: Any, image: Array) -> Way:
+    request = compiled.create_infer_request()
+    source = openvino.Tensor(np.ascontiguousarray(image)[None])  # which copies
+    request.set_input_tensor(source)
+
+    def result() -> Array:
+        request.infer()
+        array: Array = np.array(request.get_output_tensor().data)
+        return array
+
+    return Way(how, lambda: request.infer(share_outputs=True), result)

@@ -1,0 +1,211 @@
+"""Takes the times of whole networks and prints them.
+
+All libraries have built the network before the first is timed; then they are timed in turn, in short rounds of whole passes,
+every second one in reverse. Of a round the median pass counts; of the rounds the median of the ratios to ours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bench import clock
+from bench.graph import Network
+from bench.layers import Array
+from bench.models import MODELS
+from bench.ways import Unsupported
+from bench.whole import OURS, USUAL
+from bench.whole.workers import Task, Worker
+
+#: Before each turn, with several threads: those of the library before wait for work busily for a while, up to 0.2 s.
+_SETTLE_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class Time:
+    """A library's time for a network: seconds of a pass, the median of the rounds, the fastest pass, and each round."""
+
+    version: str
+    how: str
+    seconds: float
+    best_seconds: float
+    rounds: tuple[float, ...]
+
+    @property
+    def mark(self) -> str:
+        """Behind a time that swings."""
+        return "~" if clock.swings(self.seconds, self.best_seconds) else ""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A network with a number of threads on one instruction set."""
+
+    network: str
+    title: str
+    threads: int
+    isa: str
+    ours: Time
+    peers: Mapping[str, Time] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)  # why a library has no time
+
+    def ratio(self, peer: str) -> float:
+        """Its time over ours: the median of the rounds' ratios."""
+        return statistics.median(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
+
+    def spread(self, peer: str) -> float:
+        """Half of what the middle half of the rounds' ratios spans."""
+        ratios = sorted(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        return (high - low) / 2
+
+
+def image_of(net: Network) -> Array:
+    """The same for all, (H, W, C)."""
+    c, h, w = net.shape(0)
+    return np.random.default_rng(7).random((h, w, c), np.float32)
+
+
+def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
+    """One line of the table."""
+    net = MODELS[name]()
+    task = Task(isa, net, image_of(net), threads)
+    absent: dict[str, str] = {}
+    with ExitStack() as stack:
+        ours = Worker(OURS, task)
+        stack.callback(ours.close)
+        turn = [ours]
+        for peer in peers:
+            try:
+                worker = Worker(peer, dataclasses.replace(task, expected=ours.result))
+                stack.callback(worker.close)
+                turn.append(worker)
+            except Unsupported as error:
+                absent[peer] = str(error)
+        samples: dict[str, list[list[float]]] = {worker.name: [] for worker in turn}
+        for number in range(rounds):
+            for worker in turn if number % 2 == 0 else reversed(turn):
+                if threads > 1:
+                    time.sleep(_SETTLE_SECONDS)
+                samples[worker.name].append(worker.sample())
+        times = {worker.name: _time(worker, samples[worker.name]) for worker in turn}
+    mine = times.pop(OURS)
+    return Whole(name, net.name, threads, isa, mine, times, absent)
+
+
+def _time(worker: Worker, samples: list[list[float]]) -> Time:
+    rounds = tuple(statistics.median(times) for times in samples)
+    return Time(worker.version, worker.how, statistics.median(rounds), min(map(min, samples)), rounds)
+
+
+def run(
+    names: Iterable[str], counts: Sequence[int], levels: Sequence[str], rounds: int, peers: Sequence[str]
+) -> Iterator[Whole]:
+    """Times every network with every number of threads, yielding results as they come; peers beside the newest level."""
+    for name in names:
+        for isa in levels:
+            for threads in counts:
+                yield time_network(name, threads, isa, rounds, peers if isa == levels[-1] else ())
+
+
+def figures(results: Iterable[Whole]) -> dict[str, Any]:
+    """All figures, for JSON."""
+    rows = []
+    for whole in results:
+        ratios = {name: [whole.ratio(name), whole.spread(name)] for name in whole.peers}
+        swings = [name for name, taken in {OURS: whole.ours, **whole.peers}.items() if taken.mark]
+        rows.append(dict(dataclasses.asdict(whole), ratios=ratios, swings=swings))
+    return {"networks": rows}
+
+
+def read(figures: Mapping[str, Any]) -> list[Whole]:
+    """The results of :func:`figures` again, in the order of networks, one number of threads after the other."""
+    results = []
+    for row in figures.get("networks", ()):
+        ours, *peers = (
+            Time(**{**taken, "rounds": tuple(taken["rounds"])}) for taken in (row["ours"], *row["peers"].values())
+        )
+        found = {name: row[name] for name in ("network", "title", "threads", "isa", "absent")}
+        results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers))))
+    order = [*USUAL, *MODELS]
+    return sorted(results, key=lambda r: (r.threads, order.index(r.network) if r.network in order else 99))
+
+
+# ---- the text
+
+_LEGEND = """Milliseconds of a whole pass, one image. Behind another library's time: how many times ours that is, ± half of
+what the middle half of the rounds spans. ~: the rounds swing, their median is more than 1.5 times the fastest pass."""
+
+
+def header(peers: Sequence[str]) -> str:
+    """The line above the table."""
+    head = f"{'network':<16} {'level':<11} {'threads':>7} {'ms':>8} {'best':>8}" + "".join(f" {peer:>20}" for peer in peers)
+    return f"{head}\n{'-' * len(head)}"
+
+
+def row(whole: Whole, peers: Sequence[str]) -> str:
+    """Our time; of each peer its time, and how many times that is ours."""
+    cells = [
+        f"{whole.peers[peer].seconds * 1e3:8.2f}{whole.peers[peer].mark} {whole.ratio(peer):5.2f} ± {whole.spread(peer):.2f}"
+        if peer in whole.peers
+        else "-"
+        for peer in peers
+    ]
+    mine = f"{whole.ours.seconds * 1e3:8.2f} {whole.ours.best_seconds * 1e3:8.2f}{whole.ours.mark}"
+    return f"{whole.title:<16} {whole.isa:<11} {whole.threads:>7} {mine}" + "".join(f" {cell:>20}" for cell in cells)
+
+
+def footer(results: Sequence[Whole]) -> str:
+    """What the columns are; how each library did it; who is ahead of us; what is missing."""
+    return "\n".join(["", _LEGEND, "", *_notes(results)])
+
+
+def _notes(results: Sequence[Whole]) -> list[str]:
+    ways: dict[str, list[str]] = {}
+    for whole in results:
+        for name, taken in whole.peers.items():
+            ways.setdefault(f"{name} {taken.version}, {taken.how}", []).append(f"{whole.title} ({whole.threads})")
+    lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
+    for whole in results:
+        lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
+        behind = [name for name in whole.peers if whole.ratio(name) < 1]
+        lines += [f"{name} is ahead in {whole.title}, threads: {whole.threads}" for name in behind]
+    return lines
+
+
+def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]) -> str:
+    """The table as a page of Markdown: where it comes from, and on which machine it was taken."""
+    head = ["network", "level", "threads", "simdnet", *peers]
+    rows = [head, ["---"] * len(head)]
+    for whole in results:
+        cells = [
+            f"{whole.peers[peer].seconds * 1e3:.2f}{whole.peers[peer].mark} "
+            f"({whole.ratio(peer):.2f} ± {whole.spread(peer):.2f})"
+            if peer in whole.peers
+            else "-"
+            for peer in peers
+        ]
+        rows.append([whole.title, whole.isa, str(whole.threads), f"{whole.ours.seconds * 1e3:.2f}{whole.ours.mark}", *cells])
+    lines = [
+        "# Whole networks",
+        "",
+        f"{source}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
+        "",
+        where,
+        "",
+        _LEGEND,
+        "",
+        *(f"| {' | '.join(row)} |" for row in rows),
+        "",
+        "The fastest way of each library, and the networks (threads) that it was the fastest for:",
+        "",
+        *(f"- {note}" for note in _notes(results)),
+    ]
+    return "\n".join(lines) + "\n"
