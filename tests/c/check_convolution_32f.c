@@ -360,6 +360,33 @@ static void additions(SimdTensorFormatType format)
     check_layer_run_equal(&equal);
 }
 
+/*
+ * NCHW by the tile, with sums so deep that the small caches of one place cut them into several blocks, also with the largest
+ * blocks of all levels, of 288: what is added, the bias and the activation must come once. Groups keep other ways out.
+ */
+static void sums_of_blocks(void)
+{
+    const SimdTensorFormatType nchw = SimdTensorFormatNchw;
+    for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+        const struct check_layer layers[] = {layer(nchw, 1400, 3, 5, 26, 1, 1, 0, 2), layer(nchw, 160, 4, 7, 14, 3, 1, 1, 2),
+                                             added(layer(nchw, 1300, 3, 5, 1300, 1, 1, 0, 2)),
+                                             added(layer(nchw, 150, 4, 7, 150, 3, 1, 1, 2))};
+        for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
+            struct check_layer j = check_layer_with(layers[i], 1, act % 2 == 1);
+            j.p->activation = (SimdConvolutionActivationType)act;
+            for (size_t level = 1; SimdnetIsaLevel(level); ++level) {
+                SimdnetSetMaxIsa(SimdnetIsaLevel(level));
+                void * c = check_layer_init(&j, NULL);
+                check_that(strstr(SimdnetContextInfo(c), "direct NCHW,"), j.family->init, "%s for sums of blocks",
+                           SimdnetContextInfo(c));
+                SimdRelease(c);
+            }
+            SimdnetSetMaxIsa(NULL);
+            run_case(j, CHECK_RANDOM);
+        }
+    }
+}
+
 static void run_without_add(const void * layer, void * context, void * const * a)
 {
     (void)layer;
@@ -439,6 +466,7 @@ void check_convolution_32f(void)
         for (size_t n = 0; n < check_count(1500); ++n)
             random_case(formats[i]);
     }
+    sums_of_blocks();
     const struct check_layer empty = layer(SimdTensorFormatNhwc, 4, 6, 6, 0, 3, 1, 1, 1);
     check_layer_empty(&empty);
     refusals();
