@@ -406,7 +406,7 @@ static void wait_below(uint32_t bound)
     }
 }
 
-static __thread size_t used;
+static SN_PER_THREAD uint32_t used;
 
 void sn_threads_used_clear(void) { used = 1; }
 size_t sn_threads_used(void) { return used; }
@@ -433,7 +433,7 @@ void sn_parallel_together(const struct sn_parallel * p)
             run_ranges(p->work, true);
             close_gate();
             wait_below(1);
-            used = sn_max(used, 1 + pool.helpers);
+            used = (uint32_t)sn_max(used, 1 + pool.helpers);
             learn(wakes);
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
