@@ -148,11 +148,14 @@ STEP ?=
 accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
+# Whether instructions and stacks are those that users have.
+OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
+
 .PHONY: check-programs
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
-	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
+	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
 
@@ -160,7 +163,8 @@ check: all check-programs
 check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
 	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS); \
-	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5)
+	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5;) \
+	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack 64"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --stack 64)
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
 # here (SN_UNROLL in core/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either

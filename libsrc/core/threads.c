@@ -83,6 +83,10 @@ size_t sn_threads_of_environment(void)
 
 enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
 
+/* Bytes: what functions need, with room for the program's handlers of signals and thread-local variables. What the system
+ * gives by default is the program's choice, and may be less. */
+enum { WORKER_STACK = 1 << 20 };
+
 /* How long idle workers spin: a little longer than it takes to wake one. */
 enum { SPIN_NS = 50000 };
 
@@ -283,6 +287,7 @@ static void hire(size_t wanted)
     if (is(&forked))
         remember_mask(); /* children are often given processors of their own */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
     sigset_t all, before;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); ++i)

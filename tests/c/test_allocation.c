@@ -312,6 +312,7 @@ static void * on_every_level(void * unused)
 /* In a thread of its own, which has no scratch memory yet, and then in the first one. */
 int main(void)
 {
+    test_alarm();
     pthread_t thread;
     if (pthread_create(&thread, NULL, on_every_level, NULL) != 0 || pthread_join(thread, NULL) != 0)
         return 1;

@@ -706,6 +706,7 @@ int main(int argc, char ** argv)
         printf("%zu\n", SimdGetThreadNumber());
         return 0;
     }
+    test_alarm();
     unsetenv("SIMDNET_NUM_THREADS");
     many_first_uses();
     number();

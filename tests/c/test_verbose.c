@@ -219,6 +219,7 @@ static void many_threads(void)
 
 int main(void)
 {
+    test_alarm();
     environment();
     lines();
     if (emulated())
