@@ -138,6 +138,9 @@ $(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$
 $(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
 	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
 
+# What programs put in the place of the C library's functions, for the library and for themselves.
+$(B)/tests/test_allocation: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
+
 $(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
 	$(CC) $(CFLAGS) $(CHECK_OBJ) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
 

@@ -37,7 +37,8 @@ static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size
     }
 }
 
-static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t pad, size_t dst)
+static enum sn_error_kind plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t pad,
+                                    size_t dst)
 {
     a->number = sn_min(stride, dst);
     a->stride = stride;
@@ -45,10 +46,10 @@ static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size
     a->tapStep = stride / divisor(stride, dilation);
     a->lineStep = dilation / divisor(stride, dilation);
     if (!sn_product(&a->bytes, a->number, sizeof(struct sn_phase)))
-        return false;
+        return SN_ERROR_VALUE;
     a->phase = sn_allocate(a->bytes, SN_ALIGN);
     if (!a->phase)
-        return false;
+        return SN_ERROR_MEMORY;
     find_taps(a, kernel, dilation, pad, dst);
     ptrdiff_t low = PTRDIFF_MAX, high = 0;
     for (size_t f = 0; f < a->number; ++f)
@@ -62,7 +63,7 @@ static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size
     a->reach = a->taps ? (size_t)(high - low) : 0;
     for (size_t f = 0; f < a->number; ++f)
         a->phase[f].from -= a->phase[f].taps ? (size_t)low : 0;
-    return true;
+    return SN_ERROR_NONE;
 }
 
 size_t sn_phases_alike(const struct sn_phases * a, size_t f)
@@ -229,7 +230,7 @@ static void simplify(SimdConvolutionParameters * p)
     p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
 }
 
-bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
+enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
 {
     SimdConvolutionParameters * p = &c->p;
     simplify(p);
@@ -242,9 +243,11 @@ bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
         return sn_convolution_32f_plan(c);
     }
     const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
-    if (!plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH) ||
-        !plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW))
-        return false;
+    enum sn_error_kind error = plan_axis(&c->y, any ? p->kernelY : 0, p->dilationY, p->strideY, p->padY, p->dstH);
+    if (error == SN_ERROR_NONE)
+        error = plan_axis(&c->x, any ? p->kernelX : 0, p->dilationX, p->strideX, p->padX, p->dstW);
+    if (error != SN_ERROR_NONE)
+        return error;
     for (size_t i = 0; !c->way; ++i)
         c->way = ways[i]->takes(c) ? ways[i] : NULL;
     return sn_convolution_32f_plan(c);
