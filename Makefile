@@ -10,7 +10,7 @@
 #              and PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan       the test of the threads built with ThreadSanitizer
+#   tsan       the tests of threads built with ThreadSanitizer, among them all kinds of contexts in many threads at once
 #   lint       mypy --strict and ruff over all Python
 #   docs       the documentation as pages: build/docs/html/index.html
 #   install    libraries, header and simdnet.pc under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
@@ -140,6 +140,7 @@ $(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
 
 # What programs put in the place of the C library's functions, for the library and for themselves.
 $(B)/tests/test_allocation: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
+$(B)/tests/test_threads: LDFLAGS += -Wl,--wrap=syscall
 
 $(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
 	$(CC) $(CFLAGS) $(CHECK_OBJ) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
@@ -174,13 +175,15 @@ check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 # clang 14 would need minutes for some files.
 ASAN_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,pointer-overflow,object-size
 asan:
-	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
-# What the threads of the pool share, watched by ThreadSanitizer.
+# What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_races test_threads test_verbose)
 tsan:
-	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(B)-tsan/tests/test_threads
-	TSAN_OPTIONS='halt_on_error=1 die_after_fork=0' setarch -R $(B)-tsan/tests/test_threads
+	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
+	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
+	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 
 # ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
 VENV := .venv
