@@ -25,7 +25,8 @@
 # instruction set has its own flags. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
 # at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
-# build/libsimdnet.so is a link to the library that the plain `make` of this machine built last.
+# build/libsimdnet.so is a link to the library that the plain `make` of this machine built last. With other flags, what they
+# change is built again: `make install` takes the same CFLAGS and LDFLAGS as the `make` before it.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g1
@@ -77,6 +78,21 @@ VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
 B       := build/$(VARIANT)
 PLAIN   := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 
+# A word of a shell's command, whatever is in it.
+quote = '$(subst ','\'',$(1))'
+
+# ---- commands. $(call commands,name) makes $(B)/commands/name a file that contains $(COMMAND_name), and that is new when that
+# is not what it was last time: what depends on it is built again with other flags, with another compiler, from other files.
+define command_rules
+ifneq ($$(strip $$(file <$$(B)/commands/$(1))),$$(strip $$(COMMAND_$(1))))
+.PHONY: $$(B)/commands/$(1)
+endif
+$$(B)/commands/$(1):
+	@mkdir -p $$(@D)
+	@printf '%s\n' $$(call quote,$$(strip $$(COMMAND_$(1)))) > $$@
+endef
+commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
+
 # ---- what is built from what
 COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/isa/base/*.c)
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
@@ -85,36 +101,44 @@ OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
 .PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
-$(B)/obj/%.o: libsrc/%.c
+COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
+$(call commands,compile)
+$(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SN_CFLAGS) -c $< -o $@
+	$(COMMAND_compile) -c $< -o $@
 
 # One set of rules per instruction set: kernels/ compiled for it, and what is written for it alone in isa/<isa>/.
 define isa_rules
 ISA_SRC_$(1) := $$(KERNEL_SRC) $$(wildcard libsrc/isa/$(1)/*.c)
 OBJECTS += $$(ISA_SRC_$(1):libsrc/%.c=$$(B)/obj/$(1)/%.o)
-$$(B)/obj/$(1)/%.o: libsrc/%.c
+COMMAND_$(1) = $$(COMMAND_compile) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$(1)
+$$(B)/obj/$(1)/%.o: libsrc/%.c $$(B)/commands/$(1)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(SN_CFLAGS) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$(1) -c $$< -o $$@
+	$$(COMMAND_$(1)) -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rules,$(isa))))
 
 define extra_rules
 OBJECTS += $$(patsubst libsrc/%.c,$$(B)/obj/$(1)/%.o,$$(wildcard libsrc/isa/$(1)/*.c))
-$$(B)/obj/$(1)/%.o: libsrc/%.c
+COMMAND_$(1) = $$(COMMAND_compile) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$$(PARENT_$(1))
+$$(B)/obj/$(1)/%.o: libsrc/%.c $$(B)/commands/$(1)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(SN_CFLAGS) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$$(PARENT_$(1)) -c $$< -o $$@
+	$$(COMMAND_$(1)) -c $$< -o $$@
 endef
 $(foreach isa,$(EXTRAS),$(eval $(call extra_rules,$(isa))))
+$(call commands,$(ISAS) $(EXTRAS))
 
-$(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map
-	$(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS) -o $@
+COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
+COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
+$(call commands,link archive)
+$(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map $(B)/commands/link
+	$(COMMAND_link) -o $@
 	@ln -sf libsimdnet.so $(B)/$(SONAME)
-	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so)
+	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so && ln -sfn libsimdnet.so build/$(SONAME))
 
-$(B)/libsimdnet.a: $(OBJECTS)
+$(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 	@rm -f $@
-	$(AR) rcs $@ $(OBJECTS)
+	$(COMMAND_archive)
 
 # ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They link the objects,
 # not the shared library, to reach what it hides. test_vec*.c are compiled once per instruction set, as kernels are.
@@ -124,29 +148,32 @@ TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wil
 VEC_TESTS   := $(foreach source,$(VEC_SRC),$(ISAS:%=$(B)/tests/$(basename $(notdir $(source)))_%))
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
-$(B)/tests/%.o: tests/c/%.c
+# What programs put in the place of the C library's functions, for the library and for themselves.
+WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
+WRAP_test_threads    := -Wl,--wrap=syscall
+
+COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(SN_LIBS)
+COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ)
+$(call commands,test program check)
+TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
+
+$(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(TEST_CFLAGS) -c $< -o $@
+	$(COMMAND_test) -c $< -o $@
 
 define vec_test_rules
-$(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a
+$(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
 	@mkdir -p $$(@D)
 	$$(CC) $$(CFLAGS) $$(TEST_CFLAGS) -MF $$@.d -MT $$@ $$(FLAGS_$(2)) -DSN_ISA=$(2) -DSN_ISA_$(2) $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
 endef
 $(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$(source),$(isa)))))
 
-$(TESTS): $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a
-	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+$(TESTS) $(B)/tests/accuracy: $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a $(B)/commands/program
+	$(TEST_LINK)
 
-# What programs put in the place of the C library's functions, for the library and for themselves.
-$(B)/tests/test_allocation: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
-$(B)/tests/test_threads: LDFLAGS += -Wl,--wrap=syscall
-
-$(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a
-	$(CC) $(CFLAGS) $(CHECK_OBJ) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
-
-$(B)/tests/accuracy: $(B)/tests/accuracy.o $(B)/libsimdnet.a
-	$(CC) $(CFLAGS) $< $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+$(B)/tests/check: $(CHECK_OBJ) $(B)/libsimdnet.a $(B)/commands/check
+	$(TEST_LINK)
 
 STEP ?=
 accuracy: $(B)/tests/accuracy
@@ -159,6 +186,7 @@ OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CF
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -208,11 +236,15 @@ ifeq ($(origin CXX),default)
 CXX := $(patsubst cc,c++,$(subst gcc,g++,$(subst clang,clang++,$(CC))))
 endif
 
-$(C_EXAMPLES): $(B)/examples/%: examples/%.c include/simdnet.h $(B)/libsimdnet.so
+COMMAND_example     = $(CC) $(CFLAGS) -std=c99 $(WARNINGS) $(LDFLAGS)
+COMMAND_cxx_example = $(CXX) $(CFLAGS) -std=c++11 -Wall -Wextra $(LDFLAGS)
+$(call commands,example cxx_example)
+
+$(C_EXAMPLES): $(B)/examples/%: examples/%.c include/simdnet.h $(B)/libsimdnet.so $(B)/commands/example
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) $(EXAMPLE_LINK)
 
-$(CXX_EXAMPLES): $(B)/examples/%: examples/%.cpp include/simdnet.h $(B)/libsimdnet.so
+$(CXX_EXAMPLES): $(B)/examples/%: examples/%.cpp include/simdnet.h $(B)/libsimdnet.so $(B)/commands/cxx_example
 	@mkdir -p $(@D)
 	@if command -v $(firstword $(CXX)) > /dev/null; then \
 	    set -x; $(CXX) $(CFLAGS) -std=c++11 -Wall -Wextra $(EXAMPLE_LINK); else echo "no $(CXX)"; fi
@@ -223,7 +255,7 @@ examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
 # ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
 DIGITS_SRC := $(wildcard examples/digits/*.c)
 
-$(B)/demo/digits: $(DIGITS_SRC) examples/digits/digits_files.h include/simdnet.h $(B)/libsimdnet.so
+$(B)/demo/digits: $(DIGITS_SRC) examples/digits/digits_files.h include/simdnet.h $(B)/libsimdnet.so $(B)/commands/example
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $(DIGITS_SRC) -L$(B) -lsimdnet -lm -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
 
@@ -293,31 +325,35 @@ docs: all $(TOOLS)/docs.stamp
 	    -d build/docs/doctrees docs build/docs/html
 	@echo build/docs/html/index.html
 
-# ---- installing
+# ---- installing. PREFIX, LIBDIR and DESTDIR may contain blanks and what means something to a shell or to sed.
+TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
+TO_INCLUDE = $(call quote,$(DESTDIR)$(PREFIX)/include)
+in_sed     = $(call quote,s|$(1)|$(subst |,\|,$(subst &,\&,$(subst \,\\,$(2))))|)
+
 install: all
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(B)/libsimdnet.so $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION)
-	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION)
-	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf libsimdnet.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsimdnet.so
-	install -m 644 $(B)/libsimdnet.a $(DESTDIR)$(LIBDIR)/
-	$(STRIP) --strip-debug $(DESTDIR)$(LIBDIR)/libsimdnet.a
-	install -m 644 include/simdnet.h $(DESTDIR)$(PREFIX)/include/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' libsrc/simdnet.pc.in \
-	    > $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc
+	install -d $(TO_LIB)/pkgconfig $(TO_INCLUDE)
+	install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
+	$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
+	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
+	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
+	install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
+	$(STRIP) --strip-debug $(TO_LIB)/libsimdnet.a
+	install -m 644 include/simdnet.h $(TO_INCLUDE)/
+	sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@VERSION@,$(VERSION)) \
+	    -e $(call in_sed,@LIBS@,$(SN_LIBS)) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(LIBDIR)/libsimdnet.so $(DESTDIR)$(LIBDIR)/$(SONAME) $(DESTDIR)$(LIBDIR)/libsimdnet.so.$(VERSION) \
-	      $(DESTDIR)$(LIBDIR)/libsimdnet.a $(DESTDIR)$(LIBDIR)/pkgconfig/simdnet.pc $(DESTDIR)$(PREFIX)/include/simdnet.h
+	rm -f $(TO_LIB)/libsimdnet.so $(TO_LIB)/$(SONAME) $(TO_LIB)/libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.a \
+	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h
 
 # ---- packages. setup.py calls python-files to have the library beside the modules.
 DIST := build/dist
 
 .PHONY: python-files
 python-files: all
-	install -m 755 $(B)/libsimdnet.so $(INTO)/
-	$(STRIP) --strip-unneeded $(INTO)/libsimdnet.so
-	install -m 644 include/simdnet.h $(INTO)/
+	install -m 755 $(B)/libsimdnet.so $(call quote,$(INTO))/
+	$(STRIP) --strip-unneeded $(call quote,$(INTO))/libsimdnet.so
+	install -m 644 include/simdnet.h $(call quote,$(INTO))/
 
 # auditwheel reads in the library which C library it needs at least, and names the wheel after that.
 wheel: all $(TOOLS)/package.stamp

@@ -14,7 +14,7 @@ ${CC:-cc} examples/08_gemm.c $(pkg-config --cflags --libs simdnet) -Wl,-rpath,"$
 ${RUN:-} "$work/shared"
 
 # With the static one: the program needs nothing of ours when it runs.
-${CC:-cc} examples/08_gemm.c $(pkg-config --cflags simdnet) "$work/usr/lib/libsimdnet.a" -lm -lpthread -o "$work/static"
+${CC:-cc} examples/08_gemm.c $(pkg-config --cflags simdnet) "$work/usr/lib/libsimdnet.a" -lm -lpthread -ldl -o "$work/static"
 make --silent uninstall PREFIX="$work/usr"
 ${RUN:-} "$work/static" | head -n 1
 

@@ -9,8 +9,9 @@
  * The contract of every function, where it does not say otherwise:
  *
  *   Memory       Exactly the documented elements are read and exactly the documented elements are written. Arrays are dense
- *                and row-major; pointers need no alignment beyond that of their type; there is no padding to provide. src
- *                and dst must not overlap. The library keeps no pointer of the caller after it returned.
+ *                and row-major; there is no padding to provide. Arrays of data, single numbers and buffers may lie at any
+ *                byte address; arrays of pointers, arrays of sizes, and structs have the alignment of their type. src and
+ *                dst must not overlap. The library keeps no pointer of the caller after it returned.
  *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
  *                element is written: an Init function returns NULL, one that gives a number 0, the others leave dst alone,
  *                and SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and
@@ -47,7 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIMDNET_VERSION "0.1.0"
+#define SIMDNET_VERSION "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -409,8 +410,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format);
 
-/* Adds. a, b and dst point to floats or bfloat16 values, as Init said, at any byte address.
- * dst may be a or b when it has the same type. */
+/* Adds. a, b and dst point to floats or bfloat16 values, as Init said. dst may be a or b when it has the same type. */
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
 
 /*
@@ -794,8 +794,7 @@ size_t SimdSynetConvolution8iInternalBufferSize(const void * context);
 void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
                                      const float * const * stats);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see
- * SimdSynetConvolution32fForward(). */
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* --------------------------------------------------------------------------------------------------- winograd */
@@ -986,8 +985,7 @@ size_t SimdnetConvolution16bInternalBufferSize(const void * context);
  * May be called again, but not while Forward() runs. On error the context keeps what it had. */
 void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes at any address, see
- * SimdSynetConvolution32fForward(). */
+/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* Copies `size` bytes by plain loads and stores of the instruction set in use: the speed limit of whatever moves memory. */

@@ -2,6 +2,9 @@
 
 Arrays are used in place. Nothing is converted or copied to make an argument fit: what does not fit is refused, with the name
 of the argument, what it is and what was expected.
+
+C is given pointers and sizes of :func:`plain` arrays alone. A subclass of numpy.ndarray may redefine shape, dtype and the
+rest; its plain array has those of the memory itself.
 """
 
 from __future__ import annotations
@@ -73,12 +76,18 @@ def numbers(values: Any, name: str) -> Array:
     return np.asarray(values, np.float32)
 
 
-def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
-    """The element type of an array."""
-    if not isinstance(array, ndarray):
+def plain(array: Array, name: str) -> Array:
+    """The array, or the memory of one of a subclass as a numpy.ndarray, without what the subclass redefines."""
+    if type(array) is ndarray:
+        return array
+    if not issubclass(type(array), ndarray):  # isinstance() would believe a __class__
         raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
-    if type(array) is not ndarray:
-        refuse_mask(array, name)
+    refuse_mask(array, name)
+    return ndarray.view(array, ndarray)
+
+
+def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
+    """The element type of a plain array."""
     found = _BY_DTYPE.get(array.dtype)
     if found is not None and found in allowed:
         return found
@@ -94,7 +103,7 @@ def _refuse(array: Array, name: str, writable: bool) -> None:
 
 
 def pointer(array: Array, name: str, element: Element, writable: bool = False, ctype: Any = None) -> Any:
-    """A C array over an array whose element type is known already. It keeps the array alive."""
+    """A C array over a plain array whose element type is known already. It keeps the array alive."""
     try:
         return _from_buffer(ctype or element.ctype, array, writable)
     except (ValueError, BufferError):
@@ -109,27 +118,30 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
 # dtype are one object each, has to pass a single condition; only what fails it is looked at closely.
 
 
-def _check(array: Array, name: str, shape: Shape, element: Element) -> None:
-    """Refuses what is not of this element type and this shape."""
+def _checked(array: Array, name: str, shape: Shape, element: Element) -> Array:
+    """A plain array of this element type and this shape; refuses what is none."""
+    array = plain(array, name)
     element_of(array, name, (element,))
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
+    return array
 
 
-def floats(array: Array, name: str) -> Any:
-    """A C array over a float32 array of any shape."""
+def floats(array: Array, name: str) -> tuple[Array, Any]:
+    """A float32 array of any shape, plain, and its C array."""
     if type(array) is not ndarray or array.dtype is not _F32:
+        array = plain(array, name)
         element_of(array, name, (FLOAT32,))
     try:
-        return _from_buffer(_F32_ARRAY, array)
+        return array, _from_buffer(_F32_ARRAY, array)
     except (ValueError, BufferError):
-        return pointer(array, name, FLOAT32)  # which tells why
+        return array, pointer(array, name, FLOAT32)  # which tells why
 
 
 def tensor(array: Array, name: str, shape: Shape, element: Element = FLOAT32, ctype: Any = _F32_ARRAY) -> Any:
     """A C array over an array of this shape and this element type."""
     if type(array) is not ndarray or array.dtype is not element.dtype or array.shape != shape:
-        _check(array, name, shape, element)
+        array = _checked(array, name, shape, element)
     try:
         return _from_buffer(ctype, array)
     except (ValueError, BufferError):
@@ -141,19 +153,16 @@ def tensor_or_null(array: Array | None, name: str, shape: Shape) -> Any:
     return NULL if array is None else tensor(array, name, shape)
 
 
-def alike(arrays: Sequence[Array], name: str) -> list[Any]:
-    """C arrays over the float32 arrays of a list, all of one shape."""
-    made: list[Any] = []
-    for array in arrays:
-        if type(array) is not ndarray or array.dtype is not _F32:
-            element_of(array, f"{name}[{len(made)}]", (FLOAT32,))
-        if array.shape != arrays[0].shape:
-            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {arrays[0].shape}")
-        try:
-            made.append(_from_buffer(_F32_ARRAY, array))
-        except (ValueError, BufferError):
-            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))
-    return made
+def alike(arrays: Sequence[Array], name: str) -> tuple[Array, list[Any]]:
+    """The first of a list of float32 arrays of one shape, plain, and C arrays over all of them."""
+    first, src = floats(arrays[0], f"{name}[0]")
+    made = [src]
+    for array in arrays[1:]:
+        array, src = floats(array, f"{name}[{len(made)}]")
+        if array.shape != first.shape:
+            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {first.shape}")
+        made.append(src)
+    return first, made
 
 
 def output(
@@ -173,30 +182,32 @@ def output(
     name; but it may be the very memory of one of the first `in_place` of them.
     """
     if out is None:
-        out = np.empty(shape, like.dtype)
+        out = np.empty(shape, element.dtype if like is element else plain(like, "like").dtype)
         return out, pointer(out, name, element, True, ctype)
+    target = out
     if type(out) is not ndarray or out.dtype is not element.dtype or out.shape != shape:
-        _check(out, name, shape, element)
-    if out.base is not None:  # two arrays share memory only if one is a view, or both are one
-        _separate(out, name, sources, names, in_place)
+        target = _checked(out, name, shape, element)
+    if target.base is not None:  # two arrays share memory only if one is a view, or both are one
+        _separate(target, name, sources, names, in_place)
     else:
         for source in sources:
-            if source is out or source.base is not None:
-                _separate(out, name, sources, names, in_place)
+            if source is out or type(source) is not ndarray or source.base is not None:
+                _separate(target, name, sources, names, in_place)
                 break
     try:
-        return out, _from_buffer(ctype, out, True)
+        return out, _from_buffer(ctype, target, True)
     except (ValueError, BufferError):
-        return out, pointer(out, name, element, True, ctype)  # which tells why
+        return out, pointer(target, name, element, True, ctype)  # which tells why
 
 
 def _separate(out: Array, name: str, sources: Sequence[Array], names: tuple[str, ...] | str, in_place: int) -> None:
     """Refuses an output that shares memory with a source."""
     for i, source in enumerate(sources):
-        if (source is out and i < in_place) or not np.may_share_memory(out, source):
+        if source is out and i < in_place:
             continue
-        if i >= in_place or source.ctypes.data != out.ctypes.data:
-            other = f"{names}[{i}]" if isinstance(names, str) else names[i]
+        other = f"{names}[{i}]" if isinstance(names, str) else names[i]
+        source = plain(source, other)
+        if np.may_share_memory(out, source) and (i >= in_place or source.ctypes.data != out.ctypes.data):
             raise ValueError(f"{name} overlaps {other}, expected memory of its own")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, NULL, Array, Element, Shape, apart, element_of, output, pointer, tensor
+from pysimd._arrays import FLOAT32, NULL, Array, Element, Shape, apart, element_of, output, plain, pointer, tensor
 from pysimd._library import ffi
 from pysimd.calls import call
 from pysimd.context import Context
@@ -48,17 +48,6 @@ def params_of(params: Params | None, activation: Activation, dst_c: int, name: s
     return tensor(params, name, (need,))
 
 
-def buffer_of(buf: Array, size: int, src: Any, dst: Any, element: Element) -> Any:
-    """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
-    element_of(buf, "buf", (element,))
-    if buf.size < size:
-        raise ValueError(f"buf has {buf.size} elements, expected at least {size}")
-    scratch = pointer(buf, "buf", element, True)
-    apart(scratch, "buf", src, "x")
-    apart(scratch, "buf", dst, "out")
-    return scratch
-
-
 class Functions(NamedTuple):
     """The C functions of a family."""
 
@@ -72,13 +61,23 @@ class Functions(NamedTuple):
 class ConvolutionContext(Context):
     """One convolution or several, of images of one shape."""
 
-    src_shape: Shape
-    dst_shape: Shape
+    _src_shape: Shape
+    _dst_shape: Shape
     _functions: ClassVar[Functions]
     _src: Element = FLOAT32
     _dst: Element = FLOAT32
     _unit: ClassVar[Element] = FLOAT32  # what C takes tensors and buffers as
     _given: tuple[Any, ...] | None = None  # the arguments of set_params
+
+    @property
+    def src_shape(self) -> Shape:
+        """The shape of the input."""
+        return self._src_shape
+
+    @property
+    def dst_shape(self) -> Shape:
+        """The shape of the output."""
+        return self._dst_shape
 
     @property
     def external_buffer_size(self) -> int:
@@ -99,15 +98,27 @@ class ConvolutionContext(Context):
         """
         handle = self._open()
         unit = self._unit
-        src = tensor(x, "x", self.src_shape, self._src, unit.ctype)
+        src = tensor(x, "x", self._src_shape, self._src, unit.ctype)
         # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
         like = x if self._src is self._dst else self._dst
-        out, dst = output(out, self.dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
-        scratch = NULL if buf is None else buffer_of(buf, self.external_buffer_size, src, dst, unit)
+        out, dst = output(out, self._dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
+        scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
         call(self._functions.forward, handle, src, scratch, dst)
         return out
 
     __call__ = forward
+
+    def _buffer_of(self, handle: Any, buf: Array, src: Any, dst: Any) -> Any:
+        """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
+        buf = plain(buf, "buf")
+        element_of(buf, "buf", (self._unit,))
+        size = self._functions.external(handle)
+        if buf.size < size:
+            raise ValueError(f"buf has {buf.size} elements, expected at least {size}")
+        scratch = pointer(buf, "buf", self._unit, True)
+        apart(scratch, "buf", src, "x")
+        apart(scratch, "buf", dst, "out")
+        return scratch
 
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given

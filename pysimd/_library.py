@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,19 @@ def _interface(header: Path, text: str) -> Any:
     return interface
 
 
+def _absent(interface: Any, opened: Any, names: Iterable[str]) -> list[str]:
+    """Those of the functions that an opened library does not have."""
+    # cffi raises AttributeError, or its own error where the declarations were parsed when the package was built
+    unknown = (AttributeError, getattr(interface, "error", AttributeError))
+    absent = []
+    for name in names:
+        try:
+            getattr(opened, name)
+        except unknown:
+            absent.append(name)
+    return absent
+
+
 def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
     text = header.read_text(encoding="ascii")
     version = re.findall(r'^#define SIMDNET_VERSION "(.*)"$', text, flags=re.MULTILINE)[0]
@@ -68,8 +82,8 @@ def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
         opened = interface.dlopen(str(library))
     except OSError as error:
         raise ImportError(f"pysimd could not open {library}: {error}") from error
-    if not hasattr(opened, "SimdnetLastError"):  # the first of the functions that only this library has
-        raise ImportError(f"{library} is no {LIBRARY}: it has no function SimdnetLastError")
+    for name in _absent(interface, opened, ("SimdnetLastError", "SimdVersion")):  # the first that only this library has
+        raise ImportError(f"{library} is no {LIBRARY}: it has no function {name}")
     actual = interface.string(opened.SimdVersion()).decode("ascii", "replace")
     if actual != version:
         raise ImportError(
@@ -77,7 +91,7 @@ def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
             "the same sources (make), or install the package again (pip install .)"
         )
     if library.parent != PACKAGE:  # that one was built with the package
-        absent = [name for name in dir(opened) if not hasattr(opened, name)]
+        absent = _absent(interface, opened, dir(opened))
         if absent:
             raise ImportError(f"{library} has version {version} but no {', '.join(absent)}: build it anew (make)")
     return interface, opened, version

@@ -42,7 +42,7 @@ class SingleConvolution(ConvolutionContext):
         raise NotImplementedError
 
     @staticmethod
-    def _weight_shape(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
         """The shape of the weights; ValueError for a group that cannot be."""
         raise NotImplementedError
 
@@ -60,8 +60,8 @@ class SingleConvolution(ConvolutionContext):
         layout: Layout = "nhwc",
     ) -> None:
         form = layout_of(layout)
-        self.src_shape = shape_of(src_shape, "src_shape")
-        lead, src_c, src_h, src_w = images_of(self.src_shape, form, "src_shape")
+        self._src_shape = shape_of(src_shape, "src_shape")
+        lead, src_c, src_h, src_w = images_of(self._src_shape, form, "src_shape")
         dst_c = number(dst_c, "dst_c", 0)
         kernel_y, kernel_x = pair(kernel, "kernel", 1)
         stride_y, stride_x = pair(stride, "stride", 1)
@@ -72,11 +72,11 @@ class SingleConvolution(ConvolutionContext):
         span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
         dst_h = self._size(src_h, span_y, stride_y, top, bottom, "height")
         dst_w = self._size(src_w, span_x, stride_x, left, right, "width")
-        self.dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
+        self._dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
         if src_c % group or dst_c % group:
             raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
         taps = (kernel_y, kernel_x)
-        self.weight_shape = self._weight_shape(form, src_c, dst_c, taps, group)
+        self._weight_shape = self._weights_of(form, src_c, dst_c, taps, group)
         self._src_c, self._dst_c = src_c, dst_c
 
         conv = ffi.new("SimdConvolutionParameters *")
@@ -90,7 +90,7 @@ class SingleConvolution(ConvolutionContext):
         super().__init__(
             self._functions.init(lead[0] if lead else 1, conv, ffi.NULL),
             {
-                "src_shape": self.src_shape,
+                "src_shape": self._src_shape,
                 "dst_c": dst_c,
                 "kernel": taps,
                 "stride": (stride_y, stride_x),
@@ -99,8 +99,18 @@ class SingleConvolution(ConvolutionContext):
                 "group": group,
                 "activation": self._activation.name.lower(),
                 "layout": "nchw" if form == NCHW else "nhwc",
+                **self._types(),
             },
         )
+
+    def _types(self) -> dict[str, str]:
+        """The arguments for the element types, where there is a choice."""
+        return {}
+
+    @property
+    def weight_shape(self) -> Shape:
+        """The shape of the weights."""
+        return self._weight_shape
 
     def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
         """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
@@ -119,7 +129,7 @@ class SingleConvolution(ConvolutionContext):
 
     def _numbers(self, weight: Array, bias: Array | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""
-        weights = tensor(weight, "weight", self.weight_shape)
+        weights = tensor(weight, "weight", self._weight_shape)
         return weights, tensor_or_null(bias, "bias", (self._dst_c,)), params_of(params, self._activation, self._dst_c)
 
 
@@ -133,4 +143,6 @@ class SmallConvolution(SingleConvolution):
         self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, self._small))
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, self._small))
         super().__init__(src_shape, dst_c, **options)
-        self._arguments.update(src_dtype=self._src.name, dst_dtype=self._dst.name)
+
+    def _types(self) -> dict[str, str]:
+        return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}

@@ -5,15 +5,17 @@ x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Parameters are 
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from pysimd._arrays import Array, floats, output
-from pysimd._library import lib
-from pysimd.calls import Number, call
+from pysimd._library import ffi, lib
+from pysimd.calls import call
 
 
-def _activate(function: Any, x: Array, out: Array | None, first: Number, second: Number | None = None) -> Array:
-    src = floats(x, "x")
+def _activate(function: Any, x: Array, out: Array | None, first: Any, second: Any = None) -> Array:
+    """first, second : parameters, each a tuple of one number or a C array of it."""
+    x, src = floats(x, "x")
     out, dst = output(out, x.shape, (x,), ("x",), 1)
     if second is None:
         call(function, src, x.size, first, dst)
@@ -22,8 +24,18 @@ def _activate(function: Any, x: Array, out: Array | None, first: Number, second:
     return out
 
 
+_ZERO, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [inf])
+
+
 def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
-    """``max(0, x) + slope * min(0, x)``; slope 0 is the plain ReLU. Formula: SimdSynetRelu32f."""
+    """``max(0, x) + slope * min(0, x)``; without a slope, or with slope 0, ``max(0, x)``.
+
+    So ``relu(x)`` of -inf is 0, where the formula with slope 0 has ``0 * -inf``, NaN, as SimdSynetRelu32f gives it.
+
+    Formula: SimdSynetRelu32f; for slope 0 SimdSynetRestrictRange32f from 0 to infinity.
+    """
+    if slope == 0:
+        return _activate(lib.SimdSynetRestrictRange32f, x, out, _ZERO, _INFINITY)
     return _activate(lib.SimdSynetRelu32f, x, out, (slope,))
 
 

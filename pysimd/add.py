@@ -15,6 +15,7 @@ from pysimd._arrays import (
     element_of,
     element_of_dtype,
     output,
+    plain,
     pointer,
     tensor,
 )
@@ -56,6 +57,7 @@ def add_8i(
 
     Formula: SimdSynetAdd8i.
     """
+    a, b = plain(a, "a"), plain(b, "b")
     element_of(a, "a", (UINT8,))
     element_of(b, "b", (UINT8,))
     form = layout_of(layout)
@@ -84,28 +86,33 @@ class Add16b(Context):
     def __init__(
         self, shape: Shape, *, a_dtype: Any = "float32", b_dtype: Any = "float32", dst_dtype: Any = "float32"
     ) -> None:
-        self.shape = shape_of(shape, "shape")
+        self._shape = shape_of(shape, "shape")
         self._a = element_of_dtype(a_dtype, "a_dtype", _SUMMANDS)
         self._b = element_of_dtype(b_dtype, "b_dtype", _SUMMANDS)
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", _SUMMANDS)
         self._same = (self._a is self._dst) + (self._b is self._dst)  # summands that the sum may overwrite
-        rank = len(self.shape)
-        sizes = ffi.new("size_t[]", self.shape)
+        rank = len(self._shape)
+        sizes = ffi.new("size_t[]", self._shape)
         super().__init__(
             lib.SimdSynetAdd16bInit(
                 sizes, rank, self._a.tensor, sizes, rank, self._b.tensor, self._dst.tensor, lib.SimdTensorFormatUnknown
             ),
-            {"shape": self.shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
+            {"shape": self._shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
         )
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of both inputs and of the output."""
+        return self._shape
 
     def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
         """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
         handle = self._open()
-        a_data = tensor(a, "a", self.shape, self._a, UINT8.ctype)
-        b_data = tensor(b, "b", self.shape, self._b, UINT8.ctype)
+        a_data = tensor(a, "a", self._shape, self._a, UINT8.ctype)
+        b_data = tensor(b, "b", self._shape, self._b, UINT8.ctype)
         sources, names = ((a, b), ("a", "b")) if self._a is self._dst else ((b, a), ("b", "a"))
         like = sources[0] if self._same else self._dst
-        out, dst = output(out, self.shape, sources, names, self._same, element=self._dst, ctype=UINT8.ctype, like=like)
+        out, dst = output(out, self._shape, sources, names, self._same, element=self._dst, ctype=UINT8.ctype, like=like)
         call(lib.SimdSynetAdd16bForward, handle, a_data, b_data, dst)
         return out
 
@@ -120,12 +127,13 @@ def add(a: Array, b: Array, *, dtype: Any = None, out: Array | None = None) -> A
 
     It makes an :class:`Add16b`, and keeps some for the next calls with the same shape.
     """
+    a, b = plain(a, "a"), plain(b, "b")
     a_element = element_of(a, "a", _SUMMANDS)
     b_element = element_of(b, "b", _SUMMANDS)
     if dtype is not None:
         element = element_of_dtype(dtype, "dtype", _SUMMANDS)
     elif out is not None:
-        element = element_of(out, "out", _SUMMANDS)
+        element = element_of(plain(out, "out"), "out", _SUMMANDS)
     else:
         element = a_element if a_element is b_element else FLOAT32
     return _adder(a.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)

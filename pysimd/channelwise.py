@@ -53,7 +53,8 @@ def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | Non
 
     ``out=x`` works in place; another `out` receives a copy of `x` first. Formula: SimdSynetAddBias.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(_add_bias, shape, layout)
     bias_ = tensor(bias, "bias", (channels,))
     out, dst = output(out, shape, (x, bias), ("x", "bias"), 1)
@@ -66,7 +67,8 @@ def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout =
 
     ``out`` may be ``x``. Formula: SimdSynetScaleLayerForward.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
     scale_, bias_ = tensor(scale, "scale", (channels,)), NULL if bias is None else tensor(bias, "bias", (channels,))
     out, dst = output(out, shape, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
@@ -79,7 +81,8 @@ def prelu(x: Array, slope: Array, *, layout: Layout = "nhwc", out: Array | None 
 
     ``out`` may be ``x``. Formula: SimdSynetPreluLayerForward.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)
     slope_ = tensor(slope, "slope", (channels,))
     out, dst = output(out, shape, (x, slope), ("x", "slope"), 1)
@@ -92,7 +95,8 @@ def fused0(x: Array, *, bias: Array, scale: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward0.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, shape, layout)
     bias_, scale_ = tensor(bias, "bias", (channels,)), tensor(scale, "scale", (channels,))
     out, dst = output(out, shape, (x, bias, scale), ("x", "bias", "scale"), 1)
@@ -107,7 +111,8 @@ def fused1(
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward1.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, shape, layout)
     bias0_, scale1_, bias1_ = (
         tensor(bias0, "bias0", (channels,)),
@@ -124,7 +129,8 @@ def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout 
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward2.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, shape, layout)
     scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
     out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
@@ -137,7 +143,8 @@ def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out:
 
     ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward3, which tells about the order of these two in C.
     """
-    src, shape = floats(x, "x"), x.shape
+    x, src = floats(x, "x")
+    shape = x.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, shape, layout)
     scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
     out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
@@ -150,7 +157,8 @@ def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: A
 
     ``out`` may be ``x0`` or ``x1``. Formula: SimdSynetFusedLayerForward8.
     """
-    src0, src1 = floats(x0, "x0"), tensor(x1, "x1", x0.shape)
+    x0, src0 = floats(x0, "x0")
+    src1 = tensor(x1, "x1", x0.shape)
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, x0.shape, layout, "x0", 2)
     src2_ = tensor(src2, "src2", (channels,))
     out, dst = output(out, x0.shape, (x0, x1, src2), ("x0", "x1", "src2"), 2)
@@ -174,7 +182,7 @@ def fused4(
 
     out : like `x` with twice the channels. Formula: SimdSynetFusedLayerForward4.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     form, images, channels, spatial = _planes(x.shape, layout, "x")
     term = tensor(bias0, "bias0", (channels,))
     shape = _with_channels(x.shape, form, 2 * channels)
@@ -205,7 +213,8 @@ def fused9(
 
     The result, or with `both` a tuple of the two. Formula: SimdSynetFusedLayerForward9.
     """
-    src0, src1 = floats(x0, "x0"), floats(x1, "x1")
+    x0, src0 = floats(x0, "x0")
+    x1, src1 = floats(x1, "x1")
     form, images, channels0, spatial = _planes(x0.shape, layout, "x0")
     channels1 = _planes(x1.shape, layout, "x1")[2]
     if x1.shape != _with_channels(x0.shape, form, channels1):

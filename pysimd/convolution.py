@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pysimd._arrays import NULL, Array, Shape, apart, floats, output, tensor
-from pysimd._convolution import Functions, Params, buffer_of
+from pysimd._convolution import Functions, Params
 from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
@@ -63,11 +63,11 @@ class Convolution32f(SingleConvolution):
         if add is None:
             return super().forward(x, out=out, buf=buf)
         handle = self._open()
-        src, more = tensor(x, "x", self.src_shape), tensor(add, "add", self.dst_shape)
-        out, dst = output(out, self.dst_shape, (x, add), ("x", "add"))
+        src, more = tensor(x, "x", self._src_shape), tensor(add, "add", self._dst_shape)
+        out, dst = output(out, self._dst_shape, (x, add), ("x", "add"))
         scratch = NULL
         if buf is not None:
-            scratch = buffer_of(buf, self.external_buffer_size, src, dst, self._unit)
+            scratch = self._buffer_of(handle, buf, src, dst)
             apart(scratch, "buf", more, "add")
         call(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
         return out
@@ -79,7 +79,7 @@ class Convolution32f(SingleConvolution):
         return output_size(size, span, stride, before, after, False, name)
 
     @staticmethod
-    def _weight_shape(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
         return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
 
@@ -102,8 +102,8 @@ def convolution(
 
     It packs the weights for the call; keep a :class:`Convolution32f` for many calls with the same shape.
     """
-    floats(x, "x")
-    floats(weight, "weight")
+    x, _ = floats(x, "x")
+    weight, _ = floats(weight, "weight")
     nchw = layout_of(layout) == NCHW
     if weight.ndim != 4:
         axes = "dst_c, C / group, kernel_y, kernel_x" if nchw else "kernel_y, kernel_x, C / group, dst_c"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import BFLOAT16, FLOAT32, Array, Shape, element_of
+from pysimd._arrays import BFLOAT16, FLOAT32, Array, Shape, element_of, plain
 from pysimd._convolution import Functions
 from pysimd._library import lib
 from pysimd._single_convolution import SmallConvolution
@@ -18,6 +18,7 @@ def to_bfloat16(x: Array) -> Array:
 
     Subnormal numbers are kept, a NaN stays one. ``.view(ml_dtypes.bfloat16)`` makes of it what other libraries know.
     """
+    x = plain(x, "x")
     element_of(x, "x", (FLOAT32,))
     bits = np.ascontiguousarray(x).view(np.uint32).reshape(x.shape)
     with np.errstate(over="ignore"):  # only NaN can wrap, and has its own way
@@ -28,6 +29,7 @@ def to_bfloat16(x: Array) -> Array:
 
 def from_bfloat16(x: Array) -> Array:
     """bfloat16 (uint16 or ml_dtypes.bfloat16) as float32, which is exact."""
+    x = plain(x, "x")
     element_of(x, "x", (BFLOAT16,))
     bits = np.array(x.view(np.uint16), np.uint32, order="C", ndmin=1) << np.uint32(16)
     values: Array = bits.view(np.float32).reshape(x.shape)
@@ -63,7 +65,7 @@ class Convolution16b(SmallConvolution):
         lib.SimdnetConvolution16bForward,
     )
     _size = staticmethod(Convolution32f._size)
-    _weight_shape = staticmethod(Convolution32f._weight_shape)
+    _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(
         self, src_shape: Shape, dst_c: int, *, src_dtype: Any = "bfloat16", dst_dtype: Any = "bfloat16", **options: Any

@@ -14,6 +14,7 @@ from pysimd._arrays import (
     Array,
     Shape,
     element_of,
+    plain,
     tensor,
 )
 from pysimd._convolution import Functions, Params
@@ -57,7 +58,7 @@ def _check(stats: Statistics) -> None:
     if not isinstance(stats, Statistics):
         raise TypeError(f"stats is a {type(stats).__name__}, expected pysimd.Statistics")
     for name, values in (("min", stats.min), ("max", stats.max)):
-        element_of(values, f"stats.{name}", (FLOAT32,))
+        element_of(plain(values, f"stats.{name}"), f"stats.{name}", (FLOAT32,))
         if values.shape != (stats.min.size,):
             raise ValueError(
                 f"stats.{name} has shape {values.shape}, expected one value for each of {stats.min.size} channels"
@@ -86,6 +87,7 @@ def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> 
     low: Array | None = None
     high: Array | None = None
     for x in [samples] if isinstance(samples, np.ndarray) else samples:
+        x = plain(x, "samples")
         element_of(x, "samples", (FLOAT32,))
         if x.ndim < (3 if nchw else 1):
             raise ValueError(f"samples has shape {x.shape}, expected (..., {'C, H, W' if nchw else 'C'})")
@@ -106,6 +108,7 @@ def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> 
 
 def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
     """The bytes of `x`, float32 (..., H, W, C) or (..., C, H, W): just those that :class:`Convolution8i` makes of them."""
+    x = plain(x, "x")
     element_of(x, "x", (FLOAT32,))
     _check(stats)
     with np.errstate(all="ignore"):
@@ -116,6 +119,7 @@ def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
 
 def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
     """The values that the bytes `x` stand for, as float32."""
+    x = plain(x, "x")
     element_of(x, "x", (UINT8,))
     _check(stats)
     values: Array = (x.astype(np.float32, order="C") - np.float32(stats.zero)) * _along(stats.step, x, layout)
@@ -150,7 +154,7 @@ class Convolution8i(SmallConvolution):
         lib.SimdSynetConvolution8iForward,
     )
     _size = staticmethod(Convolution32f._size)
-    _weight_shape = staticmethod(Convolution32f._weight_shape)
+    _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(
         self, src_shape: Shape, dst_c: int, *, src_dtype: Any = np.uint8, dst_dtype: Any = np.uint8, **options: Any

@@ -52,7 +52,7 @@ class Deconvolution32f(SingleConvolution):
         return whole - before - after
 
     @staticmethod
-    def _weight_shape(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
         if form != NCHW and group != 1:
             raise ValueError(f"group is {group}, expected 1 for 'nhwc'")
         return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c)
@@ -77,8 +77,8 @@ def deconvolution(
 
     It packs the weights for the call; keep a :class:`Deconvolution32f` for many calls with the same shape.
     """
-    floats(x, "x")
-    floats(weight, "weight")
+    x, _ = floats(x, "x")
+    weight, _ = floats(weight, "weight")
     nchw = layout_of(layout) == NCHW
     if weight.ndim != 4:
         axes = "C, dst_c / group, kernel_y, kernel_x" if nchw else "C, kernel_y, kernel_x, dst_c"

@@ -48,14 +48,14 @@ def eltwise(
         known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
         raise ValueError(f"operation is {operation!r}, expected {known}") from None
     count = len(arrays)
-    sources = alike(arrays, "arrays")
+    first, sources = alike(arrays, "arrays")
     factors = NULL
     if kind == _SUM:
         factors = _ones(count) if weights is None else tensor(numbers(weights, "weights"), "weights", (count,))
     elif weights is not None:
         raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
-    out, dst = output(out, arrays[0].shape, arrays, "arrays", count)
+    out, dst = output(out, first.shape, arrays, "arrays", count)
     if weights is not None:
         apart(dst, "out", factors, "weights")
-    call(lib.SimdSynetEltwiseLayerForward, sources, factors, count, arrays[0].size, kind, dst)
+    call(lib.SimdSynetEltwiseLayerForward, sources, factors, count, first.size, kind, dst)
     return out

@@ -12,7 +12,7 @@ _VALUE, _MEMORY, _STATE = 1, 2, 3
 
 
 class StateError(ValueError):
-    """A context was used before it had its weights, or after it was closed."""
+    """A context was used before it had its weights or after it was closed, or was to be made a second time."""
 
 
 _EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}

@@ -9,7 +9,7 @@ from typing import overload
 
 from pysimd._library import ffi, lib
 from pysimd.enums import CpuInfoType
-from pysimd.errors import raise_last
+from pysimd.errors import check, raise_last
 
 
 def _text(pointer: object) -> str:
@@ -48,9 +48,11 @@ def performance_statistic() -> str:
     """A table of the time spent in each function, as :func:`set_verbose` has it collected; else an empty string.
 
     A line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total,
-    mean, min, max), and these four words; the largest total first.
+    mean, min, max), and these four words; the largest total first. MemoryError where there is none for the table.
     """
-    return _text(lib.SimdPerformanceStatistic())
+    table = _text(lib.SimdPerformanceStatistic())
+    check()
+    return table
 
 
 def set_verbose(level: int) -> None:

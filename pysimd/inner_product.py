@@ -28,7 +28,8 @@ def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Ar
 
     All are float32 and contiguous. Formula: SimdSynetInnerProductLayerForward, once per row.
     """
-    src, matrix = floats(x, "x"), floats(weight, "weight")
+    x, src = floats(x, "x")
+    weight, matrix = floats(weight, "weight")
     shape, rows, count, size = _plan(x.shape, weight.shape)
     terms = tensor_or_null(bias, "bias", (count,))
     out, dst = output(out, shape, (x, weight, x if bias is None else bias), ("x", "weight", "bias"))

@@ -32,7 +32,7 @@ def convert_image(
     Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
     Formula: SimdSynetConvertImage.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     source = layout_of(src_layout, "src_layout", LAYOUTS)
     target = layout_of(dst_layout, "dst_layout", LAYOUTS)
     lead, lanes, height, width = images_of(x.shape, source)
@@ -60,7 +60,7 @@ def convert_filter(
     Lanes that fill the last block are written as 0. Any layout to any other, but not from one blocked layout to another one.
     Formula: SimdSynetConvertFilter.
     """
-    src = floats(weight, "weight")
+    weight, src = floats(weight, "weight")
     source = layout_of(src_layout, "src_layout", FILTER_LAYOUTS)
     target = layout_of(dst_layout, "dst_layout", FILTER_LAYOUTS)
     lanes, inputs, kernel_y, kernel_x = filter_of(weight.shape, source, "weight")

@@ -25,7 +25,7 @@ def lrn(
 
     beta 0.25, 0.5, 0.75 and 1, positive or negative, are faster than others. Formula: SimdSynetLrnLayerCrossChannels.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     form = layout_of(layout)
     lead, channels, height, width = images_of(x.shape, form)
     size = number(size, "size", 1)

@@ -60,21 +60,24 @@ class MergedConvolution32f(ConvolutionContext):
     )
 
     def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, add: bool = False) -> None:
-        self.src_shape = shape_of(src_shape, "src_shape")
-        self._stages = tuple(stages)
-        lead, c, h, w = images_of(self.src_shape, NHWC, "src_shape")
+        self._src_shape = shape_of(src_shape, "src_shape")
+        self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(stages))
+        lead, c, h, w = images_of(self._src_shape, NHWC, "src_shape")
         convs = ffi.new("SimdConvolutionParameters[]", max(len(self._stages), 1))
-        self.weight_shapes: tuple[Shape, ...] = ()
-        self._activations: tuple[Activation, ...] = ()
-        for i, stage in enumerate(self._stages):
-            weight, (c, h, w) = _describe(convs[i], stage, f"stages[{i}]", c, h, w)
-            self.weight_shapes += (weight,)
-            self._activations += (activation_of(stage.activation),)
-        self.dst_shape = shape_of_images(lead, c, h, w, NHWC)
+        self._weight_shapes: tuple[Shape, ...] = ()
+        for conv, stage in zip(convs, self._stages):
+            weight, (c, h, w) = _describe(conv, stage, c, h, w)
+            self._weight_shapes += (weight,)
+        self._dst_shape = shape_of_images(lead, c, h, w, NHWC)
         super().__init__(
             self._functions.init(lead[0] if lead else 1, convs, len(self._stages), lib.SimdTrue if add else lib.SimdFalse),
-            {"src_shape": self.src_shape, "stages": self._stages, "add": add},
+            {"src_shape": self._src_shape, "stages": self._stages, "add": bool(add)},
         )
+
+    @property
+    def weight_shapes(self) -> tuple[Shape, ...]:
+        """The shape of the weights of each stage."""
+        return self._weight_shapes
 
     def set_params(
         self,
@@ -100,7 +103,7 @@ class MergedConvolution32f(ConvolutionContext):
                 raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
         arrays: tuple[list[Any], ...] = ([], [], [])
         for i, (values, term, numbers) in enumerate(zip(*lists)):
-            shape, activation = self.weight_shapes[i], self._activations[i]
+            shape, activation = self._weight_shapes[i], activation_of(self._stages[i].activation)
             arrays[0].append(tensor(values, f"weight[{i}]", shape))
             arrays[1].append(tensor_or_null(term, f"bias[{i}]", (shape[-1],)))
             arrays[2].append(params_of(numbers, activation, shape[-1], f"params[{i}]"))
@@ -110,14 +113,25 @@ class MergedConvolution32f(ConvolutionContext):
         self._given = lists[0], lists[1], lists[2]
 
 
-def _describe(conv: Any, stage: ConvolutionStage, name: str, c: int, h: int, w: int) -> tuple[Shape, tuple[int, int, int]]:
-    """Fills the parameters of a stage behind an image; returns the shape of its weights, and the image that it gives."""
+def _read(stage: ConvolutionStage, name: str) -> ConvolutionStage:
+    """A stage with the numbers that the given one has now: a list in that may change."""
     if not isinstance(stage, ConvolutionStage):
         raise TypeError(f"{name} is a {type(stage).__name__}, expected a ConvolutionStage")
+    return ConvolutionStage(
+        pair(stage.kernel, f"{name}.kernel", 1),
+        None if stage.dst_c is None else number(stage.dst_c, f"{name}.dst_c", 0),
+        pair(stage.stride, f"{name}.stride", 1),
+        sides(stage.padding, f"{name}.padding"),
+        activation_of(stage.activation),
+    )
+
+
+def _describe(conv: Any, stage: ConvolutionStage, c: int, h: int, w: int) -> tuple[Shape, tuple[int, int, int]]:
+    """Fills the parameters of a stage behind an image; returns the shape of its weights, and the image that it gives."""
     depthwise = stage.dst_c is None
-    dst_c = c if depthwise else number(stage.dst_c, f"{name}.dst_c", 0)
-    kernel, stride = pair(stage.kernel, f"{name}.kernel", 1), pair(stage.stride, f"{name}.stride", 1)
-    top, left, bottom, right = sides(stage.padding, f"{name}.padding")
+    dst_c = c if stage.dst_c is None else stage.dst_c
+    kernel, stride = pair(stage.kernel, "kernel", 1), pair(stage.stride, "stride", 1)
+    top, left, bottom, right = sides(stage.padding, "padding")
     dst_h = output_size(h, kernel[0], stride[0], top, bottom, False, "height")
     dst_w = output_size(w, kernel[1], stride[1], left, right, False, "width")
     conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = c, h, w, lib.SimdTensorData32f, NHWC

@@ -7,10 +7,14 @@ begins at row ``y * stride - top`` and column ``x * stride - left``; what lies o
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain, product
 from typing import Any, NamedTuple
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, pointer
+import numpy as np
+
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, plain, pointer
 from pysimd._geometry import (
+    NCHW,
     Layout,
     Padding,
     Pair,
@@ -26,6 +30,16 @@ from pysimd._library import lib
 from pysimd.calls import call
 
 
+class _Axis(NamedTuple):
+    """The windows of an axis, as C is given them."""
+
+    src: int
+    dst: int
+    kernel: int
+    stride: int
+    pad: int
+
+
 class _Plan(NamedTuple):
     """What follows from shapes and numbers alone: the arguments of C around its two arrays."""
 
@@ -36,6 +50,43 @@ class _Plan(NamedTuple):
     head: tuple[int, ...]  # between src and dst
     tail: tuple[int, ...]  # after dst, without the format
     form: int
+    padded: bool = False
+    cuts: tuple[_Cut, ...] = ()
+
+
+class _Cut(NamedTuple):
+    """The last rows or columns of outputs, with windows that end where the padded image does."""
+
+    src: tuple[Any, ...]  # indices of what they cover
+    dst: tuple[Any, ...]  # and of the outputs
+    plan: _Plan
+
+
+def _plan_of(lead: Shape, form: int, y: _Axis, x: _Axis, c: _Axis, across: bool) -> _Plan:
+    """`across` when C takes windows of channels, too."""
+    axes = (c, y, x) if across else (y, x)
+    windows = zip(*((axis.kernel, axis.stride, axis.pad) for axis in axes))
+    return _Plan(
+        shape_of_images(lead, c.dst, y.dst, x.dst, form),
+        lead[0] if lead else 1,
+        c.src * y.src * x.src,
+        c.dst * y.dst * x.dst,
+        (c.src, y.src, x.src, *chain(*windows)),
+        tuple(axis.dst for axis in axes),
+        form,
+    )
+
+
+def _pieces(axis: _Axis, after: int) -> list[tuple[_Axis, slice, slice]]:
+    """All windows of an axis, with what they cover of the image and of the output; then the last one if it ends beyond the
+    image and its padding, cut off there. The ceil rule makes one such window at most."""
+    pieces = [(axis, slice(None), slice(None))]
+    begin, end = (axis.dst - 1) * axis.stride - axis.pad, axis.src + after
+    if axis.dst and begin + axis.kernel > end:
+        first = max(begin, 0)
+        last = _Axis(axis.src - first, 1, end - begin, axis.stride, first - begin)
+        pieces.append((last, slice(first, None), slice(-1, None)))
+    return pieces
 
 
 @lru_cache(maxsize=1024)
@@ -47,23 +98,20 @@ def _plan(shape: Shape, form: int, kernel: Pair, stride: Pair | None, padding: P
     top, left, bottom, right = sides(padding, "padding")
     dst_h = output_size(height, kernel_y, stride_y, top, bottom, ceil, "height")
     dst_w = output_size(width, kernel_x, stride_x, left, right, ceil, "width")
-    head: tuple[int, ...] = (channels, height, width, kernel_y, kernel_x, stride_y, stride_x, top, left)
-    tail: tuple[int, ...] = (dst_h, dst_w)
-    dst_c = channels
+    y, x = _Axis(height, dst_h, kernel_y, stride_y, top), _Axis(width, dst_w, kernel_x, stride_x, left)
     if across is not None:
         kernel_c, stride_c, (pad_c, after) = across
         dst_c = output_size(channels, kernel_c, stride_c, pad_c, after, False, "channels")
-        head = (*head[:3], kernel_c, kernel_y, kernel_x, stride_c, stride_y, stride_x, pad_c, top, left)
-        tail = (dst_c, dst_h, dst_w)
-    return _Plan(
-        shape_of_images(lead, dst_c, dst_h, dst_w, form),
-        lead[0] if lead else 1,
-        channels * height * width,
-        dst_c * dst_h * dst_w,
-        head,
-        tail,
-        form,
+        return _plan_of(lead, form, y, x, _Axis(channels, dst_c, kernel_c, stride_c, pad_c), True)
+    c = _Axis(channels, channels, 1, 1, 0)
+    inner = () if form == NCHW else (slice(None),)
+    _, *rest = product(_pieces(y, bottom), _pieces(x, right))
+    cuts = (
+        _Cut((..., y_src, x_src, *inner), (..., y_dst, x_dst, *inner), _plan_of(lead, form, rows, columns, c, False))
+        for (rows, y_src, y_dst), (columns, x_src, x_dst) in rest
     )
+    padded = (top, left, bottom, right) != (0, 0, 0, 0)
+    return _plan_of(lead, form, y, x, c, False)._replace(padded=padded, cuts=tuple(cuts))
 
 
 def _planned(x: Array, kernel: Any, stride: Any, padding: Any, layout: Layout, ceil: bool, across: Any = None) -> _Plan:
@@ -113,6 +161,7 @@ def pooling_max(
     Raises TypeError for a dtype that is none of these, ValueError for every other argument that does not fit.
     Formula: SimdSynetPoolingMax32f, SimdSynetPoolingMax16b, SimdSynetPoolingMax8u.
     """
+    x = plain(x, "x")
     element = element_of(x, "x", (FLOAT32, BFLOAT16, UINT8))
     across: Any = (1, 1, (0, 0)) if element is FLOAT32 else None
     if not kernel_c == stride_c == 1 or padding_c != 0:
@@ -143,13 +192,26 @@ def pooling_average(
 ) -> Array:
     """The mean of every window of a float32 array.
 
-    The sum is divided by the number of cells inside the image when `exclude_pad` is true, else by the size of the kernel,
-    also where the window is cut off. The other arguments are those of :func:`pooling_max`.
+    The sum is divided by the number of cells inside the image when `exclude_pad` is true, else by that of the cells inside
+    the image and its padding: those of the kernel, but for the last row and column of `ceil_mode`, whose windows may run
+    past the padding, too. The other arguments are those of :func:`pooling_max`.
 
-    A window without any cell of the image gives 0, or NaN with `exclude_pad`. Formula: SimdSynetPoolingAverage.
+    A window without any cell of the image gives 0, or NaN with `exclude_pad`. Formula: SimdSynetPoolingAverage, which by
+    itself divides by the size of the kernel also there.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
     out, dst = output(out, plan.dst_shape, (x,), ("x",))
-    _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude_pad else 0)
+    exclude = exclude_pad or (plan.cuts and not plan.padded)  # without padding both divisors are the same
+    _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude else 0)
+    for cut in () if exclude else plan.cuts:
+        call(_average_cut, cut, x, plain(out, "out"))
     return out
+
+
+def _average_cut(cut: _Cut, x: Array, out: Array) -> None:
+    """Computes these outputs again, with their own divisor."""
+    src = np.ascontiguousarray(x[cut.src])
+    dst = np.empty(cut.plan.dst_shape, np.float32)
+    _run(lib.SimdSynetPoolingAverage, cut.plan, pointer(src, "x", FLOAT32), pointer(dst, "out", FLOAT32, True), 0)
+    out[cut.dst] = dst

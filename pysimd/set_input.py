@@ -6,7 +6,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, UINT8, Array, apart, element_of, numbers, output, pointer
+from pysimd._arrays import FLOAT32, UINT8, Array, apart, element_of, numbers, output, plain, pointer
 from pysimd._geometry import Layout, layout_of, number, shape_of_images
 from pysimd._library import ffi, lib
 from pysimd.calls import call
@@ -78,6 +78,7 @@ def set_input(
 
     Formula: SimdSynetSetInput.
     """
+    image = plain(image, "image")
     element_of(image, "image", (UINT8,))
     form = _format_of(pixel_format)
     target = layout_of(layout)

@@ -17,7 +17,8 @@ def shuffle(a: Array, b: Array, *, layout: Layout = "nhwc", out: tuple[Array, Ar
 
     Formula: SimdSynetShuffleLayerForward.
     """
-    src0, src1 = floats(a, "a"), floats(b, "b")
+    a, src0 = floats(a, "a")
+    b, src1 = floats(b, "b")
     form = layout_of(layout)
     lead, channels0, height, width = images_of(a.shape, form, "a")
     channels1 = images_of(b.shape, form, "b")[1]

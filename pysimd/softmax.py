@@ -17,7 +17,7 @@ def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
 
     Large inputs do not overflow. Formula: SimdSynetSoftmaxLayerForward.
     """
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     rank = x.ndim
     axis = index(axis)
     if not -rank <= axis < rank:

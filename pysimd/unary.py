@@ -30,7 +30,7 @@ def unary(x: Array, operation: str | UnaryOperation, *, out: Array | None = None
 
 
 def _apply(kind: int, x: Array, out: Array | None) -> Array:
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     out, dst = output(out, x.shape, (x,), ("x",), 1)
     call(lib.SimdSynetUnaryOperation32fLayerForward, src, x.size, kind, dst)
     return out

@@ -79,7 +79,7 @@ def winograd_filter(
     """
     taps, outputs, functions = _kind(kernel, block)
     nchw = layout_of(layout) == NCHW
-    src = floats(weight, "weight")
+    weight, src = floats(weight, "weight")
     if weight.ndim != 4 or (weight.shape[2:] if nchw else weight.shape[:2]) != taps:
         axes = f"D, C, {taps[0]}, {taps[1]}" if nchw else f"{taps[0]}, {taps[1]}, C, D"
         raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
@@ -108,7 +108,7 @@ def winograd_input(
     """
     taps, outputs, functions = _kind(kernel, block)
     nchw = layout_of(layout) == NCHW
-    src = floats(x, "x")
+    x, src = floats(x, "x")
     if x.ndim != 3:
         raise ValueError(f"x has shape {x.shape}, expected ({'C, H, W' if nchw else 'H, W, C'})")
     channels, height, width = x.shape if nchw else (x.shape[2], x.shape[0], x.shape[1])
@@ -144,7 +144,7 @@ def winograd_output(
     taps, outputs, functions = _kind(kernel, block)
     nchw = layout_of(layout) == NCHW
     height, width = pair(size, "size", 0)
-    src = floats(m, "m")
+    m, src = floats(m, "m")
     tiles = -(-height // outputs[0]) * -(-width // outputs[1])
     planes = _coefficients(taps, outputs)
     if m.ndim != 3 or m.shape[0] != planes or m.shape[2 if nchw else 1] != tiles:

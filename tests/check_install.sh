@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs below a directory of its own, builds programs on what lies there as any user would, and takes it away again.
+# Installs below a directory of its own, builds programs on what lies there as any user would, and takes it away again. The
+# names of directories have blanks in them, and what means something to a shell, to make, to sed or to pkg-config.
 # Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
@@ -11,14 +12,14 @@ bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 work=$PWD/$build/tests/install
-root=$work/root prefix=/opt/simdnet
+root="$work/root & branch" prefix="/opt/simd net | it's & more"
 rm -rf "$work"
 mkdir -p "$work"
 cp examples/01_pooling.c "$work/program.c"
 cd "$work" || exit 1
 
 make_it() { # make_it TARGET; the make that called this has flags of its own
-    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX=$prefix DESTDIR="$root" "$1" > "$1.log" 2>&1
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$1" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
@@ -39,12 +40,13 @@ done
 # With pkg-config as a distribution would, whose packages are built below a directory that is not their place.
 if have pkg-config; then
     export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
-    flags=$(pkg-config --cflags --libs simdnet)
+    flags=$(pkg-config --cflags --libs simdnet) # quoted as a shell needs it
     static=$(pkg-config --static --libs-only-other --libs-only-l simdnet | sed 's/-lsimdnet//')
     if [ "$(pkg-config --modversion simdnet)" = "$version" ]; then good; else bad "simdnet.pc tells another version than $version"; fi
 else
     echo 'skipped: no pkg-config, flags by hand'
-    flags="-I$root$prefix/include -L$root$prefix/lib -lsimdnet" static='-lm -lpthread'
+    flags="\"-I$root$prefix/include\" \"-L$root$prefix/lib\" -lsimdnet"
+    static=$(sed -n 's/^Libs.private: //p' "$root$prefix/lib/pkgconfig/simdnet.pc")
 fi
 # shellcheck disable=SC2086
 try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks at what it prints
@@ -57,10 +59,15 @@ try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks 
     fi
 }
 run=$*
-# shellcheck disable=SC2086
-try shared $flags "-Wl,-rpath,$root$prefix/lib"
+eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
+# Where it was built, by the name that a program looks for when it runs; also in build/, if that has a link to this library.
+for directory in "$OLDPWD/$build" "$OLDPWD/build"; do
+    if [ "$directory/libsimdnet.so" -ef "$OLDPWD/$build/libsimdnet.so" ]; then
+        try built "-I$OLDPWD/include" "-L$directory" -lsimdnet "-Wl,-rpath,$directory"
+    fi
+done
 if cmp -s shared.txt static.txt; then good; else bad 'the shared and the static library print different results'; fi
 
 if make_it uninstall; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi

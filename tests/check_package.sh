@@ -47,6 +47,22 @@ assert library < 12e6, f"the library has {library} bytes: is it not stripped?"
 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")
 END
 
+# Libraries that an installed package must refuse: one that is no library, another one, an older one, one with some functions.
+libm=$("${CC:-cc}" -print-file-name=libm.so.6)
+echo 'not a library' > "$work/text.so"
+for library in older:0.0.1 incomplete:"$(sed -n 's/^#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)"; do
+    printf 'const char * SimdVersion(void) { return "%s"; }\nconst char * SimdnetLastError(void) { return ""; }\n' \
+        "${library#*:}" > "$work/other.c"
+    "${CC:-cc}" -shared -fPIC "$work/other.c" -o "$work/${library%:*}.so"
+done
+
+# refuses NAME LIBRARY SENTENCE: the package installed in NAME does not import with LIBRARY, and says so in one line
+refuses() {
+    local said
+    said=$(SIMDNET_LIBRARY=$2 "$work/$1/bin/python" -I -c 'import pysimd' 2>&1 | tail -n 1) || true
+    [[ $said == "ImportError: "*"$2"* && $said == *"$3"* ]] || { echo "FAIL: with $2 an import says: $said"; exit 1; }
+}
+
 # try_package NAME WHAT...: installs it in an environment of its own and uses it in a folder of its own
 try_package() {
     local name=$1
@@ -78,6 +94,11 @@ END
     ../bin/python -m pysimd info
     ../bin/python -m pysimd selftest | tail -n 1
     )
+    refuses "$name" "$work/missing.so" 'which is not there'
+    refuses "$name" "$work/text.so" 'pysimd could not open'
+    refuses "$name" "$libm" 'is no libsimdnet.so: it has no function SimdnetLastError'
+    refuses "$name" "$work/older.so" 'has version 0.0.1, but'
+    refuses "$name" "$work/incomplete.so" 'SimdSynetRelu32f'
 }
 try_package from-wheel "$wheel"
 # It has the sdist's sources, so it may have what make made of them: nothing is compiled twice.

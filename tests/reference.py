@@ -155,8 +155,9 @@ def pooling_average(
     pad: tuple[int, int],
     dst: tuple[int, int],
     exclude_pad: bool,
+    end: tuple[int, int],
 ) -> tuple[Array, Array]:
-    """The mean and its bound."""
+    """The mean and its bound. The padding in front is `pad`; that behind ends at `end`, and so do windows that reach it."""
     x = x.astype(np.float64)
     shape = (x.shape[0], *dst)
     out, bound = np.empty(shape), np.empty(shape)
@@ -165,7 +166,8 @@ def pooling_average(
         xs = _span(dx, stride[1], pad[1], kernel[1], x.shape[2])
         cells = x[:, ys, xs].reshape(x.shape[0], -1)
         count = cells.shape[1]
-        divisor = count if exclude_pad else kernel[0] * kernel[1]
+        whole = [min(d * s - p + k, e) - (d * s - p) for d, s, p, k, e in zip((dy, dx), stride, pad, kernel, end)]
+        divisor = count if exclude_pad else whole[0] * whole[1]
         with np.errstate(invalid="ignore", divide="ignore"):
             out[:, dy, dx] = cells.sum(1) / np.float64(divisor)
             # count additions and a division, or a rounded reciprocal and a product
@@ -272,7 +274,9 @@ def fused9(x0: Array, x1: Array, scale: Array, bias: Array) -> tuple[Array, Arra
 
 
 def relu(x: Array, slope: float) -> Array:
-    """One product at most that is not 0, so exact; a NaN comes through."""
+    """One product at most that is not 0, so exact; a NaN comes through. Slope 0 is no product, so -inf gives 0."""
+    if slope == 0:
+        return np.where(x < 0, np.float32(0), x)
     s = np.float32(slope)
     with np.errstate(all="ignore"):
         positive = np.where(x < 0, np.float32(0), x)

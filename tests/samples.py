@@ -5,6 +5,7 @@ A function or a class that is missing here fails tests/test_prepare.py or tests/
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ from support import Array, floats
 import pysimd
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+Place = tuple[Any, ...]  # where an array is in (args, kwargs)
 
 STAGES = (
     pysimd.ConvolutionStage(1, 16, activation="relu"),
@@ -124,3 +126,39 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Deconvolution32f": (backward, (x,)),
         "MergedConvolution32f": (merged, (x,)),
     }
+
+
+# ---- what tests do with the arguments
+
+
+def places(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Where there are arrays in arguments."""
+    if isinstance(value, np.ndarray):
+        yield place
+    elif isinstance(value, (tuple, list, dict)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*place, key))
+
+
+def at(value: Any, place: Place) -> Any:
+    for key in place:
+        value = value[key]
+    return value
+
+
+def replaced(value: Any, place: Place, array: Array) -> Any:
+    """The arguments with another array there."""
+    if not place:
+        return array
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    changed[place[0]] = replaced(value[place[0]], place[1:], array)
+    return changed if isinstance(value, dict) else type(value)(changed)
+
+
+def call_into(function: Callable[..., Any], arguments: Any, outs: list[Array]) -> None:
+    """Calls a function with these outputs, which some functions name one by one."""
+    args, kwargs = arguments
+    if function is pysimd.fused9 and len(outs) == 2:
+        function(*args, **kwargs, out=outs[0], out1=outs[1])
+    else:
+        function(*args, **kwargs, out=tuple(outs) if len(outs) > 1 else outs[0])

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import re
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
@@ -10,6 +15,8 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+import pysimd
 
 Array = NDArray[Any]
 
@@ -25,6 +32,7 @@ PARAMS: dict[str, Any] = {
 }
 
 ROOT = Path(__file__).resolve().parent.parent
+COMPILER = shutil.which("cc")
 
 
 def floats(rng: np.random.Generator, *shape: int) -> Array:
@@ -90,3 +98,70 @@ def assert_refused(call: Callable[..., Any], error: type[Exception], sentence: s
     with pytest.raises(error, match=sentence):
         call(**arguments, out=out)
     assert out.tobytes() == before
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python in a process of its own, in the source checkout."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ("SIMDNET_MAX_ISA", "SIMDNET_LIBRARY")}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**inherited, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+def _libm(folder: Path) -> Path:
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return Path(next(line.split()[-1] for line in lines if "/libm.so" in line or "/libm-" in line))
+
+
+def _file(text: str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        library = folder / "file.so"
+        library.write_text(text)
+        return library
+
+    return write
+
+
+def _compiled(*functions: tuple[str, str]) -> Callable[[Path], Path]:
+    """A library with functions that return these texts."""
+
+    def compile_(folder: Path) -> Path:
+        source, library = folder / "other.c", folder / "other.so"
+        source.write_text("".join(f'const char * {name}(void) {{ return "{text}"; }}\n' for name, text in functions))
+        subprocess.run([str(COMPILER), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        return library
+
+    return compile_
+
+
+_Wrong = dict[str, tuple[Callable[[Path], Path], str]]  # what puts it into a folder, and what an import says of it
+_NEEDED = "but .*simdnet.h has .*, which this pysimd needs"
+
+NO_LIBRARIES: _Wrong = {
+    "missing": (lambda folder: folder / "missing.so", "which is not there"),
+    "folder": (lambda folder: folder, "which is no file"),
+    "text": (_file("not a library"), "pysimd could not open"),
+    "empty": (_file(""), "pysimd could not open"),
+    "libm": (_libm, "is no libsimdnet.so: it has no function SimdnetLastError"),
+}
+OTHER_LIBRARIES: _Wrong = {
+    "without version": (_compiled(("SimdnetLastError", "")), "is no libsimdnet.so: it has no function SimdVersion"),
+    "newer": (_compiled(("SimdnetLastError", ""), ("SimdVersion", "9.9.9")), f"has version 9.9.9, {_NEEDED}"),
+    "older": (_compiled(("SimdnetLastError", ""), ("SimdVersion", "0.0.1")), f"has version 0.0.1, {_NEEDED}"),
+    "incomplete": (
+        _compiled(("SimdnetLastError", ""), ("SimdVersion", pysimd.__version__)),
+        f"has version {re.escape(pysimd.__version__)} but no .*SimdSynetRelu32f",  # one of its functions that are not there
+    ),
+}
+
+
+def assert_refused_library(kind: str, folder: Path, site: Path) -> None:
+    """The package in `site` does not import with such a library, and says why in one line."""
+    put, sentence = {**NO_LIBRARIES, **OTHER_LIBRARIES}[kind]
+    library = put(folder)
+    done = python(f"import sys; sys.path.insert(0, {str(site)!r}); import pysimd", SIMDNET_LIBRARY=str(library))
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert str(library) in last
+    assert re.search(sentence, last), last

@@ -84,6 +84,29 @@ def test_special_values_in_every_lane(isa: str, slope: float) -> None:
         assert_same(pysimd.relu(x, slope=slope), reference.relu(x, slope))
 
 
+def test_relu_of_minus_infinity_is_0(isa: str, rng: np.random.Generator) -> None:
+    """Without a slope, however it is called; finite values keep the bits that SimdSynetRelu32f with slope 0 gives them."""
+    from pysimd.lowlevel import ffi, lib
+
+    x = wide(rng, 1000)
+    expected = np.where(x < 0, np.float32(0), x)
+    out, place, by_formula = np.empty_like(x), x.copy(), np.empty_like(x)
+    prepared = pysimd.prepare(pysimd.relu, place, out=place)
+    for y in (
+        pysimd.relu(x),
+        pysimd.relu(x, slope=0),
+        pysimd.relu(x, out=out),
+        pysimd.prepare(pysimd.relu, x)(),
+        prepared(),
+    ):
+        assert y[x == -np.inf].tobytes() == bytes(4 * np.count_nonzero(x == -np.inf))
+        assert_same(y, expected)
+        lib.SimdSynetRelu32f(ffi.from_buffer("float[]", x), x.size, (0.0,), ffi.from_buffer("float[]", by_formula))
+        finite = np.isfinite(x)
+        assert y[finite].tobytes() == by_formula[finite].tobytes()
+    assert np.isnan(by_formula[x == -np.inf]).all()
+
+
 @pytest.mark.parametrize(("name", "parameters"), PARAMETERS[::2])
 def test_every_lane_has_the_same_bits(isa: str, rng: np.random.Generator, name: str, parameters: dict[str, float]) -> None:
     function, x = getattr(pysimd, name), wide(rng, 40)

@@ -6,16 +6,16 @@ import dataclasses
 import importlib
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Callable, cast
 
 import numpy as np
+import numpy_peer
 import pytest
 
 import pysimd
-from pysimd.bench import cases, compare, peers, report, runner, ways, whole
+from pysimd.bench import cases, compare, peers, remote, report, runner, ways, whole
 from pysimd.bench.__main__ import main
 from pysimd.bench.graph import Network, reference
 from pysimd.bench.layers import (
@@ -23,13 +23,12 @@ from pysimd.bench.layers import (
     INNER_PRODUCT,
     MAX,
     Array,
-    Block,
     Layer,
-    Values,
     in_layout,
     values_of,
 )
 from pysimd.bench.models import MODELS
+from pysimd.bench.peers import workers
 from pysimd.bench.whole import table
 
 
@@ -40,40 +39,24 @@ def test_cases_of_networks() -> None:
     assert first.uses == {"resnet18": 1, "resnet50": 1}
 
 
-class NumpyPeer:
-    """A library that is always there; with `wrong` it computes something else. Two of its three ways fail."""
+@pytest.fixture(scope="module")
+def peer() -> Iterator[workers.Peer]:
+    """A library that is always there."""
+    peer = workers.Peer(numpy_peer.__name__)
+    yield peer
+    peer.close()
 
-    NAME, VERSION = "numpy", np.__version__
 
-    def __init__(self, wrong: float = 0) -> None:
-        self._wrong = wrong
-
-    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], peers.Way]]:
-        (layer,), (its,) = block.layers, values
-        if layer.kind != CONVOLUTION or layer.kernel != 1:
-            raise ways.Unsupported("1x1 only")
-        src, weight = its.src[:, :: layer.stride, :: layer.stride], its.weight[:, :, 0, 0]
-
-        def call() -> Any:
-            y = np.einsum("oc,chw->ohw", weight, src) + its.bias[:, None, None]
-            return np.maximum(y, 0) + self._wrong
-
-        def broken() -> peers.Way:
-            raise RuntimeError("no memory")
-
-        yield broken
-        yield lambda: peers.Way("einsum", call, call, lambda: None)
-        yield lambda: peers.Way("zero", call, lambda: 0 * call(), lambda: None)
-        raise RuntimeError("nor for more")
+def _case(outputs: int, layout: str = "nhwc") -> cases.Case:
+    return cases.of_layer(dataclasses.replace(LAYER, o=outputs), layout)
 
 
 LAYER = Layer(CONVOLUTION, 16, 7, 7, 8, 1, 2)
 
 
 @pytest.mark.parametrize("layout", ["nhwc", "nchw"])
-def test_peers_are_compared(layout: str, tmp_path: Path) -> None:
+def test_peers_are_compared(layout: str, tmp_path: Path, peer: workers.Peer) -> None:
     case = cases.of_layer(LAYER, layout)
-    peer: peers.Peer = NumpyPeer()
     level = runner.isa_levels()[-1]
     result = runner.run_case(case, level, 2, [peer])
     assert result.absent == {}
@@ -93,13 +76,58 @@ def test_peers_are_compared(layout: str, tmp_path: Path) -> None:
     assert written["skipped"] == {"torch": "not here"}
 
 
-def test_a_peer_that_computes_something_else_has_no_time() -> None:
+def test_a_peer_that_computes_something_else_has_no_time(peer: workers.Peer) -> None:
     level = runner.isa_levels()[-1]
-    result = runner.run_case(cases.of_layer(LAYER, "nhwc"), level, 1, [NumpyPeer(wrong=0.1)])
+    result = runner.run_case(_case(numpy_peer.WRONG), level, 1, [peer])
     assert result.peers == {}
     assert result.absent["numpy"] == "RuntimeError: no memory"  # the first fault
-    other = runner.run_case(cases.of_layer(Layer(CONVOLUTION, 4, 5, 5, 4, 3), "nhwc"), level, 1, [NumpyPeer()])
-    assert "1x1 only" in other.absent["numpy"]
+    other = runner.run_case(cases.of_layer(Layer(CONVOLUTION, 4, 5, 5, 4, 3), "nhwc"), level, 1, [peer])
+    assert other.absent["numpy"] == "1x1 only"
+
+
+def test_a_crash_of_a_peer_is_an_empty_cell(peer: workers.Peer, capfd: pytest.CaptureFixture[str]) -> None:
+    """When a layer is built or in a later round; what the process had built of others has its times nevertheless."""
+    outputs = [8, numpy_peer.ABORTS, 12, numpy_peer.ABORTS_LATER, 16]
+    found = list(runner.run([_case(o) for o in outputs], runner.isa_levels()[-1:], 4, [peer]))
+    assert [o for o, result in zip(outputs, found) if result.peers] == [8, 12, 16]
+    crashed = {result.absent["numpy"] for result in found if not result.peers}
+    assert crashed == {"its process ended, by SIGABRT"}
+    assert all(len(result.samples) == 4 for result in found)
+    assert report.row(found[1], [peer]).endswith(" -")
+    assert "no time of numpy for 16x7x7 -> 3 1x1 s2 nhwc: its process ended, by SIGABRT" in report.footer(found, [peer])
+
+
+def test_how_a_process_ended() -> None:
+    with pytest.raises(ways.Unsupported, match="its process ended, by SIGABRT"):
+        remote.Remote(os.abort)
+    with pytest.raises(ways.Unsupported, match="its process ended, status 3"):
+        remote.Remote(os._exit, 3)
+    living = remote.Remote(dict, {"a": 1})
+    with pytest.raises(ways.Unsupported, match="KeyError: 'b'"):
+        living.call("pop", "b")
+    assert living.call("pop", "a") == 1
+    living.close()
+    with pytest.raises(ways.Unsupported, match="its process ended, status 0"):
+        living.call("pop", "a")
+
+
+def test_a_row_that_swings_is_marked(peer: workers.Peer) -> None:
+    case, level = _case(numpy_peer.SWINGS), runner.isa_levels()[-1]
+    result = runner.run_case(case, level, 5, [peer])
+    result = dataclasses.replace(result, seconds=1.4e-3, best_seconds=1e-3)
+    assert result.swings == ["numpy"]
+    assert report.row(result, [peer]).endswith("~")
+    ours = dataclasses.replace(result, seconds=1.6e-3, peers={})
+    assert ours.swings == ["simdnet"]
+    assert " 1000.00~ " in report.row(ours)
+    assert "| 1600.0~ |" in report.page([ours], "source", "where")
+    figures = json.loads(json.dumps(report.figures([result, ours], {}, {})))
+    assert [row["swings"] for row in figures["results"]] == [["numpy"], ["simdnet"]]
+    assert [row.swings for row in report.read(figures)] == [["numpy"], ["simdnet"]]
+    quick, slow = (table.Time("1", "how", seconds, 1e-3, (seconds,)) for seconds in (1.4e-3, 1.6e-3))
+    whole_row = table.Whole("net", "Net", 1, level, quick, {"ncnn": slow})
+    assert table.row(whole_row, ["ncnn"]).count("~") == 1
+    assert table.figures([whole_row])["networks"][0]["swings"] == ["ncnn"]
 
 
 def test_the_fastest_way_of_those_that_are_right() -> None:
@@ -124,9 +152,9 @@ def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Resul
     return runner.Result("convolution", layer, "nhwc", "avx2", seconds, seconds, "fma", 1, None, "", uses=uses, peers=times)
 
 
-def test_summary() -> None:
+def test_summary(peer: workers.Peer) -> None:
     results = [_result(1e-3, 2e-3, {"net": 3}), _result(1e-3, 0.5e-3, {"net": 1}), _result(1e-3, 0.9e-3, {})]
-    text = report.footer(results, [NumpyPeer()])
+    text = report.footer(results, [peer])
     assert "ahead in 2 of 3 rows" in text
     assert text.index("layer 0.0005") < text.index("layer 0.0009")
     assert "layer 0.002" not in text
@@ -134,35 +162,31 @@ def test_summary() -> None:
     assert line == ["net", "nhwc", "avx2", "4.00", "6.50"]
     assert "net " + 24 * " " + "nchw" not in text  # no row has it
     neutral = [dataclasses.replace(result, layout="-") for result in results]
-    assert "sum of the layers" not in report.footer(neutral, [NumpyPeer()])
+    assert "sum of the layers" not in report.footer(neutral, [peer])
     assert "## Sums" not in report.page(neutral, "source", "where")
 
 
-def test_missing_libraries_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in peers.NAMES:
-        monkeypatch.setitem(sys.modules, name, None)
-        monkeypatch.delitem(sys.modules, f"{peers.__name__}.{name}", raising=False)
-    found, skipped = peers.load()
-    assert found == []
-    assert list(skipped) == list(peers.NAMES)
-    assert all("Error" in reason for reason in skipped.values())
-    assert all(f"without {name}: " in report.header([], skipped) for name in skipped)
+def test_missing_libraries_are_skipped() -> None:
+    with workers.started(["no_such_library"]) as (found, skipped):
+        assert found == []
+    assert "ModuleNotFoundError" in skipped["no_such_library"]
+    assert f"without no_such_library: {skipped['no_such_library']}" in report.header([], skipped)
 
 
 @pytest.mark.parametrize("name", peers.NAMES)
 def test_installed_libraries_compute_the_same(name: str) -> None:
-    found, skipped = peers.load((name,))
-    if skipped:
-        pytest.skip(skipped[name])
     layers = [
         LAYER,
         Layer(CONVOLUTION, 16, 7, 7, 16, 3, 1, 1, 1, 16),
         Layer(INNER_PRODUCT, 20, 1, 1, 9),
         Layer(MAX, 8, 9, 9, 8, 3, 2, 1, 1),
     ]
-    for layer in layers:
-        for layout in ("nhwc", "nchw"):
-            assert runner.run_case(cases.of_layer(layer, layout), runner.isa_levels()[-1], 1, found).absent == {}
+    with workers.started([name]) as (found, skipped):
+        if skipped:
+            pytest.skip(skipped[name])
+        for layer in layers:
+            for layout in ("nhwc", "nchw"):
+                assert runner.run_case(cases.of_layer(layer, layout), runner.isa_levels()[-1], 1, found).absent == {}
 
 
 def test_values() -> None:
@@ -284,8 +308,10 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--isa", "nonsense"], "invalid choice: 'nonsense'"),
         (["--network", "no such"], "invalid choice"),
         (["--layout", "nchw4c"], "invalid choice"),
-        (["--only", "no such layer"], "no case contains 'no such layer'"),
-        (["--only", "nhwc", "--layout", "nchw"], "no case contains 'nhwc' and has layout nchw"),
+        (["--only", "no such layer"], "no case has the words 'no such layer'; the families are activation, add, "),
+        (["--only", "conv"], "no case has the words 'conv'; the families are "),
+        (["--only", "pooling", "--only", "conv"], "no case has the words 'conv'; the families are "),
+        (["--only", "nhwc", "--layout", "nchw"], "no case has the words 'nhwc' and layout nchw; "),
         (["--whole", "--only", "relu"], "--whole has no use for --only"),
         (["--whole", "--layout", "nhwc"], "--whole has no use for --layout"),
         (["--load", "good", "--whole", "--only", "relu"], "--load has no use for --only, --whole"),
@@ -311,6 +337,24 @@ def test_a_wrong_command_line(
     with pytest.raises(SystemExit):
         main(wrong)
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("only", "families"),
+    [
+        (["convolution"], {"convolution"}),
+        (["convert"], {"layout"}),
+        (["deconvolution", "convolution_8i"], {"deconvolution", "convolution_8i"}),
+        (["relu  1000"], {"activation"}),
+    ],
+)
+def test_only_takes_whole_words(only: list[str], families: set[str]) -> None:
+    line = importlib.import_module("pysimd.bench.__main__")
+    arguments = line._arguments(line._parser(), [part for words in only for part in ("--only", words)])
+    found = line._cases(arguments, only)
+    assert {case.family for case in found} == families
+    if only == ["relu  1000"]:
+        assert [case.layer for case in found] == ["relu 1000"]
 
 
 def test_what_is_asked_for_twice_is_timed_once(tmp_path: Path) -> None:

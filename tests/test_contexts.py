@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 import samples
-from support import Array
+from support import Array, floats
 
 import pysimd
 
@@ -40,6 +41,14 @@ def out_of_band(context: pysimd.Context) -> Any:
     return pickle.loads(data, buffers=[bytes(buffer.raw()) for buffer in buffers])
 
 
+def properties(context: pysimd.Context) -> list[str]:
+    return [name for name, _ in inspect.getmembers(type(context), lambda member: isinstance(member, property))]
+
+
+def attributes(context: pysimd.Context) -> dict[str, Any]:
+    return {name: getattr(context, name) for name in properties(context)}
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda context: pickle.loads(pickle.dumps(context)),
     "pickle 2": lambda context: pickle.loads(pickle.dumps(context, protocol=2)),
@@ -57,9 +66,7 @@ def test_copies(how: str, case: tuple[pysimd.Context, tuple[Array, ...]]) -> Non
     assert type(again) is type(context)
     assert again is not context
     assert again.info == context.info
-    assert {name: getattr(again, name) for name in vars(context) if not name.startswith("_")} == {
-        name: value for name, value in vars(context).items() if not name.startswith("_")
-    }
+    assert attributes(again) == attributes(context)
     context.close()
     once_more = COPIES[how](again)  # a copy can be copied
     for one in (again, once_more):
@@ -95,6 +102,126 @@ def test_closed(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
     for use in uses:
         with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} is closed"):
             use()
+
+
+# --------------------------------------------------------------------------------------- what does not change
+
+
+def larger(context: pysimd.Context) -> dict[str, Any]:
+    """Arguments of ``__init__`` with a shape of many times as many elements."""
+    name = "shape" if isinstance(context, pysimd.Add16b) else "src_shape"
+    batch, *axes = context._arguments[name]
+    return {**context._arguments, name: (1000 * batch, *axes)}
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_context_is_not_made_a_second_time(closed: bool, case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
+    context, arrays = case
+    expected, before, state = context.forward(*arrays).tobytes(), attributes(context), vars(context).copy()
+    if closed:
+        context.close()
+        state = vars(context).copy()
+    seconds: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((), larger(context)),
+        ((), context._arguments),
+        ((), {}),
+        (("bad",), {"arguments": -1}),
+    ]
+    for cls in type(context).__mro__[: type(context).__mro__.index(pysimd.Context) + 1]:
+        for args, options in seconds:
+            with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} is made already"):
+                cls.__init__(context, *args, **options)  # type: ignore[misc]
+            assert vars(context) == state
+    if not closed:
+        assert attributes(context) == before
+        assert context.forward(*arrays).tobytes() == expected
+
+
+def test_a_context_of_a_subclass_is_not_made_a_second_time(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
+    class Named(type(case[0])):  # type: ignore[misc]
+        def __init__(self, name: str, **options: Any) -> None:
+            super().__init__(**options)
+            self.name = name
+
+    context = Named("first", **case[0]._arguments)
+    state = vars(context).copy()
+    for options in (larger(context), {}):
+        with pytest.raises(pysimd.StateError, match="Named is made already"):
+            context.__init__("second", **options)  # type: ignore[misc]
+        assert vars(context) == state
+
+
+def test_a_context_that_was_refused_can_be_made() -> None:
+    context = pysimd.Convolution32f.__new__(pysimd.Convolution32f)
+    with pytest.raises(ValueError, match="kernel is 0"):
+        context.__init__((4, 4, 2), 3, kernel=0)  # type: ignore[misc]
+    context.__init__((4, 4, 2), 3, kernel=1)  # type: ignore[misc]
+    assert context.dst_shape == (4, 4, 3)
+
+
+def test_attributes_are_read_only(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
+    context, arrays = case
+    expected, before = context.forward(*arrays).tobytes(), attributes(context)
+    assert not [name for name in vars(context) if not name.startswith("_")]
+    for name, value in before.items():
+        hash(value)  # nothing in it can be changed
+        for assign in (setattr, object.__setattr__):
+            with pytest.raises(AttributeError):
+                assign(context, name, (1000, 1000, 1000, 1000))
+        for delete in (delattr, object.__delattr__):
+            with pytest.raises(AttributeError):
+                delete(context, name)
+        vars(context)[name] = (1000, 1000, 1000, 1000)  # which a property passes over
+    assert attributes(context) == before
+    assert context.forward(*arrays).tobytes() == expected
+
+
+def test_what_a_pickle_is_made_of_is_a_copy(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
+    context, arrays = case
+    context.__reduce__()[1][1].clear()
+    again = copy.copy(context)
+    assert attributes(again) == attributes(context)
+    assert again.forward(*arrays).tobytes() == context.forward(*arrays).tobytes()
+
+
+def test_a_subclass_that_redefines_attributes_changes_no_sizes(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
+    context, arrays = case
+    huge = {name: (1000, 1000, 1000, 1000) for name in properties(context) if "shape" in name}
+    lying = type("Lying", (type(context),), {**huge, "external_buffer_size": 0})(**context._arguments)
+    weights = context._weights()
+    if weights is not None:
+        lying.set_params(*weights)
+    assert lying.forward(*arrays).tobytes() == context.forward(*arrays).tobytes()
+    with pytest.raises(ValueError, match=r"[ax] has shape"):
+        lying.forward(*[np.empty((1, *array.shape), array.dtype) for array in arrays])
+    if not isinstance(context, pysimd.Add16b):
+        unit = np.uint8 if isinstance(context, (pysimd.Convolution8i, pysimd.Convolution16b)) else np.float32
+        with pytest.raises(ValueError, match="buf has 0 elements"):
+            lying.forward(*arrays, buf=np.empty(0, unit))
+
+
+def test_stages_are_read_once(rng: np.random.Generator) -> None:
+    """Those of a MergedConvolution32f may hold lists."""
+    kernel, padding = [3, 3], [1, 1]
+    stages = [pysimd.ConvolutionStage(kernel, padding=padding), pysimd.ConvolutionStage(1, 8)]  # type: ignore[arg-type]
+    context = pysimd.MergedConvolution32f((9, 10, 8), stages)
+    context.set_params([floats(rng, *shape) for shape in context.weight_shapes])
+    kernel[:] = padding[:] = [5, 5]
+    x = floats(rng, 9, 10, 8)
+    assert copy.copy(context).forward(x).tobytes() == context.forward(x).tobytes()
+
+
+def test_a_context_whose_class_is_changed_is_refused_by_the_library(rng: np.random.Generator) -> None:
+    made = samples.contexts(rng)
+    for context, arrays in made.values():
+        cls = type(context)
+        for other, _ in made.values():
+            if type(other) is not cls:
+                context.__class__ = type(other)
+                with pytest.raises((AttributeError, TypeError, ValueError)):
+                    context.forward(*arrays)
+        context.__class__ = cls
+        assert context.forward(*arrays).size
 
 
 def test_many_threads_at_once(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any, Callable
@@ -14,20 +11,10 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 from conftest import LEVELS
-from support import ROOT, floats
+from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library, floats, python
 
 import pysimd
 from pysimd import _header, _library, calls
-
-COMPILER = shutil.which("cc")
-
-
-def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs Python in a process of its own, in the source checkout."""
-    inherited = {name: value for name, value in os.environ.items() if name not in ("SIMDNET_MAX_ISA", "SIMDNET_LIBRARY")}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**inherited, **environment}, capture_output=True, text=True, check=False
-    )
 
 
 def test_version() -> None:
@@ -254,43 +241,15 @@ def test_library_named_by_the_environment(tmp_path: Path) -> None:
     assert done.stdout.strip() == str(link), done.stderr
 
 
-def refusal(library: Path) -> str:
-    """What an import says about a library."""
-    done = python("import pysimd", SIMDNET_LIBRARY=str(library))
-    assert done.returncode == 1
-    assert str(library) in done.stderr
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: ")
-    return last
-
-
-def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
-    assert "which is not there" in refusal(tmp_path / "missing.so")
-    assert "which is no file" in refusal(tmp_path)
-    text, empty = tmp_path / "text.so", tmp_path / "empty.so"
-    text.write_text("not a library")
-    empty.touch()
-    assert "pysimd could not open" in refusal(text)
-    assert "pysimd could not open" in refusal(empty)
-    maps = Path("/proc/self/maps").read_text()
-    libm = next(line.split()[-1] for line in maps.splitlines() if "/libm.so" in line or "/libm-" in line)
-    assert "is no libsimdnet.so: it has no function SimdnetLastError" in refusal(Path(libm))
+@pytest.mark.parametrize("kind", NO_LIBRARIES)
+def test_what_is_no_library_is_refused(tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, ROOT)
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no compiler")
-def test_another_version_is_refused(tmp_path: Path) -> None:
-    for version, sentence in (
-        ("9.9.9", f"has version 9.9.9, but {_library.HEADER_PATH} has {pysimd.__version__}, which this pysimd needs"),
-        ("0.0.1", "has version 0.0.1"),
-        (pysimd.__version__, "SimdSynetRelu32f"),  # one of its functions that are not there
-    ):
-        source, library = tmp_path / "other.c", tmp_path / f"other-{version}.so"
-        source.write_text(f"""
-            const char * SimdVersion(void) {{ return "{version}"; }}
-            const char * SimdnetLastError(void) {{ return ""; }}
-        """)
-        subprocess.run([str(COMPILER), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
-        assert sentence in refusal(library)
+@pytest.mark.parametrize("kind", OTHER_LIBRARIES)
+def test_another_version_is_refused(tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, ROOT)
 
 
 def test_missing_library_tells_what_was_tried(tmp_path: Path) -> None:

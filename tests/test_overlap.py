@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Callable
 
 import numpy as np
 import pytest
 import samples
-from support import Array
+from samples import at, places, replaced
 
 import pysimd
 
@@ -16,41 +15,6 @@ SEED = 21
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
 #: Of these, what contexts copy before anything is written may share memory with the output.
 COPYING = {"convolution", "deconvolution"}
-
-Place = tuple[Any, ...]  # where an array is in (args, kwargs)
-
-
-def places(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where there are arrays in arguments."""
-    if isinstance(value, np.ndarray):
-        yield place
-    elif isinstance(value, (tuple, list, dict)):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from places(value[key], (*place, key))
-
-
-def at(value: Any, place: Place) -> Any:
-    for key in place:
-        value = value[key]
-    return value
-
-
-def replaced(value: Any, place: Place, array: Array) -> Any:
-    """The arguments with another array there."""
-    if not place:
-        return array
-    changed = dict(value) if isinstance(value, dict) else list(value)
-    changed[place[0]] = replaced(value[place[0]], place[1:], array)
-    return changed if isinstance(value, dict) else type(value)(changed)
-
-
-def call(function: Callable[..., Any], arguments: Any, outs: list[Array]) -> None:
-    """With these outputs, which some functions name one by one."""
-    args, kwargs = arguments
-    if function is pysimd.fused9 and len(outs) == 2:
-        function(*args, **kwargs, out=outs[0], out1=outs[1])
-    else:
-        function(*args, **kwargs, out=tuple(outs) if len(outs) > 1 else outs[0])
 
 
 def assert_views_are_refused(name: str, function: Callable[..., Any], arguments: Any) -> int:
@@ -70,20 +34,20 @@ def assert_views_are_refused(name: str, function: Callable[..., Any], arguments:
             before = outs[i].tobytes()
             alike = (view.shape, view.dtype) == (y.shape, y.dtype)
             try:
-                call(function, replaced(arguments, place, view), outs)
+                samples.call_into(function, replaced(arguments, place, view), outs)
             except ValueError as error:
                 assert "overlaps" in str(error), place
                 assert outs[i].tobytes() == before, place
                 refused += 1
                 if alike:
                     with pytest.raises(ValueError, match="overlaps"):
-                        call(function, replaced(arguments, place, outs[i]), outs)
+                        samples.call_into(function, replaced(arguments, place, outs[i]), outs)
             else:
                 assert alike or name in COPYING, place
                 assert [out.tobytes() for out in outs] == [e.tobytes() for e in expected], place
                 if alike:
                     view[...] = source
-                    call(function, replaced(arguments, place, outs[i]), outs)
+                    samples.call_into(function, replaced(arguments, place, outs[i]), outs)
                     assert outs[i].tobytes() == y.tobytes(), place
     return refused
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT
+from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library
 
 import pysimd
 
@@ -63,10 +64,27 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert sorted(line.split()[1].split(">")[0] for line in needs) == ["cffi", "numpy"]
 
 
-def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
-    target = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the wheel is installed."""
+    target = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:  # what installing it does
         archive.extractall(target)
+    return target
+
+
+@pytest.mark.parametrize("kind", NO_LIBRARIES)
+def test_what_is_no_library_is_refused_by_what_is_installed(site: Path, tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, site)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no compiler")
+@pytest.mark.parametrize("kind", OTHER_LIBRARIES)
+def test_another_version_is_refused_by_what_is_installed(site: Path, tmp_path: Path, kind: str) -> None:
+    assert_refused_library(kind, tmp_path, site)
+
+
+def test_installed_elsewhere(site: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np, pysimd, pysimd._library as l\n"
@@ -74,5 +92,52 @@ def test_installed_elsewhere(wheel: Path, tmp_path: Path) -> None:
         "assert 'pycparser' not in sys.modules  # the declarations were parsed when the wheel was built"
     )
     environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
-    printed = run(sys.executable, "-c", code, str(target), cwd=tmp_path, env=environment)
-    assert printed.split(" ", 1) == [str(target / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
+    printed = run(sys.executable, "-c", code, str(site), cwd=tmp_path, env=environment)
+    assert printed.split(" ", 1) == [str(site / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
+
+
+#: A document, and what in it states a size in MB.
+SIZES = [
+    ("README.md", r"one file of ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| code and tables for all instruction sets \| ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| the library, installed \| ([\d.]+) MB", "library"),
+    ("docs/installing.md", r"^\| the wheel \| ([\d.]+) MB", "wheel"),
+]
+
+
+@pytest.mark.parametrize(("document", "pattern", "what"), SIZES)
+def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, pattern: str, what: str) -> None:
+    """Within 5%, and what rounding takes away."""
+    (compiler,) = re.findall(r"^By gcc (\d+) for x86-64", (ROOT / "docs/installing.md").read_text(), re.MULTILINE)
+    if (run("cc", "-dumpversion").split(".")[0].strip(), platform.machine()) != (compiler, "x86_64"):
+        pytest.skip(f"the documents state the sizes of gcc {compiler} for x86-64")
+    (stated,) = re.findall(pattern, (ROOT / document).read_text(), re.MULTILINE)
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {"library": archive.getinfo("pysimd/libsimdnet.so").file_size, "wheel": wheel.stat().st_size}
+    assert float(stated) * 1e6 == pytest.approx(sizes[what], rel=0.05, abs=0.05e6)
+
+
+def test_libraries_in_documents_are_those_of_the_build() -> None:
+    """What a program needs beside the static library, wherever it is told."""
+    (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (told,) = re.findall(r"the static one; add `(.*)`", (ROOT / "docs/installing.md").read_text())
+    assert told == needed
+    (row,) = re.findall(r"To build: .*? To run: (.*?);", (ROOT / "docs/installing.md").read_text().replace("\n", " "))
+    assert set(re.findall(r"lib(\w+)", row)) == {"c", *needed.replace("-l", "").split()}
+    (example,) = re.findall(r"libsimdnet\.a\" (.*) -o", (ROOT / "examples/20_installed.sh").read_text())
+    assert example == needed
+    assert "Libs.private: @LIBS@" in (ROOT / "libsrc/simdnet.pc.in").read_text()
+
+
+def test_pysimd_is_imported_faster_than_numpy(wheel: Path, tmp_path: Path) -> None:
+    """As the README states: the least of a few ratios, since neighbours only add to a time."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from time import process_time as now\n"
+        "begin = now()\nimport numpy\nmiddle = now()\nimport pysimd\nprint((now() - middle) / (middle - begin))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "SIMDNET_LIBRARY"}
+    ratios = [float(run(sys.executable, "-c", code, str(tmp_path), cwd=tmp_path, env=environment)) for _ in range(7)]
+    assert min(ratios) < 1, ratios

@@ -140,7 +140,8 @@ def check_average(image: Array, layout: str, kernel: Any, stride: Any, padding: 
         reference.window_count(image.shape[1], kernel[0], stride[0], top, bottom, ceil),
         reference.window_count(image.shape[2], kernel[1], stride[1], left, right, ceil),
     )
-    expected, bound = reference.pooling_average(image, kernel, stride, (top, left), dst, exclude_pad)
+    end = image.shape[1] + bottom, image.shape[2] + right
+    expected, bound = reference.pooling_average(image, kernel, stride, (top, left), dst, exclude_pad, end)
     y = pysimd.pooling_average(
         reference.from_chw(image, layout),
         kernel=kernel,
@@ -158,6 +159,41 @@ def test_average_any_geometry(isa: str, geometry: Any, layout: str, exclude_pad:
     height, width, channels, kernel, stride, padding, ceil = geometry
     image = floats(np.random.default_rng(2), channels, height, width)
     check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
+
+
+# image, kernel, stride, padding, and the averages, as PyTorch and ONNX have them (count_include_pad)
+CUT_OFF: list[tuple[Any, Any, Any, Any, Any]] = [
+    (np.ones((3, 6)), (3, 5), (3, 2), 0, [[1, 1]]),
+    (np.ones((4, 4)), 3, 2, 0, [[1, 1], [1, 1]]),
+    (np.ones((2, 2)), (4, 5), 1, 0, [[1]]),
+    # columns 0 .. 2, 2 .. 4, 4 .. 6 of the padded eight, and the last two of 6 .. 8: (6 + 0) / 2
+    ([[1, 2, 3, 4, 5, 6]], (1, 3), (1, 2), (0, 1), [[1, 3, 5, 3]]),
+    ([[1], [2], [3], [4], [5], [6]], (3, 1), (2, 1), (1, 0), [[1], [3], [5], [3]]),
+    # windows of 3 x 3 at rows and columns 0, 2 and 4 of a padded 6 x 6: the last ones have one of the image, one of padding
+    (np.ones((4, 4)), 3, 2, 1, [[4 / 9, 6 / 9, 2 / 6], [6 / 9, 1, 3 / 6], [2 / 6, 3 / 6, 1 / 4]]),
+    # no padding in front: windows of 2 x 3 at row 0, columns 0 and 3, of 2 x 6 with its padding on the right
+    ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], (2, 3), (2, 3), (0, 0, 0, 1), [[4.5, 28 / 6]]),
+    # columns 0 .. 3 and 3 .. 5 of a padded 2 x 6, rows 0 .. 1
+    ([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], (2, 4), (2, 3), (0, 0, 0, 1), [[40 / 8, 28 / 6]]),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: str) -> None:
+    """Where ceil_mode has windows that run past it; also prepared, and each image of a batch."""
+    for image, kernel, stride, padding, averages in CUT_OFF:
+        factors = np.array([[1, -2, 4], [8, -16, 32]])[:, :, None, None]  # of images and channels
+        x, y = ((factors * np.array(values)).astype(np.float32) for values in (image, averages))
+        if layout == "nhwc":
+            x, y = np.moveaxis(x, 1, -1).copy(), np.moveaxis(y, 1, -1)
+        options: dict[str, Any] = {"kernel": kernel, "stride": stride, "padding": padding, "layout": layout}
+        np.testing.assert_array_max_ulp(pysimd.pooling_average(x, **options, ceil_mode=True), y, 1)
+        np.testing.assert_array_max_ulp(pysimd.pooling_average(x[0], **options, ceil_mode=True), y[0], 1)
+        prepared = pysimd.prepare(pysimd.pooling_average, x, **options, ceil_mode=True)
+        for factor in (1, 0.5):
+            x *= factor
+            prepared.result.fill(7)
+            np.testing.assert_array_max_ulp(prepared(), np.float32(factor) * y, 1)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

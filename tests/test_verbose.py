@@ -8,8 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from support import ROOT, floats
-from test_infrastructure import python
+from support import ROOT, floats, python
 from test_lowlevel import DECLARATIONS
 
 import pysimd
@@ -23,7 +22,7 @@ import numpy as np
 import pysimd
 x, weight = np.ones((6, 8, 3), np.float32), np.ones((3, 3, 3, 4), np.float32)
 for i in range(3):
-    pysimd.relu(x)
+    pysimd.relu(x, slope=0.5)
 pysimd.convolution(x, weight, stride=2, padding=1)
 try:
     pysimd.lowlevel.SimdSynetRelu32f(pysimd.lowlevel.ffi.NULL, 1, pysimd.lowlevel.ffi.NULL, pysimd.lowlevel.ffi.NULL)
@@ -148,7 +147,7 @@ def test_calls_of_many_threads_are_all_counted() -> None:
     def work(size: int) -> None:
         x = np.ones(size, np.float32)
         for _ in range(200):
-            pysimd.relu(x, out=x)
+            pysimd.relu(x, slope=0.5, out=x)
 
     pysimd.set_verbose(1)
     try:
@@ -171,7 +170,7 @@ import pysimd
 def work():
     x = np.ones(4, np.float32)
     for _ in range(100):
-        pysimd.relu(x, out=x)
+        pysimd.relu(x, slope=0.5, out=x)
 threads = [threading.Thread(target=work) for _ in range(4)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]

@@ -2,8 +2,8 @@
 #include "ops/pointwise.h"
 
 /* The public functions differ in the number and the names of their parameters only. */
-static bool is_good(const char * function, const float * src, size_t size, const float * const params[2],
-                    const char * const names[2], const float * dst)
+static bool is_good(const char * function, const sn_32f * src, size_t size, const sn_32f * const params[2],
+                    const char * const names[2], const sn_32f * dst)
 {
     size_t elements;
     SN_CHECK_FOR(function, sn_product(&elements, size), false, "size is %zu, more than memory can hold", size);
@@ -14,8 +14,8 @@ static bool is_good(const char * function, const float * src, size_t size, const
     return true;
 }
 
-static void activate(enum sn_pointwise activation, const char * function, const float * src, size_t size,
-                     const float * const params[2], const char * const names[2], float * dst)
+static void activate(enum sn_pointwise activation, const char * function, const sn_32f * src, size_t size,
+                     const sn_32f * const params[2], const char * const names[2], sn_32f * dst)
 {
     if (size == 0 || !is_good(function, src, size, params, names, dst))
         return;
@@ -24,47 +24,47 @@ static void activate(enum sn_pointwise activation, const char * function, const 
 }
 
 #define ACTIVATE_1(activation, p)                                                                                           \
-    activate(activation, __func__, src, size, (const float *[2]){p, NULL}, (const char *[2]){#p, NULL}, dst)
+    activate(activation, __func__, src, size, (const sn_32f *[2]){p, NULL}, (const char *[2]){#p, NULL}, dst)
 #define ACTIVATE_2(activation, p, q)                                                                                        \
-    activate(activation, __func__, src, size, (const float *[2]){p, q}, (const char *[2]){#p, #q}, dst)
+    activate(activation, __func__, src, size, (const sn_32f *[2]){p, q}, (const char *[2]){#p, #q}, dst)
 
-void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst)
+void SimdSynetRelu32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_1(SN_RELU, slope);
 }
 
-void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float * dst)
+void SimdSynetElu32f(const sn_32f * src, size_t size, const sn_32f * alpha, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_1(SN_ELU, alpha);
 }
 
-void SimdSynetHswish32f(const float * src, size_t size, const float * shift, const float * scale, float * dst)
+void SimdSynetHswish32f(const sn_32f * src, size_t size, const sn_32f * shift, const sn_32f * scale, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_2(SN_HSWISH, shift, scale);
 }
 
-void SimdSynetRestrictRange32f(const float * src, size_t size, const float * lower, const float * upper, float * dst)
+void SimdSynetRestrictRange32f(const sn_32f * src, size_t size, const sn_32f * lower, const sn_32f * upper, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_2(SN_RESTRICT_RANGE, lower, upper);
 }
 
-void SimdSynetSigmoid32f(const float * src, size_t size, const float * slope, float * dst)
+void SimdSynetSigmoid32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_1(SN_SIGMOID, slope);
 }
 
-void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, const float * threshold, float * dst)
+void SimdSynetSoftplus32f(const sn_32f * src, size_t size, const sn_32f * beta, const sn_32f * threshold, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_2(SN_SOFTPLUS, beta, threshold);
 }
 
-void SimdSynetTanh32f(const float * src, size_t size, const float * slope, float * dst)
+void SimdSynetTanh32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst)
 {
     SN_CALL(size);
     ACTIVATE_1(SN_TANH, slope);

@@ -5,9 +5,9 @@
 #include "api/call.h"
 #include "api/context.h"
 
-void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
-                    const float * bScale, const float * bShift, uint8_t * cData, const float * cScale, const float * cShift,
-                    size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
+void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f * aShift, const uint8_t * bData,
+                    const sn_32f * bScale, const sn_32f * bShift, uint8_t * cData, const sn_32f * cScale,
+                    const sn_32f * cShift, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
                     SimdSynetCompatibilityType compatibility)
 {
     SN_CALL(batch, channels, spatial, format);

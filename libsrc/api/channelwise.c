@@ -6,10 +6,10 @@
 #include "core/format.h"
 
 /* Arguments that must be arrays: their names and themselves. */
-#define ARRAYS(...) #__VA_ARGS__, (const float * const []){__VA_ARGS__}
+#define ARRAYS(...) #__VA_ARGS__, (const sn_32f * const []){__VA_ARGS__}
 
 /* True when a layer is to be computed: it is not empty, and nothing is wrong with its format, its sizes and those arrays. */
-static bool wanted(const char * function, const struct sn_channelwise * l, const char * names, const float * const * arrays)
+static bool wanted(const char * function, const struct sn_channelwise * l, const char * names, const sn_32f * const * arrays)
 {
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
     size_t elements;
@@ -30,7 +30,7 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
     return elements > 0;
 }
 
-void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_ADD_BIAS, .src = dst, .p = {bias}, .channels = channels,
@@ -39,8 +39,8 @@ void SimdSynetAddBias(const float * bias, size_t channels, size_t spatial, float
         sn_channelwise(&layer);
 }
 
-void SimdSynetScaleLayerForward(const float * src, const float * scale, const float * bias, size_t channels, size_t spatial,
-                                float * dst, SimdTensorFormatType format)
+void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
+                                size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
@@ -49,7 +49,7 @@ void SimdSynetScaleLayerForward(const float * src, const float * scale, const fl
         sn_channelwise(&layer);
 }
 
-void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t channels, size_t spatial, float * dst,
+void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t channels, size_t spatial, sn_32f * dst,
                                 SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
@@ -59,8 +59,8 @@ void SimdSynetPreluLayerForward(const float * src, const float * slope, size_t c
         sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward0(const float * src, const float * bias, const float * scale, size_t channels,
-                                 size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const sn_32f * scale, size_t channels,
+                                 size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_0, .src = src, .p = {bias, scale}, .channels = channels,
@@ -69,8 +69,8 @@ void SimdSynetFusedLayerForward0(const float * src, const float * bias, const fl
         sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const float * scale1, const float * bias1,
-                                 size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const sn_32f * scale1, const sn_32f * bias1,
+                                 size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_1, .src = src, .p = {bias0, scale1, bias1}, .channels = channels,
@@ -79,8 +79,8 @@ void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const f
         sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward2(const float * src, const float * scale, const float * bias, size_t channels,
-                                 size_t spatial, const float * slope, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
+                                 size_t spatial, const sn_32f * slope, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_2, .src = src, .p = {scale, bias}, .channels = channels,
@@ -91,8 +91,8 @@ void SimdSynetFusedLayerForward2(const float * src, const float * scale, const f
     sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward3(const float * src, const float * scale, const float * bias, size_t channels,
-                                 size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
+                                 size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_3, .src = src, .p = {bias, scale}, .channels = channels,
@@ -101,8 +101,8 @@ void SimdSynetFusedLayerForward3(const float * src, const float * scale, const f
         sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const float * scale1, const float * bias1,
-                                 size_t channels, size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const sn_32f * scale1, const sn_32f * bias1,
+                                 size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_4, .src = src, .p = {bias0}, .channels = channels, .spatial = spatial,
@@ -114,8 +114,8 @@ void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const f
     sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward8(const float * src0, const float * src1, const float * src2, size_t channels,
-                                 size_t spatial, float * dst, SimdTensorFormatType format)
+void SimdSynetFusedLayerForward8(const sn_32f * src0, const sn_32f * src1, const sn_32f * src2, size_t channels,
+                                 size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_8, .src = src0, .src1 = src1, .p = {src2}, .channels = channels,
@@ -124,8 +124,8 @@ void SimdSynetFusedLayerForward8(const float * src0, const float * src1, const f
         sn_channelwise(&layer);
 }
 
-void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const float * scale, const float * bias,
-                                 size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
+void SimdSynetFusedLayerForward9(const sn_32f * src0, const sn_32f * src1, const sn_32f * scale, const sn_32f * bias,
+                                 size_t channels0, size_t channels1, size_t spatial, sn_32f * dst0, sn_32f * dst1,
                                  SimdTensorFormatType format)
 {
     SN_CALL(channels0, channels1, spatial, format);

@@ -7,8 +7,8 @@
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
 
-/* Floats that aligning a caller's buffer may cost. */
-enum { SLACK = SN_ALIGN / sizeof(float) - 1 };
+/* Floats that aligning a caller's buffer may cost, 63 bytes of them. */
+enum { SLACK = SN_ALIGN / sizeof(float) };
 
 static bool check_formats(const struct sn_convolution_check * c)
 {
@@ -98,7 +98,7 @@ SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p)
     return p;
 }
 
-bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params)
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params)
 {
     const SimdConvolutionParameters * p = c->p;
     CHECK(weight || p->dstC == 0, "weight is NULL, expected the weights of %zu output channels", p->dstC);
@@ -149,7 +149,7 @@ static void * place(const char * function, void * buf, size_t bytes, size_t unit
     return work;
 }
 
-bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work)
+bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f ** work)
 {
     *work = workspace ? place(function, buf, workspace * sizeof(float), sizeof(float), "floats") : NULL;
     return workspace == 0 || *work;
@@ -222,8 +222,8 @@ size_t sn_convolution_internal(const struct sn_context_kind * kind, const char *
     return sn_context_check(context, kind, function) ? sn_convolution_32f_held(&((const struct context *)context)->plan) : 0;
 }
 
-void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const float * weight,
-                        SimdBool * internal, const float * bias, const float * params)
+void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * weight,
+                        SimdBool * internal, const sn_32f * bias, const sn_32f * params)
 {
     if (!sn_context_check(context, kind, function))
         return;
@@ -239,24 +239,24 @@ void sn_convolution_set(const struct sn_context_kind * kind, const char * functi
         *internal = SimdTrue;
 }
 
-void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
-                            float * buf, float * dst)
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * src,
+                            sn_32f * buf, sn_32f * dst)
 {
     if (!sn_context_check(context, kind, function))
         return;
     const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    float * work;
+    sn_32f * work;
     if (check_forward(function, plan->held, plan->dstSize, src, dst) && sn_workspace(function, buf, plan->workSize, &work))
         sn_convolution_32f_forward(plan, src, work, dst);
 }
 
 void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
-                                const float * src, float * buf, const float * add, float * dst)
+                                const sn_32f * src, sn_32f * buf, const sn_32f * add, sn_32f * dst)
 {
     if (!sn_context_check(context, kind, function))
         return;
     const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    float * work;
+    sn_32f * work;
     if (!check_forward(function, plan->held, plan->dstSize, src, dst))
         return;
     if (!add)

@@ -59,7 +59,7 @@ bool sn_check_convolution(const char * function, size_t batch, const SimdConvolu
 SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p);
 
 /* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
-bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const float * weight, const float * params);
+bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 
 /* The shape that a context tells: "1x64x56x56->64x28x28,3x3,s2,nhwc", of several convolutions with an arrow for each. */
 void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConvolutionParameters * conv, size_t count);
@@ -71,7 +71,7 @@ size_t sn_external_size(size_t workspace);
  * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL when a workspace of
  * 0 floats is asked for. False without memory, and the last error is set.
  */
-bool sn_workspace(const char * function, float * buf, size_t workspace, float ** work);
+bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f ** work);
 
 /* ---- a convolution or a deconvolution: the public functions, for contexts of a kind */
 
@@ -81,12 +81,12 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
 void sn_convolution_destroy(void * context); /* for the kind */
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
-void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const float * weight,
-                        SimdBool * internal, const float * bias, const float * params);
-void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const float * src,
-                            float * buf, float * dst);
+void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * weight,
+                        SimdBool * internal, const sn_32f * bias, const sn_32f * params);
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * src,
+                            sn_32f * buf, sn_32f * dst);
 void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
-                                const float * src, float * buf, const float * add, float * dst);
+                                const sn_32f * src, sn_32f * buf, const sn_32f * add, sn_32f * dst);
 
 /* ---- the same of convolutions of small numbers: contexts that begin with a struct sn_dot_context, `size` bytes of them */
 

@@ -24,7 +24,7 @@ size_t SimdnetConvolution16bInternalBufferSize(const void * context)
     return sn_dot_internal(&kind, __func__, context);
 }
 
-void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params)
+void SimdnetConvolution16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))

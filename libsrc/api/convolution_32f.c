@@ -25,20 +25,20 @@ size_t SimdSynetConvolution32fInternalBufferSize(const void * context)
     return sn_convolution_internal(&kind, __func__, context);
 }
 
-void SimdSynetConvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
-                                      const float * params)
+void SimdSynetConvolution32fSetParams(void * context, const sn_32f * weight, SimdBool * internal, const sn_32f * bias,
+                                      const sn_32f * params)
 {
     SN_CALL_OF(context);
     sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
 }
 
-void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst)
+void SimdSynetConvolution32fForward(void * context, const sn_32f * src, sn_32f * buf, sn_32f * dst)
 {
     SN_CALL_OF(context);
     sn_convolution_forward(&kind, __func__, context, src, buf, dst);
 }
 
-void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst)
+void SimdnetConvolution32fForwardAdd(void * context, const sn_32f * src, sn_32f * buf, const sn_32f * add, sn_32f * dst)
 {
     SN_CALL_OF(context);
     sn_convolution_forward_add(&kind, __func__, context, src, buf, add, dst);

@@ -29,7 +29,7 @@ size_t SimdSynetConvolution8iInternalBufferSize(const void * context)
     return sn_dot_internal(&kind, __func__, context);
 }
 
-static bool check_stats(const char * function, const SimdConvolutionParameters * p, const float * const * stats)
+static bool check_stats(const char * function, const SimdConvolutionParameters * p, const sn_32f * const * stats)
 {
     SN_CHECK_FOR(function, stats, false, "stats is NULL, expected four arrays");
     for (size_t i = 0; i < 4; ++i) {
@@ -39,8 +39,8 @@ static bool check_stats(const char * function, const SimdConvolutionParameters *
     return true;
 }
 
-void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
-                                     const float * const * stats)
+void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params,
+                                     const sn_32f * const * stats)
 {
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))

@@ -62,14 +62,14 @@ size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context)
     return sn_convolution_internal(&kind, __func__, context);
 }
 
-void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
-                                        const float * params)
+void SimdSynetDeconvolution32fSetParams(void * context, const sn_32f * weight, SimdBool * internal, const sn_32f * bias,
+                                        const sn_32f * params)
 {
     SN_CALL_OF(context);
     sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
 }
 
-void SimdSynetDeconvolution32fForward(void * context, const float * src, float * buf, float * dst)
+void SimdSynetDeconvolution32fForward(void * context, const sn_32f * src, sn_32f * buf, sn_32f * dst)
 {
     SN_CALL_OF(context);
     sn_convolution_forward(&kind, __func__, context, src, buf, dst);

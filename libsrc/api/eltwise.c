@@ -2,8 +2,8 @@
 
 #include "api/call.h"
 
-void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
-                                  SimdSynetEltwiseOperationType type, float * dst)
+void SimdSynetEltwiseLayerForward(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
+                                  SimdSynetEltwiseOperationType type, sn_32f * dst)
 {
     SN_CALL(count, size, type);
     size_t elements;

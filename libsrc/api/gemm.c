@@ -2,7 +2,7 @@
 
 #include "api/call.h"
 
-static void gemm(const char * function, const struct sn_gemm * g, const float * alpha, const float * beta)
+static void gemm(const char * function, const struct sn_gemm * g, const sn_32f * alpha, const sn_32f * beta)
 {
     const size_t rowsB = g->transposed ? g->N : g->K, columnsB = g->transposed ? g->K : g->N;
     size_t elements;
@@ -34,16 +34,16 @@ static void gemm(const char * function, const struct sn_gemm * g, const float * 
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer");
 }
 
-void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
-                   size_t ldb, const float * beta, float * C, size_t ldc)
+void SimdGemm32fNN(size_t M, size_t N, size_t K, const sn_32f * alpha, const sn_32f * A, size_t lda, const sn_32f * B,
+                   size_t ldb, const sn_32f * beta, sn_32f * C, size_t ldc)
 {
     SN_CALL(M, N, K);
     const struct sn_gemm g = {false, M, N, K, 0, 0, A, B, C, lda, ldb, ldc};
     gemm(__func__, &g, alpha, beta);
 }
 
-void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
-                   size_t ldb, const float * beta, float * C, size_t ldc)
+void SimdGemm32fNT(size_t M, size_t N, size_t K, const sn_32f * alpha, const sn_32f * A, size_t lda, const sn_32f * B,
+                   size_t ldb, const sn_32f * beta, sn_32f * C, size_t ldc)
 {
     SN_CALL(M, N, K);
     const struct sn_gemm g = {true, M, N, K, 0, 0, A, B, C, lda, ldb, ldc};

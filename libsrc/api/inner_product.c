@@ -1,8 +1,8 @@
 #include "api/call.h"
 #include "ops/inner_product.h"
 
-void SimdSynetInnerProductLayerForward(const float * src, const float * weight, const float * bias, size_t count,
-                                       size_t size, float * dst)
+void SimdSynetInnerProductLayerForward(const sn_32f * src, const sn_32f * weight, const sn_32f * bias, size_t count,
+                                       size_t size, sn_32f * dst)
 {
     SN_CALL(count, size);
     if (count == 0)

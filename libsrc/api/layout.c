@@ -33,8 +33,8 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
     }
 }
 
-void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
-                           SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat)
+void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const sn_32f * src,
+                           SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     SN_CALL(batch, channels, spatial, srcFormat, dstFormat);
     size_t srcElements, dstElements;
@@ -55,8 +55,8 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
     sn_convert_image_32f(batch, channels, spatial, src, srcFormat, dst, dstFormat);
 }
 
-void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
-                            float * dst, SimdTensorFormatType dstFormat)
+void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
+                            sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     SN_CALL(output, input, kernel, srcFormat, dstFormat);
     size_t srcElements, dstElements;

@@ -2,8 +2,8 @@
 
 #include "api/call.h"
 
-void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
-                                    float * dst, SimdTensorFormatType format)
+void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t channels, size_t spatial, const sn_32f * k,
+                                    sn_32f * dst, SimdTensorFormatType format)
 {
     SN_CALL(half, channels, spatial, format);
     size_t elements;

@@ -165,8 +165,8 @@ size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
     return size;
 }
 
-void SimdSynetMergedConvolution32fSetParams(void * context, const float * const * weight, SimdBool * internal,
-                                            const float * const * bias, const float * const * params)
+void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const * weight, SimdBool * internal,
+                                            const sn_32f * const * bias, const sn_32f * const * params)
 {
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
@@ -187,7 +187,7 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const float * const 
         internal[i] = SimdTrue;
 }
 
-void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst)
+void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn_32f * buf, sn_32f * dst)
 {
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
@@ -201,7 +201,7 @@ void SimdSynetMergedConvolution32fForward(void * context, const float * src, flo
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    float * work;
+    sn_32f * work;
     if (sn_workspace(__func__, buf, plan->workSize, &work))
         sn_merged_convolution_32f_forward(plan, src, work, dst);
 }

@@ -54,9 +54,9 @@ static bool prepare(const char * function, struct sn_pooling * p, SimdTensorForm
     return true;
 }
 
-void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
+void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
-                            size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
+                            size_t padX, sn_32f * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
 {
     SN_CALL(srcC, srcH, srcW, kernelC, kernelY, kernelX, strideC, strideY, strideX, padC, padY, padX, dstC, dstH, dstW,
             format);
@@ -67,8 +67,8 @@ void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t 
         sn_pooling(sn_table()->pooling_max_32f, &p);
 }
 
-void SimdSynetPoolingMax16b(const uint16_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
-                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint16_t * dst, size_t dstH,
+void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                            size_t strideY, size_t strideX, size_t padY, size_t padX, sn_16b * dst, size_t dstH,
                             size_t dstW, SimdTensorFormatType format)
 {
     SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
@@ -104,8 +104,8 @@ static void average(const char * function, struct sn_pooling * p, SimdBool exclu
         sn_pooling(sn_table()->pooling_average_32f, p);
 }
 
-void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
-                             size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                             size_t strideY, size_t strideX, size_t padY, size_t padX, sn_32f * dst, size_t dstH,
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
     SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
@@ -114,8 +114,8 @@ void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t
     average(__func__, &p, excludePad, format);
 }
 
-void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
-                                    size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst,
+void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
+                                    size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, sn_32f * dst,
                                     size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
     SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
@@ -124,8 +124,8 @@ void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH,
     average(__func__, &p, excludePad, format);
 }
 
-void SimdSynetPoolingForwardMax(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
-                                size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
+void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
+                                size_t strideY, size_t strideX, size_t padY, size_t padX, sn_32f * dst, size_t dstH,
                                 size_t dstW, SimdBool trans)
 {
     SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, trans);

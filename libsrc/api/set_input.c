@@ -4,7 +4,7 @@
 #include "core/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
-                       const float * lower, const float * upper, float * dst, size_t channels,
+                       const sn_32f * lower, const sn_32f * upper, sn_32f * dst, size_t channels,
                        SimdTensorFormatType dstFormat)
 {
     const size_t pixel = sn_pixel_bytes(srcFormat);

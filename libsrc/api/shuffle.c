@@ -2,8 +2,8 @@
 
 #include "api/call.h"
 
-void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
-                                  float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format)
+void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32f * src1, size_t srcC1, size_t spatial,
+                                  sn_32f * dst0, sn_32f * dst1, size_t dstC, SimdTensorFormatType format)
 {
     SN_CALL(srcC0, srcC1, spatial, format);
     size_t elements0, elements1;

@@ -2,7 +2,7 @@
 
 #include "api/call.h"
 
-void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+void SimdSynetSoftmaxLayerForward(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     SN_CALL(outer, count, inner);
     size_t elements;

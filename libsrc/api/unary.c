@@ -1,7 +1,8 @@
 #include "api/call.h"
 #include "ops/pointwise.h"
 
-void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type, float * dst)
+void SimdSynetUnaryOperation32fLayerForward(const sn_32f * src, size_t size, SimdSynetUnaryOperation32fType type,
+                                            sn_32f * dst)
 {
     static const enum sn_pointwise functions[] = {SN_ABS, SN_EXP, SN_LOG, SN_NEG, SN_RSQRT, SN_SQRT, SN_TANH, SN_ZERO};
     const float slope = 1; /* of tanh */

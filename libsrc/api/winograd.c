@@ -20,7 +20,7 @@ static bool check_stride(const char * function, const char * name, size_t stride
     return true;
 }
 
-static void set_filter(const char * function, enum sn_winograd kind, const float * src, size_t size, float * dst,
+static void set_filter(const char * function, enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst,
                        SimdBool trans)
 {
     size_t all;
@@ -95,13 +95,13 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
 }
 
 #define FUNCTIONS(name, of_kind)                                                                                            \
-    void SimdWinograd##name##SetFilter(const float * src, size_t size, float * dst, SimdBool trans)                         \
+    void SimdWinograd##name##SetFilter(const sn_32f * src, size_t size, sn_32f * dst, SimdBool trans)                       \
     {                                                                                                                       \
         SN_CALL(size, trans);                                                                                               \
         set_filter(__func__, of_kind, src, size, dst, trans);                                                               \
     }                                                                                                                       \
-    void SimdWinograd##name##SetInput(const float * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,             \
-                                      size_t padY, size_t padX, size_t padH, size_t padW, float * dst, size_t dstStride,    \
+    void SimdWinograd##name##SetInput(const sn_32f * src, size_t srcChannels, size_t srcHeight, size_t srcWidth,            \
+                                      size_t padY, size_t padX, size_t padH, size_t padW, sn_32f * dst, size_t dstStride,   \
                                       SimdBool trans)                                                                       \
     {                                                                                                                       \
         SN_CALL(srcChannels, srcHeight, srcWidth, padY, padX, padH, padW, trans);                                           \
@@ -109,7 +109,7 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
                   .height = srcHeight, .width = srcWidth, .padY = padY, .padX = padX, .dst = dst, .plane = dstStride},      \
                   padH, padW, trans);                                                                                       \
     }                                                                                                                       \
-    void SimdWinograd##name##SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,                \
+    void SimdWinograd##name##SetOutput(const sn_32f * src, size_t srcStride, sn_32f * dst, size_t dstChannels,              \
                                        size_t dstHeight, size_t dstWidth, SimdBool trans)                                   \
     {                                                                                                                       \
         SN_CALL(dstChannels, dstHeight, dstWidth, trans);                                                                   \

@@ -37,6 +37,14 @@
 /* For arrays on the stack that vectors are loaded from: a load across two cache lines costs as much as two. */
 #define SN_ALIGNED __attribute__((aligned(64)))
 
+/*
+ * Elements of the caller's arrays, which may lie at any byte address: pointers have these types, so that the compiler counts
+ * on no alignment. But for that they are the types of the public functions, float and uint16_t. All pointers to floats are
+ * written so, those to memory of the library too: nobody has to know whose array it is, and gcc warns of no mix.
+ */
+typedef float sn_32f __attribute__((aligned(1)));
+typedef uint16_t sn_16b __attribute__((aligned(1)));
+
 /* What a condition nearly always is. */
 #define SN_LIKELY(condition) __builtin_expect((condition) != 0, 1)
 

@@ -17,18 +17,18 @@
  * be anything behind the last channel. bias and slope also have whole vectors.
  */
 struct sn_depthwise_nhwc_32f {
-    const float * const * line; /* (rows - 1) * lineStep + kernelY of them */
+    const sn_32f * const * line; /* (rows - 1) * lineStep + kernelY of them */
     size_t lineStep;
     size_t offset;              /* floats from where a line points to the first channel of its first pixel that are meant */
     size_t srcW, srcPixel;      /* pixels of a line, and floats between them */
     size_t kernelY, kernelX, strideX, dilationX, padX;
     size_t channels;
-    const float * weight;
-    const float * bias;
-    const float * slope;        /* for Prelu */
+    const sn_32f * weight;
+    const sn_32f * bias;
+    const sn_32f * slope;       /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
-    float * dst;
+    sn_32f * dst;
     size_t rows, dstW;
     size_t dstRow, dstPixel;    /* floats between rows and between pixels */
 };
@@ -39,16 +39,16 @@ typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d)
  * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats behind the last input is read.
  */
 struct sn_depthwise_nchw_32f {
-    const float * src;
+    const sn_32f * src;
     size_t srcStep; /* floats between the inputs of neighbouring rows */
     size_t tapStep; /* and between those of neighbouring rows of taps */
     const size_t * tap;
     size_t kernelY, kernelX;
-    const float * weight;
+    const sn_32f * weight;
     float bias, slope;
     SimdConvolutionActivationType activation;
     float param[2];
-    float * dst;
+    sn_32f * dst;
     size_t rows, columns;
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
@@ -67,16 +67,16 @@ enum { SN_FEW = 4 };
  *                                                     weight[o * step + k] * src[offset[k] + y * srcRow + x])
  */
 struct sn_few_nchw_32f {
-    const float * src;
+    const sn_32f * src;
     const size_t * offset;
     size_t depth;
-    const float * weight;
+    const sn_32f * weight;
     size_t step;
-    const float * bias;
-    const float * slope; /* for Prelu */
+    const sn_32f * bias;
+    const sn_32f * slope; /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
-    float * dst;
+    sn_32f * dst;
     size_t outputs, rows, columns;
     size_t srcRow, dstRow, dstPlane;
 };
@@ -88,13 +88,13 @@ typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
  * floats; up to a vector behind the last one is written.
  */
 struct sn_columns_32f {
-    const float * src;
+    const sn_32f * src;
     const size_t * offset;
     size_t depth;
     const struct sn_piece { size_t from, count; } * piece;
     size_t pieces;
     bool exact;
-    float * panel;
+    sn_32f * panel;
     size_t width;
 };
 typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
@@ -104,9 +104,9 @@ typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
  * + i / phases] for i < size. Up to a vector of floats behind those of a phase is read.
  */
 struct sn_interleave_32f {
-    const float * src;
+    const sn_32f * src;
     size_t phases, phaseStep, srcStep;
-    float * dst;
+    sn_32f * dst;
     size_t dstStep;
     size_t rows, size;
 };
@@ -117,10 +117,10 @@ typedef void (*sn_interleave_32f_fn)(const struct sn_interleave_32f * job);
  * Prelu is slope[j], or, with byRow, slope[(first + i) / period % slopes].
  */
 struct sn_join_32f {
-    const float * add;
-    float * dst;
+    const sn_32f * add;
+    sn_32f * dst;
     size_t rows, columns;
-    const float * slope;
+    const sn_32f * slope;
     bool byRow;
     size_t first, period, slopes;
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
@@ -133,9 +133,9 @@ typedef void (*sn_join_32f_fn)(const struct sn_join_32f * j);
  * floats. Exactly those are read and written.
  */
 struct sn_lines_32f {
-    const float * src;
+    const sn_32f * src;
     size_t srcStep, stride;
-    float * dst;
+    sn_32f * dst;
     size_t dstStep;
     size_t lines, before, inside, size;
 };

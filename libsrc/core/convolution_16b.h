@@ -6,14 +6,14 @@
 #include "simdnet.h"
 
 /* One image, straight from the formula; weights in the caller's layout, bias not NULL. Only `base` has it. */
-typedef void (*sn_convolution_16b_fn)(const SimdConvolutionParameters * p, const uint16_t * weight, const float * bias,
-                                      const float * params, const uint8_t * src, uint8_t * dst);
+typedef void (*sn_convolution_16b_fn)(const SimdConvolutionParameters * p, const sn_16b * weight, const sn_32f * bias,
+                                      const sn_32f * params, const uint8_t * src, uint8_t * dst);
 
 /* What becomes of a sum, which began with the bias. */
 struct sn_result_16b {
     bool narrow; /* results are rounded to bfloat16 */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
-    const float * slope;                      /* for Prelu: one for each column, in whole vectors */
+    const sn_32f * slope;                     /* for Prelu: one for each column, in whole vectors */
     float param[2];
 };
 

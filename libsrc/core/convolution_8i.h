@@ -14,10 +14,10 @@
 /* What SetParams makes of weights and statistics: one value per channel of the source, or per output channel. */
 struct sn_quantised_8i {
     const int8_t * weight; /* in the caller's layout */
-    const float * norm, * bias;
-    const float * srcScale, * dstScale;
+    const sn_32f * norm, * bias;
+    const sn_32f * srcScale, * dstScale;
     float srcZero, dstZero;
-    const float * params; /* of the activation, as the caller gave them */
+    const sn_32f * params; /* of the activation, as the caller gave them */
 };
 
 /* One image, straight from the formula. Only `base` has it. */
@@ -36,12 +36,12 @@ typedef void (*sn_convolution_8i_fn)(const SimdConvolutionParameters * p, const 
 struct sn_result_8i {
     bool bytes;
     bool tame; /* of bytes: no sum makes v * scale + zero leave the range of int32 */
-    const float * norm, * bias;
-    const float * scale;
+    const sn_32f * norm, * bias;
+    const sn_32f * scale;
     float zero;
     const uint8_t * low, * high;
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
-    const float * slope;                      /* for Prelu */
+    const sn_32f * slope;                     /* for Prelu */
     float param[2];
 };
 

@@ -24,44 +24,54 @@
 
 #if defined(__x86_64__)
 
-/* A feature is one bit of one register of one CPUID leaf, and usable when the system saves the registers it needs. */
-struct cpuid_bit {
-    uint32_t feature;
-    uint32_t leaf, subleaf;
-    enum { EAX, EBX, ECX, EDX } reg;
-    int bit;
-    uint32_t xcr0;
-};
-
 /* Bits of XCR0: what the operating system saves at a context switch. */
 #define SAVES_NONE 0x00u
 #define SAVES_AVX 0x06u     /* xmm and the upper halves of ymm */
 #define SAVES_AVX512 0xE6u  /* these, the masks, the upper halves of zmm, and zmm16..31 */
 
-static const struct cpuid_bit cpuid_bits[] = {
-    {SN_CPU_SSE, 1, 0, EDX, 25, SAVES_NONE},
-    {SN_CPU_SSE2, 1, 0, EDX, 26, SAVES_NONE},
-    {SN_CPU_SSE3, 1, 0, ECX, 0, SAVES_NONE},
-    {SN_CPU_SSSE3, 1, 0, ECX, 9, SAVES_NONE},
-    {SN_CPU_SSE41, 1, 0, ECX, 19, SAVES_NONE},
-    {SN_CPU_SSE42, 1, 0, ECX, 20, SAVES_NONE},
-    {SN_CPU_AVX, 1, 0, ECX, 28, SAVES_AVX},
-    {SN_CPU_F16C, 1, 0, ECX, 29, SAVES_AVX},
-    {SN_CPU_FMA, 1, 0, ECX, 12, SAVES_AVX},
-    {SN_CPU_AVX2, 7, 0, EBX, 5, SAVES_AVX},
-    {SN_CPU_AVX512F, 7, 0, EBX, 16, SAVES_AVX512},
-    {SN_CPU_AVX512DQ, 7, 0, EBX, 17, SAVES_AVX512},
-    {SN_CPU_AVX512BW, 7, 0, EBX, 30, SAVES_AVX512},
-    {SN_CPU_AVX512VL, 7, 0, EBX, 31, SAVES_AVX512},
-    {SN_CPU_AVX512VNNI, 7, 0, ECX, 11, SAVES_AVX512},
-    {SN_CPU_AVX512BF16, 7, 1, EAX, 5, SAVES_AVX512},
+/* A feature is one bit of one register of one CPUID leaf, and usable when the system saves the registers it needs. */
+static const struct cpuid_bit {
+    uint32_t feature;
+    enum sn_cpuid_leaf leaf;
+    enum sn_cpuid_register reg;
+    int bit;
+    uint32_t xcr0;
+} cpuid_bits[] = {
+    {SN_CPU_SSE, SN_LEAF_1, SN_EDX, 25, SAVES_NONE},
+    {SN_CPU_SSE2, SN_LEAF_1, SN_EDX, 26, SAVES_NONE},
+    {SN_CPU_SSE3, SN_LEAF_1, SN_ECX, 0, SAVES_NONE},
+    {SN_CPU_SSSE3, SN_LEAF_1, SN_ECX, 9, SAVES_NONE},
+    {SN_CPU_SSE41, SN_LEAF_1, SN_ECX, 19, SAVES_NONE},
+    {SN_CPU_SSE42, SN_LEAF_1, SN_ECX, 20, SAVES_NONE},
+    {SN_CPU_AVX, SN_LEAF_1, SN_ECX, 28, SAVES_AVX},
+    {SN_CPU_F16C, SN_LEAF_1, SN_ECX, 29, SAVES_AVX},
+    {SN_CPU_FMA, SN_LEAF_1, SN_ECX, 12, SAVES_AVX},
+    {SN_CPU_AVX2, SN_LEAF_7, SN_EBX, 5, SAVES_AVX},
+    {SN_CPU_AVX512F, SN_LEAF_7, SN_EBX, 16, SAVES_AVX512},
+    {SN_CPU_AVX512DQ, SN_LEAF_7, SN_EBX, 17, SAVES_AVX512},
+    {SN_CPU_AVX512BW, SN_LEAF_7, SN_EBX, 30, SAVES_AVX512},
+    {SN_CPU_AVX512VL, SN_LEAF_7, SN_EBX, 31, SAVES_AVX512},
+    {SN_CPU_AVX512VNNI, SN_LEAF_7, SN_ECX, 11, SAVES_AVX512},
+    {SN_CPU_AVX512BF16, SN_LEAF_7_1, SN_EAX, 5, SAVES_AVX512},
 };
 
-static uint32_t saved_by_system(void)
+uint32_t sn_cpu_features(const struct sn_cpuid * cpuid)
 {
-    uint32_t eax, ebx, ecx, edx;
+    uint32_t features = 0;
+    for (size_t i = 0; i < sizeof(cpuid_bits) / sizeof(cpuid_bits[0]); ++i) {
+        const struct cpuid_bit * b = &cpuid_bits[i];
+        if ((cpuid->leaf[b->leaf][b->reg] >> b->bit & 1) && (cpuid->xcr0 & b->xcr0) == b->xcr0)
+            features |= b->feature;
+    }
+    return features;
+}
+
+/* XCR0; 0 where the system has not switched XGETBV on, which then cannot be executed. */
+static uint32_t saved_by_system(const struct sn_cpuid * cpuid)
+{
     const uint32_t osxsave = 1u << 27;
-    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & osxsave))
+    uint32_t eax, edx;
+    if (!(cpuid->leaf[SN_LEAF_1][SN_ECX] & osxsave))
         return 0;
     __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
     return eax;
@@ -69,17 +79,15 @@ static uint32_t saved_by_system(void)
 
 static uint32_t detect_features(void)
 {
-    const uint32_t saved = saved_by_system();
-    uint32_t features = 0;
-    for (size_t i = 0; i < sizeof(cpuid_bits) / sizeof(cpuid_bits[0]); ++i) {
-        const struct cpuid_bit * b = &cpuid_bits[i];
-        uint32_t regs[4];
-        if (!__get_cpuid_count(b->leaf, b->subleaf, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]))
-            continue;
-        if ((regs[b->reg] >> b->bit & 1) && (saved & b->xcr0) == b->xcr0)
-            features |= b->feature;
+    static const uint32_t number[SN_LEAVES][2] = {[SN_LEAF_1] = {1, 0}, [SN_LEAF_7] = {7, 0}, [SN_LEAF_7_1] = {7, 1}};
+    struct sn_cpuid cpuid;
+    memset(&cpuid, 0, sizeof(cpuid));
+    for (size_t i = 0; i < SN_LEAVES; ++i) {
+        uint32_t * r = cpuid.leaf[i];
+        __get_cpuid_count(number[i][0], number[i][1], &r[SN_EAX], &r[SN_EBX], &r[SN_ECX], &r[SN_EDX]);
     }
-    return features;
+    cpuid.xcr0 = saved_by_system(&cpuid);
+    return sn_cpu_features(&cpuid);
 }
 
 /* Three leaves of 16 letters, with blanks around. */

@@ -26,6 +26,18 @@ enum {
     SN_CPU_DOTPROD = 1 << 17
 };
 
+/* What CPUID and XGETBV return about instruction sets of x86; a leaf that a processor does not have is 0. */
+enum sn_cpuid_leaf { SN_LEAF_1, SN_LEAF_7, SN_LEAF_7_1, SN_LEAVES };
+enum sn_cpuid_register { SN_EAX, SN_EBX, SN_ECX, SN_EDX, SN_REGISTERS };
+
+struct sn_cpuid {
+    uint32_t leaf[SN_LEAVES][SN_REGISTERS];
+    uint32_t xcr0; /* what the system saves; 0 where it has not switched XGETBV on */
+};
+
+/* The features of a processor and a system with these answers. */
+uint32_t sn_cpu_features(const struct sn_cpuid * cpuid);
+
 struct sn_cpu {
     char name[49];              /* of the model, "" where nobody tells it */
     uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */

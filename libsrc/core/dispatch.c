@@ -66,13 +66,22 @@ static void cap_at(size_t level)
     __atomic_store_n(&active, table, __ATOMIC_RELEASE);
 }
 
+const char * sn_level_name(size_t index) { return index < LEVELS ? levels[index].name : NULL; }
+
+/* A level's kernels use those of its parent, so it needs the parent's features, too. */
+uint32_t sn_levels_of(uint32_t features)
+{
+    uint32_t found = 1;
+    for (size_t i = 1; i < LEVELS; ++i)
+        if ((found >> (i - 1) & 1) && (features & levels[i].needs) == levels[i].needs)
+            found |= 1u << i;
+    return found;
+}
+
 static void build_tables(void)
 {
-    uint32_t needs = 0;
-    for (size_t i = 0; i < LEVELS; ++i) {
-        needs |= levels[i].needs;
-        if ((sn_cpu()->features & needs) != needs)
-            break;
+    const uint32_t found = sn_levels_of(sn_cpu()->features);
+    for (size_t i = 0; found >> i & 1; ++i) {
         if (i)
             tables[i] = tables[i - 1];
         tables[i].isa = levels[i].name;

@@ -48,7 +48,7 @@ struct sn_pixels {
     const void * src;
     bool floats; /* else elements are bytes, or bfloat16 */
     size_t srcPixel, srcChannel;
-    const float * scale; /* byte of a float: nearest(x * scale[c] + zero) within 0 .. 255, 0 of a NaN */
+    const sn_32f * scale; /* byte of a float: nearest(x * scale[c] + zero) within 0 .. 255, 0 of a NaN */
     float zero;
     size_t channels, pixels;
     uint8_t * dst;

@@ -20,25 +20,25 @@
 
 struct sn_gemm_32f {
     /* A: rows (y, x) at a + y * aStepY + x * aStepX. */
-    const float * a;
+    const sn_32f * a;
     size_t height, width;
     size_t aStepY, aStepX;
     const size_t * segment; /* offsets in a row, `segments` of them, `length` floats each */
     size_t segments, length;
 
     /* B: segments * length rows of sn_gemm_width(tile, columns) floats: zeros beyond `columns`; aligned to SN_ALIGN. */
-    const float * b;
+    const sn_32f * b;
     size_t columns; /* 1 .. tile->columns */
 
     /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
-    float * c;
+    sn_32f * c;
     size_t cStepY, cStepX;
-    const float * from; /* NULL, or what the sums start from beside the bias; lies as C, and may be C */
-    const float * beta; /* from is multiplied by this; NULL is 1 */
+    const sn_32f * from; /* NULL, or what the sums start from beside the bias; lies as C, and may be C */
+    const sn_32f * beta; /* from is multiplied by this; NULL is 1 */
 
     /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
-    const float * bias;
-    const float * slope; /* for Prelu */
+    const sn_32f * bias;
+    const sn_32f * slope; /* for Prelu */
     bool byRow;
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];                           /* of RestrictRange, Elu, Hswish */
@@ -47,7 +47,7 @@ struct sn_gemm_32f {
      * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for
      * each of its steps is fetched into the second cache, from ahead + x * aheadStep on.
      */
-    const float * ahead;
+    const sn_32f * ahead;
     size_t aheadStep;
 };
 
@@ -66,8 +66,8 @@ struct sn_gemm {
     bool transposed;
     size_t M, N, K;
     float alpha, beta;
-    const float * A, * B;
-    float * C;
+    const sn_32f * A, * B;
+    sn_32f * C;
     size_t lda, ldb, ldc;
 };
 typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
@@ -88,11 +88,11 @@ struct sn_gemm_few_32f {
  * B(k, n) is b[k * step + n], or, transposed, b[n * step + k].
  */
 struct sn_gemm_panels_32f {
-    const float * b;
+    const sn_32f * b;
     size_t step;
     size_t depth, columns;
     float alpha;
-    float * panel;
+    sn_32f * panel;
     size_t wide, narrow, pitch;
 };
 typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);

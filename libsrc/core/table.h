@@ -38,18 +38,18 @@ enum sn_pointwise {
 };
 
 /* dst = f(src); dst may be src. With `stream` dst may be written past the caches. */
-typedef void (*sn_pointwise_32f_fn)(const float * src, size_t size, const float * params, float * dst, bool stream);
+typedef void (*sn_pointwise_32f_fn)(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream);
 
 /* ---- add */
 
 /* The arguments of SimdSynetAdd8i but for sizes and format; upper is the largest byte of the result. */
 struct sn_add_8i {
     const uint8_t * a;
-    const float * aScale, * aShift;
+    const sn_32f * aScale, * aShift;
     const uint8_t * b;
-    const float * bScale, * bShift;
+    const sn_32f * bScale, * bShift;
     uint8_t * c;
-    const float * cScale, * cShift;
+    const sn_32f * cScale, * cShift;
     uint8_t upper;
 };
 
@@ -83,12 +83,12 @@ enum sn_channelwise_op {
 /* A layer: the arguments of its public function; p are p, q and r from above. */
 struct sn_channelwise {
     enum sn_channelwise_op op;
-    const float * src, * src1;  /* src1 of FUSED_8 and FUSED_9 */
-    const float * p[3];
+    const sn_32f * src, * src1; /* src1 of FUSED_8 and FUSED_9 */
+    const sn_32f * p[3];
     float s, t;
     size_t channels, channels1; /* channels1 of FUSED_9 */
     size_t spatial;
-    float * dst, * dst1;        /* dst1 of FUSED_9, or NULL */
+    sn_32f * dst, * dst1;       /* dst1 of FUSED_9, or NULL */
     SimdTensorFormatType format;
 };
 
@@ -100,10 +100,10 @@ typedef void (*sn_channelwise_fn)(const struct sn_channelwise * layer);
  * a multiple of period, neither is 0. dst may be src or src1. With `stream` dst may be written past the caches.
  */
 struct sn_channelwise_rows {
-    const float * src, * src1;
-    const float * p[3];
+    const sn_32f * src, * src1;
+    const sn_32f * p[3];
     float s, t;
-    float * dst;
+    sn_32f * dst;
     size_t rows, size, period;
     bool stream;
 };
@@ -115,25 +115,27 @@ typedef void (*sn_channelwise_rows_fn)(const struct sn_channelwise_rows * rows);
  * of the first, then those of pixel q of the second; `copy` of FUSED_9, if not NULL, gets their values. One period may be 0.
  * The source of FUSED_4 is twice the same. rows, size, dst and stream of the halves are not used.
  */
-typedef void (*sn_channelwise_joined_fn)(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy);
+typedef void (*sn_channelwise_joined_fn)(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst,
+                                         sn_32f * copy);
 
 /* Pixel q of dst is the aSize values of pixel q of a, then the bSize values of pixel q of b. */
-typedef void (*sn_concat_32f_fn)(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst);
+typedef void (*sn_concat_32f_fn)(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number,
+                                 sn_32f * dst);
 
 /* ---- softmax */
 
 /* The whole of SimdSynetSoftmaxLayerForward. */
-typedef void (*sn_softmax_32f_fn)(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+typedef void (*sn_softmax_32f_fn)(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst);
 
 /* ---- layout */
 
 /* Positions begin .. end - 1 of one image of SimdSynetConvertImage, all channels; the formats differ. */
-typedef void (*sn_convert_image_32f_fn)(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
-                                        float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end);
+typedef void (*sn_convert_image_32f_fn)(size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
+                                        sn_32f * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end);
 
 /* Inputs begin .. end - 1 of SimdSynetConvertFilter, all outputs and taps; the formats differ. */
-typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t kernel, const float * src,
-                                         SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat,
+typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t kernel, const sn_32f * src,
+                                         SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat,
                                          size_t begin, size_t end);
 
 /* ---- set_input */
@@ -143,8 +145,8 @@ struct sn_set_input {
     const uint8_t * src;
     size_t width, height, stride;
     SimdPixelFormatType srcFormat;
-    const float * lower, * upper;
-    float * dst;
+    const sn_32f * lower, * upper;
+    sn_32f * dst;
     size_t channels;
     SimdTensorFormatType dstFormat;
 };
@@ -156,11 +158,11 @@ typedef void (*sn_set_input_32f_fn)(const struct sn_set_input * p, size_t begin,
 
 /* The arguments of SimdSynetShuffleLayerForward, but for the format. */
 struct sn_shuffle {
-    const float * src0;
+    const sn_32f * src0;
     size_t srcC0;
-    const float * src1;
+    const sn_32f * src1;
     size_t srcC1, spatial;
-    float * dst0, * dst1;
+    sn_32f * dst0, * dst1;
 };
 
 /* NCHW: channels begin .. end - 1 of both outputs. NHWC: pixels begin .. end - 1. */
@@ -169,17 +171,17 @@ typedef void (*sn_shuffle_32f_fn)(const struct sn_shuffle * p, size_t begin, siz
 /* ---- eltwise */
 
 /* Elements 0 .. size - 1 from `offset` of SimdSynetEltwiseLayerForward; with `stream` dst may be written past the caches. */
-typedef void (*sn_eltwise_32f_fn)(float const * const * src, const float * weight, size_t count, size_t offset, size_t size,
-                                  SimdSynetEltwiseOperationType type, float * dst, bool stream);
+typedef void (*sn_eltwise_32f_fn)(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t offset,
+                                  size_t size, SimdSynetEltwiseOperationType type, sn_32f * dst, bool stream);
 
 /* ---- local response normalization */
 
 /* The arguments of SimdSynetLrnLayerCrossChannels; half is less than channels. */
 struct sn_lrn {
-    const float * src;
+    const sn_32f * src;
     size_t half, channels, spatial;
-    const float * k;
-    float * dst;
+    const sn_32f * k;
+    sn_32f * dst;
     SimdTensorFormatType format;
 };
 
@@ -194,7 +196,7 @@ static inline size_t sn_lrn_work(const struct sn_lrn * p)
 }
 
 /* Positions begin .. end - 1, all channels. */
-typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end, float * work);
+typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * work);
 
 /* ---- inner product */
 
@@ -203,12 +205,12 @@ typedef void (*sn_lrn_32f_fn)(const struct sn_lrn * p, size_t begin, size_t end,
  * may be NULL, and with beta 0 dst is not read.
  */
 struct sn_inner_product_32f {
-    const float * src, * weight;
+    const sn_32f * src, * weight;
     size_t step, matrix; /* floats of all rows, of which a thread may have some */
-    const float * bias;
+    const sn_32f * bias;
     size_t count, size;
     float alpha, beta;
-    float * dst;
+    sn_32f * dst;
 };
 typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
 
@@ -220,12 +222,12 @@ typedef void (*sn_inner_product_32f_fn)(const struct sn_inner_product_32f * p);
 
 /* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies
  * as dst and is added before the activation. Only `base` has it. */
-typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                                      const float * params, const float * src, const float * add, float * dst);
+typedef void (*sn_convolution_32f_fn)(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * bias,
+                                      const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst);
 
 /* The same of a deconvolution. */
-typedef void (*sn_deconvolution_32f_fn)(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                                        const float * params, const float * src, float * dst);
+typedef void (*sn_deconvolution_32f_fn)(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * bias,
+                                        const sn_32f * params, const sn_32f * src, sn_32f * dst);
 
 /* The kernels of the algorithms, and what they are given: core/convolution.h. */
 

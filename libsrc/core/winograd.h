@@ -62,9 +62,9 @@ static inline size_t sn_winograd_shared(struct sn_winograd_size s, size_t f, siz
  * dst[t * plane + i - begin]. */
 struct sn_winograd_filter_32f {
     enum sn_winograd kind;
-    const float * src;
+    const sn_32f * src;
     size_t size;
-    float * dst;
+    sn_32f * dst;
     size_t plane;
     bool trans;
     size_t begin, end;
@@ -83,11 +83,11 @@ typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * 
  */
 struct sn_winograd_input_32f {
     enum sn_winograd kind;
-    const float * src;
+    const sn_32f * src;
     size_t channels, height, width, padY, padX;
     size_t pixel;
     size_t tilesY, tilesX;
-    float * dst;
+    sn_32f * dst;
     size_t plane, tile;
     bool trans;
     size_t begin, end;
@@ -103,18 +103,18 @@ typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * jo
  */
 struct sn_winograd_output_32f {
     enum sn_winograd kind;
-    const float * src;
+    const sn_32f * src;
     size_t plane, tile;
     size_t tilesY, tilesX;
-    float * dst;
+    sn_32f * dst;
     size_t channels, height, width;
     size_t pixel;
     bool trans;
     size_t begin, end;
 
-    const float * bias;  /* whole vectors, as the slopes; or NULL */
-    const float * add;   /* with a bias: NULL, or what is added to the sum with it, which lies as dst and may be dst */
-    const float * slope; /* for Prelu */
+    const sn_32f * bias; /* whole vectors, as the slopes; or NULL */
+    const sn_32f * add;  /* with a bias: NULL, or what is added to the sum with it, which lies as dst and may be dst */
+    const sn_32f * slope; /* for Prelu */
     SimdConvolutionActivationType activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];
 };

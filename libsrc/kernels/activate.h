@@ -28,7 +28,7 @@ struct limits {
     v32f low, high;
 };
 
-SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const float * param)
+SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const sn_32f * param)
 {
     struct limits l = {v_set_32f(-INFINITY), v_set_32f(INFINITY)};
     if (activation == SimdConvolutionActivationRelu)

@@ -54,7 +54,7 @@ POINTWISE(tanh_of_1, 0, 2)
 
 /* A slope or beta of 1, the usual one, leaves out a multiplication, and in softplus a division: 1/10 to 1/6 of the time. */
 #define USUALLY_1(name)                                                                                                     \
-    static void name##_32f(const float * src, size_t size, const float * params, float * dst, bool stream)                  \
+    static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
         (params[0] == 1 ? name##_of_1_32f : name##_of_any_32f)(src, size, params, dst, stream);                             \
     }

@@ -69,7 +69,7 @@ SN_INLINE v32i add_lanes(const struct line * l, v8u a, v8u b, int k, enum way wa
 enum { A_SCALE, A_SHIFT, B_SCALE, B_SHIFT, C_SCALE, C_SHIFT, ARRAYS };
 
 /* V32F_N values, or as many as are left. */
-SN_INLINE v32f load_some(const float * p, size_t left)
+SN_INLINE v32f load_some(const sn_32f * p, size_t left)
 {
     return left >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, left);
 }
@@ -88,7 +88,7 @@ SN_INLINE v32m is_divisible(v32f scale)
 }
 
 /* With scales and shifts of every result below 2^30, t in float32, and its rounding, stay below 2^31. */
-static enum way way_of(const float * const * array, size_t channels, uint8_t upper)
+static enum way way_of(const sn_32f * const * array, size_t channels, uint8_t upper)
 {
     const v32f zero = v_zero_32f();
     v32f good = v_set_32f(1), shifted = zero;
@@ -110,7 +110,7 @@ static enum way way_of(const float * const * array, size_t channels, uint8_t upp
 
 /* ---- long rows of NCHW */
 
-SN_INLINE struct line line_of(const float * const * array, size_t c, float factor)
+SN_INLINE struct line line_of(const sn_32f * const * array, size_t c, float factor)
 {
     struct line l;
     l.aScale = v_set_32f(array[A_SCALE][c] * factor);
@@ -131,7 +131,7 @@ SN_INLINE v8u add_row_vector(const struct line * l, v8u a, v8u b, enum way way, 
                          add_lanes(&l[0], a, b, 2, way, upper), add_lanes(&l[1], a, b, 3, way, upper));
 }
 
-SN_INLINE void add_rows(const struct sn_add_8i * p, const float * const * array, size_t channels, size_t size, enum way way)
+SN_INLINE void add_rows(const struct sn_add_8i * p, const sn_32f * const * array, size_t channels, size_t size, enum way way)
 {
     const uint8_t * restrict a = p->a, * restrict b = p->b;
     uint8_t * restrict dst = p->c;
@@ -148,7 +148,7 @@ SN_INLINE void add_rows(const struct sn_add_8i * p, const float * const * array,
     }
 }
 
-static void add_nchw(const struct sn_add_8i * p, const float * const * array, size_t channels, size_t spatial)
+static void add_nchw(const struct sn_add_8i * p, const sn_32f * const * array, size_t channels, size_t spatial)
 {
     switch (way_of(array, channels, p->upper)) {
     case PLAIN: add_rows(p, array, channels, spatial, PLAIN); break;
@@ -174,7 +174,7 @@ SN_INLINE v32i add_quarter(const uint8_t * a, const uint8_t * b, size_t n, const
 
 /* Rows of `size` bytes, V8U_N at most. As many as fit a vector go together, V32F_N at most: their parameters are one vector
  * of each array, of which every byte looks up its own. The next rows overwrite what is stored beyond these. */
-static void add_short_rows(const struct sn_add_8i * p, const float * const * array, size_t rows, size_t size)
+static void add_short_rows(const struct sn_add_8i * p, const sn_32f * const * array, size_t rows, size_t size)
 {
     const size_t together = sn_min(V8U_N / size, V32F_N), step = together * size;
     const uint8_t * a = p->a, * b = p->b;
@@ -223,7 +223,7 @@ SN_INLINE struct line line_at(const struct table * t, size_t i)
 
 /* V8U_N values, or as many as are left, times a factor for the odd ones, into column `column` of four lines: line k gets the
  * values k, k + 4, k + 8 ... */
-SN_INLINE void spread(const float * p, size_t left, float (*lines)[PARAMETERS][V32F_N], int column, float factor)
+SN_INLINE void spread(const sn_32f * p, size_t left, float (*lines)[PARAMETERS][V32F_N], int column, float factor)
 {
     v32f x[4];
     SN_UNROLL for (size_t j = 0; j < 4; ++j) {
@@ -239,7 +239,7 @@ SN_INLINE void spread(const float * p, size_t left, float (*lines)[PARAMETERS][V
 }
 
 /* The parameters of `size` bytes that lie together. */
-static void fill_table(struct table * t, const float * const * array, size_t size, enum way way)
+static void fill_table(struct table * t, const sn_32f * const * array, size_t size, enum way way)
 {
     enum { A_BASE = 1, B_BASE = 4 }; /* columns, in the order of struct line */
     static const int column[ARRAYS] = {0, 2, 3, 5, 6, 7};
@@ -332,12 +332,12 @@ static size_t pixels_in_one(size_t channels, size_t pixels)
 }
 
 /* Fewer channels than CHANNELS: each array repeated for a group of pixels, then a rest of pixels. */
-static void add_few_channels(const struct sn_add_8i * p, const float * const * array, size_t channels, size_t pixels,
+static void add_few_channels(const struct sn_add_8i * p, const sn_32f * const * array, size_t channels, size_t pixels,
                              enum way way)
 {
     const size_t together = pixels_in_one(channels, pixels), size = together * channels, groups = pixels / together;
     float repeated[ARRAYS][CHANNELS];
-    const float * of[ARRAYS];
+    const sn_32f * of[ARRAYS];
     struct table t;
     for (int j = 0; j < ARRAYS; ++j) {
         of[j] = repeated[j];
@@ -354,7 +354,7 @@ static void add_few_channels(const struct sn_add_8i * p, const float * const * a
     }
 }
 
-static void add_nhwc(const struct sn_add_8i * p, const float * const * array, size_t channels, size_t pixels)
+static void add_nhwc(const struct sn_add_8i * p, const sn_32f * const * array, size_t channels, size_t pixels)
 {
     const enum way way = way_of(array, channels, p->upper);
     if (channels <= CHANNELS / 2) {
@@ -363,7 +363,7 @@ static void add_nhwc(const struct sn_add_8i * p, const float * const * array, si
     }
     for (size_t c = 0; c < channels; c += CHANNELS) {
         struct table t;
-        const float * of[ARRAYS];
+        const sn_32f * of[ARRAYS];
         for (int j = 0; j < ARRAYS; ++j)
             of[j] = array[j] + c;
         fill_table(&t, of, sn_min(channels - c, CHANNELS), way);
@@ -376,7 +376,7 @@ enum { LONG = V8U_N / 2 + 1, MANY = 8 };
 
 static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, SimdTensorFormatType format)
 {
-    const float * const array[ARRAYS] = {p->aScale, p->aShift, p->bScale, p->bShift, p->cScale, p->cShift};
+    const sn_32f * const array[ARRAYS] = {p->aScale, p->aShift, p->bScale, p->bShift, p->cScale, p->cShift};
     struct sn_add_8i pixel = *p;
     if (format == SimdTensorFormatNchw && spatial >= LONG)
         add_nchw(p, array, channels, spatial);

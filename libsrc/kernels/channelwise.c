@@ -8,14 +8,16 @@
  *   one period       as many coefficients as values: vectors of both.
  *   period | vector  (NCHW, NCHWxc, few channels of NHWC) one vector of coefficients serves a row. All rows are one run: the
  *                    vector across the end of a row takes some lanes of the next row's coefficients. So there are no tails
- *                    but the run's own, and all stores are aligned. (A masked or pieced store at the end of each row, in
- *                    place, made the load of the next row wait until it was done: 2 to 7 times slower for short rows.)
+ *                    but the run's own, and all stores are aligned where they can be. (A masked or pieced store at the end
+ *                    of each row, in place, made the load of the next row wait until it was done: 2 to 7 times slower for
+ *                    short rows.)
  *   the same, short  the coefficients that a vector meets are looked up, by a list that goes on for a vector behind the row.
  *   other periods    coefficients come from a table that repeats its beginning, so that a group of vectors can be read from
  *                    any place of the period; where it is short enough it is repeated until it is whole vectors.
  */
 #include <string.h>
 
+#include "kernels/aligned.h"
 #include "kernels/concat.h"
 #include "kernels/install.h"
 
@@ -78,9 +80,9 @@ SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
 
 /* Where a run is, and its coefficients. */
 struct run {
-    const float * src, * src1;
-    float * dst;
-    const float * p[TERMS];
+    const sn_32f * src, * src1;
+    sn_32f * dst;
+    const sn_32f * p[TERMS];
     v32f t[TERMS]; /* the single values are there from the beginning */
 };
 
@@ -105,24 +107,10 @@ SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, s
     v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
 }
 
-SN_INLINE void put(float * p, v32f v, bool stream)
-{
-    if (stream)
-        v_stream_32f(p, v);
-    else
-        v_store_32f(p, v);
-}
-
-/* Values before the first aligned vector; 0 where the run is too short to be worth it. */
-static size_t misaligned(const float * p, size_t size)
-{
-    return size < 8 * V32F_N ? 0 : (0 - (uintptr_t)p / sizeof(float)) % V32F_N;
-}
-
 /* ---- as many coefficients as values */
 
 /* A group at i, its coefficients at place `at` of the tables. */
-SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t at, size_t i,
+SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t at, size_t i,
                      bool stream)
 {
     v32f x[GROUP];
@@ -134,7 +122,7 @@ SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const float * co
 }
 
 /* Values begin .. end - 1, the first coefficients at the beginning of the tables. */
-SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const float * const * table, size_t begin, size_t end)
+SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t begin, size_t end)
 {
     size_t i = begin;
     for (; i + STEP <= end; i += STEP)
@@ -168,7 +156,7 @@ SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t
 
 SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period, bool stream)
 {
-    const size_t all = rows * size, head = misaligned(r->dst, all);
+    const size_t all = rows * size, head = aligned_head(r->dst, all);
     const v32i count = v_load_32i(counting), mask = v_set_32i((int32_t)period - 1);
     const v32i lanes = v_and_32i(v_add_32i(count, v_set_32i((int32_t)head)), mask);
     v32f t[TERMS], next[TERMS], mixed[TERMS];
@@ -236,7 +224,7 @@ static void make_plan(size_t size, size_t period, size_t first, struct plan * pl
 /* size < V32F_N: the lanes of a vector meet less than V32F_N coefficients, which follow each other. */
 SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period)
 {
-    const size_t all = rows * size, head = misaligned(r->dst, all);
+    const size_t all = rows * size, head = aligned_head(r->dst, all);
     size_t left = rows * period; /* coefficients */
     struct plan plan;
     make_plan(size, period, 0, &plan);
@@ -283,7 +271,7 @@ static size_t table_turn(size_t period, size_t size)
 }
 
 /* The coefficients from number `first` on, over and over, `size` of them; writes up to a vector more. */
-static void make_table(const float * p, size_t period, size_t first, size_t size, float * table)
+static void make_table(const sn_32f * p, size_t period, size_t first, size_t size, sn_32f * table)
 {
     memcpy(table, p + first, (period - first) * sizeof(float));
     memcpy(table + period - first, p, first * sizeof(float));
@@ -299,8 +287,8 @@ static void make_table(const float * p, size_t period, size_t first, size_t size
 SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
 {
     float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
-    const float * at[TERMS];
-    const size_t head = misaligned(r->dst, size), turn = table_turn(period, size), first = head % period;
+    const sn_32f * at[TERMS];
+    const size_t head = aligned_head(r->dst, size), turn = table_turn(period, size), first = head % period;
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
         make_table(r->p[k], period, first, turn + STEP, table[k]);
         at[k] = table[k] + (first ? period - first : 0);
@@ -372,8 +360,8 @@ static void twice_plan(size_t size, struct concat_plan * plan)
 }
 
 /* Vector v of the plan, results to dst, values to `copy` when it is there. FUSED_4 has one source, twice. */
-SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const float * a,
-                             const float * b, float terms[][CONCAT_PLAN][V32F_N], float * dst, float * copy)
+SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const sn_32f * a,
+                             const sn_32f * b, float terms[][CONCAT_PLAN][V32F_N], sn_32f * dst, sn_32f * copy)
 {
     v32f t[TERMS], x = v_load_32f(a + plan->a[v]);
     SN_UNROLL for (int k = 0; k < TERMS; ++k) t[k] = v_load_32f(terms[k][v]);
@@ -387,11 +375,11 @@ SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan
 }
 
 /* Pixels of V32F_N values at most, none of them of nothing. */
-SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
-                             float * copy)
+SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst,
+                             sn_32f * copy)
 {
     const size_t aSize = half[0].period, bSize = half[1].period, pixel = aSize + bSize;
-    const float * a = half[0].src, * b = half[1].src;
+    const sn_32f * a = half[0].src, * b = half[1].src;
     float list[TERMS][2 * V32F_N], terms[TERMS][CONCAT_PLAN][V32F_N] SN_ALIGNED;
     struct concat_plan plan;
     if (op == SN_FUSED_4)
@@ -443,7 +431,7 @@ SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size
     r->src += size;
 }
 
-SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst)
+SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst)
 {
     const size_t size[2] = {half[0].period, half[1].period}, pixel = size[0] + size[1];
     struct run a = run_of(op, &half[0]), b = run_of(op, &half[1]);
@@ -471,8 +459,8 @@ SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwis
     }
 }
 
-SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, float * dst,
-                      float * copy)
+SN_INLINE void joined(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst,
+                      sn_32f * copy)
 {
     const size_t a = half[0].period, b = half[1].period;
     if (a && b && a + b <= V32F_N) {
@@ -509,10 +497,9 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
         v_fence();
 }
 
-/* Streamed stores want an aligned address, which short rows are not brought to. */
 SN_INLINE void layer(enum sn_channelwise_op op, const struct sn_channelwise_rows * rows)
 {
-    if (rows->stream && rows->size >= 8 * V32F_N)
+    if (rows->stream && can_align(rows->dst, rows->size))
         layer_by(op, rows, true);
     else
         layer_by(op, rows, false);
@@ -533,13 +520,13 @@ LAYER(fused_4, SN_FUSED_4)
 LAYER(fused_8, SN_FUSED_8)
 LAYER(fused_9, SN_FUSED_9)
 
-static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst, sn_32f * copy)
 {
     (void)copy;
     joined(SN_FUSED_4, half, number, dst, NULL);
 }
 
-static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t number, float * dst, float * copy)
+static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst, sn_32f * copy)
 {
     joined(SN_FUSED_9, half, number, dst, copy);
 }

@@ -54,7 +54,7 @@ SN_INLINE v32f concat_lanes(const int32_t * lanes, v32f a, v32f b)
     return v_select_32f(v_gt_32i(v_set_32i(0), at), v_lookup_32f(b, v_shr_32i(at, 8)), v_lookup_32f(a, at));
 }
 
-static void concat_narrow(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst)
+static void concat_narrow(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number, sn_32f * dst)
 {
     struct concat_plan plan;
     concat_plan(aSize, bSize, &plan);
@@ -80,13 +80,13 @@ static void concat_narrow(const float * a, size_t aSize, const float * b, size_t
     }
 }
 
-SN_INLINE void concat_row(const float * src, size_t size, float * dst)
+SN_INLINE void concat_row(const sn_32f * src, size_t size, sn_32f * dst)
 {
     for (size_t i = 0; i < size; i += V32F_N)
         v_store_32f(dst + i, v_load_32f(src + i));
 }
 
-SN_INLINE void concat_row_cut(const float * src, size_t size, float * dst)
+SN_INLINE void concat_row_cut(const sn_32f * src, size_t size, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N)
@@ -95,7 +95,7 @@ SN_INLINE void concat_row_cut(const float * src, size_t size, float * dst)
         v_store_tail_32f(dst + i, v_load_tail_32f(src + i, size - i), size - i);
 }
 
-static void concat_wide(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst)
+static void concat_wide(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number, sn_32f * dst)
 {
     const size_t pixel = aSize + bSize;
     /* At most V32F_N - 1 values run over; so many pixels hold them in each array. */
@@ -110,7 +110,7 @@ static void concat_wide(const float * a, size_t aSize, const float * b, size_t b
     }
 }
 
-static void concat_32f(const float * a, size_t aSize, const float * b, size_t bSize, size_t number, float * dst)
+static void concat_32f(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number, sn_32f * dst)
 {
     if (aSize == 0 || bSize == 0)
         concat_row_cut(aSize ? a : b, number * (aSize + bSize), dst);

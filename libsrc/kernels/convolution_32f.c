@@ -2,7 +2,7 @@
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
-SN_INLINE void store_some(float * p, v32f v, size_t lanes)
+SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
 {
     if (lanes == V32F_N)
         v_store_32f(p, v);
@@ -15,11 +15,11 @@ SN_INLINE void store_some(float * p, v32f v, size_t lanes)
 /* Rows in their order, so that what is written behind a row is overwritten by the next. */
 static void columns_32f(const struct sn_columns_32f * g)
 {
-    float * row = g->panel;
+    sn_32f * row = g->panel;
     for (size_t k = 0; k < g->depth; ++k, row += g->width) {
-        float * to = row;
+        sn_32f * to = row;
         for (size_t i = 0; i < g->pieces; ++i) {
-            const float * from = g->src + g->offset[k] + g->piece[i].from;
+            const sn_32f * from = g->src + g->offset[k] + g->piece[i].from;
             const size_t count = g->piece[i].count;
             size_t j = 0;
             for (; j + V32F_N <= count; j += V32F_N)
@@ -31,7 +31,7 @@ static void columns_32f(const struct sn_columns_32f * g)
     }
 }
 
-SN_INLINE void zeros(float * p, size_t count)
+SN_INLINE void zeros(sn_32f * p, size_t count)
 {
     for (; count >= V32F_N; count -= V32F_N, p += V32F_N)
         v_store_32f(p, v_zero_32f());
@@ -39,7 +39,7 @@ SN_INLINE void zeros(float * p, size_t count)
 }
 
 /* count floats src[0], src[2] ...; none behind the last is read. */
-SN_INLINE v32f every_second(const float * src, size_t count)
+SN_INLINE v32f every_second(const sn_32f * src, size_t count)
 {
     if (count > V32F_N)
         return v_even_32f(v_load_32f(src), v_load_32f(src + V32F_N));
@@ -47,7 +47,7 @@ SN_INLINE v32f every_second(const float * src, size_t count)
     return v_even_32f(v_load_tail_32f(src, low), v_load_tail_32f(src + low, all - low));
 }
 
-static void line_32f(const struct sn_lines_32f * l, const float * src, float * dst)
+static void line_32f(const struct sn_lines_32f * l, const sn_32f * src, sn_32f * dst)
 {
     zeros(dst, l->before);
     dst += l->before;
@@ -79,8 +79,8 @@ static void lines_32f(const struct sn_lines_32f * l)
 static void join_32f(const struct sn_join_32f * j)
 {
     const v32f p0 = v_set_32f(j->param[0]), p1 = v_set_32f(j->param[1]);
-    const float * add = j->add;
-    float * dst = j->dst;
+    const sn_32f * add = j->add;
+    sn_32f * dst = j->dst;
     for (size_t i = 0; i < j->rows; ++i, add += j->columns, dst += j->columns) {
         const bool prelu = j->activation == SimdConvolutionActivationPrelu;
         const v32f ofRow = v_set_32f(prelu && j->byRow ? j->slope[(j->first + i) / j->period % j->slopes] : 0);

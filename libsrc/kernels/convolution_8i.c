@@ -19,7 +19,7 @@ SN_INLINE v32i quantise(v32f x, v32f scale, v32f zero)
 }
 
 /* n floats with a scale each; `src` is of any alignment. */
-SN_INLINE v8u quantise_8u(const uint8_t * src, const float * scale, v32f zero, size_t n)
+SN_INLINE v8u quantise_8u(const uint8_t * src, const sn_32f * scale, v32f zero, size_t n)
 {
     v32i x[4];
     SN_UNROLL for (size_t i = 0; i < 4; ++i)
@@ -42,7 +42,7 @@ static void widen(const uint8_t * src, size_t n, uint8_t * dst)
 /* ---- NHWC */
 
 /* A row of elements: `scale` has as many. */
-static void row_of_pixels(const struct sn_pixels * p, const uint8_t * src, const float * scale, size_t n, uint8_t * dst)
+static void row_of_pixels(const struct sn_pixels * p, const uint8_t * src, const sn_32f * scale, size_t n, uint8_t * dst)
 {
     SN_ALIGNED uint8_t bytes[V8U_N];
     const v32f zero = v_set_32f(p->zero);

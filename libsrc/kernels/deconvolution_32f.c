@@ -7,8 +7,8 @@
 SN_INLINE void interleave_by(const struct sn_interleave_32f * job, size_t n)
 {
     for (size_t row = 0; row < job->rows; ++row) {
-        const float * src = job->src + row * job->srcStep;
-        float * dst = job->dst + row * job->dstStep;
+        const sn_32f * src = job->src + row * job->srcStep;
+        sn_32f * dst = job->dst + row * job->dstStep;
         for (size_t i = 0; i < job->size; i += n * V32F_N, src += V32F_N, dst += n * V32F_N) {
             const size_t room = job->size - i;
             v32f r[V32F_N];

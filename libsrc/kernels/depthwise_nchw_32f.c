@@ -4,12 +4,12 @@
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
-SN_INLINE v32f load_some(const float * p, size_t lanes)
+SN_INLINE v32f load_some(const sn_32f * p, size_t lanes)
 {
     return lanes == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, lanes);
 }
 
-SN_INLINE void store_some(float * p, v32f v, size_t lanes)
+SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
 {
     if (lanes == V32F_N)
         v_store_32f(p, v);
@@ -21,10 +21,10 @@ SN_INLINE void store_some(float * p, v32f v, size_t lanes)
 enum { ROWS = 4, VECTORS = 2 };
 
 /* Adds what tap kx finds in a line of input, which is line `line` for the first row, to the sums of rows that use it. */
-SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const float * src, size_t line, size_t kx,
+SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const sn_32f * src, size_t line, size_t kx,
                        v32f sum[ROWS][VECTORS], int rows, int vectors, size_t kernelY, size_t kernelX)
 {
-    const float * from = src + d->tap[kx];
+    const sn_32f * from = src + d->tap[kx];
     v32f a[VECTORS];
     SN_UNROLL for (int j = 0; j < vectors; ++j) a[j] = v_load_32f(from + j * V32F_N);
     SN_UNROLL for (int i = 0; i < rows; ++i)
@@ -38,7 +38,7 @@ SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const float * src
 }
 
 /* taps: kernelY and kernelX as a constant, which frees the loops of all decisions; 0 for any. */
-SN_INLINE void depthwise_block(const struct sn_depthwise_nchw_32f * d, const float * src, float * dst, size_t lanes,
+SN_INLINE void depthwise_block(const struct sn_depthwise_nchw_32f * d, const sn_32f * src, sn_32f * dst, size_t lanes,
                                int rows, int vectors, int taps)
 {
     v32f sum[ROWS][VECTORS];
@@ -63,8 +63,8 @@ SN_INLINE void depthwise_block(const struct sn_depthwise_nchw_32f * d, const flo
 
 SN_INLINE void depthwise_rows(const struct sn_depthwise_nchw_32f * d, size_t y, int rows, int taps)
 {
-    const float * src = d->src + y * d->srcStep;
-    float * dst = d->dst + y * d->columns;
+    const sn_32f * src = d->src + y * d->srcStep;
+    sn_32f * dst = d->dst + y * d->columns;
     size_t x = 0;
     for (; x + VECTORS * V32F_N <= d->columns; x += VECTORS * V32F_N)
         depthwise_block(d, src + x, dst + x, V32F_N, rows, VECTORS, taps);

@@ -29,8 +29,8 @@ enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8
 
 static const float zeros[V32F_N] SN_ALIGNED;
 
-#define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const float *const *line, size_t x, float *dst
-#define BLOCKS_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const float *const *line, size_t x, size_t end, float *dst
+#define BLOCK_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const sn_32f *const *line, size_t x, sn_32f *dst
+#define BLOCKS_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const sn_32f *const *line, size_t x, size_t end, sn_32f *dst
 
 /*
  * What an instance is: its arguments are constants. taps and stride 0 stand for any, those of the job, in one row. `inside`:
@@ -45,7 +45,7 @@ enum { PIXELS = (WIDE - 1) * 2 + 5 };
  * A pointer that the compiler has to keep as it is. Without it gcc 12 makes of each tap's and pixel's address a variable of
  * the loop over channels, and there are not so many registers: 3x3 took 1.2 to 1.5 times as long.
  */
-SN_INLINE const float * keep_pointer(const float * p)
+SN_INLINE const sn_32f * keep_pointer(const sn_32f * p)
 {
     __asm__("" : "+r"(p));
     return p;
@@ -60,7 +60,7 @@ struct inputs {
 };
 
 /* Pixel t of the inputs, which lies at `from`. */
-SN_INLINE v32f load_pixel(const struct inputs * in, const float * from, size_t t, bool inside, bool whole)
+SN_INLINE v32f load_pixel(const struct inputs * in, const sn_32f * from, size_t t, bool inside, bool whole)
 {
     if (!inside)
         from = in->at + t < in->width ? from : zeros;
@@ -71,11 +71,11 @@ SN_INLINE v32f load_pixel(const struct inputs * in, const float * from, size_t t
  * One line of input, of which row i uses tap row line - i * stride, if it has such a row. One pointer for three pixels,
  * which addresses can express: with one for all there are as many additions as multiply-adds.
  */
-SN_INLINE void add_line(const struct inputs * in, const float * from, int line, const float * weight,
+SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight,
                         v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
     v32f a[PIXELS];
-    const float * p[(PIXELS + 2) / 3];
+    const sn_32f * p[(PIXELS + 2) / 3];
     const size_t step3 = 3 * in->step;
     p[0] = keep_pointer(from);
     SN_UNROLL for (int t = 3; t < (columns - 1) * stride + taps; t += 3) p[t / 3] = keep_pointer(p[t / 3 - 1] + step3);
@@ -99,10 +99,10 @@ SN_INLINE void add_line(const struct inputs * in, const float * from, int line, 
 }
 
 /* The same pixel by pixel, with all weights in registers: 0.6 loads for each multiply-add of a block of 4 x 4. */
-SN_INLINE void add_line_held(const struct inputs * in, const float * from, int line, const v32f * weight,
+SN_INLINE void add_line_held(const struct inputs * in, const sn_32f * from, int line, const v32f * weight,
                              v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
-    const float * p = keep_pointer(from);
+    const sn_32f * p = keep_pointer(from);
     SN_UNROLL for (int t = 0; t < (columns - 1) * stride + taps; ++t)
     {
         if (t && t % 3 == 0)
@@ -119,8 +119,8 @@ SN_INLINE void add_line_held(const struct inputs * in, const float * from, int l
 }
 
 /* The same for any kernel, stride and dilation, and one row. */
-SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, struct inputs in, const float * from,
-                            const float * weight, v32f sum[WIDE], int columns, bool inside, bool whole)
+SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, struct inputs in, const sn_32f * from,
+                            const sn_32f * weight, v32f sum[WIDE], int columns, bool inside, bool whole)
 {
     const size_t step = d->strideX * in.step;
     for (size_t kx = 0; kx < d->kernelX; ++kx, weight += V32F_N) {
@@ -168,19 +168,19 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
     const struct inputs in = {x * (taps ? (size_t)stride : d->strideX) - d->padX, d->srcW, d->srcPixel, d->channels - c};
     const size_t first = d->offset + in.at * in.step + c;
     if (HELD(taps)) {
-        const float * weight = d->weight + c * (size_t)(taps * taps);
+        const sn_32f * weight = d->weight + c * (size_t)(taps * taps);
         v32f held[9];
         SN_UNROLL for (int k = 0; k < 9; ++k) held[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (SN_LIKELY(line[l]))
                 add_line_held(&in, line[l] + first, l, held, sum, rows, columns, taps, stride, inside, whole);
     } else if (taps) {
-        const float * weight = keep_pointer(d->weight + c * (size_t)(taps * taps));
+        const sn_32f * weight = keep_pointer(d->weight + c * (size_t)(taps * taps));
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (line[l])
                 add_line(&in, line[l] + first, l, weight, sum, rows, columns, taps, stride, inside, whole);
     } else {
-        const float * weight = d->weight + c * d->kernelY * d->kernelX;
+        const sn_32f * weight = d->weight + c * d->kernelY * d->kernelX;
         for (size_t ky = 0; ky < d->kernelY; ++ky, weight += d->kernelX * V32F_N)
             if (line[ky])
                 add_any_line(d, in, line[ky] + first, weight, sum[0], columns, inside, whole);
@@ -189,7 +189,7 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < columns; ++j)
         {
-            float * to = dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c;
+            sn_32f * to = dst + (size_t)i * d->dstRow + (size_t)j * d->dstPixel + c;
             if (whole)
                 v_store_32f(to, sum[i][j]);
             else
@@ -201,7 +201,7 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
 SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int stride, bool inside)
 {
     for (; x < end; x += (size_t)columns) {
-        float * to = dst + x * d->dstPixel;
+        sn_32f * to = dst + x * d->dstPixel;
         size_t c = 0;
         for (; c + V32F_N <= d->channels; c += V32F_N)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
@@ -211,12 +211,12 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int str
 }
 
 /* Elu, in a second pass over a block that has just been stored: exp wants registers that the sums have. */
-static void elu_block(const struct sn_depthwise_nhwc_32f * d, float * dst, size_t rows, size_t columns)
+static void elu_block(const struct sn_depthwise_nhwc_32f * d, sn_32f * dst, size_t rows, size_t columns)
 {
     const v32f p0 = v_set_32f(d->param[0]);
     for (size_t i = 0; i < rows; ++i)
         for (size_t j = 0; j < columns; ++j) {
-            float * pixel = dst + i * d->dstRow + j * d->dstPixel;
+            sn_32f * pixel = dst + i * d->dstRow + j * d->dstPixel;
             for (size_t c = 0; c < d->channels; c += V32F_N) {
                 const size_t n = sn_min(d->channels - c, V32F_N);
                 const v32f v = activate_32f(v_load_tail_32f(pixel + c, n), SimdConvolutionActivationElu, p0, p0, p0);
@@ -316,8 +316,8 @@ static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * 
 }
 
 /* All columns of the rows of an instance. The last block may overlap the one before: it writes the same values again. */
-static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct instance * i, const float * const * line,
-                          float * dst)
+static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct instance * i, const sn_32f * const * line,
+                          sn_32f * dst)
 {
     const size_t reach = (i->columns - 1) * d->strideX + (d->kernelX - 1) * d->dilationX;
     for (size_t x = 0, end; x < d->dstW; x = end) {

@@ -8,6 +8,7 @@
  *
  * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
  */
+#include "kernels/aligned.h"
 #include "kernels/install.h"
 
 #include <float.h>
@@ -16,7 +17,7 @@ enum { GROUP = 4, SOURCES = 4, BLOCK = 2048 };
 
 /* Up to four arrays, and what their elements are multiplied with. */
 struct terms {
-    const float * src[SOURCES];
+    const sn_32f * src[SOURCES];
     float weight[SOURCES];
     size_t count;
 };
@@ -42,7 +43,7 @@ SN_INLINE v32f first(v32f x, v32f weight, SimdSynetEltwiseOperationType type, in
 }
 
 /* `size` elements one vector at a time. */
-SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, size_t size, float * dst,
+SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, size_t size, sn_32f * dst,
                     SimdSynetEltwiseOperationType type, int count)
 {
     for (size_t j = from; j < from + size; j += V32F_N) {
@@ -54,12 +55,12 @@ SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, si
 }
 
 /* dst[0 .. size) from the same elements of the arrays; `type` and `count` are constants. */
-SN_INLINE void pass_by(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type,
+SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type,
                        int count)
 {
     v32f weight[SOURCES];
     SN_UNROLL for (int i = 0; i < count; ++i) weight[i] = v_set_32f(t->weight[i]);
-    size_t j = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
+    size_t j = aligned_head(dst, size);
     rest(t, weight, 0, j, dst, type, count);
     for (; j + GROUP * V32F_N <= size; j += GROUP * V32F_N) {
         v32f d[GROUP];
@@ -69,16 +70,12 @@ SN_INLINE void pass_by(const struct terms * t, size_t size, float * dst, bool st
             SN_UNROLL for (int g = 0; g < GROUP; ++g)
                 d[g] = next(d[g], v_load_32f(t->src[i] + j + g * V32F_N), weight[i], type);
         }
-        if (stream) {
-            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_stream_32f(dst + j + g * V32F_N, d[g]);
-        } else {
-            SN_UNROLL for (int g = 0; g < GROUP; ++g) v_store_32f(dst + j + g * V32F_N, d[g]);
-        }
+        SN_UNROLL for (int g = 0; g < GROUP; ++g) put(dst + j + g * V32F_N, d[g], stream);
     }
     rest(t, weight, j, size - j, dst, type, count);
 }
 
-SN_INLINE void pass_of(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type)
+SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type)
 {
     switch (t->count) {
     case 1: pass_by(t, size, dst, stream, type, 1); break;
@@ -88,10 +85,9 @@ SN_INLINE void pass_of(const struct terms * t, size_t size, float * dst, bool st
     }
 }
 
-/* Streamed stores want an aligned address, which short arrays are not brought to. */
-static void pass(const struct terms * t, size_t size, float * dst, bool stream, SimdSynetEltwiseOperationType type)
+static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type)
 {
-    stream = stream && size >= 8 * V32F_N;
+    stream = stream && can_align(dst, size);
     switch (type) {
     case SimdSynetEltwiseOperationProduct: pass_of(t, size, dst, stream, type); break;
     case SimdSynetEltwiseOperationSum: pass_of(t, size, dst, stream, type); break;
@@ -101,7 +97,7 @@ static void pass(const struct terms * t, size_t size, float * dst, bool stream, 
 }
 
 /* Adds arrays `begin` and following, as many as there is room for, from `offset`; returns the number of the next one. */
-static size_t take(struct terms * t, float const * const * src, const float * weight, size_t count, size_t begin,
+static size_t take(struct terms * t, const sn_32f * const * src, const sn_32f * weight, size_t count, size_t begin,
                    size_t offset)
 {
     for (; begin < count && t->count < SOURCES; ++begin, ++t->count) {
@@ -111,8 +107,8 @@ static size_t take(struct terms * t, float const * const * src, const float * we
     return begin;
 }
 
-static void eltwise_32f(float const * const * src, const float * weight, size_t count, size_t offset, size_t size,
-                        SimdSynetEltwiseOperationType type, float * dst, bool stream)
+static void eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t offset, size_t size,
+                        SimdSynetEltwiseOperationType type, sn_32f * dst, bool stream)
 {
     float block[BLOCK] SN_ALIGNED;
     const size_t step = count <= SOURCES ? size : BLOCK;

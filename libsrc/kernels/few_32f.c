@@ -20,7 +20,7 @@
  * whole block are `step` apart, and p has every third; else it has all of them, the last one again for those that are
  * missing.
  */
-SN_INLINE void block_step(v32f * sum, const float * const * p, size_t step, size_t at, const float * b, size_t depth,
+SN_INLINE void block_step(v32f * sum, const sn_32f * const * p, size_t step, size_t at, const sn_32f * b, size_t depth,
                           size_t rest, int outputs, bool whole)
 {
     v32f w[4];
@@ -28,7 +28,7 @@ SN_INLINE void block_step(v32f * sum, const float * const * p, size_t step, size
         w[o] = rest == V32F_N ? v_load_32f(b + o * depth) : v_load_tail_32f(b + o * depth, rest);
     SN_UNROLL for (size_t i = 0; i < (size_t)(V32F_N / outputs); ++i)
     {
-        const float * from = (whole ? p[i / 3] + i % 3 * step : p[i]) + at;
+        const sn_32f * from = (whole ? p[i / 3] + i % 3 * step : p[i]) + at;
         const v32f x = rest == V32F_N ? v_load_32f(from) : v_load_tail_32f(from, rest);
         SN_UNROLL for (int o = 0; o < outputs; ++o)
             sum[(int)i * outputs + o] = v_fma_32f(x, w[o], sum[(int)i * outputs + o]);
@@ -46,7 +46,7 @@ static __attribute__((noinline)) v32f activate_pixels(const struct sn_gemm_32f *
  * `pixels` rows of A from a on, V32F_N / outputs of them where the block is whole; outputs is 1, 2 or 4, a constant, as is
  * `single` of sums that are a vector long: without loops 16 channels take 0.8 of the time.
  */
-SN_INLINE void block(const struct sn_gemm_32f * g, const float * a, float * c, size_t pixels, int outputs, bool whole,
+SN_INLINE void block(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, size_t pixels, int outputs, bool whole,
                      bool single)
 {
     const size_t segments = single ? 1 : g->segments, length = single ? V32F_N : g->length;
@@ -54,7 +54,7 @@ SN_INLINE void block(const struct sn_gemm_32f * g, const float * a, float * c, s
     v32f sum[V32F_N];
     SN_UNROLL for (int i = 0; i < V32F_N; ++i) sum[i] = v_zero_32f();
     for (size_t s = 0; s < segments; ++s) {
-        const float * p[V32F_N], * b = g->b + s * length;
+        const sn_32f * p[V32F_N], * b = g->b + s * length;
         SN_UNROLL for (size_t i = 0; i < (size_t)(V32F_N / outputs); i += whole ? 3 : 1)
             p[whole ? i / 3 : i] = a + g->segment[s] + (whole ? i : sn_min(i, pixels - 1)) * step;
         size_t j = 0;
@@ -79,7 +79,7 @@ SN_INLINE void block(const struct sn_gemm_32f * g, const float * a, float * c, s
 }
 
 /* The pixels of a line, as functions of their own so that the compiler gives each all registers. */
-SN_INLINE void line(const struct sn_gemm_32f * g, const float * a, float * c, int outputs, bool single)
+SN_INLINE void line(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, int outputs, bool single)
 {
     const size_t pixels = (size_t)(V32F_N / outputs);
     for (size_t x = 0; x + pixels <= g->width; x += pixels)
@@ -87,7 +87,7 @@ SN_INLINE void line(const struct sn_gemm_32f * g, const float * a, float * c, in
 }
 
 /* Those at its end that are no whole block. */
-SN_INLINE void end_of_line(const struct sn_gemm_32f * g, const float * a, float * c, int outputs)
+SN_INLINE void end_of_line(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, int outputs)
 {
     const size_t pixels = g->width % (size_t)(V32F_N / outputs), x = g->width - pixels;
     if (pixels)
@@ -95,21 +95,21 @@ SN_INLINE void end_of_line(const struct sn_gemm_32f * g, const float * a, float 
 }
 
 #define LINE(outputs)                                                                                                       \
-    static __attribute__((noinline)) void line_##outputs(const struct sn_gemm_32f * g, const float * a, float * c)          \
+    static __attribute__((noinline)) void line_##outputs(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c)        \
     {                                                                                                                       \
         line(g, a, c, outputs, false);                                                                                      \
     }                                                                                                                       \
-    static __attribute__((noinline)) void single_##outputs(const struct sn_gemm_32f * g, const float * a, float * c)        \
+    static __attribute__((noinline)) void single_##outputs(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c)      \
     {                                                                                                                       \
         line(g, a, c, outputs, true);                                                                                       \
     }                                                                                                                       \
-    static __attribute__((noinline)) void end_##outputs(const struct sn_gemm_32f * g, const float * a, float * c)           \
+    static __attribute__((noinline)) void end_##outputs(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c)         \
     {                                                                                                                       \
         end_of_line(g, a, c, outputs);                                                                                      \
     }
 LINE(1) LINE(2) LINE(4)
 
-typedef void (*line_fn)(const struct sn_gemm_32f * g, const float * a, float * c);
+typedef void (*line_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c);
 
 static void few_nhwc_32f(const struct sn_gemm_32f * g)
 {
@@ -129,14 +129,14 @@ enum { LONG = 8, MANY = V32F_N == 16 };
 static const size_t longest[] = {LONG, MANY ? 4 : 3, MANY ? 4 : 3, MANY ? 4 : 2};
 
 /* Whole vectors from src on, the last one from src + last on; outputs and vectors are constants. */
-SN_INLINE void planes(const struct sn_few_nchw_32f * f, const float * src, float * dst, ptrdiff_t last, int outputs,
+SN_INLINE void planes(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst, ptrdiff_t last, int outputs,
                       int vectors)
 {
     v32f sum[4][LONG];
     SN_UNROLL for (int o = 0; o < outputs; ++o)
         SN_UNROLL for (int v = 0; v < vectors; ++v) sum[o][v] = v_set_32f(f->bias[o]);
     for (size_t k = 0; k < f->depth; ++k) {
-        const float * from = src + f->offset[k];
+        const sn_32f * from = src + f->offset[k];
         v32f w[4];
         SN_UNROLL for (int o = 0; o < outputs; ++o) w[o] = v_set_32f(f->weight[(size_t)o * f->step + k]);
         SN_UNROLL for (int v = 0; v < vectors; ++v)
@@ -164,7 +164,7 @@ SN_INLINE void short_rows(const struct sn_few_nchw_32f * f, size_t y, int output
     SN_UNROLL for (int o = 0; o < outputs; ++o)
         SN_UNROLL for (int i = 0; i < rows; ++i) sum[o][i] = v_set_32f(f->bias[o]);
     for (size_t k = 0; k < f->depth; ++k) {
-        const float * from = f->src + f->offset[k];
+        const sn_32f * from = f->src + f->offset[k];
         v32f x[4];
         SN_UNROLL for (int i = 0; i < rows; ++i) x[i] = v_load_tail_32f(from + row[i] * f->srcRow, f->columns);
         SN_UNROLL for (int o = 0; o < outputs; ++o)
@@ -187,11 +187,11 @@ SN_INLINE void short_rows(const struct sn_few_nchw_32f * f, size_t y, int output
     }
 SHORT_ROWS(1) SHORT_ROWS(2) SHORT_ROWS(3) SHORT_ROWS(4)
 
-typedef void (*planes_fn)(const struct sn_few_nchw_32f * f, const float * src, float * dst, ptrdiff_t last);
+typedef void (*planes_fn)(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst, ptrdiff_t last);
 
 #define PLANES(outputs, vectors)                                                                                            \
-    static __attribute__((noinline)) void planes_##outputs##x##vectors(const struct sn_few_nchw_32f * f, const float * src, \
-                                                                       float * dst, ptrdiff_t last)                         \
+    static __attribute__((noinline)) void planes_##outputs##x##vectors(                                                     \
+        const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst, ptrdiff_t last)                                 \
     {                                                                                                                       \
         planes(f, src, dst, last, outputs, vectors);                                                                        \
     }
@@ -207,7 +207,7 @@ static const planes_fn instances[][LONG] = {
     {planes_3x1, planes_3x2, planes_3x3, planes_3x4},
     {planes_4x1, planes_4x2, planes_4x3, planes_4x4}};
 
-static void row(const struct sn_few_nchw_32f * f, const float * src, float * dst)
+static void row(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst)
 {
     const size_t vectors = sn_ceil_div(f->columns, V32F_N), count = sn_ceil_div(vectors, longest[f->outputs - 1]);
     for (size_t i = 0; i < count; ++i) { /* blocks of about equal length */
@@ -218,7 +218,7 @@ static void row(const struct sn_few_nchw_32f * f, const float * src, float * dst
 }
 
 /* In a second pass over what has just been written. */
-static void activate(const struct sn_few_nchw_32f * f, float * dst)
+static void activate(const struct sn_few_nchw_32f * f, sn_32f * dst)
 {
     const v32f p0 = v_set_32f(f->param[0]), p1 = v_set_32f(f->param[1]);
     for (size_t o = 0; o < f->outputs; ++o, dst += f->dstPlane) {

@@ -12,7 +12,7 @@
 
 /* ---- panels */
 
-SN_INLINE void copy(const float * b, size_t full, size_t rest, v32f alpha, float * to)
+SN_INLINE void copy(const sn_32f * b, size_t full, size_t rest, v32f alpha, sn_32f * to)
 {
     SN_UNROLL for (size_t n = 0; n < full; n += V32F_N) v_store_32f(to + n, v_mul_32f(alpha, v_load_32f(b + n)));
     if (rest)
@@ -20,7 +20,7 @@ SN_INLINE void copy(const float * b, size_t full, size_t rest, v32f alpha, float
 }
 
 /* The last panel, of fewer columns. What a row writes behind its end, the next one overwrites. */
-static void narrow_panel(const struct sn_gemm_panels_32f * p, const float * b, size_t columns, float * panel)
+static void narrow_panel(const struct sn_gemm_panels_32f * p, const sn_32f * b, size_t columns, sn_32f * panel)
 {
     const v32f alpha = v_set_32f(p->alpha);
     const size_t rest = columns % V32F_N, full = columns - rest, width = p->narrow;
@@ -56,7 +56,7 @@ static void panels(const struct sn_gemm_panels_32f * p)
 /*
  * `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and constants of a whole square.
  */
-SN_INLINE void square(const float * b, size_t step, size_t columns, size_t depth, v32f alpha, float * panel, size_t width,
+SN_INLINE void square(const sn_32f * b, size_t step, size_t columns, size_t depth, v32f alpha, sn_32f * panel, size_t width,
                       size_t room)
 {
     v32f r[V32F_N];
@@ -76,8 +76,8 @@ SN_INLINE void square(const float * b, size_t step, size_t columns, size_t depth
             v_store_tail_32f(panel + k * width, r[k], room);
 }
 
-static __attribute__((noinline)) void part_of_square(const float * b, size_t step, size_t columns, size_t depth, v32f alpha,
-                                                     float * panel, size_t width, size_t room)
+static __attribute__((noinline)) void part_of_square(const sn_32f * b, size_t step, size_t columns, size_t depth, v32f alpha,
+                                                     sn_32f * panel, size_t width, size_t room)
 {
     square(b, step, columns, depth, alpha, panel, width, room);
 }
@@ -90,9 +90,9 @@ static void panels_transposed(const struct sn_gemm_panels_32f * p)
         const size_t width = p->columns - first < p->wide ? p->narrow : p->wide;
         const size_t columns = sn_min(p->columns - n, V32F_N);
         const size_t room = sn_min(width - (n - first), V32F_N); /* in a row */
-        float * panel = p->panel + n / p->wide * p->pitch + (n - first);
+        sn_32f * panel = p->panel + n / p->wide * p->pitch + (n - first);
         for (size_t k = 0; k < p->depth; k += V32F_N) {
-            const float * b = p->b + n * p->step + k;
+            const sn_32f * b = p->b + n * p->step + k;
             if (columns == V32F_N && p->depth - k >= V32F_N)
                 square(b, p->step, V32F_N, V32F_N, alpha, panel + k * width, width, V32F_N);
             else
@@ -117,12 +117,12 @@ SN_INLINE void few_rows_of(const struct sn_gemm * g, size_t begin, size_t end, s
         v32f b[DEPTH];
         SN_UNROLL for (int d = 0; d < depth; ++d)
         {
-            const float * p = g->B + (k + (size_t)d) * g->ldb + n;
+            const sn_32f * p = g->B + (k + (size_t)d) * g->ldb + n;
             b[d] = rest == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, rest);
         }
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
-            float * p = g->C + (size_t)i * g->ldc + n;
+            sn_32f * p = g->C + (size_t)i * g->ldc + n;
             v32f c = v_zero_32f();
             if (!start || g->beta != 0)
                 c = rest == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, rest);

@@ -15,7 +15,7 @@
 /* The largest instance: arrays have this size, an instance uses its part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 2 };
 
-typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, float * sums);
+typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_32f * sums);
 
 SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
                              const uint8_t * b, int rows, int vectors);
@@ -65,7 +65,7 @@ SN_INLINE void tile_put(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_dot *
 }
 
 /* The sums of a tile, for activations that want registers of their own. */
-static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, const float * sums, size_t step, size_t rows,
+static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, const sn_32f * sums, size_t step, size_t rows,
                                                     uint8_t * c)
 {
     const struct sn_result_16b * r = g->result;
@@ -82,12 +82,12 @@ static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, con
         }
 }
 
-SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, float * sums, int rows, int vectors)
+SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_32f * sums, int rows, int vectors)
 {
     v32f sum[TILE_ROWS][TILE_VECTORS];
     SN_UNROLL for (int j = 0; j < vectors; ++j)
     {
-        const v32f start = v_load_32f((const float *)g->start + j * V32F_N);
+        const v32f start = v_load_32f((const sn_32f *)g->start + j * V32F_N);
         SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = start;
     }
     const uint8_t * b = g->b;
@@ -108,7 +108,7 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, flo
 /* An instance, as a function of its own so that the compiler gives it all registers. */
 #define TILE(rows, vectors)                                                                                                 \
     static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,               \
-                                                                  uint8_t * c, float * sums)                                \
+                                                                  uint8_t * c, sn_32f * sums)                               \
     {                                                                                                                       \
         tile(g, a, c, sums, rows, vectors);                                                                                 \
     }

@@ -26,7 +26,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * 
             }
             SN_UNROLL for (int i = 0; i < rows; ++i)
             {
-                const v32f y = v_set_32f(*(const float *)(const void *)row_of(&p, step, i));
+                const v32f y = v_set_32f(*(const sn_32f *)(const void *)row_of(&p, step, i));
                 SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
             }
             move_rows(&p, 2 * TILE_NUMBER, rows);

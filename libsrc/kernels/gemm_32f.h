@@ -29,13 +29,13 @@ enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
 /* A tile, and how many of its kind are still to do. It is in memory, and read again when it is wanted. */
 struct tile_place {
     const struct sn_gemm_32f * g;
-    const float * a;
-    float * c;
+    const sn_32f * a;
+    sn_32f * c;
     size_t row, left;
 };
 
 /* So many tiles of one height below each other. */
-typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c, size_t row, size_t count);
+typedef void (*tile_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, size_t row, size_t count);
 
 #ifndef TILE_HALVES
 #define half_load_32f v_load_32f
@@ -50,8 +50,8 @@ typedef void (*tile_fn)(const struct sn_gemm_32f * g, const float * a, float * c
 /* Makes the compiler forget where a pointer comes from. */
 #define OPAQUE(p) __asm__("" : "+r"(p))
 
-SN_INLINE v32f tile_load(const float * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
-SN_INLINE void tile_put(float * p, v32f v, bool half)
+SN_INLINE v32f tile_load(const sn_32f * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
+SN_INLINE void tile_put(sn_32f * p, v32f v, bool half)
 {
     if (half)
         half_store_32f(p, v);
@@ -59,7 +59,7 @@ SN_INLINE void tile_put(float * p, v32f v, bool half)
         v_store_32f(p, v);
 }
 
-SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const float * c, size_t row,
+SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const sn_32f * c, size_t row,
                           int rows, int vectors, int halves)
 {
     if (!g->bias) {
@@ -76,12 +76,12 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
         }
     }
     if (g->from) {
-        const float * from = g->from + (c - g->c);
+        const sn_32f * from = g->from + (c - g->c);
         const size_t tail = g->columns - (size_t)AT(vectors - 1);
         const v32f beta = v_set_32f(g->beta ? g->beta[0] : 1);
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
-            const float * line = from + (size_t)i * g->cStepX;
+            const sn_32f * line = from + (size_t)i * g->cStepX;
             SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
                 sum[i][j] = v_fma_32f(beta, tile_load(line + AT(j), IS_HALF(j)), sum[i][j]);
             sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + AT(vectors - 1), tail), sum[i][vectors - 1]);
@@ -90,10 +90,10 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
 }
 
 /* One segment, with B from b on; fetch: a cache line for each step, from `ahead` on. */
-SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a, size_t step, size_t length,
-                             const float ** b, uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a, size_t step, size_t length,
+                             const sn_32f ** b, uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
 {
-    const float * p[(TILE_ROWS + 2) / 3];
+    const sn_32f * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
     for (; length; --length) {
         v32f x[TILE_VECTORS];
@@ -102,7 +102,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const float * a,
         SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + AT(j), IS_HALF(j));
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
-            const float * y = p[i / 3] + (size_t)(i % 3) * step;
+            const sn_32f * y = p[i / 3] + (size_t)(i % 3) * step;
             SN_UNROLL for (int j = 0; j < vectors; ++j)
                 sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
         }
@@ -146,7 +146,7 @@ SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_
 #undef AS
 }
 
-SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, float * c, int rows, int vectors,
+SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, sn_32f * c, int rows, int vectors,
                           int halves)
 {
     const size_t tail = g->columns - (size_t)AT(vectors - 1);
@@ -180,8 +180,8 @@ SN_INLINE bool tile_finishes(const struct sn_gemm_32f * g)
             type == SimdConvolutionActivationRestrictRange);
 }
 
-SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const float * a, const float * b,
-                           float * c, int rows, int vectors, int halves)
+SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const sn_32f * a,
+                           const sn_32f * b, sn_32f * c, int rows, int vectors, int halves)
 {
     const struct limits limits = limits_of(g->activation, g->param);
     const size_t aStep = g->aStepX, cStep = g->cStepX, tail = g->columns - (size_t)AT(vectors - 1);
@@ -195,8 +195,8 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
             OPAQUE(a); /* else all addresses are computed at once, and take more registers than there are */
             OPAQUE(c);
         }
-        const float * y = a + (size_t)(i % 3) * aStep;
-        float * z = c + (size_t)(i % 3) * cStep;
+        const sn_32f * y = a + (size_t)(i % 3) * aStep;
+        sn_32f * z = c + (size_t)(i % 3) * cStep;
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
             const v32f v = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
@@ -209,7 +209,7 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
 }
 
 /* Elu, in a second pass over a tile that has just been stored: exp wants registers that the sums have. */
-static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f * g, float * c, size_t rows)
+static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f * g, sn_32f * c, size_t rows)
 {
     const v32f p0 = v_set_32f(g->param[0]);
     for (size_t i = 0; i < rows; ++i, c += g->cStepX)
@@ -224,7 +224,7 @@ static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f 
  * A tile that goes on from C, or adds to something, waits for its rows, which lie where the last pass has left them, far
  * away and each in another page: so the tile before asks for them. 1.1 times as fast for 49 x 512 x 4608.
  */
-SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * from, int rows)
+SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const sn_32f * from, int rows)
 {
     uintptr_t next = (uintptr_t)from + (size_t)rows * g->cStepX * sizeof(float);
     for (int i = 0; i < rows; ++i, next += g->cStepX * sizeof(float)) {
@@ -237,7 +237,7 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const float * from, i
  * Rows of C that are written only are asked for too, before the sums: 3 x 224 x 224 to 64 channels, whose result no second
  * cache holds, is 1.15 times as fast.
  */
-SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const float * c, int rows, int vectors)
+SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const sn_32f * c, int rows, int vectors)
 {
     SN_UNROLL for (int i = 0; i < rows; ++i)
     {
@@ -253,18 +253,18 @@ SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const float * c, int ro
 SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows, int vectors, int halves)
 {
     const struct sn_gemm_32f * g = at->g;
-    float * c = at->c;
+    sn_32f * c = at->c;
     v32f sum[TILE_ROWS][TILE_VECTORS];
     tile_start(sum, g, c, at->row, rows, vectors, halves);
     if (g->from)
         tile_announce(g, g->from + (c - g->c), rows);
     if (g->from != g->c)
         tile_expect(g, c, rows, vectors);
-    const float * b = g->b;
+    const sn_32f * b = g->b;
     uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + at->row * g->aheadStep) : 0;
     for (size_t left = g->segments; left; --left) {
         g = at->g;
-        const float * a = at->a + g->segment[g->segments - left];
+        const sn_32f * a = at->a + g->segment[g->segments - left];
         const size_t length = g->length - (left == 1 && tile_finishes(g));
         tile_multiply(sum, a, g->aStepX, length, &b, &ahead, fetch, rows, vectors, halves);
     }
@@ -280,7 +280,7 @@ SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows,
         tile_elu(g, c, (size_t)rows);
 }
 
-#define TILE_ARGUMENTS const struct sn_gemm_32f *g, const float *a, float *c, size_t row, size_t count
+#define TILE_ARGUMENTS const struct sn_gemm_32f *g, const sn_32f *a, sn_32f *c, size_t row, size_t count
 
 SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
 {
@@ -313,8 +313,8 @@ SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, 
     const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
     const size_t rest = taller * (height + 1);
     for (size_t y = 0; y < g->height; ++y) {
-        const float * a = g->a + y * g->aStepY;
-        float * c = g->c + y * g->cStepY;
+        const sn_32f * a = g->a + y * g->aStepY;
+        sn_32f * c = g->c + y * g->cStepY;
         if (taller)
             tiles[height](g, a, c, 0, taller);
         tiles[height - 1](g, a + rest * g->aStepX, c + rest * g->cStepX, rest, count - taller);

@@ -27,7 +27,7 @@ enum { NEAR = 1 << 18, FAR = 5 << 19 };
 
 SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first, int rows)
 {
-    const float * src = p->src, * weight = p->weight + first * p->step;
+    const sn_32f * src = p->src, * weight = p->weight + first * p->step;
     const size_t size = p->size, step = p->step;
     v32f sum[ROWS][CHAINS];
     SN_UNROLL for (int i = 0; i < rows; ++i)
@@ -64,13 +64,13 @@ SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first,
 /* ---- short rows */
 
 /* The next vector of src, all of it or `rest`, meets `rows` rows, the last of which stands for those that are missing. */
-SN_INLINE void short_step(v32f * sum, const struct sn_inner_product_32f * p, const float * weight, size_t j, size_t rest,
+SN_INLINE void short_step(v32f * sum, const struct sn_inner_product_32f * p, const sn_32f * weight, size_t j, size_t rest,
                           size_t rows)
 {
     const v32f x = rest == V32F_N ? v_load_32f(p->src + j) : v_load_tail_32f(p->src + j, rest);
     SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
     {
-        const float * at = weight + sn_min(i, rows - 1) * p->step + j;
+        const sn_32f * at = weight + sn_min(i, rows - 1) * p->step + j;
         sum[i] = v_fma_32f(rest == V32F_N ? v_load_32f(at) : v_load_tail_32f(at, rest), x, sum[i]);
     }
 }
@@ -78,7 +78,7 @@ SN_INLINE void short_step(v32f * sum, const struct sn_inner_product_32f * p, con
 /* `rows` of them from `first` on, V32F_N at most; a constant where it is that. Each is one chain. */
 SN_INLINE void short_rows(const struct sn_inner_product_32f * p, size_t first, size_t rows)
 {
-    const float * weight = p->weight + first * p->step;
+    const sn_32f * weight = p->weight + first * p->step;
     const size_t rest = p->size % V32F_N;
     v32f sum[V32F_N];
     SN_UNROLL for (int i = 0; i < V32F_N; ++i) sum[i] = v_zero_32f();

@@ -77,7 +77,7 @@ SN_INLINE void compressing(int32_t from[V32F_N], int n, size_t pitch)
         from[l] = l / (int)pitch * n + l % (int)pitch;
 }
 
-SN_INLINE void to_lanes_by(const float * src, size_t stride, size_t planes, size_t size, float * dst, size_t pitch, int n)
+SN_INLINE void to_lanes_by(const sn_32f * src, size_t stride, size_t planes, size_t size, sn_32f * dst, size_t pitch, int n)
 {
     const size_t step = (size_t)(V32F_N / n) * pitch; /* from one vector of pixels to the next */
     const bool compress = n < V32F_N && pitch < (size_t)n, apart = pitch > (size_t)n;
@@ -92,7 +92,7 @@ SN_INLINE void to_lanes_by(const float * src, size_t stride, size_t planes, size
                    : positions == V32F_N ? v_load_32f(src + j * stride + s)
                                          : v_load_tail_32f(src + j * stride + s, positions);
         zip_32f(r, n);
-        float * p = dst + s * pitch;
+        sn_32f * p = dst + s * pitch;
         const size_t room = (size - s) * pitch;
         SN_UNROLL for (size_t i = 0; i < (size_t)n; ++i) {
             const v32f v = compress ? v_lookup_32f(r[i], order) : r[i];
@@ -104,7 +104,7 @@ SN_INLINE void to_lanes_by(const float * src, size_t stride, size_t planes, size
     }
 }
 
-SN_INLINE void to_planes_by(const float * src, size_t pitch, size_t size, float * dst, size_t stride, size_t planes, int n)
+SN_INLINE void to_planes_by(const sn_32f * src, size_t pitch, size_t size, sn_32f * dst, size_t stride, size_t planes, int n)
 {
     const size_t step = (size_t)(V32F_N / n) * pitch;
     const bool expand = n < V32F_N && pitch < (size_t)n, apart = pitch > (size_t)n;
@@ -114,7 +114,7 @@ SN_INLINE void to_planes_by(const float * src, size_t pitch, size_t size, float 
     v32f r[V32F_N];
     for (size_t s = 0; s < size; s += V32F_N) {
         const size_t positions = sn_min(size - s, V32F_N);
-        const float * p = src + s * pitch;
+        const sn_32f * p = src + s * pitch;
         const size_t room = (size - s) * pitch;
         SN_UNROLL for (size_t i = 0; i < (size_t)n; ++i) {
             v32f v = v_zero_32f();
@@ -146,8 +146,8 @@ SN_INLINE int lanes_for(size_t lanes)
 }
 
 /* `planes` of `size` positions, `stride` apart, to pixels that lie `pitch` apart; the lanes beyond the planes become 0. */
-static __attribute__((unused)) void planes_to_lanes(const float * src, size_t stride, size_t planes, size_t size,
-                                                    float * dst, size_t pitch, size_t lanes)
+static __attribute__((unused)) void planes_to_lanes(const sn_32f * src, size_t stride, size_t planes, size_t size,
+                                                    sn_32f * dst, size_t pitch, size_t lanes)
 {
     switch (lanes_for(lanes)) {
     case 2: to_lanes_by(src, stride, planes, size, dst, pitch, 2); break;
@@ -158,7 +158,7 @@ static __attribute__((unused)) void planes_to_lanes(const float * src, size_t st
 }
 
 /* The way back, for the first `planes` lanes of the pixels. */
-static __attribute__((unused)) void lanes_to_planes(const float * src, size_t pitch, size_t size, float * dst,
+static __attribute__((unused)) void lanes_to_planes(const sn_32f * src, size_t pitch, size_t size, sn_32f * dst,
                                                     size_t stride, size_t planes, size_t lanes)
 {
     switch (lanes_for(lanes)) {

@@ -15,12 +15,12 @@
 /* ---- pixels to pixels */
 
 /* The first `lanes` values of each pixel; the pixel written has `width` of them, the others 0. */
-static void copy_pixels(const float * src, size_t srcPitch, size_t lanes, float * dst, size_t dstPitch, size_t width,
+static void copy_pixels(const sn_32f * src, size_t srcPitch, size_t lanes, sn_32f * dst, size_t dstPitch, size_t width,
                         size_t size)
 {
     for (size_t l = 0; l < width; l += V32F_N) {
         const size_t in = sn_min(lanes - sn_min(l, lanes), V32F_N), out = sn_min(width - l, V32F_N);
-        const float * p = src + sn_min(l, lanes);
+        const sn_32f * p = src + sn_min(l, lanes);
         if (in == V32F_N)
             for (size_t s = 0; s < size; ++s)
                 v_store_32f(dst + l + s * dstPitch, v_load_32f(p + s * srcPitch));
@@ -33,7 +33,7 @@ static void copy_pixels(const float * src, size_t srcPitch, size_t lanes, float 
 /* ---- formats; all src and dst of an image, `size` positions from `begin` */
 
 /* Between NHWC and blocks of X lanes, in tiles of pixels so that the lines of NHWC are used by all blocks. */
-static void between_pixels(size_t channels, size_t spatial, const float * src, float * dst, size_t lanes, bool to_blocks,
+static void between_pixels(size_t channels, size_t spatial, const sn_32f * src, sn_32f * dst, size_t lanes, bool to_blocks,
                            size_t begin, size_t end)
 {
     for (size_t s = begin, size; s < end; s += size) {
@@ -49,7 +49,7 @@ static void between_pixels(size_t channels, size_t spatial, const float * src, f
 }
 
 /* Between NCHW and blocks of X lanes, V32F_N lanes at a time. */
-static void between_planes(size_t channels, size_t spatial, const float * src, float * dst, size_t lanes, bool to_blocks,
+static void between_planes(size_t channels, size_t spatial, const sn_32f * src, sn_32f * dst, size_t lanes, bool to_blocks,
                            size_t begin, size_t end)
 {
     const size_t size = end - begin, part = sn_min(lanes, V32F_N);
@@ -64,7 +64,7 @@ static void between_planes(size_t channels, size_t spatial, const float * src, f
         }
 }
 
-static void copy_plane(const float * src, size_t size, float * dst)
+static void copy_plane(const sn_32f * src, size_t size, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N)
@@ -73,8 +73,8 @@ static void copy_plane(const float * src, size_t size, float * dst)
         v_store_tail_32f(dst + i, v_load_tail_32f(src + i, size - i), size - i);
 }
 
-static void convert_image_32f(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
-                              float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
+                              sn_32f * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
 {
     if (spatial == 1) { /* then NCHW is NHWC */
         srcFormat = srcFormat == SimdTensorFormatNchw ? SimdTensorFormatNhwc : srcFormat;
@@ -111,8 +111,9 @@ static SimdTensorFormatType image_format(SimdTensorFormatType format)
     }
 }
 
-static void convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
-                               float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+static void convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src,
+                               SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat,
+                               size_t begin, size_t end)
 {
     const bool from_oiyx = srcFormat == SimdTensorFormatOiyx, to_oiyx = dstFormat == SimdTensorFormatOiyx;
     if (input == 1)

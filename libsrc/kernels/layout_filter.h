@@ -16,14 +16,14 @@ static struct rows filter_rows(size_t input, size_t kernel, size_t pitch)
     return (struct rows){input * pitch, kernel, pitch};
 }
 
-static void oiyx_to_yxio(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin,
+static void oiyx_to_yxio(size_t output, size_t input, size_t kernel, const sn_32f * src, sn_32f * dst, size_t begin,
                          size_t end)
 {
     const struct part p = {0, output, begin * kernel, (end - begin) * kernel};
     transpose_part(src, (struct rows){input * kernel, 0, 0}, dst, filter_rows(input, kernel, output), p, false, true);
 }
 
-static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t begin,
+static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const sn_32f * src, sn_32f * dst, size_t begin,
                          size_t end)
 {
     const struct part p = {begin * kernel, (end - begin) * kernel, 0, output};
@@ -31,7 +31,7 @@ static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const float
 }
 
 /* Up to V32F_N outputs, rows of Oiyx, to full vectors of them; what is missing becomes 0. */
-SN_INLINE void outputs_to_vectors(const float * src, struct rows from, size_t outputs, float * dst, struct rows to,
+SN_INLINE void outputs_to_vectors(const sn_32f * src, struct rows from, size_t outputs, sn_32f * dst, struct rows to,
                                   size_t begin, size_t end, bool permuted)
 {
     for (size_t q = begin; q < end; q += V32F_N) {
@@ -43,7 +43,7 @@ SN_INLINE void outputs_to_vectors(const float * src, struct rows from, size_t ou
     }
 }
 
-SN_INLINE void vectors_to_outputs(const float * src, struct rows from, size_t outputs, float * dst, struct rows to,
+SN_INLINE void vectors_to_outputs(const sn_32f * src, struct rows from, size_t outputs, sn_32f * dst, struct rows to,
                                   size_t begin, size_t end, bool permuted)
 {
     for (size_t q = begin; q < end; q += V32F_N) {
@@ -56,14 +56,14 @@ SN_INLINE void vectors_to_outputs(const float * src, struct rows from, size_t ou
 }
 
 /* `lanes` values for each of `count` rows, from where they lie in src to where they lie in dst. */
-static void copy_lanes(const float * src, const size_t * from, float * dst, const size_t * to, size_t lanes, size_t count)
+static void copy_lanes(const sn_32f * src, const size_t * from, sn_32f * dst, const size_t * to, size_t lanes, size_t count)
 {
     for (size_t q = 0; q < count; ++q)
         v_store_tail_32f(dst + to[q], v_load_tail_32f(src + from[q], lanes), lanes);
 }
 
 /* V32F_N outputs of Oiyx or the last ones, and the blocks of fewer lanes that they are. */
-static void outputs_to_blocks(const float * src, struct rows plain, size_t outputs, float * dst, struct rows rows,
+static void outputs_to_blocks(const sn_32f * src, struct rows plain, size_t outputs, sn_32f * dst, struct rows rows,
                               size_t lanes, size_t block, size_t begin, size_t end)
 {
     float buffer[TRANSPOSE_TILE * V32F_N] SN_ALIGNED;
@@ -79,7 +79,7 @@ static void outputs_to_blocks(const float * src, struct rows plain, size_t outpu
     }
 }
 
-static void blocks_to_outputs(const float * src, struct rows rows, size_t lanes, size_t block, size_t outputs, float * dst,
+static void blocks_to_outputs(const sn_32f * src, struct rows rows, size_t lanes, size_t block, size_t outputs, sn_32f * dst,
                               struct rows plain, size_t begin, size_t end)
 {
     float buffer[TRANSPOSE_TILE * V32F_N] SN_ALIGNED;
@@ -95,15 +95,15 @@ static void blocks_to_outputs(const float * src, struct rows rows, size_t lanes,
     }
 }
 
-static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes,
+static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const sn_32f * src, sn_32f * dst, size_t lanes,
                            size_t begin, size_t end)
 {
     const size_t line = input * kernel, all = sn_ceil_div(output, lanes) * lanes;
     const struct rows plain = {line, 0, 0}, rows = filter_rows(input, kernel, lanes);
     for (size_t o = 0; o < all; o += V32F_N) {
         const size_t outputs = sn_min(output - sn_min(o, output), V32F_N);
-        const float * from = src + sn_min(o, output) * line;
-        float * block = dst + o / lanes * lanes * line + o % lanes;
+        const sn_32f * from = src + sn_min(o, output) * line;
+        sn_32f * block = dst + o / lanes * lanes * line + o % lanes;
         if (lanes >= V32F_N)
             outputs_to_vectors(from, plain, outputs, block, rows, begin * kernel, end * kernel, true);
         else
@@ -111,14 +111,14 @@ static void oiyx_to_blocks(size_t output, size_t input, size_t kernel, const flo
     }
 }
 
-static void blocks_to_oiyx(size_t output, size_t input, size_t kernel, const float * src, float * dst, size_t lanes,
+static void blocks_to_oiyx(size_t output, size_t input, size_t kernel, const sn_32f * src, sn_32f * dst, size_t lanes,
                            size_t begin, size_t end)
 {
     const size_t line = input * kernel;
     const struct rows plain = {line, 0, 0}, rows = filter_rows(input, kernel, lanes);
     for (size_t o = 0; o < output; o += V32F_N) {
         const size_t outputs = sn_min(output - o, V32F_N);
-        const float * block = src + o / lanes * lanes * line + o % lanes;
+        const sn_32f * block = src + o / lanes * lanes * line + o % lanes;
         if (lanes >= V32F_N)
             vectors_to_outputs(block, rows, outputs, dst + o * line, plain, begin * kernel, end * kernel, true);
         else

@@ -34,14 +34,14 @@ struct power {
     int quarters;
 };
 
-static int kind_of(const float * k)
+static int kind_of(const sn_32f * k)
 {
     const float quarters = 4 * k[2];
     const bool whole = quarters >= -4 && quarters <= 4 && (float)(int)quarters == quarters;
     return !whole ? OTHER : (int)quarters == THREE ? THREE : QUARTERS;
 }
 
-SN_INLINE struct power power_of(const float * k, int kind)
+SN_INLINE struct power power_of(const sn_32f * k, int kind)
 {
     return (struct power){v_set_32f(k[0]), v_set_32f(k[1]), v_set_32f(k[2]), kind == QUARTERS ? (int)(4 * k[2]) : kind};
 }
@@ -65,9 +65,9 @@ SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind)
     }
 }
 
-SN_INLINE v32f load(const float * p, size_t n) { return n >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, n); }
+SN_INLINE v32f load(const sn_32f * p, size_t n) { return n >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, n); }
 
-SN_INLINE void store(float * p, v32f v, size_t n)
+SN_INLINE void store(sn_32f * p, v32f v, size_t n)
 {
     if (n >= V32F_N)
         v_store_32f(p, v);
@@ -98,7 +98,7 @@ SN_INLINE v32f sum_of(v32f * q, int n)
  * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays
  * have room for a vector more. From m to 2 * m rows, or to 2 * m + 1, as the binary digits of n say.
  */
-static void sums_by_doubling(const float * q, size_t number, size_t n, size_t pitch, float * sum)
+static void sums_by_doubling(const sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
 {
     size_t digit = 1, m = 1;
     while (digit <= n / 2)
@@ -120,28 +120,28 @@ static void sums_by_doubling(const float * q, size_t number, size_t n, size_t pi
 /* ---- planes: `size` positions, at most STRIP, of planes that lie `stride` apart; dst may be src */
 
 struct planes {
-    const float * src;
+    const sn_32f * src;
     size_t channels, stride, size;
-    const float * k;
-    float * dst;
+    const sn_32f * k;
+    sn_32f * dst;
 };
 
 /* A window of n channels, a constant. The ring, of a row for each, is the caller's: one for all instances of this. */
 SN_INLINE void planes_by_ring(const struct planes * p, int n, float (*ring)[STRIP], int kind)
 {
-    float * row[2 * SMALL + 1];
+    sn_32f * row[2 * SMALL + 1];
     const size_t half = (size_t)n / 2, size = p->size;
     const struct power power = power_of(p->k, kind);
     for (int j = 0; j < n; ++j)
         row[j] = ring[j];
     for (size_t j = 0; j + 1 < (size_t)n; ++j) { /* row j + 1 for channel j - half, as channel 0 will find it */
-        const float * x = j < half ? NULL : p->src + (j - half) * p->stride;
+        const sn_32f * x = j < half ? NULL : p->src + (j - half) * p->stride;
         for (size_t i = 0; i < size; i += V32F_N)
             v_store_32f(row[j + 1] + i, x ? square(load(x + i, size - i)) : v_zero_32f());
     }
     for (size_t c = 0; c < p->channels; ++c) {
-        const float * x = p->src + c * p->stride, * last = c + half < p->channels ? x + half * p->stride : NULL;
-        float * dst = p->dst + c * p->stride, * oldest = row[0];
+        const sn_32f * x = p->src + c * p->stride, * last = c + half < p->channels ? x + half * p->stride : NULL;
+        sn_32f * dst = p->dst + c * p->stride, * oldest = row[0];
         for (int j = 0; j + 1 < n; ++j)
             row[j] = row[j + 1];
         row[n - 1] = oldest;
@@ -156,11 +156,11 @@ SN_INLINE void planes_by_ring(const struct planes * p, int n, float (*ring)[STRI
 }
 
 /* Any window; size is at most WIDE. */
-SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, float * work, int kind)
+SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, sn_32f * work, int kind)
 {
     const size_t rows = p->channels + 2 * half, size = p->size;
     const struct power power = power_of(p->k, kind);
-    float * q = work, * sum = work + (rows + 1) * WIDE;
+    sn_32f * q = work, * sum = work + (rows + 1) * WIDE;
     memset(q, 0, rows * WIDE * sizeof(float));
     for (size_t c = 0; c < p->channels; ++c)
         for (size_t i = 0; i < size; i += V32F_N)
@@ -173,7 +173,7 @@ SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, float * 
         }
 }
 
-SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring)[STRIP], float * work, int kind)
+SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring)[STRIP], sn_32f * work, int kind)
 {
     switch (half) {
     case 0: planes_by_ring(p, 1, ring, kind); break;
@@ -185,7 +185,7 @@ SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring
     }
 }
 
-static void planes(const struct planes * all, size_t half, float * work)
+static void planes(const struct planes * all, size_t half, sn_32f * work)
 {
     float ring[2 * SMALL + 1][STRIP] SN_ALIGNED;
     const size_t step = half > SMALL ? WIDE : STRIP;
@@ -205,7 +205,7 @@ static void planes(const struct planes * all, size_t half, float * work)
 /* ---- pixels; dst may be src */
 
 /* The n neighbours from p on, for V32F_N values of p. */
-SN_INLINE v32f sum_at(const float * p, int n)
+SN_INLINE v32f sum_at(const sn_32f * p, int n)
 {
     v32f q[2 * SMALL + 1];
     SN_UNROLL for (int i = 0; i < n; ++i) q[i] = v_load_32f(p + i);
@@ -214,10 +214,10 @@ SN_INLINE v32f sum_at(const float * p, int n)
 
 /* `number` pixels; q is where the window of the first value of the first one begins, `pitch` from one pixel to the next. */
 struct pixels {
-    const float * src;
+    const sn_32f * src;
     size_t channels, number, pitch;
-    const float * q, * k;
-    float * dst;
+    const sn_32f * q, * k;
+    sn_32f * dst;
 };
 
 /* Windows of n values, a constant. */
@@ -226,8 +226,8 @@ SN_INLINE void scale_pixels(const struct pixels * p, int n, int kind)
     const struct power power = power_of(p->k, kind);
     const size_t channels = p->channels;
     for (size_t j = 0; j < p->number; ++j) {
-        const float * x = p->src + j * channels, * q = p->q + j * p->pitch;
-        float * dst = p->dst + j * channels;
+        const sn_32f * x = p->src + j * channels, * q = p->q + j * p->pitch;
+        sn_32f * dst = p->dst + j * channels;
         for (size_t c = 0; c < channels; c += V32F_N)
             store(dst + c, scaled(load(x + c, channels - c), sum_at(q + c, n), &power, kind), channels - c);
     }
@@ -244,13 +244,13 @@ SN_INLINE void pixels_of_kind(const struct pixels * p, size_t half, int kind)
     }
 }
 
-static void wide_pixels(const float * src, size_t channels, size_t half, size_t number, const float * k, float * dst,
-                        float * work)
+static void wide_pixels(const sn_32f * src, size_t channels, size_t half, size_t number, const sn_32f * k, sn_32f * dst,
+                        sn_32f * work)
 {
     /* Squares of a pixel begin at a multiple of 16; zeros lie around them, also where the last vector is filled up. */
     const size_t pitch = sn_align(channels + half, 16), before = sn_align(half, 16), step = sn_max(PIXELS / pitch, 1);
     const size_t room = step * pitch + before + 2 * V32F_N;
-    float * q = work + before, * sum = work + room;
+    sn_32f * q = work + before, * sum = work + room;
     memset(work, 0, room * sizeof(float));
     for (size_t s = 0, n; s < number; s += n, src += n * channels, dst += n * channels) {
         n = sn_min(number - s, step);
@@ -270,8 +270,8 @@ static void wide_pixels(const float * src, size_t channels, size_t half, size_t 
     }
 }
 
-static void narrow_pixels(const float * src, size_t channels, size_t half, size_t number, const float * k, float * dst,
-                          float * work)
+static void narrow_pixels(const sn_32f * src, size_t channels, size_t half, size_t number, const sn_32f * k, sn_32f * dst,
+                          sn_32f * work)
 {
     float plane[V32F_N * STRIP] SN_ALIGNED;
     for (size_t s = 0; s < number; s += STRIP) {
@@ -286,15 +286,15 @@ static void narrow_pixels(const float * src, size_t channels, size_t half, size_
 /* ---- images */
 
 /* NCHW of so few positions that they are taken for pixels of lanes, and the channels for positions. */
-static void narrow_planes(const struct sn_lrn * p, float * work)
+static void narrow_planes(const struct sn_lrn * p, sn_32f * work)
 {
-    float * pixels = work + sn_lrn_work_of_pixels(p);
+    sn_32f * pixels = work + sn_lrn_work_of_pixels(p);
     lanes_to_planes(p->src, p->spatial, p->channels, pixels, p->channels, p->spatial, p->spatial);
     wide_pixels(pixels, p->channels, p->half, p->spatial, p->k, pixels, work);
     planes_to_lanes(pixels, p->channels, p->spatial, p->channels, p->dst, p->spatial, p->spatial);
 }
 
-static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, float * work)
+static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * work)
 {
     const size_t pixel = begin * p->channels, number = end - begin;
     if (p->channels > 1 && (p->spatial == 1 || p->format == SimdTensorFormatNhwc)) {

@@ -7,6 +7,7 @@
 #ifndef SN_KERNELS_POINTWISE_H
 #define SN_KERNELS_POINTWISE_H
 
+#include "kernels/aligned.h"
 #include "kernels/install.h"
 
 /* f of a vector; p are the parameters, each in all lanes. */
@@ -14,7 +15,7 @@ typedef v32f (*pointwise_fn)(v32f x, const v32f * p);
 
 enum { POINTWISE_PARAMS = 2 };
 
-SN_INLINE void pointwise_rest(pointwise_fn f, const float * src, size_t size, const v32f * p, float * dst)
+SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N)
@@ -24,35 +25,30 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const float * src, size_t size, co
 }
 
 /* group: vectors of a turn, at most 4. */
-SN_INLINE void pointwise_by(pointwise_fn f, int group, const float * src, size_t size, const v32f * p, float * dst,
+SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst,
                             bool stream)
 {
-    const size_t head = size < 8 * V32F_N ? 0 : (0 - (uintptr_t)dst / sizeof(float)) % V32F_N;
+    const size_t head = aligned_head(dst, size);
     size_t i = head;
     if (head)
         v_store_tail_32f(dst, f(v_load_tail_32f(src, head), p), head);
     for (; i + (size_t)group * V32F_N <= size; i += (size_t)group * V32F_N) {
         v32f x[4];
         SN_UNROLL for (int j = 0; j < group; ++j) x[j] = f(v_load_32f(src + i + j * V32F_N), p);
-        SN_UNROLL for (int j = 0; j < group; ++j) {
-            if (stream)
-                v_stream_32f(dst + i + j * V32F_N, x[j]);
-            else
-                v_store_32f(dst + i + j * V32F_N, x[j]);
-        }
+        SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
     pointwise_rest(f, src + i, size - i, p, dst + i);
     if (stream)
         v_fence();
 }
 
-/* `count` is the number of parameters. Streamed stores want an aligned address, which short arrays are not brought to. */
-SN_INLINE void pointwise(pointwise_fn f, int count, int group, const float * src, size_t size, const float * params,
-                         float * dst, bool stream)
+/* `count` is the number of parameters. */
+SN_INLINE void pointwise(pointwise_fn f, int count, int group, const sn_32f * src, size_t size, const sn_32f * params,
+                         sn_32f * dst, bool stream)
 {
     v32f p[POINTWISE_PARAMS];
     SN_UNROLL for (int i = 0; i < count; ++i) p[i] = v_set_32f(params[i]);
-    if (stream && size >= 8 * V32F_N)
+    if (stream && can_align(dst, size))
         pointwise_by(f, group, src, size, p, dst, true);
     else
         pointwise_by(f, group, src, size, p, dst, false);
@@ -60,7 +56,7 @@ SN_INLINE void pointwise(pointwise_fn f, int count, int group, const float * src
 
 /* The kernel NAME_32f, from the function NAME of `count` parameters. */
 #define POINTWISE(name, count, group)                                                                                       \
-    static void name##_32f(const float * src, size_t size, const float * params, float * dst, bool stream)                  \
+    static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
         pointwise(name, count, group, src, size, params, dst, stream);                                                      \
     }

@@ -198,7 +198,7 @@ static const int8_t first_bytes[128] = {
 enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
 #define KIND max_32f
-#define ELEMENT float
+#define ELEMENT sn_32f
 #define VECTOR v32f
 #define LANES V32F_N
 #define TYPE 32f
@@ -215,7 +215,7 @@ enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 #include "kernels/pooling_kind.h"
 
 #define KIND average_32f
-#define ELEMENT float
+#define ELEMENT sn_32f
 #define VECTOR v32f
 #define LANES V32F_N
 #define TYPE 32f
@@ -251,7 +251,7 @@ SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
 }
 
 #define KIND max_16b
-#define ELEMENT uint16_t
+#define ELEMENT sn_16b
 #define VECTOR v16i
 #define LANES V16I_N
 #define TYPE 16i

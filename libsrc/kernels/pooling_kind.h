@@ -130,7 +130,7 @@ SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32
 
 /* n elements of one or two rows into dst0 and dst1: exactly these, as results, if `direct`; else it may be a vector. The
  * last vector overlaps the one before where that is possible. */
-SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const float * divisor, ELEMENT * dst0, ELEMENT * dst1,
+SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
                            bool two, bool direct)
 {
     const struct FN(reach) copy = *given, * r = &copy;
@@ -159,7 +159,7 @@ SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const float
 }
 
 /* Not inlined: the same code serves pixels and whole rows. */
-static __attribute__((noinline)) void FN(collect_results)(const struct FN(reach) * r, size_t n, const float * divisor,
+static __attribute__((noinline)) void FN(collect_results)(const struct FN(reach) * r, size_t n, const sn_32f * divisor,
                                                           ELEMENT * dst0, ELEMENT * dst1, bool two)
 {
     if (two)

@@ -59,7 +59,7 @@ SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float di
 }
 
 /* One or two rows of outputs for u vectors of channels; windows of RING columns at most. Column x is kept at x % RING. */
-SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
+SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach) * r, const sn_32f * divisor, ELEMENT * dst,
                              int u, bool two)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
@@ -148,7 +148,7 @@ SN_INLINE void FN(keep)(VECTOR * kept, int u, REDUCTION (*w)[2])
 
 /* u vectors of the output of two rows whose window begins with column x. */
 SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept) * kept, size_t block, ptrdiff_t x,
-                               size_t columns, size_t inner, size_t at, const float * divisor, ELEMENT * dst,
+                               size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst,
                                ELEMENT * dst1, int u, int K, int S)
 {
     const struct known k = {K - S, S, true, true};
@@ -173,7 +173,7 @@ SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept)
  * that are kept gives way to a new one. The image is read in its order: to walk along the row with the columns of one or two
  * vectors in registers, and again for the next ones, takes up to half as much more time where vectors share cache lines.
  */
-SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) * r, const float * divisor, ELEMENT * dst,
+SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) * r, const sn_32f * divisor, ELEMENT * dst,
                             size_t first, size_t end, int u, int K, int S)
 {
     const struct sn_pool_axis * axis = &p->axis[2];

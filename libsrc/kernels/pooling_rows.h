@@ -99,7 +99,7 @@ SN_INLINE void FN(reduce_taps)(REDUCTION * v, int u, const struct FN(taps) * t, 
 }
 
 /* n results from the taps; `columns` are the column parts of the divisors. */
-static void FN(reduce_columns)(const struct FN(taps) * t, size_t n, const float * columns, float row, ELEMENT * dst)
+static void FN(reduce_columns)(const struct FN(taps) * t, size_t n, const sn_32f * columns, float row, ELEMENT * dst)
 {
     enum { U = 2 };
     REDUCTION v[U];
@@ -151,11 +151,11 @@ static void FN(pick)(const ELEMENT * t, size_t stride, size_t inner, size_t outp
 
 /* The same for n floats, whose places in t are known: a vector of outputs is looked up in as many vectors as it is spread
  * over. Twice as fast as copies of single pixels. */
-static void FN(pick_floats)(const float * t, const int32_t * place, size_t n, float * dst)
+static void FN(pick_floats)(const sn_32f * t, const int32_t * place, size_t n, sn_32f * dst)
 {
     for (size_t x = 0; x < n; x += V32F_N) {
         const size_t now = sn_min(n - x, V32F_N);
-        const float * from = t + place[x];
+        const sn_32f * from = t + place[x];
         const v32i lane = v_sub_32i(v_load_32i(place + x), v_set_32i(place[x]));
         v32f v = v_lookup_32f(v_load_32f(from), lane);
         for (int begin = V32F_N; begin <= place[x + now - 1] - place[x]; begin += V32F_N) {

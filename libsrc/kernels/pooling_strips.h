@@ -15,7 +15,7 @@
 struct FN(strip) {
     size_t outputs, vectors;                /* the latter: that reach into the image */
     const ELEMENT * mask;                   /* of the image's columns */
-    const float * columns;                  /* the column parts of the divisors */
+    const sn_32f * columns;                 /* the column parts of the divisors */
 };
 
 /* Vector j, which may lie on or behind an end of the row. */
@@ -96,7 +96,7 @@ SN_INLINE void FN(put)(const struct FN(strip) * s, VECTOR * e, VECTOR * o, v32f 
 }
 
 /* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
-SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip) * s, const float * divisor, ELEMENT * dst0,
+SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip) * s, const sn_32f * divisor, ELEMENT * dst0,
                               ELEMENT * dst1, int K, int S, struct known k)
 {
     VECTOR e[2][2], o[2][2];

@@ -50,7 +50,7 @@ static void make_plan(const struct sn_set_input * p, struct plan * plan)
 
 SN_INLINE v32f apply(v32f x, v32f scale, v32f lower) { return v_add_32f(v_mul_32f(x, scale), lower); }
 
-SN_INLINE void store(float * dst, v32f v, size_t n)
+SN_INLINE void store(sn_32f * dst, v32f v, size_t n)
 {
     if (n >= V32F_N)
         v_store_32f(dst, v);
@@ -79,10 +79,10 @@ SN_INLINE void colours(v32i pixels, v32f colour[3])
     colour[2] = v_cvt_32i_32f(v_and_32i(v_shr_32i(pixels, 16), low));
 }
 
-SN_INLINE void to_planes(const struct plan * plan, const uint8_t * src, size_t size, float * const * dst, int bytes)
+SN_INLINE void to_planes(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * const * dst, int bytes)
 {
     v32f scale[3], lower[3], x[3];
-    float * plane[3];
+    sn_32f * plane[3];
     SN_UNROLL for (int k = 0; k < 3; ++k) {
         plane[k] = dst[plan->plane[k]];
         scale[k] = v_set_32f(plan->scale[plan->plane[k]]);
@@ -98,7 +98,7 @@ SN_INLINE void to_planes(const struct plan * plan, const uint8_t * src, size_t s
     }
 }
 
-SN_INLINE void to_gray(const struct plan * plan, const uint8_t * src, size_t size, float * dst, int bytes)
+SN_INLINE void to_gray(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * dst, int bytes)
 {
     const v32f scale = v_set_32f(plan->scale[0]), lower = v_set_32f(plan->lower[0]);
     for (size_t i = 0; i < size; i += V32F_N) {
@@ -119,7 +119,7 @@ SN_INLINE void to_gray(const struct plan * plan, const uint8_t * src, size_t siz
 /* ---- pixels */
 
 /* Lane l of a vector of results is colour l % 3 of pixel l / 3. */
-static void to_pixels(const struct plan * plan, const uint8_t * src, size_t size, float * dst)
+static void to_pixels(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * dst)
 {
     const v32i order = v_load_32i(plan->order);
     const v32f scale = v_load_32f(plan->scales), lower = v_load_32f(plan->lowers);
@@ -135,7 +135,7 @@ static void to_pixels(const struct plan * plan, const uint8_t * src, size_t size
 /* ---- pictures */
 
 /* Pixels of one row: channel c to dst[c], or all to dst[0] for NHWC; `bytes` is a constant. */
-SN_INLINE void convert_by(const struct plan * plan, const uint8_t * src, size_t size, float * const * dst, int bytes)
+SN_INLINE void convert_by(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * const * dst, int bytes)
 {
     if (plan->channels == 1)
         to_gray(plan, src, size, dst[0], bytes);
@@ -143,7 +143,7 @@ SN_INLINE void convert_by(const struct plan * plan, const uint8_t * src, size_t 
         to_planes(plan, src, size, dst, bytes);
 }
 
-static void convert(const struct plan * plan, const uint8_t * src, size_t size, float * const * dst)
+static void convert(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * const * dst)
 {
     if (plan->nhwc) {
         to_pixels(plan, src, size, dst[0]);
@@ -163,8 +163,8 @@ static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t en
     const size_t rows = p->stride == p->width * plan.bytes ? end - begin : 1; /* those that touch each other are one */
     const size_t size = rows * p->width, plane = p->height * p->width;
     for (size_t y = begin; y < end; y += rows) {
-        float * first = p->dst + y * p->width * (plan.nhwc ? 3 : 1);
-        float * const dst[3] = {first, first + plane, first + 2 * plane};
+        sn_32f * first = p->dst + y * p->width * (plan.nhwc ? 3 : 1);
+        sn_32f * const dst[3] = {first, first + plane, first + 2 * plane};
         convert(&plan, p->src + y * p->stride, size, dst);
     }
 }

@@ -15,7 +15,7 @@
 /* ---- even and odd elements */
 
 /* 2 * size elements of src. */
-static void part(const float * src, size_t size, float * even, float * odd)
+static void part(const sn_32f * src, size_t size, sn_32f * even, sn_32f * odd)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N) {
@@ -33,7 +33,7 @@ static void part(const float * src, size_t size, float * even, float * odd)
 }
 
 /* The same, reading and writing up to whole vectors. */
-SN_INLINE void part_over(const float * src, size_t size, float * even, float * odd)
+SN_INLINE void part_over(const sn_32f * src, size_t size, sn_32f * even, sn_32f * odd)
 {
     for (size_t i = 0; i < size; i += V32F_N) {
         const v32f a = v_load_32f(src + 2 * i), b = v_load_32f(src + 2 * i + V32F_N);
@@ -44,15 +44,15 @@ SN_INLINE void part_over(const float * src, size_t size, float * even, float * o
 
 /* ---- NHWC: `number` pixels of size0 and size1 even channels, and as many odd ones */
 
-static void part_wide(const float * src0, size_t size0, const float * src1, size_t size1, size_t number, float * dst0,
-                      float * dst1)
+static void part_wide(const sn_32f * src0, size_t size0, const sn_32f * src1, size_t size1, size_t number, sn_32f * dst0,
+                      sn_32f * dst1)
 {
     const size_t size = size0 + size1;
     /* At most V32F_N - 1 values run over, and twice as many of the sources; so many pixels hold them in each array. */
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(size0, size1)));
     for (size_t q = 0; q < number; ++q) {
-        const float * p0 = src0 + 2 * q * size0, * p1 = src1 + 2 * q * size1;
-        float * even = dst0 + q * size, * odd = dst1 + q * size;
+        const sn_32f * p0 = src0 + 2 * q * size0, * p1 = src1 + 2 * q * size1;
+        sn_32f * even = dst0 + q * size, * odd = dst1 + q * size;
         if (q < number - cut) {
             part_over(p0, size0, even, odd);
             part_over(p1, size1, even + size0, odd + size0);
@@ -65,8 +65,8 @@ static void part_wide(const float * src0, size_t size0, const float * src1, size
 
 enum { CHUNK = 1024 }; /* even elements of a chunk */
 
-static void part_narrow(const float * src0, size_t size0, const float * src1, size_t size1, size_t number, float * dst0,
-                        float * dst1)
+static void part_narrow(const sn_32f * src0, size_t size0, const sn_32f * src1, size_t size1, size_t number, sn_32f * dst0,
+                        sn_32f * dst1)
 {
     float even[CHUNK] SN_ALIGNED, odd[CHUNK] SN_ALIGNED;
     const size_t size = size0 + size1, step = CHUNK / size;
@@ -82,8 +82,8 @@ static void part_narrow(const float * src0, size_t size0, const float * src1, si
 static void shuffle_nhwc_32f(const struct sn_shuffle * p, size_t begin, size_t end)
 {
     const size_t size0 = p->srcC0 / 2, size1 = p->srcC1 / 2, size = size0 + size1, number = end - begin;
-    const float * src0 = p->src0 + begin * p->srcC0, * src1 = p->src1 + begin * p->srcC1;
-    float * dst0 = p->dst0 + begin * size, * dst1 = p->dst1 + begin * size;
+    const sn_32f * src0 = p->src0 + begin * p->srcC0, * src1 = p->src1 + begin * p->srcC1;
+    sn_32f * dst0 = p->dst0 + begin * size, * dst1 = p->dst1 + begin * size;
     if (size0 == 0 || size1 == 0)
         part(size0 ? src0 : src1, number * size, dst0, dst1);
     else if (2 * size <= V32F_N)
@@ -94,7 +94,7 @@ static void shuffle_nhwc_32f(const struct sn_shuffle * p, size_t begin, size_t e
 
 /* ---- NCHW: `number` pairs of planes of `size` elements, one after the other */
 
-static void part_small_planes(const float * src, size_t size, size_t number, float * even, float * odd)
+static void part_small_planes(const sn_32f * src, size_t size, size_t number, sn_32f * even, sn_32f * odd)
 {
     const size_t step = V32F_N / (2 * size); /* pairs of a vector */
     int32_t from[2][V32F_N];
@@ -104,7 +104,7 @@ static void part_small_planes(const float * src, size_t size, size_t number, flo
     const v32i evens = v_load_32i(from[0]), odds = v_load_32i(from[1]);
     for (size_t q = 0; q < number; q += step) {
         const size_t left = (number - q) * size;
-        const float * p = src + 2 * q * size;
+        const sn_32f * p = src + 2 * q * size;
         const v32f x = 2 * left >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, 2 * left);
         const v32f a = v_lookup_32f(x, evens), b = v_lookup_32f(x, odds);
         if (left >= V32F_N) {
@@ -118,7 +118,7 @@ static void part_small_planes(const float * src, size_t size, size_t number, flo
 }
 
 /* The first plane of each pair. What runs over the end of one is overwritten by the next. */
-static void every_second_plane(const float * src, size_t size, size_t number, float * dst)
+static void every_second_plane(const sn_32f * src, size_t size, size_t number, sn_32f * dst)
 {
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, size));
     for (size_t q = 0; q < number - cut; ++q)
@@ -127,7 +127,7 @@ static void every_second_plane(const float * src, size_t size, size_t number, fl
         concat_row_cut(src + 2 * q * size, size, dst + q * size);
 }
 
-static void part_planes(const float * src, size_t size, size_t number, float * even, float * odd)
+static void part_planes(const sn_32f * src, size_t size, size_t number, sn_32f * even, sn_32f * odd)
 {
     if (size == 1) {
         part(src, number, even, odd);

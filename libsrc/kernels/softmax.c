@@ -26,7 +26,7 @@ SN_INLINE v32f term(v32f v, v32f max) { return v_exp_nonpositive_32f(v_sub_32f(v
 /* ---- columns */
 
 /* w full vectors of columns. */
-SN_INLINE void full_columns(const float * src, size_t count, size_t stride, float * dst, int w)
+SN_INLINE void full_columns(const sn_32f * src, size_t count, size_t stride, sn_32f * dst, int w)
 {
     v32f max[4], sum[4];
     SN_UNROLL for (int j = 0; j < w; ++j) {
@@ -46,14 +46,14 @@ SN_INLINE void full_columns(const float * src, size_t count, size_t stride, floa
     SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_div_32f(v_set_32f(1), sum[j]);
     for (size_t c = 0; c < count; ++c) {
         SN_UNROLL for (int j = 0; j < w; ++j) {
-            float * p = dst + c * stride + j * V32F_N;
+            sn_32f * p = dst + c * stride + j * V32F_N;
             v_store_32f(p, v_mul_32f(v_load_32f(p), sum[j]));
         }
     }
 }
 
 /* The last n columns. */
-static void rest_of_columns(const float * src, size_t count, size_t stride, float * dst, size_t n)
+static void rest_of_columns(const sn_32f * src, size_t count, size_t stride, sn_32f * dst, size_t n)
 {
     v32f max = v_load_tail_32f(src, n), sum = v_zero_32f();
     for (size_t c = 1; c < count; ++c)
@@ -68,7 +68,7 @@ static void rest_of_columns(const float * src, size_t count, size_t stride, floa
         v_store_tail_32f(dst + c * stride, v_mul_32f(v_load_tail_32f(dst + c * stride, n), scale), n);
 }
 
-static void columns(const float * src, size_t count, size_t stride, size_t inner, float * dst)
+static void columns(const sn_32f * src, size_t count, size_t stride, size_t inner, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + 4 * V32F_N <= inner; i += 4 * V32F_N)
@@ -84,7 +84,7 @@ static void columns(const float * src, size_t count, size_t stride, size_t inner
 enum { GATHERED = 256 }; /* the largest count; the block has 16 KB with the widest vectors */
 
 /* Each store also writes beyond its columns; the next one, or the room at the end, takes that. */
-static void few_columns(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+static void few_columns(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     float block[GATHERED * V32F_N + V32F_N] SN_ALIGNED;
     const size_t together = V32F_N / inner;
@@ -106,7 +106,7 @@ static void few_columns(const float * src, size_t outer, size_t count, size_t in
 
 enum { TOGETHER = 4 * V32F_N };
 
-static void short_rows(const float * src, size_t outer, size_t count, float * dst)
+static void short_rows(const sn_32f * src, size_t outer, size_t count, sn_32f * dst)
 {
     float block[V32F_N * TOGETHER] SN_ALIGNED;
     for (size_t o = 0; o < outer; o += TOGETHER) {
@@ -127,7 +127,7 @@ static void short_rows(const float * src, size_t outer, size_t count, float * ds
  * unrolls the loops; or 0 for any row.
  */
 
-SN_INLINE v32f row_max(const float * src, size_t count, size_t whole)
+SN_INLINE v32f row_max(const sn_32f * src, size_t count, size_t whole)
 {
     v32f max = v_load_32f(src + count - V32F_N);
     if (whole) {
@@ -139,7 +139,7 @@ SN_INLINE v32f row_max(const float * src, size_t count, size_t whole)
     return max;
 }
 
-SN_INLINE v32f exp_of(v32f v, v32f max, float * dst)
+SN_INLINE v32f exp_of(v32f v, v32f max, sn_32f * dst)
 {
     const v32f e = term(v, max);
     v_store_32f(dst, e);
@@ -147,7 +147,7 @@ SN_INLINE v32f exp_of(v32f v, v32f max, float * dst)
 }
 
 /* Stores the exponentials; their sum, in pieces. */
-SN_INLINE v32f row_exp(const float * src, size_t count, size_t whole, float max, float * dst)
+SN_INLINE v32f row_exp(const sn_32f * src, size_t count, size_t whole, float max, sn_32f * dst)
 {
     static const float ones[32] = {[16] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     const v32f m = v_set_32f(max);
@@ -166,7 +166,7 @@ SN_INLINE v32f row_exp(const float * src, size_t count, size_t whole, float max,
     return sum;
 }
 
-SN_INLINE void row_scale(float * dst, size_t count, size_t whole, float scale)
+SN_INLINE void row_scale(sn_32f * dst, size_t count, size_t whole, float scale)
 {
     const v32f s = v_set_32f(scale);
     if (whole) {
@@ -174,7 +174,7 @@ SN_INLINE void row_scale(float * dst, size_t count, size_t whole, float scale)
             v_store_32f(dst + i * V32F_N, v_mul_32f(v_load_32f(dst + i * V32F_N), s));
         return;
     }
-    float * const end = dst + count - V32F_N;
+    sn_32f * const end = dst + count - V32F_N;
     const v32f last = v_mul_32f(v_load_32f(end), s);
     for (; dst < end; dst += V32F_N)
         v_store_32f(dst, v_mul_32f(v_load_32f(dst), s));
@@ -212,11 +212,11 @@ struct group {
 
 /* Each of three groups gets one of the passes, a row of one, then of the next, so that all units of the machine have work
  * and nobody waits for the end of a tree: 1.3 times as fast as one pass after the other. */
-SN_INLINE void three_passes(const float * src, float * dst, size_t count, size_t whole, struct group * a, struct group * b,
+SN_INLINE void three_passes(const sn_32f * src, sn_32f * dst, size_t count, size_t whole, struct group * a, struct group * b,
                             const struct group * c, v32f max[V32F_N], v32f sum[V32F_N])
 {
-    const float * max_src = src + a->first * count, * exp_src = src + b->first * count;
-    float * exp_dst = dst + b->first * count, * scaled = dst + c->first * count;
+    const sn_32f * max_src = src + a->first * count, * exp_src = src + b->first * count;
+    sn_32f * exp_dst = dst + b->first * count, * scaled = dst + c->first * count;
     const size_t na = a->rows, nb = b->rows, nc = c->rows, most = sn_max(na, sn_max(nb, nc));
     for (size_t i = 0; i < most; ++i) {
         if (i < na)
@@ -233,7 +233,7 @@ SN_INLINE void three_passes(const float * src, float * dst, size_t count, size_t
         v_store_32f(b->of, v_div_32f(v_set_32f(1), sum_each(sum)));
 }
 
-SN_INLINE void grouped_rows(const float * src, size_t outer, size_t count, size_t whole, float * dst)
+SN_INLINE void grouped_rows(const sn_32f * src, size_t outer, size_t count, size_t whole, sn_32f * dst)
 {
     struct group groups[3] = {{.rows = 0}};
     v32f max[V32F_N], sum[V32F_N];
@@ -248,14 +248,14 @@ SN_INLINE void grouped_rows(const float * src, size_t outer, size_t count, size_
 
 enum { LONG = 256 }; /* values of a row that is reduced by itself */
 
-static void long_row(const float * src, size_t count, float * dst)
+static void long_row(const sn_32f * src, size_t count, sn_32f * dst)
 {
     const float max = v_reduce_max_32f(row_max(src, count, 0));
     const float sum = v_reduce_add_32f(row_exp(src, count, 0, max, dst));
     row_scale(dst, count, 0, 1 / sum);
 }
 
-static void rows(const float * src, size_t outer, size_t count, float * dst)
+static void rows(const sn_32f * src, size_t outer, size_t count, sn_32f * dst)
 {
     if (count < V32F_N)
         short_rows(src, outer, count, dst);
@@ -272,7 +272,7 @@ static void rows(const float * src, size_t outer, size_t count, float * dst)
             long_row(src + o * count, count, dst + o * count);
 }
 
-static void softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+static void softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     if (count == 1)
         columns(src, 1, 0, outer * inner, dst);

@@ -43,7 +43,7 @@ struct part {
 };
 
 /* The part is a square of full vectors. */
-SN_INLINE void transpose_square(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+SN_INLINE void transpose_square(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                                 bool permuted_from, bool permuted_to)
 {
     v32f r[V32F_N];
@@ -56,7 +56,7 @@ SN_INLINE void transpose_square(const float * src, struct rows from, float * dst
 }
 
 /* The part fits into a square; rows of dst get `written` values, zeros after the `height` that there are. */
-SN_INLINE void transpose_rest(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+SN_INLINE void transpose_rest(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                               size_t written, bool permuted_from, bool permuted_to)
 {
     v32f r[V32F_N];
@@ -72,7 +72,7 @@ SN_INLINE void transpose_rest(const float * src, struct rows from, float * dst, 
 }
 
 /* Up to TRANSPOSE_TILE rows and columns. */
-SN_INLINE void transpose_tile(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+SN_INLINE void transpose_tile(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                               bool permuted_from, bool permuted_to)
 {
     if (p.height < V32F_N || p.width < V32F_N) {
@@ -98,7 +98,7 @@ SN_INLINE void transpose_tile(const float * src, struct rows from, float * dst, 
 /* The size of the next tile when `rest` remain: the last one is never narrower than a vector, if that can be. */
 static size_t transpose_tile_size(size_t rest) { return rest < TRANSPOSE_TILE + V32F_N ? rest : TRANSPOSE_TILE; }
 
-SN_INLINE void transpose_part(const float * src, struct rows from, float * dst, struct rows to, struct part p,
+SN_INLINE void transpose_part(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                               bool permuted_from, bool permuted_to)
 {
     for (size_t y = 0, height; y < p.height; y += height) {
@@ -112,7 +112,7 @@ SN_INLINE void transpose_part(const float * src, struct rows from, float * dst, 
 }
 
 /* dst[c * dstStride + r] = src[r * srcStride + c]. */
-static void transpose(const float * src, size_t srcStride, size_t rows, size_t columns, float * dst, size_t dstStride)
+static void transpose(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride)
 {
     const struct part whole = {0, rows, 0, columns};
     transpose_part(src, (struct rows){srcStride, 0, 0}, dst, (struct rows){dstStride, 0, 0}, whole, false, false);

@@ -21,15 +21,15 @@
 
 /* A tile in an image: rows top .. top + rows - 1 and columns alike lie inside. */
 struct tile {
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
     size_t stepY, stepX; /* between pixels of the image */
     size_t plane;        /* between coefficients */
     size_t top, rows, left, columns;
-    const float * bias;  /* of an output that is finished here */
-    const float * add;   /* what is added to it, lies as dst */
+    const sn_32f * bias; /* of an output that is finished here */
+    const sn_32f * add;  /* what is added to it, lies as dst */
     SimdConvolutionActivationType activation;
-    const float * param;
+    const sn_32f * param;
 };
 
 /* What a transform is given: m and r of F(m, r); whether the kernel is a row; careful: some of the tile lies outside, or
@@ -41,12 +41,12 @@ SN_INLINE bool is_inside(const struct tile * t, int y, int x)
     return (size_t)y - t->top < t->rows && (size_t)x - t->left < t->columns;
 }
 
-SN_INLINE v32f load_lanes(const float * p, size_t lanes, bool careful)
+SN_INLINE v32f load_lanes(const sn_32f * p, size_t lanes, bool careful)
 {
     return !careful || lanes == V32F_N ? v_load_32f(p) : v_load_tail_32f(p, lanes);
 }
 
-SN_INLINE void store_lanes(float * p, v32f v, size_t lanes, bool careful)
+SN_INLINE void store_lanes(sn_32f * p, v32f v, size_t lanes, bool careful)
 {
     if (!careful || lanes == V32F_N)
         v_store_32f(p, v);
@@ -59,7 +59,7 @@ SN_INLINE void input_rows(TRANSFORM_ARGUMENTS, int first, int count)
 {
     const int n = m + r - 1, rows = row ? 1 : n;
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
-    const float * src[WINOGRAD_SIDE];
+    const sn_32f * src[WINOGRAD_SIDE];
     SN_UNROLL for (int y = 0; y < rows; ++y) src[y] = t->src + (size_t)y * t->stepY;
     SN_UNROLL for (int x = 0; x < n; ++x)
     {
@@ -75,7 +75,7 @@ SN_INLINE void input_rows(TRANSFORM_ARGUMENTS, int first, int count)
             winograd_input(m, r, d, v);
         SN_UNROLL for (int i = 0; i < count; ++i) w[i][x] = v[first + i];
     }
-    float * dst = t->dst + (size_t)(first * n) * t->plane;
+    sn_32f * dst = t->dst + (size_t)(first * n) * t->plane;
     SN_UNROLL for (int i = 0; i < count; ++i)
     {
         v32f v[WINOGRAD_SIDE];
@@ -103,7 +103,7 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
     const v32f bias = finish ? v_load_32f(t->bias) : v_zero_32f();
     const struct limits limits = limits_of(t->activation, t->param);
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
-    const float * src[WINOGRAD_SIDE];
+    const sn_32f * src[WINOGRAD_SIDE];
     SN_UNROLL for (int y = 0; y < rows; ++y) src[y] = t->src + (size_t)(y * n) * t->plane;
     SN_UNROLL for (int x = 0; x < n; ++x)
     {
@@ -122,8 +122,8 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
     SN_UNROLL for (int i = 0; i < height; ++i)
     {
         v32f v[WINOGRAD_SIDE];
-        float * dst = t->dst + (size_t)i * t->stepY;
-        const float * add = join ? t->add + (size_t)i * t->stepY : NULL;
+        sn_32f * dst = t->dst + (size_t)i * t->stepY;
+        const sn_32f * add = join ? t->add + (size_t)i * t->stepY : NULL;
         winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
         {
@@ -189,7 +189,7 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
     for (int y = 0; y < m; ++y)
         SN_UNROLL for (int x = 0; x < m; ++x, part.dst += t->plane)
         {
-            const float * src = part.src + (size_t)y * part.stepY + (size_t)x * part.stepX;
+            const sn_32f * src = part.src + (size_t)y * part.stepY + (size_t)x * part.stepX;
             const bool outside = careful && !is_inside(&part, y, x);
             store_lanes(part.dst, outside ? v_zero_32f() : load_lanes(src, lanes, careful), lanes, careful);
         }
@@ -203,7 +203,8 @@ SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
 {
     (void)r, (void)row;
     const size_t n = (size_t)m + 1, M = (size_t)m, plane = t->plane;
-    const float * even = t->src, * odd = even + n * n * plane, * rows = odd + n * M * plane, * copies = rows + M * n * plane;
+    const sn_32f * even = t->src, * odd = even + n * n * plane;
+    const sn_32f * rows = odd + n * M * plane, * copies = rows + M * n * plane;
     v32f w[4][WINOGRAD_SIDE], y[4][WINOGRAD_SIDE];
     SN_UNROLL for (int x = 0; x <= m; ++x, even += plane)
     {
@@ -335,7 +336,7 @@ static void activate_tile(const struct sn_winograd_output_32f * job, const struc
     for (size_t y = 0; y < t->rows; ++y)
         for (size_t x = 0; x < t->columns; ++x)
             for (size_t c = 0; c < job->channels; c += V32F_N) {
-                float * to = t->dst + y * t->stepY + x * t->stepX + c;
+                sn_32f * to = t->dst + y * t->stepY + x * t->stepX + c;
                 const size_t lanes = sn_min(job->channels - c, V32F_N);
                 const v32f slope = job->slope ? v_load_32f(job->slope + c) : p0;
                 store_lanes(to, activate_32f(load_lanes(to, lanes, true), job->activation, slope, p0, p1), lanes, true);
@@ -372,11 +373,11 @@ enum {
 static size_t tiles_of_strip(struct sn_winograd_size s) { return SOME * ROWS / sn_winograd_rows(s); }
 
 /* Pixels of a strip from rows of the image, one for each lane or NULL; those before and behind `count` are 0. */
-static void strip_of_rows(const float * const * from, size_t before, size_t count, size_t columns, float * strip)
+static void strip_of_rows(const sn_32f * const * from, size_t before, size_t count, size_t columns, sn_32f * strip)
 {
     v32f r[V32F_N];
     memset(strip, 0, before * V32F_N * sizeof(float));
-    float * to = strip + before * V32F_N;
+    sn_32f * to = strip + before * V32F_N;
     for (size_t x = 0; x < count; x += V32F_N, to += V32F_N * V32F_N) {
         const size_t some = sn_min(count - x, V32F_N);
         SN_UNROLL for (size_t i = 0; i < V32F_N; ++i)
@@ -394,7 +395,7 @@ static void strip_of_rows(const float * const * from, size_t before, size_t coun
 }
 
 /* The way back. */
-static void rows_of_strip(const float * strip, size_t columns, float * const * to)
+static void rows_of_strip(const sn_32f * strip, size_t columns, sn_32f * const * to)
 {
     v32f r[V32F_N];
     for (size_t x = 0; x < columns; x += V32F_N, strip += V32F_N * V32F_N) {
@@ -420,7 +421,7 @@ static void lanes_of(size_t first, size_t count, size_t tilesY, size_t block, st
 }
 
 /* One plane of `tiles` tiles of the lanes, to where rows of tiles lie. More than a vector of them are a square. */
-static void plane_to_rows(const float * pixels, size_t count, size_t tiles, float * dst, size_t tilesX)
+static void plane_to_rows(const sn_32f * pixels, size_t count, size_t tiles, sn_32f * dst, size_t tilesX)
 {
     if (tiles < V32F_N) {
         planes_to_lanes(pixels, V32F_N, tiles, count, dst, tiles, tiles);
@@ -434,7 +435,7 @@ static void plane_to_rows(const float * pixels, size_t count, size_t tiles, floa
             v_store_32f(dst + i * tilesX, r[i]);
 }
 
-static void plane_of_rows(const float * src, size_t tilesX, size_t count, size_t tiles, float * pixels)
+static void plane_of_rows(const sn_32f * src, size_t tilesX, size_t count, size_t tiles, sn_32f * pixels)
 {
     if (tiles < V32F_N) {
         lanes_to_planes(src, tiles, count, pixels, V32F_N, tiles, tiles);
@@ -448,7 +449,7 @@ static void plane_of_rows(const float * src, size_t tilesX, size_t count, size_t
 
 /* The strip of tiles first .. first + tiles - 1 of `count` lanes: as many rows as a tile has. */
 static void strip_of_image(const struct sn_winograd_input_32f * job, const struct lane * lane, size_t count, size_t first,
-                           size_t tiles, float * strip)
+                           size_t tiles, sn_32f * strip)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = tiles * s.blockX + s.kernelX - 1;
@@ -456,7 +457,7 @@ static void strip_of_image(const struct sn_winograd_input_32f * job, const struc
     const size_t there = inside(first * s.blockX, job->padX, columns, job->width, &before);
     const size_t x = first * s.blockX + before - job->padX;
     for (size_t i = 0; i < rows; ++i) {
-        const float * from[V32F_N] = {NULL};
+        const sn_32f * from[V32F_N] = {NULL};
         for (size_t l = 0; l < count && there; ++l) {
             const size_t y = lane[l].y + i - job->padY; /* wraps above the image */
             if (y < job->height)
@@ -467,12 +468,12 @@ static void strip_of_image(const struct sn_winograd_input_32f * job, const struc
 }
 
 static void image_of_strip(const struct sn_winograd_output_32f * job, const struct lane * lane, size_t count, size_t first,
-                           size_t tiles, const float * strip)
+                           size_t tiles, const sn_32f * strip)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t columns = tiles * s.blockX, x = first * s.blockX;
     for (size_t i = 0; i < s.blockY; ++i) {
-        float * to[V32F_N] = {NULL};
+        sn_32f * to[V32F_N] = {NULL};
         for (size_t l = 0; l < count; ++l)
             if (lane[l].y + i < job->height)
                 to[l] = job->dst + (lane[l].channel * job->height + lane[l].y + i) * job->width + x;
@@ -482,7 +483,7 @@ static void image_of_strip(const struct sn_winograd_output_32f * job, const stru
 
 /* Tiles first .. first + tiles - 1 of `count` rows of tiles from `row` on; dst is that of the first. */
 static void input_block(const struct sn_winograd_input_32f * job, size_t row, size_t count, size_t first, size_t tiles,
-                        float * dst)
+                        sn_32f * dst)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     float strip[STRIP] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
@@ -502,7 +503,7 @@ static void input_block(const struct sn_winograd_input_32f * job, size_t row, si
 }
 
 static void output_block(const struct sn_winograd_output_32f * job, size_t row, size_t count, size_t first, size_t tiles,
-                         const float * src)
+                         const sn_32f * src)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     float strip[STRIP] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
@@ -553,7 +554,8 @@ static void output_planes(const struct sn_winograd_output_32f * job)
 enum { FILTERS = 4 * V32F_N, TAPS = 9 };
 
 /* `lanes` filters; src has its taps `step` floats apart. */
-SN_INLINE void filter_lanes(const float * src, size_t step, float * dst, size_t plane, size_t lanes, int m, int r, bool row)
+SN_INLINE void filter_lanes(const sn_32f * src, size_t step, sn_32f * dst, size_t plane, size_t lanes, int m, int r,
+                            bool row)
 {
     const int n = m + r - 1, rows = row ? 1 : n, taps = row ? 1 : r;
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
@@ -580,7 +582,7 @@ SN_INLINE void filter_lanes(const float * src, size_t step, float * dst, size_t 
 }
 
 /* The same for stride 2, see core/winograd.h. */
-SN_INLINE void strided_filter_lanes(const float * src, size_t step, float * dst, size_t plane, size_t lanes, int m)
+SN_INLINE void strided_filter_lanes(const sn_32f * src, size_t step, sn_32f * dst, size_t plane, size_t lanes, int m)
 {
     v32f g[3][3], w[3][WINOGRAD_SIDE], u[WINOGRAD_SIDE];
     SN_UNROLL for (int k = 0; k < TAPS; ++k) g[k % 3][k / 3] = load_lanes(src + (size_t)k * step, lanes, true);
@@ -603,7 +605,7 @@ SN_INLINE void strided_filter_lanes(const float * src, size_t step, float * dst,
 }
 
 /* Taps of up to FILTERS filters that lie together, to planes. More taps than lanes are taken in parts that may overlap. */
-static void spread_taps(const float * src, size_t taps, size_t count, float * planes)
+static void spread_taps(const sn_32f * src, size_t taps, size_t count, sn_32f * planes)
 {
     if (taps <= V32F_N) {
         lanes_to_planes(src, taps, count, planes, FILTERS, taps, taps);
@@ -619,13 +621,13 @@ SN_INLINE void filter_range(const struct sn_winograd_filter_32f * job, int m, in
 {
     const size_t taps = (size_t)(row ? r : r * r);
     float planes[TAPS * FILTERS] SN_ALIGNED;
-    float * dst = job->dst;
+    sn_32f * dst = job->dst;
     for (size_t i = job->begin, count; i < job->end; i += count, dst += count) {
         count = sn_min(job->end - i, FILTERS);
         if (!job->trans)
             spread_taps(job->src + i * taps, taps, count, planes);
         for (size_t j = 0; j < count; j += V32F_N) {
-            const float * src = job->trans ? job->src + i + j : planes + j;
+            const sn_32f * src = job->trans ? job->src + i + j : planes + j;
             const size_t step = job->trans ? job->size : FILTERS, lanes = sn_min(count - j, V32F_N);
             if (strided)
                 strided_filter_lanes(src, step, dst + j, job->plane, lanes, m);

@@ -10,7 +10,7 @@
 #include "core/threads.h"
 #include "ops/pieces.h"
 
-static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const float * src, size_t channels, float * dst)
+static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const sn_32f * src, size_t channels, sn_32f * dst)
 {
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
     const bool nhwc = l->format == SimdTensorFormatNhwc;
@@ -110,7 +110,7 @@ struct planes {
     struct cut cut;
     size_t half; /* FUSED_4: where the second result begins, and its values */
     float s, t;
-    float * copy; /* FUSED_9: the second result, or NULL */
+    sn_32f * copy; /* FUSED_9: the second result, or NULL */
     sn_channelwise_rows_fn kernel;
     sn_concat_32f_fn concat;
 };
@@ -173,7 +173,7 @@ static void fused_9_planes(const struct sn_table * table, const struct sn_channe
 struct join {
     struct sn_channelwise_rows half[2];
     size_t pixels, step; /* of the image, and of a unit */
-    float * dst, * copy; /* as the kernel takes them */
+    sn_32f * dst, * copy; /* as the kernel takes them */
     sn_channelwise_joined_fn kernel;
 };
 

@@ -24,7 +24,7 @@ static void base_pack(const struct sn_convolution_dot * c, const void * weight)
 static void base_forward(const struct sn_convolution_dot * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
 {
     (void)work;
-    const float * params = c->slope ? c->slope : c->param;
+    const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
         c->table->convolution_16b(&c->p, c->weight, c->start, params, src + b * c->srcBytes, dst + b * c->dstBytes);
 }
@@ -59,12 +59,12 @@ bool sn_convolution_16b_plan(struct sn_convolution_dot * c)
     return sn_convolution_dot_plan(c);
 }
 
-bool sn_convolution_16b_set(struct sn_convolution_dot * c, const float * weight, const float * bias, const float * params)
+bool sn_convolution_16b_set(struct sn_convolution_dot * c, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     /* The plan that will be, so that without memory the one that is stays; beside it the weights, rounded. */
     struct sn_convolution_dot next = *c;
     size_t bytes;
-    uint16_t * small = NULL;
+    sn_16b * small = NULL;
     next.held = NULL;
     if (sn_product(&bytes, c->weightCount, sizeof(*small)))
         small = sn_allocate(sn_max(bytes, 1), SN_ALIGN);
@@ -75,7 +75,7 @@ bool sn_convolution_16b_set(struct sn_convolution_dot * c, const float * weight,
     for (size_t i = 0; i < c->weightCount; ++i)
         small[i] = sn_32f_to_16b(weight[i]);
     if (c->p.dstC) { /* of any number of groups */
-        float * start = next.start;
+        sn_32f * start = next.start;
         sn_convolution_dot_params(&next, params);
         for (size_t o = 0; bias && o < c->p.dstC; ++o)
             start[sn_dot_spread(&next, o)] = bias[o];

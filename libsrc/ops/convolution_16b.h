@@ -11,7 +11,8 @@ extern const struct sn_convolution_dot_way sn_convolution_16b_base, sn_convoluti
 bool sn_convolution_16b_plan(struct sn_convolution_dot * c);
 
 /* Takes in weights, bias (may be NULL) and parameters; false without memory, and then the plan is as before. */
-bool sn_convolution_16b_set(struct sn_convolution_dot * c, const float * weight, const float * bias, const float * params);
+bool sn_convolution_16b_set(struct sn_convolution_dot * c, const sn_32f * weight, const sn_32f * bias,
+                            const sn_32f * params);
 
 /* The results of channels from `first` of the spread arrays on. */
 struct sn_result_16b sn_result_16b_of(const struct sn_convolution_dot * c, size_t first);

@@ -26,7 +26,7 @@ static bool plan(struct sn_convolution_dot * c)
     if (!sn_product(&c->weightBytes, p->kernelY, p->kernelX, c->channels, sizeof(float)) ||
         !sn_dot_band_plan(c, sizeof(float), SN_READS_COPY, p->dstC * c->dstElement) ||
         !sn_product(&floats, p->dstT == SimdTensorData16b, c->band.rows, p->dstW, p->dstC, sizeof(float)) ||
-        !sn_product(&lines, (c->band.rows - 1) * line_step(c) + p->kernelY, sizeof(float *)))
+        !sn_product(&lines, (c->band.rows - 1) * line_step(c) + p->kernelY, sizeof(sn_32f *)))
         return false;
     results = sn_align(c->workBytes - c->bandBytes, SN_ALIGN);
     c->roundBytes = results + sn_align(floats, SN_ALIGN);
@@ -39,20 +39,20 @@ static void pack(const struct sn_convolution_dot * c, const void * weight)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t lanes = c->table->alignment / sizeof(float), taps = p->kernelY * p->kernelX;
-    float * packed = c->weight;
+    sn_32f * packed = c->weight;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t t = 0; t < taps; ++t)
             packed[(o / lanes * taps + t) * lanes + o % lanes] =
-                sn_16b_to_32f(((const uint16_t *)weight)[sn_weight_at(p, o, 0, 0, t)]);
+                sn_16b_to_32f(((const sn_16b *)weight)[sn_weight_at(p, o, 0, 0, t)]);
 }
 
-static void find_lines(const struct sn_convolution_dot * c, const uint8_t * lines, size_t rows, const float ** line)
+static void find_lines(const struct sn_convolution_dot * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
 {
     const SimdConvolutionParameters * p = &c->p;
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             line[y * line_step(c) + ky] =
-                (const float *)(const void *)(lines + (y * c->band.strideY + ky * p->dilationY) * c->band.line);
+                (const sn_32f *)(const void *)(lines + (y * c->band.strideY + ky * p->dilationY) * c->band.line);
 }
 
 static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
@@ -61,10 +61,10 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
     const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_result_16b r = sn_result_16b_of(c, 0);
-    const float ** line = (const float **)(void *)(work + c->roundBytes);
+    const sn_32f ** line = (const sn_32f **)(void *)(work + c->roundBytes);
     size_t step;
     uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, dst, &step);
-    float * floats = (float *)(void *)(r.narrow ? work + c->resultBytes : to);
+    sn_32f * floats = (sn_32f *)(void *)(r.narrow ? work + c->resultBytes : to);
     find_lines(c, lines, rows, line);
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = c->band.columns,
         .srcPixel = c->band.pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = c->band.strideX,

@@ -31,28 +31,28 @@ bool sn_base_plan(struct sn_convolution_32f * c)
     return sn_product(&c->weightSize, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX);
 }
 
-void sn_base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+void sn_base_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     (void)segment;
     memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
-void sn_base_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+void sn_base_spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
 
-static void base_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                             float * dst)
+static void base_forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                             sn_32f * dst)
 {
     (void)work;
-    const float * params = c->slope ? c->slope : c->param;
+    const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
         c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, add ? add + b * c->dstSize : NULL,
                                   dst + b * c->dstSize);
 }
 
-static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void base_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     base_forward_add(c, src, work, NULL, dst);
 }
@@ -122,15 +122,15 @@ static bool allocate(struct sn_convolution_32f * c)
         return false;
     c->heldSize = size;
     c->segment = c->held;
-    c->weight = (float *)c->held + offsets;
+    c->weight = (sn_32f *)c->held + offsets;
     c->bias = c->weight + c->weightSize;
     c->slope = has_slope(c) ? c->bias + c->channels : NULL;
     return true;
 }
 
-bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params)
+bool sn_convolution_32f_set(struct sn_convolution_32f * c, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
-    float * turned = NULL;
+    sn_32f * turned = NULL;
     if (c->turn && c->weightSize && !(turned = c->turn(c, weight)))
         return false;
     if (!c->held && !allocate(c)) {
@@ -141,11 +141,11 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight,
     if (c->p.dstC == 0) /* of any number of groups */
         return true;
     if (c->weightSize)
-        c->way->pack(c, turned ? turned : weight, (float *)c->weight, (size_t *)c->segment);
+        c->way->pack(c, turned ? turned : weight, (sn_32f *)c->weight, (size_t *)c->segment);
     sn_free(turned);
     if (bias)
-        c->way->spread(c, bias, (float *)c->bias);
-    float * slope = (float *)c->slope;
+        c->way->spread(c, bias, (sn_32f *)c->bias);
+    sn_32f * slope = (sn_32f *)c->slope;
     if (c->p.activation == SimdConvolutionActivationPrelu)
         c->way->spread(c, params, slope);
     else if (slope)
@@ -167,7 +167,7 @@ double sn_convolution_32f_cost(const struct sn_convolution_32f * c)
                                sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
 }
 
-void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     c->way->forward(c, src, work, dst);
 }

@@ -25,18 +25,18 @@ struct sn_convolution_32f_way {
     bool (*plan)(struct sn_convolution_32f * c);
 
     /* Writes weightSize floats from the caller's weights, which are not NULL, and `segments` offsets. */
-    void (*pack)(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment);
+    void (*pack)(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment);
 
     /* Copies an array of one float per output channel to where it wants it among `channels` floats, which are zero. */
-    void (*spread)(const struct sn_convolution_32f * c, const float * values, float * spread);
+    void (*spread)(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread);
 
     /* Computes all images. work: workSize floats, aligned to SN_ALIGN. */
-    void (*forward)(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+    void (*forward)(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst);
 
     /* The same; add is NULL, or what is added before the activation, and lies as dst. NULL where a pass over the result, by
      * ops/convolution_32f_add.c, has to do. */
-    void (*forward_add)(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                        float * dst);
+    void (*forward_add)(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                        sn_32f * dst);
 };
 
 /* The loops of the formula, weights and parameters as the caller gave them; `base` has no other. A deconvolution has all of
@@ -44,8 +44,8 @@ struct sn_convolution_32f_way {
 extern const struct sn_convolution_32f_way sn_convolution_32f_base;
 bool sn_base_takes(const struct sn_convolution_32f * c);
 bool sn_base_plan(struct sn_convolution_32f * c);
-void sn_base_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment);
-void sn_base_spread(const struct sn_convolution_32f * c, const float * values, float * spread);
+void sn_base_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment);
+void sn_base_spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread);
 
 /* In order of preference, the last takes everything. */
 extern const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced, sn_convolution_32f_depthwise_nhwc,
@@ -75,7 +75,7 @@ struct sn_convolution_32f {
     bool few;                  /* the direct ways leave the sums to those of ops/convolution_32f_few.c */
     /* Of a deconvolution computed as a convolution, whose weights come as the former has them: turns them into an array of
      * its own, NULL without memory. Else NULL. */
-    float * (*turn)(const struct sn_convolution_32f * c, const float * weight);
+    sn_32f * (*turn)(const struct sn_convolution_32f * c, const sn_32f * weight);
 
     size_t srcSize, dstSize;   /* floats of one image */
     size_t weightSize;         /* floats of the packed weights */
@@ -86,9 +86,9 @@ struct sn_convolution_32f {
     void * held;               /* everything that SetParams gave, heldSize floats; NULL before */
     size_t heldSize;
     const size_t * segment;    /* in held, as the next three */
-    const float * weight;
-    const float * bias;        /* `channels` floats */
-    const float * slope;       /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
+    const sn_32f * weight;
+    const sn_32f * bias;       /* `channels` floats */
+    const sn_32f * slope;      /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
     float param[2];            /* of the other activations */
 
     /* What the algorithms plan for themselves. */
@@ -127,12 +127,12 @@ bool sn_split_plan(struct sn_convolution_32f * c, size_t planes);
 size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky, size_t kx);
 
 /* Copies what output rows row .. row + rows - 1 need of one plane of the image. */
-void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to);
+void sn_split_copy(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t rows, sn_32f * to);
 
 /* Packs weights [kernelY][kernelX][channels] as struct sn_depthwise_nhwc_32f wants them, but for the end of the last
  * vector. */
-void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
-                            float * packed);
+void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const sn_32f * weight,
+                            sn_32f * packed);
 
 /* The number of floats in the `params` of an activation. */
 size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels);
@@ -140,13 +140,13 @@ size_t sn_activation_params(SimdConvolutionActivationType activation, size_t cha
 /* Some output rows of a direct NHWC convolution: where their input lies (a stride is in the steps), and where they go. */
 struct sn_nhwc_rows {
     size_t rows, columns;     /* 0 columns: all */
-    const float * src;
+    const sn_32f * src;
     size_t srcLine, srcPixel; /* floats between the inputs of neighbouring outputs */
-    float * dst;
+    sn_32f * dst;
     size_t dstLine, dstPixel;
-    const float * add;        /* NULL, or what is added before the activation; lies as dst */
+    const sn_32f * add;       /* NULL, or what is added before the activation; lies as dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
-    const float * ahead;      /* NULL, or so many floats that will be wanted next: they are fetched meanwhile */
+    const sn_32f * ahead;     /* NULL, or so many floats that will be wanted next: they are fetched meanwhile */
     size_t aheadSize;
 };
 
@@ -158,29 +158,30 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
 
 /* Sets the source of r, for r->rows output rows from `row` on of the image src, by a band in `work` where c->band has one.
  * r->rows is not more than c->band.rows. Not with c->edges. */
-void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work,
+void sn_nhwc_source(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
                     struct sn_nhwc_rows * r);
 
 /* Both: sets the source and computes. */
-void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r);
+void sn_nhwc_band(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work, struct sn_nhwc_rows r);
 
 /* Few outputs: computes r->rows rows of an NHWC convolution; in NCHW those of group g, from the band's first plane at
  * src. */
 void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
-void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const float * src, size_t rows, float * dst);
+void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, size_t rows, sn_32f * dst);
 
 /* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set. No error,
  * SN_ERROR_VALUE: a size is too large, or SN_ERROR_MEMORY: there is none for tables. */
 enum sn_error_kind sn_convolution_32f_plan(struct sn_convolution_32f * c);
 
 /* Takes in weights, bias (may be NULL) and parameters; false without memory, and then the plan is as before. */
-bool sn_convolution_32f_set(struct sn_convolution_32f * c, const float * weight, const float * bias, const float * params);
+bool sn_convolution_32f_set(struct sn_convolution_32f * c, const sn_32f * weight, const sn_32f * bias,
+                            const sn_32f * params);
 
-void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst);
+void sn_convolution_32f_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst);
 
 /* The same with what is added before the activation, which lies as dst. */
-void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                                    float * dst);
+void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work,
+                                    const sn_32f * add, sn_32f * dst);
 
 /* The floats that it holds: what it was given, and the tables of a deconvolution; 0 before. */
 size_t sn_convolution_32f_held(const struct sn_convolution_32f * c);

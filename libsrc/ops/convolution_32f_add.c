@@ -25,7 +25,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 }
 
 /* Rows are lines of planes, or pixels, which have a slope for each channel, or lines of pixels. */
-static void join(const struct sn_convolution_32f * c, const float * add, float * dst)
+static void join(const struct sn_convolution_32f * c, const sn_32f * add, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const bool byRow = p->srcF == SimdTensorFormatNchw, pixels = !byRow && p->activation == SimdConvolutionActivationPrelu;
@@ -37,8 +37,8 @@ static void join(const struct sn_convolution_32f * c, const float * add, float *
         .cost = sn_cost_of_bytes(12 * (double)all), .least = sn_items_per_piece(columns)});
 }
 
-void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                                    float * dst)
+void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work,
+                                    const sn_32f * add, sn_32f * dst)
 {
     if (c->way->forward_add) {
         c->way->forward_add(c, src, work, add, dst);

@@ -66,31 +66,31 @@ static bool plan(struct sn_convolution_32f * c)
     return sn_product(&c->workSize, c->workSize + c->converted + result, 1);
 }
 
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     sn_convolution_32f_nhwc.pack(c, weight, packed, segment);
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     sn_convolution_32f_nhwc.spread(c, values, spread);
 }
 
 
 /* Some output rows of one image, some panels of them. */
-static void compute_band(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                         const float * add, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, const struct sn_share * s, const sn_32f * src, sn_32f * work,
+                         const sn_32f * add, sn_32f * dst)
 {
     const size_t row = s->line, rows = s->lines;
     const SimdConvolutionParameters * p = &c->p;
     const size_t step = c->table->gemm_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
-    float * lines = work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
+    sn_32f * lines = work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
     /* The first line that is needed, and the one behind the last. */
     const size_t at = row * p->strideY, used = sn_used(rows, p->strideY, p->kernelY, p->dilationY);
     const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
     const size_t end = sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin);
-    const float * image = lines - begin * p->srcW * p->srcC;
-    c->table->convert_image_32f(p->srcC, srcPixels, src, SimdTensorFormatNchw, (float *)image, SimdTensorFormatNhwc,
+    const sn_32f * image = lines - begin * p->srcW * p->srcC;
+    c->table->convert_image_32f(p->srcC, srcPixels, src, SimdTensorFormatNchw, (sn_32f *)image, SimdTensorFormatNhwc,
                                 begin * p->srcW, end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!c->edges)
@@ -115,9 +115,9 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
 
 struct job {
     const struct sn_convolution_32f * c;
-    const float * src;
-    const float * add; /* lies as dst, or NULL */
-    float * dst;
+    const sn_32f * src;
+    const sn_32f * add; /* lies as dst, or NULL */
+    sn_32f * dst;
     struct sn_shares shares;
 };
 
@@ -133,8 +133,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                        float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                        sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -146,7 +146,7 @@ static void forward_add(const struct sn_convolution_32f * c, const float * src, 
         .workBytes = c->workSize * sizeof(float)});
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     forward_add(c, src, work, NULL, dst);
 }

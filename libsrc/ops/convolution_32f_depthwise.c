@@ -21,11 +21,11 @@ static bool depthwise(const struct sn_convolution_32f * c, SimdTensorFormatType 
 
 struct job {
     const struct sn_convolution_32f * c;
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
 };
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->p.dstC * sizeof(float));
 }
@@ -69,8 +69,8 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
            sn_product(&c->weightSize, c->depth, c->channels);
 }
 
-void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const float * weight,
-                            float * packed)
+void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t channels, const sn_32f * weight,
+                            sn_32f * packed)
 {
     const size_t lanes = table->alignment / sizeof(float);
     for (size_t c = 0; c < channels; c += lanes)
@@ -78,15 +78,15 @@ void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t c
             memcpy(packed, weight + k * channels + c, sn_min(channels - c, lanes) * sizeof(float));
 }
 
-static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void nhwc_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     (void)segment;
     sn_depthwise_nhwc_pack(c->table, c->depth, c->p.dstC, weight, packed);
 }
 
 /* Sets the lines that d->rows output rows from `row` on need; NULL are those outside the image. */
-static void find_lines(const struct sn_convolution_32f * c, const float * src, size_t row,
-                       const struct sn_depthwise_nhwc_32f * d, const float ** line)
+static void find_lines(const struct sn_convolution_32f * c, const sn_32f * src, size_t row,
+                       const struct sn_depthwise_nhwc_32f * d, const sn_32f ** line)
 {
     const SimdConvolutionParameters * p = &c->p;
     for (size_t y = 0; y < d->rows; ++y)
@@ -153,7 +153,7 @@ static void nhwc_run(const void * argument, void * work, size_t begin, size_t en
     }
 }
 
-static void nhwc_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void nhwc_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct job job = {c, src, dst};
     sn_parallel_for(&(struct sn_parallel){.run = nhwc_run, .job = &job, .units = c->batch * nhwc_shares(c).each,
@@ -217,7 +217,7 @@ static bool converted_plan(struct sn_convolution_32f * c)
     return sn_product(&c->workSize, c->workSize + c->converted + result, 1);
 }
 
-static void converted_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void converted_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     (void)segment;
     const size_t lanes = sn_lanes(c);
@@ -227,18 +227,18 @@ static void converted_pack(const struct sn_convolution_32f * c, const float * we
 }
 
 /* Output rows row .. row + d->rows - 1 of the channels of d, the first of which are the planes src and dst. */
-static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const float * src,
-                           size_t row, float * work, float * dst)
+static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src,
+                           size_t row, sn_32f * work, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
-    const float ** line = (const float **)(void *)work;
-    float * lines = work + sn_align(c->band.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
-    float * result = lines + c->converted;
+    const sn_32f ** line = (const sn_32f **)(void *)work;
+    sn_32f * lines = work + sn_align(c->band.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
+    sn_32f * result = lines + c->converted;
     /* The first line that is needed, and the one behind the last. */
     const size_t at = row * p->strideY, used = sn_used(d.rows, p->strideY, p->kernelY, p->dilationY);
     const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
     const size_t end = sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin);
-    float * image = lines - begin * p->srcW * d.srcPixel;
+    sn_32f * image = lines - begin * p->srcW * d.srcPixel;
     if (sliced(c)) {
         const struct sn_lines_32f pixels = {.src = src + begin * p->srcW * p->srcC, .srcStep = p->srcC, .stride = 1,
             .dst = lines, .dstStep = d.srcPixel, .lines = (end - begin) * p->srcW, .inside = d.channels, .size = d.channels};
@@ -266,8 +266,8 @@ static void converted_run(const void * argument, void * work, size_t begin, size
     for (size_t i = begin; i < end; ++i) {
         const size_t first = i % vectors * c->band.pixel, count = sn_min(c->band.pixel, p->dstC - first);
         const size_t srcStep = sliced(c) ? 1 : p->srcH * p->srcW, dstStep = sliced(c) ? 1 : p->dstH * p->dstW;
-        const float * src = job->src + i / vectors * c->srcSize + first * srcStep;
-        float * dst = job->dst + i / vectors * c->dstSize + first * dstStep;
+        const sn_32f * src = job->src + i / vectors * c->srcSize + first * srcStep;
+        sn_32f * dst = job->dst + i / vectors * c->dstSize + first * dstStep;
         struct sn_depthwise_nhwc_32f d = nhwc_job(c, first, count, count);
         if (sliced(c))
             d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
@@ -278,7 +278,7 @@ static void converted_run(const void * argument, void * work, size_t begin, size
     }
 }
 
-static void converted_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void converted_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct job job = {c, src, dst};
     sn_parallel_for(&(struct sn_parallel){.run = converted_run, .job = &job,
@@ -310,14 +310,15 @@ static bool nchw_plan(struct sn_convolution_32f * c)
     return sn_split_plan(c, 1) && sn_product(&c->weightSize, c->depth, p->dstC);
 }
 
-static void nchw_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void nchw_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     for (size_t kx = 0; kx < c->p.kernelX; ++kx)
         segment[kx] = sn_split_tap(c, 0, 0, kx);
     memcpy(packed, weight, c->weightSize * sizeof(float));
 }
 
-static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, const float * src, float * work, float * dst)
+static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, const sn_32f * src, sn_32f * work,
+                         sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = c->band.strideY * c->band.line,
@@ -342,7 +343,7 @@ static void nchw_run(const void * argument, void * work, size_t begin, size_t en
         nchw_channel(job->c, i % p->dstC, job->src + i * p->srcH * p->srcW, work, job->dst + i * p->dstH * p->dstW);
 }
 
-static void nchw_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void nchw_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct job job = {c, src, dst};
     sn_parallel_for(&(struct sn_parallel){.run = nchw_run, .job = &job,

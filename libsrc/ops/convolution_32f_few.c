@@ -54,7 +54,7 @@ static bool nhwc_plan(struct sn_convolution_32f * c)
     return sn_product(&c->weightSize, c->depth, padded(c));
 }
 
-static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void nhwc_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     sn_nhwc_segments(c, segment);
     for (size_t o = 0; o < c->p.dstC; ++o)
@@ -62,7 +62,7 @@ static void nhwc_pack(const struct sn_convolution_32f * c, const float * weight,
             *packed++ = weight[k * c->p.dstC + o];
 }
 
-static void nhwc_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void nhwc_spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     for (size_t i = 0; i < c->channels; ++i)
         spread[i] = i % padded(c) < c->p.dstC ? values[i % padded(c)] : 0;
@@ -81,7 +81,7 @@ void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows 
     c->table->few_nhwc_32f(&gemm);
 }
 
-static void nhwc_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void nhwc_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     sn_convolution_32f_nhwc.forward(c, src, work, dst);
 }
@@ -99,17 +99,17 @@ static bool nchw_plan(struct sn_convolution_32f * c)
     return sn_nchw_plan(c);
 }
 
-static void nchw_pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void nchw_pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     sn_convolution_32f_nchw.pack(c, weight, packed, segment);
 }
 
-static void nchw_spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void nchw_spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
 
-void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const float * src, size_t rows, float * dst)
+void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, size_t rows, sn_32f * dst)
 {
     const size_t first = g * outputs(c);
     struct sn_few_nchw_32f f = {.src = src, .offset = c->segment, .depth = c->depth, .weight = c->weight + first * c->step,
@@ -124,7 +124,7 @@ void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const float * sr
     c->table->few_nchw_32f(&f);
 }
 
-static void nchw_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void nchw_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     sn_convolution_32f_nchw.forward(c, src, work, dst);
 }

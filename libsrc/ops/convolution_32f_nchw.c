@@ -55,8 +55,8 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
  * A phase of the lines: columns phase, phase + stride ... of the padded image, of which `src` is the first line without
  * padding.
  */
-static void copy_phase(const struct sn_convolution_32f * c, const float * src, size_t step, size_t lines, size_t phase,
-                       float * to)
+static void copy_phase(const struct sn_convolution_32f * c, const sn_32f * src, size_t step, size_t lines, size_t phase,
+                       sn_32f * to)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t run = c->band.run, stride = p->strideX;
@@ -68,7 +68,7 @@ static void copy_phase(const struct sn_convolution_32f * c, const float * src, s
     c->table->lines_32f(&job);
 }
 
-void sn_split_copy(const struct sn_convolution_32f * c, const float * src, size_t row, size_t rows, float * to)
+void sn_split_copy(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t rows, sn_32f * to)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_band * band = &c->band;
@@ -138,7 +138,7 @@ static bool plan(struct sn_convolution_32f * c)
     return true;
 }
 
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
     for (size_t i = 0; i < inputs(c); ++i)
@@ -149,7 +149,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
         memcpy(packed + o * c->step, weight + o * c->depth, c->depth * sizeof(float));
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
@@ -178,11 +178,11 @@ static size_t cut(const struct sn_convolution_32f * c, size_t first, size_t coun
 
 /* One band of a group, and the pixels of it that are computed together. */
 struct stripe {
-    const float * src;   /* the first plane of the band, or of the image from the band's first line on */
+    const sn_32f * src;  /* the first plane of the band, or of the image from the band's first line on */
     size_t first, pixels;
-    float * panels;
-    float * dst;         /* the first pixel of the stripe in the group's first output plane */
-    const float * add;   /* NULL, or what is added there */
+    sn_32f * panels;
+    sn_32f * dst;        /* the first pixel of the stripe in the group's first output plane */
+    const sn_32f * add;  /* NULL, or what is added there */
     size_t g;
 };
 
@@ -249,22 +249,22 @@ static void compute_stripe(const struct sn_convolution_32f * c, const struct str
 
 struct job {
     const struct sn_convolution_32f * c;
-    const float * src;
-    const float * add; /* lies as dst, or NULL */
-    float * dst;
+    const sn_32f * src;
+    const sn_32f * add; /* lies as dst, or NULL */
+    sn_32f * dst;
     struct sn_shares shares;
 };
 
 /* Some rows of one group: src is its first plane, dst the first of their pixels in the group's first output plane; so is
  * add, unless it is NULL. */
-static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         size_t rows, const float * add, float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
+                         size_t rows, const sn_32f * add, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t all = rows * p->dstW;
     struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = work, .g = g};
     if (c->band.copied) {
-        float * band = work + (c->few ? 0 : panels_size(c));
+        sn_32f * band = work + (c->few ? 0 : panels_size(c));
         for (size_t i = 0; i < inputs(c); ++i)
             sn_split_copy(c, src + i * p->srcH * p->srcW, row, rows, band + i * c->band.plane);
         s.src = band;
@@ -296,8 +296,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                        float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                        sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
@@ -307,7 +307,7 @@ static void forward_add(const struct sn_convolution_32f * c, const float * src, 
         .workBytes = c->workSize * sizeof(float)});
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     forward_add(c, src, work, NULL, dst);
 }

@@ -94,14 +94,16 @@ static bool plan(struct sn_convolution_32f * c)
 }
 
 /* A panel: the taps of an input channel of `columns` output channels, side by side. */
-static void pack_yxio(const struct sn_convolution_32f * c, const float * weight, size_t columns, size_t width, float * packed)
+static void pack_yxio(const struct sn_convolution_32f * c, const sn_32f * weight, size_t columns, size_t width,
+                      sn_32f * packed)
 {
     for (size_t k = 0; k < c->depth; ++k)
         memcpy(packed + k * width, weight + k * c->p.dstC, columns * sizeof(float));
 }
 
 /* The same of weights for NCHW, see ops/convolution_32f_converted.c. */
-static void pack_oiyx(const struct sn_convolution_32f * c, const float * weight, size_t columns, size_t width, float * packed)
+static void pack_oiyx(const struct sn_convolution_32f * c, const sn_32f * weight, size_t columns, size_t width,
+                      sn_32f * packed)
 {
     const size_t taps = c->p.kernelY * c->p.kernelX;
     for (size_t o = 0; o < columns; ++o)
@@ -119,7 +121,7 @@ void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment)
     }
 }
 
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -135,7 +137,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
         }
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     const size_t width = c->channels / c->p.group;
     for (size_t g = 0; g < c->p.group; ++g)
@@ -145,7 +147,7 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 /* The band of an image. */
 struct copy {
     const struct sn_convolution_32f * c;
-    const float * src;
+    const sn_32f * src;
 };
 
 static void fill(const void * job, uint8_t * to, size_t bytes)
@@ -158,7 +160,7 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
 {
     const struct copy * j = job;
     const size_t pixel = j->c->p.srcC, bytes = pixel * sizeof(float);
-    const float * src = j->src + first * pixel;
+    const sn_32f * src = j->src + first * pixel;
     if (step == 1 && j->c->band.pixel == pixel) {
         memcpy(to, src, pixels * bytes);
     } else {
@@ -213,7 +215,8 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
         }
 }
 
-void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows * r)
+void sn_nhwc_source(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
+                    struct sn_nhwc_rows * r)
 {
     const SimdConvolutionParameters * p = &c->p;
     r->srcLine = c->band.strideY * c->band.line;
@@ -228,8 +231,8 @@ void sn_nhwc_source(const struct sn_convolution_32f * c, const float * src, size
 }
 
 /* Copies what r->rows x r->columns outputs from (row, x) on need, with padding, to lines as long as those of the image. */
-static void copy_part(const struct sn_convolution_32f * c, const float * src, size_t row, size_t x,
-                      const struct sn_nhwc_rows * r, float * to)
+static void copy_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t x,
+                      const struct sn_nhwc_rows * r, sn_32f * to)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t lines = sn_used(r->rows, p->strideY, p->kernelY, p->dilationY);
@@ -245,7 +248,7 @@ static void copy_part(const struct sn_convolution_32f * c, const float * src, si
 }
 
 /* The part of the outputs with rows y .. endY - 1, columns x .. endX - 1, of r, which begins with `row`. */
-static void compute_part(const struct sn_convolution_32f * c, const float * src, size_t row, float * work,
+static void compute_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
                          struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {
     const SimdConvolutionParameters * p = &c->p;
@@ -266,7 +269,7 @@ static void compute_part(const struct sn_convolution_32f * c, const float * src,
     sn_nhwc_compute(c, &r);
 }
 
-void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * work, struct sn_nhwc_rows r)
+void sn_nhwc_band(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work, struct sn_nhwc_rows r)
 {
     if (!c->edges) {
         sn_nhwc_source(c, src, row, work, &r);
@@ -285,9 +288,9 @@ void sn_nhwc_band(const struct sn_convolution_32f * c, const float * src, size_t
 
 struct job {
     const struct sn_convolution_32f * c;
-    const float * src;
-    const float * add; /* lies as dst, or NULL */
-    float * dst;
+    const sn_32f * src;
+    const sn_32f * add; /* lies as dst, or NULL */
+    sn_32f * dst;
     struct sn_shares shares;
 };
 
@@ -307,8 +310,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                        float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                        sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -320,7 +323,7 @@ static void forward_add(const struct sn_convolution_32f * c, const float * src, 
         .workBytes = c->workSize * sizeof(float)});
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     forward_add(c, src, work, NULL, dst);
 }

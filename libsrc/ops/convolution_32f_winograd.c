@@ -178,7 +178,7 @@ static bool plan_strided_4(struct sn_convolution_32f * c) { return plan(c, SN_WI
 
 /* Columns of a panel from `first` on, NHWC: the filters of an input channel lie together. */
 static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
-                      size_t width, float * packed)
+                      size_t width, sn_32f * packed)
 {
     for (size_t i = 0; i < c->p.srcC; ++i) {
         job.begin = i * c->p.dstC + first;
@@ -190,7 +190,7 @@ static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_fi
 
 /* NCHW: those of an output channel do, and are transposed. */
 static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
-                      size_t width, float * packed)
+                      size_t width, sn_32f * packed)
 {
     float some[36 * 64]; /* no kind has more coefficients */
     const size_t plane = job.plane;
@@ -209,7 +209,7 @@ static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_fi
 }
 
 /* [panel of output channels][coefficient][input channel][width of the panel] */
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -224,7 +224,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
     }
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     for (size_t i = 0; i < c->p.dstC; ++i)
         spread[i] = values[i];
@@ -233,7 +233,7 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 /* ---- forward */
 
 /* The transforms of tiles begin .. end - 1 of an NHWC image; dst of the output and its channels are a panel's. */
-static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c, const float * src, size_t begin,
+static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c, const sn_32f * src, size_t begin,
                                              size_t end)
 {
     const SimdConvolutionParameters * p = &c->p;
@@ -253,7 +253,7 @@ static struct sn_winograd_output_32f output_of(const struct sn_convolution_32f *
 }
 
 /* One panel of output channels, `first` and those behind it; b are its weights. */
-static void compute_panel(const struct sn_convolution_32f * c, const float * inputs, float * products, const float * b,
+static void compute_panel(const struct sn_convolution_32f * c, const sn_32f * inputs, sn_32f * products, const sn_32f * b,
                           size_t first, struct sn_winograd_output_32f * out)
 {
     const struct sn_winograd_block * w = &c->winograd;
@@ -282,17 +282,17 @@ static void compute_panel(const struct sn_convolution_32f * c, const float * inp
     c->table->winograd_output_32f(out);
 }
 
-static const float * panel(const struct sn_convolution_32f * c, size_t first)
+static const sn_32f * panel(const struct sn_convolution_32f * c, size_t first)
 {
     return c->weight + filters_of(c->winograd.kind) * c->depth * first;
 }
 
 /* Some tiles of an NHWC image, some panels of the result. */
-static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                          const float * add, float * dst)
+static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_share * s, const sn_32f * src, sn_32f * work,
+                          const sn_32f * add, sn_32f * dst)
 {
     const size_t step = c->table->gemm_32f.columns, begin = s->line, end = begin + s->lines;
-    float * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
+    sn_32f * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
     struct sn_winograd_input_32f in = input_of(c, src, begin, end);
     struct sn_winograd_output_32f out = output_of(c, begin, end);
     in.dst = inputs;
@@ -306,15 +306,15 @@ static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_s
 }
 
 /* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
-static void compute_rows(const struct sn_convolution_32f * c, const struct sn_share * s, const float * src, float * work,
-                         const float * add, float * dst)
+static void compute_rows(const struct sn_convolution_32f * c, const struct sn_share * s, const sn_32f * src, sn_32f * work,
+                         const sn_32f * add, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     const struct sn_winograd_size size = sn_winograd_size(w->kind);
     const size_t step = c->table->gemm_32f.columns;
-    float * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
-    float * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
+    sn_32f * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
+    sn_32f * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
     const size_t row = s->line * size.blockY, rows = sn_min(s->lines * size.blockY, p->dstH - row);
     const size_t tiles = s->lines * w->tilesX;
     /* The first line that is needed, and the one behind the last; both count from the padding, then from the image. */
@@ -347,9 +347,9 @@ static void compute_rows(const struct sn_convolution_32f * c, const struct sn_sh
 
 struct job {
     const struct sn_convolution_32f * c;
-    const float * src;
-    const float * add; /* lies as dst, or NULL */
-    float * dst;
+    const sn_32f * src;
+    const sn_32f * add; /* lies as dst, or NULL */
+    sn_32f * dst;
     struct sn_shares shares;
 };
 
@@ -367,8 +367,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 }
 
 /* Lines to be shared out are rows of tiles in NCHW, single tiles in NHWC. */
-static void forward_add(const struct sn_convolution_32f * c, const float * src, float * work, const float * add,
-                        float * dst)
+static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
+                        sn_32f * dst)
 {
     const struct sn_winograd_block * w = &c->winograd;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -381,7 +381,7 @@ static void forward_add(const struct sn_convolution_32f * c, const float * src, 
         .workBytes = c->workSize * sizeof(float)});
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     forward_add(c, src, work, NULL, dst);
 }

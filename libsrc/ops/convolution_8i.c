@@ -73,7 +73,7 @@ bool sn_convolution_8i_plan(struct sn_convolution_dot * c)
 /* ---- what becomes of statistics and weights; the formulas are in include/simdnet.h */
 
 /* Scales of a tensor; its zero. */
-static float scales(const float * min, const float * max, size_t channels, float * scale)
+static float scales(const sn_32f * min, const sn_32f * max, size_t channels, sn_32f * scale)
 {
     bool neg = false;
     for (size_t i = 0; i < channels; ++i)
@@ -101,12 +101,12 @@ struct filter {
 };
 
 /* The filter of output channel o; what is not finite about it is `fault`. */
-static struct filter filter(const struct sn_convolution_8i * c, const float * weight, float bias, size_t o, int8_t * weight8,
-                            struct sn_fault_8i * fault)
+static struct filter filter(const struct sn_convolution_8i * c, const sn_32f * weight, float bias, size_t o,
+                            int8_t * weight8, struct sn_fault_8i * fault)
 {
     const SimdConvolutionParameters * p = &c->dot.p;
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs, taps = p->kernelY * p->kernelX;
-    const float * scale = c->dot.srcScale + first;
+    const sn_32f * scale = c->dot.srcScale + first;
     struct filter f = {0, bias, 0, 0};
     float most = 0;
     if (!isfinite(bias))
@@ -140,7 +140,7 @@ static struct filter filter(const struct sn_convolution_8i * c, const float * we
 static uint8_t byte_of(float v, float scale, float zero) { return sn_32f_to_8u(v * scale + zero, 255); }
 
 /* The limits of bytes of channel o that stand for the activation. */
-static void limit(struct sn_convolution_8i * c, size_t o, const float * params)
+static void limit(struct sn_convolution_8i * c, size_t o, const sn_32f * params)
 {
     const float zero = c->dstZero, scale = c->dstScale[o];
     c->low[o] = 0;
@@ -154,8 +154,8 @@ static void limit(struct sn_convolution_8i * c, size_t o, const float * params)
 }
 
 /* All filters into c, spread, and into weight8 in the caller's layout. */
-static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const float * weight, const float * bias,
-                                   const float * params, const float * const * stats, float * scale, int8_t * weight8)
+static struct sn_fault_8i quantise(struct sn_convolution_8i * c, const sn_32f * weight, const sn_32f * bias,
+                                   const sn_32f * params, const sn_32f * const * stats, sn_32f * scale, int8_t * weight8)
 {
     struct sn_fault_8i fault = {NULL, 0, 0, NULL, false};
     c->dot.srcZero = scales(stats[0], stats[1], c->dot.p.srcC, c->dot.srcScale);
@@ -193,14 +193,14 @@ static uintptr_t lay_out(struct sn_convolution_dot * c, uintptr_t at)
     return at;
 }
 
-static void set_params(struct sn_convolution_8i * c, const float * params)
+static void set_params(struct sn_convolution_8i * c, const sn_32f * params)
 {
     sn_convolution_dot_params(&c->dot, params);
     for (size_t i = 0; i < sn_activation_params(c->dot.p.activation, c->dot.p.dstC); ++i)
         c->given[i] = params[i];
 }
 
-static struct sn_fault_8i fault_of_stats(const struct sn_convolution_8i * c, const float * const * stats)
+static struct sn_fault_8i fault_of_stats(const struct sn_convolution_8i * c, const sn_32f * const * stats)
 {
     static const char * const names[] = {"stats[0] of channel", "stats[1] of channel", "stats[2] of channel",
                                          "stats[3] of channel"};
@@ -214,8 +214,8 @@ static struct sn_fault_8i fault_of_stats(const struct sn_convolution_8i * c, con
     return (struct sn_fault_8i){NULL, 0, 0, NULL, false};
 }
 
-struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const float * weight, const float * bias,
-                                         const float * params, const float * const * stats)
+struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const sn_32f * weight, const sn_32f * bias,
+                                         const sn_32f * params, const sn_32f * const * stats)
 {
     struct sn_fault_8i fault = fault_of_stats(c, stats);
     if (fault.name)
@@ -223,7 +223,7 @@ struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const flo
     /* The plan that will be, so that a fault leaves the one that is; beside it what is of no use afterwards. */
     struct sn_convolution_8i next = *c;
     size_t scratch;
-    float * scale = NULL;
+    sn_32f * scale = NULL;
     next.dot.held = NULL;
     if (sn_product(&scratch, c->dot.p.dstC, sizeof(float)))
         scale = sn_allocate(sn_max(scratch + c->dot.weightCount, 1), SN_ALIGN);

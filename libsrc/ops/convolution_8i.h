@@ -9,10 +9,10 @@ extern const struct sn_convolution_dot_way sn_convolution_8i_base, sn_convolutio
 
 struct sn_convolution_8i {
     struct sn_convolution_dot dot;
-    float * norm, * bias;          /* in dot.held, as all that follow */
-    float * dstScale;
+    sn_32f * norm, * bias;         /* in dot.held, as all that follow */
+    sn_32f * dstScale;
     uint8_t * low, * high;
-    float * given;                 /* the parameters of the activation, as the caller gave them */
+    sn_32f * given;                /* the parameters of the activation, as the caller gave them */
     float dstZero;
     bool tame;                     /* see struct sn_result_8i */
 };
@@ -31,8 +31,8 @@ struct sn_fault_8i {
 bool sn_convolution_8i_plan(struct sn_convolution_dot * c);
 
 /* Takes in weights, bias (may be NULL), parameters and statistics. With a fault the plan is as before. */
-struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const float * weight, const float * bias,
-                                         const float * params, const float * const * stats);
+struct sn_fault_8i sn_convolution_8i_set(struct sn_convolution_8i * c, const sn_32f * weight, const sn_32f * bias,
+                                         const sn_32f * params, const sn_32f * const * stats);
 
 /* The part of the results that begins at `first` of the spread arrays. */
 struct sn_result_8i sn_result_8i_of(const struct sn_convolution_8i * c, size_t first);

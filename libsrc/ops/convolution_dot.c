@@ -57,7 +57,7 @@ bool sn_convolution_dot_hold(struct sn_convolution_dot * c,
     return true;
 }
 
-void sn_convolution_dot_params(struct sn_convolution_dot * c, const float * params)
+void sn_convolution_dot_params(struct sn_convolution_dot * c, const sn_32f * params)
 {
     if (c->p.activation == SimdConvolutionActivationPrelu)
         for (size_t o = 0; o < c->p.dstC; ++o)

@@ -77,8 +77,8 @@ struct sn_convolution_dot {
     size_t * segment;              /* in held, as all that follow */
     void * weight;
     void * start;                  /* of sums, 4 bytes for each of `channels` */
-    float * slope;                 /* only for Prelu and LeakyRelu (all the same then) */
-    float * srcScale;              /* of bytes: srcC */
+    sn_32f * slope;                /* only for Prelu and LeakyRelu (all the same then) */
+    sn_32f * srcScale;             /* of bytes: srcC */
     float srcZero;                 /* the number that stands for 0 */
     float param[2];                /* of the other activations */
 
@@ -104,7 +104,7 @@ void * sn_dot_take(uintptr_t * at, size_t bytes);
 uintptr_t sn_dot_lay_out(struct sn_convolution_dot * c, uintptr_t at);
 
 /* Sets slope and param. */
-void sn_convolution_dot_params(struct sn_convolution_dot * c, const float * params);
+void sn_convolution_dot_params(struct sn_convolution_dot * c, const sn_32f * params);
 
 /* The activation as kernels know it: LeakyRelu is a Prelu. */
 static inline SimdConvolutionActivationType sn_dot_activation(const struct sn_convolution_dot * c)

@@ -135,6 +135,6 @@ void sn_dot_result_done(const struct sn_convolution_dot * c, const uint8_t * wor
     if (c->dstElement < sizeof(float))
         c->planes(work, channels * c->dstElement, channels, pixels, dst + begin * c->dstElement, plane);
     else
-        c->table->convert_image_32f(channels, plane, (const float *)(const void *)work, SimdTensorFormatNhwc,
-                                    (float *)(void *)dst + begin, SimdTensorFormatNchw, 0, pixels);
+        c->table->convert_image_32f(channels, plane, (const sn_32f *)(const void *)work, SimdTensorFormatNhwc,
+                                    (sn_32f *)(void *)dst + begin, SimdTensorFormatNchw, 0, pixels);
 }

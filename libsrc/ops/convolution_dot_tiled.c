@@ -56,7 +56,7 @@ static bool plan(struct sn_convolution_dot * c)
 static void put(const struct sn_convolution_dot * c, void * packed, size_t at, const void * weight, size_t from)
 {
     if (c->family->weight == 2)
-        ((uint16_t *)packed)[at] = ((const uint16_t *)weight)[from];
+        ((sn_16b *)packed)[at] = ((const sn_16b *)weight)[from];
     else if (c->tile->group == 4)
         ((int8_t *)packed)[at] = ((const int8_t *)weight)[from];
     else

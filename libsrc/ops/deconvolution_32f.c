@@ -113,10 +113,10 @@ void sn_deconvolution_32f_offsets(const struct sn_convolution_32f * c, size_t pl
 
 /* ---- the way of `base` */
 
-static void base_forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void base_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     (void)work;
-    const float * params = c->slope ? c->slope : c->param;
+    const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
         c->table->deconvolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
 }
@@ -135,11 +135,11 @@ static bool is_convolution(const struct sn_convolution_32f * c)
            p->padW <= x;
 }
 
-static float * flip(const struct sn_convolution_32f * c, const float * weight)
+static sn_32f * flip(const struct sn_convolution_32f * c, const sn_32f * weight)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, taps = p->kernelY * p->kernelX;
-    float * turned = sn_allocate(p->srcC * outputs * taps * sizeof(float), SN_ALIGN);
+    sn_32f * turned = sn_allocate(p->srcC * outputs * taps * sizeof(float), SN_ALIGN);
     if (!turned)
         return NULL;
     if (p->srcF == SimdTensorFormatNhwc) { /* to the last tap first, then input channels */
@@ -150,7 +150,7 @@ static float * flip(const struct sn_convolution_32f * c, const float * weight)
     }
     for (size_t i = 0; i < p->srcC; ++i)
         for (size_t o = 0; o < outputs; ++o, weight += taps) {
-            float * to = turned + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
+            sn_32f * to = turned + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
             for (size_t k = 0; k < taps; ++k)
                 to[taps - 1 - k] = weight[k];
         }
@@ -183,8 +183,8 @@ static double cost_of(const struct sn_convolution_32f * c)
 struct job {
     const struct sn_convolution_32f * c;
     sn_deconvolution_32f_band_fn compute;
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
 };
 
 /* Units are rows of a phase, of all groups of all images. Those that make a band have a plan with a band of just so many. */
@@ -206,8 +206,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute, const float * src,
-                                float * work, float * dst)
+void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute,
+                                const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct job job = {c, compute, src, dst};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,

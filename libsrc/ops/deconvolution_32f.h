@@ -72,7 +72,7 @@ static inline const size_t * sn_phase_offsets(const struct sn_convolution_32f * 
  * behind need of a plane.
  */
 bool sn_planes_plan(struct sn_convolution_32f * c, bool copied, size_t planes, size_t more, size_t budget);
-void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size_t row, float * to);
+void sn_planes_copy(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * to);
 
 /* Rows of the result from products of all phases in x; up to a vector behind those of a row is read. */
 void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_interleave_32f * job);
@@ -81,12 +81,12 @@ void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_i
  * Computes outputs `row` and behind of all phases, as many as the band of the plan has rows, for group g of an image: src
  * and dst are its first planes, or the image where there is one group.
  */
-typedef void (*sn_deconvolution_32f_band_fn)(const struct sn_convolution_32f * c, size_t g, const float * src, float * work,
-                                             size_t row, float * dst);
+typedef void (*sn_deconvolution_32f_band_fn)(const struct sn_convolution_32f * c, size_t g, const sn_32f * src,
+                                             sn_32f * work, size_t row, sn_32f * dst);
 
 /* All bands of all groups and images, shared out to threads. */
-void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute, const float * src,
-                                float * work, float * dst);
+void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute,
+                                const sn_32f * src, sn_32f * work, sn_32f * dst);
 
 /* Chooses the algorithm and computes all sizes for p, batch and table, which are set; as sn_convolution_32f_plan(). */
 enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c);

@@ -29,12 +29,12 @@ static bool plan(struct sn_convolution_32f * c)
 }
 
 /* The taps of an output channel, phase after phase. */
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     for (size_t x = 0; x < c->segments; ++x)
         segment[x] = x * c->x.lineStep;
     for (size_t o = 0; o < c->p.dstC; ++o, weight += c->depth, packed += c->depth) {
-        float * to = packed;
+        sn_32f * to = packed;
         for (size_t fy = 0; fy < c->y.number; ++fy)
             for (size_t fx = 0; fx < c->x.number; ++fx)
                 for (size_t ky = 0; ky < c->y.phase[fy].taps; ++ky)
@@ -44,14 +44,14 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
     }
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
 
 /* `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
-static void compute_phase(const struct sn_convolution_32f * c, size_t channel, const float * src, const struct sn_phase * y,
-                          size_t rows, const float * weight, float * products, float * dst)
+static void compute_phase(const struct sn_convolution_32f * c, size_t channel, const sn_32f * src, const struct sn_phase * y,
+                          size_t rows, const sn_32f * weight, sn_32f * products, sn_32f * dst)
 {
     const size_t columns = c->x.count;
     struct sn_depthwise_nchw_32f d = {.srcStep = c->band.line, .tapStep = c->y.lineStep * c->band.line, .tap = c->segment,
@@ -70,15 +70,15 @@ static void compute_phase(const struct sn_convolution_32f * c, size_t channel, c
     sn_planes_interleave(c, &job);
 }
 
-static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
+                         sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const size_t outputs = p->dstC / p->group;
-    float * products = work, * band = products + c->band.rows * c->x.number * c->x.count;
+    sn_32f * products = work, * band = products + c->band.rows * c->x.number * c->x.count;
     sn_planes_copy(c, src, row, band);
     for (size_t o = 0; o < outputs; ++o, dst += p->dstH * p->dstW) {
-        const float * weight = c->weight + (g * outputs + o) * c->depth;
+        const sn_32f * weight = c->weight + (g * outputs + o) * c->depth;
         for (size_t f = 0; f < c->y.number; ++f) {
             const struct sn_phase * y = &c->y.phase[f];
             const size_t rows = sn_phase_rows(c, y, row);
@@ -90,7 +90,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }

@@ -41,7 +41,7 @@ bool sn_planes_plan(struct sn_convolution_32f * c, bool copied, size_t planes, s
            sn_product(&c->workSize, band->copied, c->workSize + sn_lanes(c));
 }
 
-void sn_planes_copy(const struct sn_convolution_32f * c, const float * src, size_t row, float * to)
+void sn_planes_copy(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * to)
 {
     const size_t line = c->band.line;
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
@@ -65,8 +65,8 @@ void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_i
         return;
     }
     for (size_t i = 0; i < job->rows; ++i) { /* a row is an image of so many channels */
-        const float * src = job->src + i * job->srcStep;
-        float * dst = job->dst + i * job->dstStep;
+        const sn_32f * src = job->src + i * job->srcStep;
+        sn_32f * dst = job->dst + i * job->dstStep;
         c->table->convert_image_32f(phases, job->phaseStep, src, SimdTensorFormatNchw, dst, SimdTensorFormatNhwc, 0, whole);
         if (rest)
             c->table->convert_image_32f(rest, job->phaseStep, src + whole, SimdTensorFormatNchw, dst + whole * phases,
@@ -126,8 +126,8 @@ static bool plan(struct sn_convolution_32f * c)
 }
 
 /* The weights of output channel o of a group for one phase; `weight` is what the group has for input channel 0. */
-static void pack_output(const struct sn_convolution_32f * c, const float * weight, size_t o, const struct sn_phase * y,
-                        const struct sn_phase * x, float * packed)
+static void pack_output(const struct sn_convolution_32f * c, const sn_32f * weight, size_t o, const struct sn_phase * y,
+                        const struct sn_phase * x, sn_32f * packed)
 {
     const SimdConvolutionParameters * p = &c->p;
     for (size_t ky = 0; ky < y->taps; ++ky)
@@ -138,7 +138,7 @@ static void pack_output(const struct sn_convolution_32f * c, const float * weigh
 }
 
 /* [group][phase y][phase x][output channel][line][column][input channel] */
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     const SimdConvolutionParameters * p = &c->p;
     sn_deconvolution_32f_offsets(c, inputs(c), segment);
@@ -152,7 +152,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
             }
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     memcpy(spread, values, c->channels * sizeof(float));
 }
@@ -167,11 +167,11 @@ struct panel {
     struct sn_piece piece[COLUMNS];
     size_t pixels;
     size_t channel, channels; /* the first one, among those of all groups */
-    float * product;          /* [phase x][channel][pixel] */
+    sn_32f * product;         /* [phase x][channel][pixel] */
 };
 
 /* Phases f .. f + alike - 1, which have the same inputs; their weights for the panel's channels begin at `weight`. */
-static void compute_phases(const struct panel * q, size_t f, size_t alike, const float * weight)
+static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight)
 {
     static const size_t start = 0;
     const struct sn_convolution_32f * c = q->c;
@@ -201,7 +201,7 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
 
 /* The panel's products, of channels o and behind of the group; dst: the group's first plane, at the first row of the
  * phase. */
-static void scatter(const struct panel * q, size_t first, float * dst)
+static void scatter(const struct panel * q, size_t first, sn_32f * dst)
 {
     const struct sn_convolution_32f * c = q->c;
     const SimdConvolutionParameters * p = &c->p;
@@ -219,13 +219,13 @@ static void scatter(const struct panel * q, size_t first, float * dst)
 }
 
 /* All phases in x and all output channels of group g, at the panel's pixels. */
-static void compute_panel(struct panel * q, size_t g, const float * weight, size_t first, float * dst)
+static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, size_t first, sn_32f * dst)
 {
     const struct sn_convolution_32f * c = q->c;
     for (size_t o = 0; o < outputs(c); o += c->outputs) {
         q->channel = g * outputs(c) + o;
         q->channels = sn_min(c->outputs, outputs(c) - o);
-        const float * w = weight;
+        const sn_32f * w = weight;
         for (size_t f = 0, alike; f < c->x.number; f += alike) {
             const size_t step = step_of(depth_of(c, q->y, &c->x.phase[f]));
             alike = sn_phases_alike(&c->x, f);
@@ -254,7 +254,7 @@ static size_t cut(const struct sn_convolution_32f * c, size_t first, size_t coun
 }
 
 /* `rows` outputs of the phase, in all phases x. */
-static void compute_phase(struct panel * q, size_t g, size_t rows, const float * weight, float * dst)
+static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f * weight, sn_32f * dst)
 {
     const struct sn_gemm_32f_tile * tile = &q->c->table->gemm_32f;
     const size_t all = rows * q->c->x.count;
@@ -267,21 +267,21 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const float *
     }
 }
 
-static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
+                         sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     struct panel q = {.c = c, .product = work + panel_size(c),
         .columns = {.src = src, .panel = work, .exact = !c->band.copied}};
     if (c->band.copied) {
-        float * band = q.product + products_size(c);
+        sn_32f * band = q.product + products_size(c);
         for (size_t i = 0; i < inputs(c); ++i)
             sn_planes_copy(c, src + i * p->srcH * p->srcW, row, band + i * c->band.plane);
         q.columns.src = band;
     } else if (c->y.taps && c->x.taps) {
         q.columns.src += (size_t)(c->y.low + (ptrdiff_t)row) * c->band.line + (size_t)c->x.low;
     }
-    const float * weight = c->weight + g * (c->weightSize / p->group);
+    const sn_32f * weight = c->weight + g * (c->weightSize / p->group);
     for (size_t f = 0; f < c->y.number; ++f) {
         q.y = &c->y.phase[f];
         const size_t rows = sn_phase_rows(c, q.y, row);
@@ -292,7 +292,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }

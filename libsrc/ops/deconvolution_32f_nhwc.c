@@ -110,8 +110,8 @@ static bool plan(struct sn_convolution_32f * c)
  * A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `turn` of each. weight: that
  * of tap 0 in the row of the kernel and of output 0.
  */
-static void pack_row(const struct sn_convolution_32f * c, const float * weight, size_t f, size_t turn, size_t first,
-                     size_t count, float * row)
+static void pack_row(const struct sn_convolution_32f * c, const sn_32f * weight, size_t f, size_t turn, size_t first,
+                     size_t count, sn_32f * row)
 {
     const size_t outputs = c->p.dstC, plane = c->p.kernelY * c->p.kernelX;
     for (size_t n; count; first += n, count -= n, row += n) {
@@ -126,8 +126,8 @@ static void pack_row(const struct sn_convolution_32f * c, const float * weight, 
 }
 
 /* The panels of the phases from fx on in x, `alike` of them, and fy in y. */
-static float * pack_phases(const struct sn_convolution_32f * c, const float * weight, size_t fy, size_t fx, size_t alike,
-                           float * packed)
+static sn_32f * pack_phases(const struct sn_convolution_32f * c, const sn_32f * weight, size_t fy, size_t fx, size_t alike,
+                            sn_32f * packed)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
@@ -145,7 +145,7 @@ static float * pack_phases(const struct sn_convolution_32f * c, const float * we
     return packed;
 }
 
-static void pack(const struct sn_convolution_32f * c, const float * weight, float * packed, size_t * segment)
+static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
     if (c->length)
         sn_deconvolution_32f_offsets(c, 1, segment);
@@ -159,7 +159,7 @@ static void pack(const struct sn_convolution_32f * c, const float * weight, floa
         }
 }
 
-static void spread(const struct sn_convolution_32f * c, const float * values, float * spread)
+static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
 {
     const size_t outputs = c->p.dstC;
     for (size_t f = 0, alike; f < c->x.number; f += alike) {
@@ -172,7 +172,7 @@ static void spread(const struct sn_convolution_32f * c, const float * values, fl
 
 /* ---- forward */
 
-static void copy_band(const struct sn_convolution_32f * c, const float * src, size_t row, float * band)
+static void copy_band(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * band)
 {
     const size_t C = c->p.srcC, pixel = c->band.pixel, line = c->band.line;
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
@@ -181,7 +181,7 @@ static void copy_band(const struct sn_convolution_32f * c, const float * src, si
     memset(band, 0, y.before * line * sizeof(float));
     band += y.before * line;
     for (size_t i = 0; i < y.inside; ++i, band += line, src += c->p.srcW * C) {
-        float * to = band + x.before * pixel, * behind = to + x.inside * pixel;
+        sn_32f * to = band + x.before * pixel, * behind = to + x.inside * pixel;
         memset(band, 0, x.before * pixel * sizeof(float));
         if (pixel == C)
             memcpy(to, src, x.inside * C * sizeof(float));
@@ -195,11 +195,11 @@ static void copy_band(const struct sn_convolution_32f * c, const float * src, si
 
 /* The lines of an NCHW image that outputs `row` and behind need, as those of an NHWC image; the result is where it would
  * begin. */
-static const float * convert_lines(const struct sn_convolution_32f * c, const float * src, size_t row, float * work)
+static const sn_32f * convert_lines(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work)
 {
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
     const size_t first = y.inside ? y.begin * c->p.srcW : 0;
-    float * image = work - first * c->p.srcC;
+    sn_32f * image = work - first * c->p.srcC;
     c->table->convert_image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
                                 first, first + y.inside * c->p.srcW);
     return image;
@@ -220,12 +220,12 @@ static void arrange(struct sn_gemm_32f * g, size_t rows)
 }
 
 /* `rows` outputs of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
-static void compute_phase(const struct sn_convolution_32f * c, const float * src, const struct sn_phase * y, size_t rows,
-                          const float * b, float * dst)
+static void compute_phase(const struct sn_convolution_32f * c, const sn_32f * src, const struct sn_phase * y, size_t rows,
+                          const sn_32f * b, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
-    const float * bias = c->bias, * slope = c->slope;
+    const sn_32f * bias = c->bias, * slope = c->slope;
     for (size_t f = 0, alike; f < c->x.number; f += alike) {
         const struct sn_phase * x = &c->x.phase[f];
         alike = sn_phases_alike(&c->x, f);
@@ -253,13 +253,13 @@ static void compute_phase(const struct sn_convolution_32f * c, const float * src
     }
 }
 
-static void compute_band(const struct sn_convolution_32f * c, size_t g, const float * src, float * work, size_t row,
-                         float * dst)
+static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
+                         sn_32f * dst)
 {
     (void)g;
     const SimdConvolutionParameters * p = &c->p;
     const size_t first = row * c->y.stride; /* of the result */
-    float * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
+    sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
     if (is_nchw(c))
         src = convert_lines(c, src, row, work + lines_offset(c));
     if (c->band.copied) {
@@ -268,7 +268,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
     } else if (c->y.taps && c->x.taps) {
         src += (size_t)(c->y.low + (ptrdiff_t)row) * c->band.line + (size_t)c->x.low * c->band.pixel;
     }
-    const float * b = c->weight;
+    const sn_32f * b = c->weight;
     for (size_t f = 0; f < c->y.number; ++f) {
         const struct sn_phase * y = &c->y.phase[f];
         const size_t rows = sn_phase_rows(c, y, row);
@@ -282,7 +282,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const fl
                                     dst, SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
 }
 
-static void forward(const struct sn_convolution_32f * c, const float * src, float * work, float * dst)
+static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
 }

@@ -5,11 +5,11 @@
 #include "ops/pieces.h"
 
 struct job {
-    float const * const * src;
-    const float * weight;
+    const sn_32f * const * src;
+    const sn_32f * weight;
     size_t count, size;
     SimdSynetEltwiseOperationType type;
-    float * dst;
+    sn_32f * dst;
     bool stream;
     sn_eltwise_32f_fn kernel;
 };
@@ -22,8 +22,8 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
     job->kernel(job->src, job->weight, job->count, first, number, job->type, job->dst, job->stream);
 }
 
-void sn_eltwise_32f(float const * const * src, const float * weight, size_t count, size_t size,
-                    SimdSynetEltwiseOperationType type, float * dst)
+void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
+                    SimdSynetEltwiseOperationType type, sn_32f * dst)
 {
     bool stream = sn_beyond_cache((count + 1) * size * sizeof(float));
     for (size_t i = 0; i < count; ++i)

@@ -2,9 +2,10 @@
 #ifndef SN_OPS_ELTWISE_H
 #define SN_OPS_ELTWISE_H
 
+#include "core/common.h"
 #include "simdnet.h"
 
-void sn_eltwise_32f(float const * const * src, const float * weight, size_t count, size_t size,
-                    SimdSynetEltwiseOperationType type, float * dst);
+void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
+                    SimdSynetEltwiseOperationType type, sn_32f * dst);
 
 #endif

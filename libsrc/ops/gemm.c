@@ -37,7 +37,7 @@ struct job {
     size_t panels; /* floats of the copy of B, behind which that of A lies */
 };
 
-static void copy_a(const struct job * job, float * a, size_t row, size_t rows, size_t k, size_t depth)
+static void copy_a(const struct job * job, sn_32f * a, size_t row, size_t rows, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
     for (size_t i = 0; i < rows; ++i)
@@ -50,7 +50,7 @@ static size_t pitch_of_panels(const struct job * job, size_t depth)
     return depth * job->table->gemm_32f.columns + SN_ALIGN / sizeof(float);
 }
 
-static void pack_b(const struct job * job, float * b, size_t column, size_t columns, size_t k, size_t depth)
+static void pack_b(const struct job * job, sn_32f * b, size_t column, size_t columns, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
@@ -61,7 +61,7 @@ static void pack_b(const struct job * job, float * b, size_t column, size_t colu
 }
 
 /* One block of one stripe of C, of one step of K. */
-static void multiply(const struct job * job, const float * b, size_t row, size_t rows, size_t column, size_t columns,
+static void multiply(const struct job * job, const sn_32f * b, size_t row, size_t rows, size_t column, size_t columns,
                      size_t k, size_t depth)
 {
     static const size_t start = 0;
@@ -98,7 +98,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
         do { /* once also for a sum of nothing */
             const size_t depth = sn_min(job->step, g->K - k);
             if (job->copied)
-                copy_a(job, (float *)work + job->panels, row, rows, k, depth);
+                copy_a(job, (sn_32f *)work + job->panels, row, rows, k, depth);
             pack_b(job, work, column, columns, k, depth);
             multiply(job, work, row, rows, column, columns, k, depth);
             k += depth;

@@ -9,8 +9,8 @@
 #include "ops/pieces.h"
 
 struct copy {
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
     size_t elements;
 };
 
@@ -22,7 +22,7 @@ static void copy_range(const void * argument, void * work, size_t begin, size_t 
     memcpy(job->dst + first, job->src + first, number * sizeof(float));
 }
 
-static void copy(const float * src, size_t elements, float * dst)
+static void copy(const sn_32f * src, size_t elements, sn_32f * dst)
 {
     const struct copy job = {src, dst, elements};
     sn_parallel_for(&(struct sn_parallel){.run = copy_range, .job = &job, .units = sn_ceil_div(elements, SN_PIECE),
@@ -32,8 +32,8 @@ static void copy(const float * src, size_t elements, float * dst)
 /* ---- images */
 
 struct convert {
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
     SimdTensorFormatType srcFormat, dstFormat;
     size_t channels, spatial, srcImage, dstImage;
     size_t pieces, step; /* of one image; positions of each */
@@ -53,8 +53,8 @@ static void convert_range(const void * argument, void * work, size_t begin, size
     }
 }
 
-void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
-                          float * dst, SimdTensorFormatType dstFormat)
+void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
+                          sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     size_t srcImage, dstImage;
     sn_image_elements(&srcImage, 1, channels, spatial, srcFormat);
@@ -75,8 +75,8 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const f
 
 struct convert_filter {
     size_t output, input, kernel;
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
     SimdTensorFormatType srcFormat, dstFormat;
     size_t step; /* inputs of a unit */
     sn_convert_filter_32f_fn kernel_fn;
@@ -90,8 +90,8 @@ static void convert_filter_range(const void * argument, void * work, size_t begi
                    begin * job->step, sn_min(end * job->step, job->input));
 }
 
-void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
-                           float * dst, SimdTensorFormatType dstFormat)
+void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
+                           sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     if (srcFormat == dstFormat) {
         size_t elements;

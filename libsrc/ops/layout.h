@@ -2,12 +2,13 @@
 #ifndef SN_OPS_LAYOUT_H
 #define SN_OPS_LAYOUT_H
 
+#include "core/common.h"
 #include "simdnet.h"
 
-void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
-                          float * dst, SimdTensorFormatType dstFormat);
+void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
+                          sn_32f * dst, SimdTensorFormatType dstFormat);
 
-void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
-                           float * dst, SimdTensorFormatType dstFormat);
+void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
+                           sn_32f * dst, SimdTensorFormatType dstFormat);
 
 #endif

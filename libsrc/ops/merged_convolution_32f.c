@@ -30,11 +30,11 @@ static bool plan_base(struct sn_merged_convolution_32f * m)
     return true;
 }
 
-static void forward_base(const struct sn_merged_convolution_32f * m, const float * src, float * work, float * dst)
+static void forward_base(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     for (size_t b = 0; b < m->batch; ++b, src += m->srcSize, dst += m->dstSize) {
-        const float * from = src;
-        float * to = work;
+        const sn_32f * from = src;
+        sn_32f * to = work;
         for (int i = m->first; i <= (int)m->last; ++i) {
             const struct sn_convolution_32f * c = &m->stage[i];
             to = i == (int)m->last ? dst : to;
@@ -135,8 +135,8 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
     return plan_work(m);
 }
 
-bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const float * const * weight,
-                                   const float * const * bias, const float * const * params)
+bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const sn_32f * const * weight,
+                                   const sn_32f * const * bias, const sn_32f * const * params)
 {
     for (size_t i = m->first, n = 0; i <= (size_t)m->last; ++i, ++n)
         if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL)) {
@@ -154,12 +154,12 @@ bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const f
 
 struct job {
     const struct sn_merged_convolution_32f * m;
-    const float * src;
-    float * dst;
+    const sn_32f * src;
+    sn_32f * dst;
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as lie there side by side. */
-static void expand(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t line, size_t end)
+static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t line, size_t end)
 {
     const struct sn_convolution_32f * c = &m->stage[SN_EXPANSION];
     const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
@@ -172,13 +172,13 @@ static void expand(const struct sn_merged_convolution_32f * m, const float * src
 }
 
 /* Rows row .. row + rows - 1 of the depthwise stage to dst, from the ring or, without an expansion, from the image. */
-static void depthwise(const struct sn_merged_convolution_32f * m, const float * src, const float * work, size_t row,
-                      size_t rows, float * dst, size_t dstRow, size_t dstPixel)
+static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f * src, const sn_32f * work, size_t row,
+                      size_t rows, sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
     const struct sn_convolution_32f * c = &m->stage[SN_DEPTHWISE];
     const SimdConvolutionParameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
-    const float * line[MOST_LINES];
+    const sn_32f * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
         const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
@@ -195,7 +195,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const float * 
 
 /* Expands, where there is an expansion, the lines that these rows of the depthwise stage need and that are not among the
  * first `ready`. Returns how many of the first are ready now. */
-static size_t prepare(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
+static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                       size_t ready)
 {
     const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -219,15 +219,15 @@ static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row,
 }
 
 /* Rows row .. row + rows - 1 of the projection, by the buffer, which has them with the padding of the projection. */
-static size_t project(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
-                      size_t ready, float * dst)
+static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
+                      size_t ready, sn_32f * dst)
 {
     const struct sn_convolution_32f * c = &m->stage[SN_PROJECTION];
     const SimdConvolutionParameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
     const size_t line = p->dstW * m->bufferPixel;
-    float * buffer = work + m->buffer;
+    sn_32f * buffer = work + m->buffer;
     if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
         memset(buffer, 0, rows * line * sizeof(float));
     if (begin < end) {
@@ -245,8 +245,8 @@ static size_t project(const struct sn_merged_convolution_32f * m, const float * 
 }
 
 /* The same without a projection. */
-static size_t finish(const struct sn_merged_convolution_32f * m, const float * src, float * work, size_t row, size_t rows,
-                     size_t ready, float * dst)
+static size_t finish(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
+                     size_t ready, sn_32f * dst)
 {
     const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t line = p->dstW * p->dstC;
@@ -256,7 +256,7 @@ static size_t finish(const struct sn_merged_convolution_32f * m, const float * s
 }
 
 /* The padding of the lines of the ring; what the expansion writes lies between. */
-static void clear_padding(const struct sn_merged_convolution_32f * m, float * line)
+static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * line)
 {
     const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t left = p->padX * m->pixel, right = left + p->srcW * m->pixel;
@@ -283,8 +283,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     }
 }
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const float * src, float * work,
-                                       float * dst)
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work,
+                                       sn_32f * dst)
 {
     if (is_base(m)) {
         forward_base(m, src, work, dst);

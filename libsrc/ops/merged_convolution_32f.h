@@ -27,10 +27,10 @@ struct sn_merged_convolution_32f {
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m);
 
 /* Takes in weights, biases and parameters, one array for each stage there is; false without memory. */
-bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const float * const * weight,
-                                   const float * const * bias, const float * const * params);
+bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const sn_32f * const * weight,
+                                   const sn_32f * const * bias, const sn_32f * const * params);
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const float * src, float * work,
-                                       float * dst);
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work,
+                                       sn_32f * dst);
 
 #endif

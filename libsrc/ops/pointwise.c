@@ -5,10 +5,10 @@
 #include "ops/pieces.h"
 
 struct job {
-    const float * src;
+    const sn_32f * src;
     size_t size;
-    const float * params;
-    float * dst;
+    const sn_32f * params;
+    sn_32f * dst;
     bool stream;
     sn_pointwise_32f_fn kernel;
 };
@@ -21,7 +21,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     job->kernel(job->src + first, number, job->params, job->dst + first, job->stream);
 }
 
-void sn_pointwise_32f(enum sn_pointwise function, const float * src, size_t size, const float * params, float * dst)
+void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst)
 {
     const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
     const struct job job = {src, size, params, dst, stream, sn_table()->pointwise_32f[function]};

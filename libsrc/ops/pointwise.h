@@ -5,6 +5,6 @@
 
 #include "core/table.h"
 
-void sn_pointwise_32f(enum sn_pointwise function, const float * src, size_t size, const float * params, float * dst);
+void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst);
 
 #endif

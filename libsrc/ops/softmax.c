@@ -5,9 +5,9 @@
 #include "ops/pieces.h"
 
 struct job {
-    const float * src;
+    const sn_32f * src;
     size_t outer, count, inner;
-    float * dst;
+    sn_32f * dst;
     size_t step;
     sn_softmax_32f_fn kernel;
 };
@@ -21,7 +21,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     job->kernel(job->src + offset, number, job->count, job->inner, job->dst + offset);
 }
 
-void sn_softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     /* The exponentials weigh as much as some ten loads. */
     const size_t step = sn_items_per_piece(8 * count * inner);

@@ -2,8 +2,8 @@
 #ifndef SN_OPS_SOFTMAX_H
 #define SN_OPS_SOFTMAX_H
 
-#include <stddef.h>
+#include "core/common.h"
 
-void sn_softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst);
+void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst);
 
 #endif

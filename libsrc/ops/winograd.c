@@ -31,7 +31,7 @@ static void filter_range(const void * argument, void * work, size_t begin, size_
     f->kernel(&job);
 }
 
-void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans)
+void sn_winograd_filter_32f(enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst, bool trans)
 {
     const struct filter f = {{.kind = kind, .src = src, .size = size, .dst = dst, .plane = size, .trans = trans},
                              step_of(sn_winograd_planes(sn_winograd_size(kind))), sn_table()->winograd_filter_32f};

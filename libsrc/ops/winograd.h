@@ -4,7 +4,7 @@
 
 #include "core/winograd.h"
 
-void sn_winograd_filter_32f(enum sn_winograd kind, const float * src, size_t size, float * dst, bool trans);
+void sn_winograd_filter_32f(enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst, bool trans);
 
 /* The whole image: `begin` and `end` are set here. */
 void sn_winograd_input_32f(struct sn_winograd_input_32f job);

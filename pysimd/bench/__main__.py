@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pysimd
-from pysimd.bench import compare, machine, pages, peers, report, runner
+from pysimd.bench import compare, machine, pages, report, runner
 from pysimd.bench.cases import CASES, Case, of_networks
 from pysimd.bench.models import MODELS
+from pysimd.bench.peers import NAMES, workers
 from pysimd.bench.progress import Progress
 from pysimd.bench.whole import PEERS, USUAL, table
 
@@ -55,16 +56,19 @@ _OF_MAKE = {"json", "peers"}  # that `make bench` gives by itself
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line. Refuses options that would do nothing, and a text that no case contains."""
+    """The command line. Refuses options that would do nothing, and words that no case has."""
     arguments = parser.parse_args(argv)
     given = {name for name, value in vars(arguments).items() if value != parser.get_default(name)}
     idle = {mode: given - of_use - _OF_MAKE for mode, of_use in _OF_USE.items()}
     for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
         if mode in given and options:
             parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
-    if not (arguments.compare or arguments.load or arguments.whole or _cases(arguments)):
-        layout = f" and has layout {arguments.layout}" if arguments.layout else ""
-        parser.error(f"no case contains {arguments.only!r}{layout}")
+    if not (arguments.compare or arguments.load or arguments.whole):
+        for words in arguments.only or [""]:
+            if not _cases(arguments, [words]):
+                layout = f" and layout {arguments.layout}" if arguments.layout else ""
+                families = ", ".join(sorted({case.family for case in _named(arguments)}))
+                parser.error(f"no case has the words {words!r}{layout}; the families are {families}")
     return arguments
 
 
@@ -78,7 +82,12 @@ def _parser() -> argparse.ArgumentParser:
         choices=["all", *MODELS],
         help="the layers of a network, or of all, in place of the short table; may be repeated",
     )
-    what.add_argument("--only", default="", help="cases whose family, layer or layout contains this text")
+    what.add_argument(
+        "--only",
+        action="append",
+        metavar="WORDS",
+        help="cases that have these words, whole and in this order, in family, layer and layout; may be repeated",
+    )
     what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
     what.add_argument(
         "--isa",
@@ -123,26 +132,36 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     return useful[-1:] if arguments.peers or arguments.whole else useful
 
 
-def _cases(arguments: argparse.Namespace) -> list[Case]:
+def _named(arguments: argparse.Namespace) -> list[Case]:
+    """The layers of the networks that are named, or the short table."""
     names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
-    cases = of_networks(names) if names else CASES
+    return of_networks(names) if names else CASES
+
+
+def _cases(arguments: argparse.Namespace, only: Sequence[str]) -> list[Case]:
+    """Those that have one of the texts in `only`, as whole words."""
     layouts = (arguments.layout, "-") if arguments.layout else ()
     return [
         case
-        for case in cases
-        if arguments.only in f"{case.family} {case.layer} {case.layout}" and (not layouts or case.layout in layouts)
+        for case in _named(arguments)
+        if any(_spaced(words) in _spaced(f"{case.family} {case.layer} {case.layout}") for words in only)
+        and (not layouts or case.layout in layouts)
     ]
 
 
+def _spaced(words: str) -> str:
+    return f" {' '.join(words.split())} " if words else ""
+
+
 def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
-    others, skipped = peers.load() if arguments.peers else ([], {})
-    cases, levels = _cases(arguments), _levels(arguments)
-    print(report.header(others, skipped), flush=True)
+    cases, levels = _cases(arguments, arguments.only or [""]), _levels(arguments)
     results = []
-    with Progress(runner.count(cases, levels, arguments.threads)) as progress:
-        for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads):
-            progress.step(report.row(result, others))
-            results.append(result)
+    with workers.started(NAMES if arguments.peers else ()) as (others, skipped):
+        print(report.header(others, skipped), flush=True)
+        with Progress(runner.count(cases, levels, arguments.threads)) as progress:
+            for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads):
+                progress.step(report.row(result, others))
+                results.append(result)
     print(report.footer(results, others))
     if arguments.markdown:
         _write(arguments.markdown, report.page(results, f"`{command}` writes this page", machine.line(), others, skipped))

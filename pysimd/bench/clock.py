@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
+_ROUND_SECONDS = 0.004
 _STRETCHES = 9
+_SWING = 1.5
 
 
 def mean(call: Callable[[], Any], count: int) -> float:
@@ -21,3 +23,40 @@ def typical(call: Callable[[], Any], count: int) -> float:
     """Seconds of a call, of about so many: the median of up to nine stretches, as the processor may be elsewhere in one."""
     stretch = -(-count // _STRETCHES)
     return statistics.median(mean(call, stretch) for _ in range(-(-count // stretch)))
+
+
+class Sample(NamedTuple):
+    """Seconds of a call, and of an empty one."""
+
+    seconds: float
+    overhead: float
+
+
+class Timer:
+    """Times something, in rounds of equally many calls."""
+
+    def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
+        self._call, self._empty = call, empty
+        self._count = _calls_per_round(call)
+
+    def sample(self) -> Sample:
+        """A round."""
+        self._call()  # what others have driven out of the caches comes back
+        overhead = typical(self._empty, self._count) if self._empty else 0.0
+        return Sample(typical(self._call, self._count), overhead)
+
+
+def _calls_per_round(call: Callable[[], Any]) -> int:
+    """By the fastest of some calls: a disturbed one would leave rounds of a single call, which tell about other things."""
+    call()  # the first call allocates scratch and warms the caches
+    seconds, begin = 1.0, time.perf_counter()
+    for number in range(20):
+        seconds = min(seconds, mean(call, 1))
+        if number >= 4 and time.perf_counter() - begin > _ROUND_SECONDS:
+            break
+    return max(1, min(10_000, round(_ROUND_SECONDS / max(seconds, 1e-7))))
+
+
+def swings(median: float, best: float) -> bool:
+    """Whether rounds differ so much that their median means little."""
+    return median > _SWING * best

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pysimd.bench.runner import PeerTime, Result
+from pysimd.bench.whole import OURS
 
 _HEAD = f"{'layer':<36} {'layout':<11} {'level':<11} {'t':>2} {'us':>9} {'best':>9}  {'of limit':<13} {'of aim':>6}"
 _LEGEND = """
 t: threads. us: median of the samples. of limit: the speed of the same arithmetic as bare multiply-adds (fma), products of
 bytes (dot) or of bfloat16 numbers (bf16), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or
-more when the row's aim is reached; aims are for the newest level."""
+more when the row's aim is reached; aims are for the newest level. ~: the rounds swing, their median is more than 1.5 times
+the best of them; take such a row again."""
 _PEERS_LEGEND = """
 Under a peer's name: its time over ours, above 1 we are faster. In rows that say nhwc a peer has the image as it likes
 best within a network, in rows that say nchw it gets and gives NCHW."""
@@ -44,12 +46,22 @@ def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None
 def row(result: Result, peers: Sequence[Named] = ()) -> str:
     """One line of the table: median and best time, fractions of the limit and of the aim, if any; peers' ratios."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
-    ratios = (result.peers[peer.NAME].ratio if peer.NAME in result.peers else None for peer in peers)
     return (
         f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
-        f"{result.best_seconds * 1e6:9.2f}  {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
-        + "".join(f" {ratio:12.2f}" if ratio else f" {'-':>12}" for ratio in ratios)
+        f"{result.best_seconds * 1e6:9.2f}{_mark(result, OURS) or ' '} {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
+        + "".join(f" {_ratio(result, peer.NAME):>12}" for peer in peers)
     )
+
+
+def _mark(result: Result, name: str) -> str:
+    """Behind a time that swings."""
+    return "~" if name in result.swings else ""
+
+
+def _ratio(result: Result, peer: str) -> str:
+    """A peer's time over ours, if there is one."""
+    time = result.peers.get(peer)
+    return f"{time.ratio:.2f}{_mark(result, peer)}" if time and time.ratio else "-"
 
 
 def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
@@ -81,12 +93,9 @@ def _uses(result: Result) -> str:
 
 
 def _failures(results: Iterable[Result]) -> Iterator[str]:
-    """What a peer could not do, where others could."""
+    """What a peer could not do."""
     for result in results:
-        if result.peers or result.uses:
-            yield from (
-                f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items()
-            )
+        yield from (f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items())
 
 
 def _networks(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
@@ -124,7 +133,7 @@ def _sum_line(name: str, layout: str, isa: str, rows: Sequence[Result], peers: S
 
 def figures(results: Iterable[Result], versions: Mapping[str, str], skipped: Mapping[str, str]) -> dict[str, Any]:
     """All figures of layers, for JSON."""
-    rows: list[dict[str, Any]] = [dict(dataclasses.asdict(r), fraction=r.fraction) for r in results]
+    rows: list[dict[str, Any]] = [dict(dataclasses.asdict(r), fraction=r.fraction, swings=r.swings) for r in results]
     return {"peers": dict(versions), "skipped": dict(skipped), "results": rows}
 
 
@@ -132,7 +141,7 @@ def read(figures: Mapping[str, Any]) -> list[Result]:
     """The results of :func:`figures` again."""
     results = []
     for row in figures.get("results", ()):
-        found = {name: value for name, value in row.items() if name != "fraction"}
+        found = {name: value for name, value in row.items() if name not in ("fraction", "swings")}
         found |= {name: tuple(row[name]) for name in ("samples", "limits")}
         found["peers"] = {name: PeerTime(**time) for name, time in row["peers"].items()}
         results.append(Result(**found))
@@ -173,9 +182,9 @@ def page(
         *_markdown_row(["---"] * (8 + len(names))),
     ]
     for r in results:
-        ratios = [r.peers[name].ratio if name in r.peers else None for name in names]
-        cells = [r.layer, r.layout, r.isa, str(r.threads), f"{r.seconds * 1e6:.1f}", f"{r.fraction:.2f}", r.limit]
-        lines += _markdown_row([*cells, *(f"{ratio:.2f}" if ratio else "-" for ratio in ratios), r.info or r.family])
+        time = f"{r.seconds * 1e6:.1f}{_mark(r, OURS)}"
+        cells = [r.layer, r.layout, r.isa, str(r.threads), time, f"{r.fraction:.2f}", r.limit]
+        lines += _markdown_row([*cells, *(_ratio(r, name) for name in names), r.info or r.family])
     return "\n".join(lines) + "\n"
 
 

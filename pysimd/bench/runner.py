@@ -1,8 +1,9 @@
 """Takes the times.
 
 A case, its limit and the peers are timed in turn, many short rounds, every second one in reverse, so that all see the same
-clock and the same neighbours; of each the median is kept, with the minimum beside it. Some rows of the table take their
-rounds in turn, too: those of one row are then seconds apart, and who disturbs the machine for a moment meets few of them.
+clock and the same neighbours; of each the median is kept, with the minimum beside it. Peers have processes of their own,
+which sleep while others have their turn, and which crash alone. Some rows of the table take their rounds in turn, too: those
+of one row are then seconds apart, and who disturbs the machine for a moment meets few of them.
 What has an ``empty`` call (one that does nothing) is also timed without work, and the least of that is subtracted: what
 remains is the function's time, not Python's.
 """
@@ -10,21 +11,21 @@ remains is the function's time, not Python's.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Callable
+from typing import Callable
 
 import numpy as np
 
 import pysimd
-from pysimd.bench import clock, limits, peers
+from pysimd.bench import clock, limits
 from pysimd.bench.cases import Case, Prepared
-from pysimd.bench.ways import Unsupported, fastest
+from pysimd.bench.peers.workers import Built, Peer, Task
+from pysimd.bench.ways import Unsupported
+from pysimd.bench.whole import OURS
 
-_ROUND_SECONDS = 0.004
 _TOGETHER = 16  # rows that take their rounds in turn
 
 #: Levels that differ from their parent in one family: others are not timed again beside it.
@@ -73,36 +74,30 @@ class Result:
         """How much of the limit is reached: 1 is the machine's own speed."""
         return self.limit_seconds / self.seconds
 
-
-def _calls_per_round(call: Callable[[], Any]) -> int:
-    """By the fastest of some calls: a disturbed one would leave rounds of a single call, which tell about other things."""
-    call()  # the first call allocates scratch and warms the caches
-    seconds, begin = 1.0, time.perf_counter()
-    for number in range(20):
-        seconds = min(seconds, clock.mean(call, 1))
-        if number >= 4 and time.perf_counter() - begin > _ROUND_SECONDS:
-            break
-    return max(1, min(10_000, round(_ROUND_SECONDS / max(seconds, 1e-7))))
+    @property
+    def swings(self) -> list[str]:
+        """Whose rounds differ so much that the median means little: ours, and peers."""
+        times: dict[str, Result | PeerTime] = {OURS: self, **self.peers}
+        return [name for name, time in times.items() if clock.swings(time.seconds, time.best_seconds)]
 
 
 class _Timed:
     """Something that is timed, and its samples."""
 
-    def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
-        self._call, self._empty = call, empty
-        self._count = _calls_per_round(call)
-        self._times: list[float] = []
-        self._overheads: list[float] = []
+    def __init__(self, sample: Callable[[], clock.Sample]) -> None:
+        self._sample = sample
+        self._taken: list[clock.Sample] = []
 
     def sample(self) -> None:
-        self._call()  # what others have driven out of the caches comes back
-        self._overheads.append(clock.typical(self._empty, self._count) if self._empty else 0.0)
-        self._times.append(clock.typical(self._call, self._count))
+        self._taken.append(self._sample())
+
+    @property
+    def _overhead(self) -> float:
+        return min(taken.overhead for taken in self._taken)
 
     @property
     def samples(self) -> list[float]:
-        least = min(self._overheads)
-        return [max(seconds - least, 1e-9) for seconds in self._times]
+        return [max(taken.seconds - self._overhead, 1e-9) for taken in self._taken]
 
     @property
     def median(self) -> float:
@@ -114,7 +109,7 @@ class _Timed:
 
     def over(self, ours: _Timed) -> float | None:
         """The ratio of `PeerTime`."""
-        if self.median < min(self._overheads) / 4:
+        if self.median < self._overhead / 4:
             return None
         return statistics.median(theirs / mine for theirs, mine in zip(self.samples, ours.samples))
 
@@ -125,48 +120,58 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
     return "copy", limits.CopyLimit(prepared.traffic).seconds
 
 
-def _built(case: Case, prepared: Prepared, peer: peers.Peer) -> peers.Way:
-    """The case as the peer computes it fastest."""
+def _task(case: Case, prepared: Prepared) -> Task | None:
+    """The case for peers, if it is a layer that they can have."""
     if case.subject is None or prepared.result is None:
-        raise Unsupported("not a layer for peers")
+        return None
     tolerance = 0.02 if case.subject.quantised else 1e-3  # by some bytes: a tie may be rounded otherwise
-    return fastest(peer.build(case.subject, case.layout, prepared.values), peers.trial, prepared.result(), tolerance)
+    return Task(case.subject, case.layout, prepared.values, prepared.result(), tolerance)
 
 
-class _Peers:
-    """What peers build of a case, and their times."""
+class _Beside:
+    """What a peer has built of a case, and its times; nothing more once it has failed, of which `fault` is the reason."""
 
-    def __init__(self, case: Case, prepared: Prepared, others: Sequence[peers.Peer]) -> None:
-        self.timed: dict[str, _Timed] = {}
-        self.absent: dict[str, str] = {}  # why a peer has no time
-        self._how: dict[str, str] = {}
-        for peer in others:
-            try:
-                way = _built(case, prepared, peer)
-                self.timed[peer.NAME], self._how[peer.NAME] = _Timed(way.call, way.empty), way.how
-            except Exception as error:  # a peer's own failure is told, and is none of ours
-                last = str(error).strip().splitlines()[-1:] or [""]
-                self.absent[peer.NAME] = f"{type(error).__name__}: {last[0]}"
+    def __init__(self, task: Task, peer: Peer) -> None:
+        self.name, self.fault = peer.NAME, ""
+        self._built: Built | None = None
+        with self._noted():
+            self._built = Built(peer, task)
+            self._timed = _Timed(self._built.sample)
 
-    def times(self, ours: _Timed) -> dict[str, PeerTime]:
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except Unsupported as error:
+            self.fault = str(error)
+
+    def sample(self) -> None:
+        with self._noted():
+            if not self.fault:
+                self._timed.sample()
+
+    def time(self, ours: _Timed) -> PeerTime:
         """After the last sample."""
-        return {
-            name: PeerTime(self._how[name], timed.median, timed.least, timed.over(ours))
-            for name, timed in self.timed.items()
-        }
+        assert self._built is not None
+        return PeerTime(self._built.how, self._timed.median, self._timed.least, self._timed.over(ours))
+
+    def close(self) -> None:
+        if self._built is not None:
+            self._built.close()
 
 
 class _Row:
     """One case on one instruction set, beside peers. The limits are those of one thread."""
 
-    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[peers.Peer]) -> None:
+    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[Peer]) -> None:
         self._case, self._isa, self._threads = case, isa, threads
         self._bounds: list[float] = []
         self._peaks: list[float] = []
         with self._set() as self._used:
             self._prepared = case.prepare()
-            self._ours = _Timed(self._prepared.call, self._prepared.empty)
-            self._beside = _Peers(case, self._prepared, others)
+            self._ours = _Timed(clock.Timer(self._prepared.call, self._prepared.empty).sample)
+            task = _task(case, self._prepared)
+            self._beside = [_Beside(task, peer) for peer in others if task]
             self._limit, self._limit_seconds = _limit_of(self._prepared)
             self._limit_seconds()
 
@@ -177,7 +182,7 @@ class _Row:
 
     def sample(self, reverse: bool) -> None:
         """A round."""
-        turn = [self._ours, *self._beside.timed.values()]
+        turn: list[_Timed | _Beside] = [self._ours, *self._beside]
         with self._set():
             self._bounds.append(self._limit_seconds())
             for entrant in reversed(turn) if reverse else turn:
@@ -204,9 +209,14 @@ class _Row:
             samples=tuple(self._ours.samples),
             limits=tuple(self._bounds),
             uses=case.uses,
-            peers=self._beside.times(self._ours),
-            absent=self._beside.absent,
+            peers={peer.name: peer.time(self._ours) for peer in self._beside if not peer.fault},
+            absent={peer.name: peer.fault for peer in self._beside if peer.fault},
         )
+
+    def close(self) -> None:
+        """Frees what peers have built."""
+        for peer in self._beside:
+            peer.close()
 
 
 def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
@@ -214,10 +224,12 @@ def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
     for number in range(rounds):
         for row in rows:
             row.sample(reverse=number % 2 == 1)
+    for row in rows:
+        row.close()
     return [row.result() for row in rows]
 
 
-def run_case(case: Case, isa: str, rounds: int, others: Sequence[peers.Peer] = (), threads: int = 1) -> Result:
+def run_case(case: Case, isa: str, rounds: int, others: Sequence[Peer] = (), threads: int = 1) -> Result:
     """Times one case on one instruction set, beside peers."""
     return _timed([_Row(case, isa, threads, others)], rounds)[0]
 
@@ -250,7 +262,7 @@ def run(
     cases: Sequence[Case],
     levels: Sequence[str],
     rounds: int,
-    others: Sequence[peers.Peer] = (),
+    others: Sequence[Peer] = (),
     counts: Sequence[int] = (1,),
 ) -> Iterator[Result]:
     """Times every case on every level with every number of threads, yielding results as they come; peers, which have one

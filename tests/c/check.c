@@ -42,10 +42,12 @@ static struct {
 static const char * program;
 static const struct family * family;
 static const char * level;              /* in use */
-static struct frame_random case_random; /* data and places of the case */
+static struct frame_random case_random;  /* data of the case */
+static struct frame_random place_random; /* where it lies on a level, which no other level changes */
 static struct frame_random family_random;
 static size_t passed, failed, family_failed;
 static size_t buffers;
+static enum frame_place buffer_place;
 
 /* ------------------------------------------------------------------------------------------------- reports */
 
@@ -120,7 +122,9 @@ static void report_crash(int number, void * const * a)
 
 /* ------------------------------------------------------------------------------------------------- describing */
 
-void check_case(const char * function, const char * geometry, ...)
+bool check_selected(const char * function) { return !option.function || strcmp(option.function, function) == 0; }
+
+bool check_case(const char * function, const char * geometry, ...)
 {
     struct frame_case * c = &frame_case;
     c->function = function;
@@ -128,14 +132,14 @@ void check_case(const char * function, const char * geometry, ...)
     va_start(arguments, geometry);
     vsnprintf(c->geometry, sizeof(c->geometry), geometry, arguments);
     va_end(arguments);
-    c->skip = (option.function && strcmp(option.function, function) != 0) ||
-              (option.geometry && !strstr(c->geometry, option.geometry));
+    c->skip = !check_selected(function) || (option.geometry && !strstr(c->geometry, option.geometry));
     c->arrays = 0;
     c->compare = FRAME_EXACT;
     c->tolerance = 0;
     c->freedoms = 0;
     c->open = NULL;
     case_random.state = frame_hash(frame_hash(option.seed, function), c->geometry);
+    return !c->skip;
 }
 
 static void * declare(const char * name, enum check_type type, size_t count, enum frame_role role, enum check_fill fill)
@@ -151,7 +155,7 @@ static void * declare(const char * name, enum check_type type, size_t count, enu
     array->role = role;
     array->count = count;
     array->bytes = count * frame_type_bytes(type);
-    array->any_address = array->optional = array->has_bound = false;
+    array->optional = array->has_bound = false;
     /* Three parts, each a multiple of 8 bytes for alignment. */
     const size_t part = (array->bytes + 15) / 8 * 8;
     array->content = frame_grow(array->content, &array->capacity, 3 * part);
@@ -179,7 +183,6 @@ void check_out(const char * name, enum check_type type, size_t count)
 
 static struct frame_array * last_array(void) { return &frame_case.array[frame_case.arrays - 1]; }
 
-void check_any_address(void) { last_array()->any_address = true; }
 void check_optional(void) { last_array()->optional = true; }
 
 static void rule(enum frame_compare compare, double tolerance, int freedoms)
@@ -196,6 +199,10 @@ void check_anything(void) { rule(FRAME_ANYTHING, 0, 0); }
 
 double * check_bound(void)
 {
+    if (frame_case.skip) {
+        fprintf(stderr, "check: a bound for %s [%s], which is left out\n", frame_case.function, frame_case.geometry);
+        exit(2);
+    }
     struct frame_array * array = last_array();
     array->has_bound = true;
     array->bound = frame_grow(array->bound, &array->bound_capacity, (array->count + 1) * sizeof(double));
@@ -218,15 +225,15 @@ void frame_use_level(const char * name)
     }
 }
 
-float * check_buffer(size_t count)
+void * check_buffer(size_t bytes)
 {
     if (buffers == 4) {
         fprintf(stderr, "check: %s asks for more than 4 buffers\n", frame_case.function);
         exit(2);
     }
-    unsigned char * buffer = frame_place(FRAME_ARRAYS + buffers++, count * sizeof(float), 4, FRAME_END, 0);
-    memset(buffer, 0xFF, count * sizeof(float));
-    return (float *)(void *)buffer;
+    void * buffer = frame_place(FRAME_ARRAYS + buffers++, bytes, 1, buffer_place, frame_next(&place_random) >> 8);
+    memset(buffer, 0xFF, bytes);
+    return buffer;
 }
 
 /* A byte that fills outputs before the call: as floats these are numbers that no result should be. */
@@ -236,14 +243,16 @@ void frame_set_up(enum frame_place place, void ** a)
 {
     for (size_t i = 0; i < frame_case.arrays; ++i) {
         const struct frame_array * array = &frame_case.array[i];
-        const size_t step = array->any_address ? 1 : frame_type_bytes(array->type);
-        a[i] = frame_place(i, array->bytes, step, place, frame_next(&case_random) >> 8);
+        const uint64_t random = frame_next(&place_random);
+        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* what is aligned is streamed */
+        a[i] = frame_place(i, array->bytes, step, place, random >> 8);
         if (array->role == FRAME_OUT)
             memset(a[i], dirt(place), array->bytes);
         else
             memcpy(a[i], array->content, array->bytes);
     }
     buffers = 0;
+    buffer_place = place;
 }
 
 /* An error text that the next successful call must clear. */
@@ -337,9 +346,15 @@ static void set_caches(bool small)
 static void set_threads(enum frame_place place)
 {
     if (frame_threads > 1 && place != FRAME_END)
-        sn_threads_force(2 + frame_next(&case_random) % (frame_threads - 1));
+        sn_threads_force(2 + frame_next(&place_random) % (frame_threads - 1));
     else
         sn_threads_set(1);
+}
+
+static void use_level(size_t index)
+{
+    frame_use_level(frame_level[index]);
+    place_random.state = frame_hash(case_random.state, frame_level[index]);
 }
 
 static bool one_place(enum frame_place place, bool is_base, void ** a, check_call_fn call, const void * job)
@@ -369,7 +384,7 @@ static bool one_place(enum frame_place place, bool is_base, void ** a, check_cal
 static bool one_level(size_t index, check_call_fn call, const void * job)
 {
     static void * a[FRAME_ARRAYS];
-    frame_use_level(frame_level[index]);
+    use_level(index);
     const int number = sigsetjmp(crash, 1);
     bool good = number == 0;
     if (good) {
@@ -484,7 +499,7 @@ static bool one_null(int null, int kind, const char * argument, void ** a, check
 static bool one_level_null(size_t index, int null, int kind, const char * argument, check_call_fn call, const void * job)
 {
     static void * a[FRAME_ARRAYS];
-    frame_use_level(frame_level[index]);
+    use_level(index);
     const int number = sigsetjmp(crash, 1);
     bool good = number == 0;
     if (good) {
@@ -521,7 +536,7 @@ void check_empty(check_call_fn call, const void * job) { on_every_level(ALL, 0, 
 
 void check_that(bool condition, const char * function, const char * text, ...)
 {
-    if (frame_bench || (option.function && strcmp(option.function, function) != 0))
+    if (frame_bench || !check_selected(function))
         return;
     va_list arguments;
     va_start(arguments, text);

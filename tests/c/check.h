@@ -14,7 +14,8 @@
  *     static void relu_case(size_t size, float slope, enum check_fill fill)
  *     {
  *         const struct relu job = {size, slope};
- *         check_case("SimdSynetRelu32f", "size=%zu slope=%g %s", size, slope, check_fill_name(fill));
+ *         if (!check_case("SimdSynetRelu32f", "size=%zu slope=%g %s", size, slope, check_fill_name(fill)))
+ *             return;
  *         check_in("src", CHECK_32F, size, fill);
  *         check_out("dst", CHECK_32F, size);
  *         check_ulp(1);
@@ -27,12 +28,15 @@
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at an odd element of a page, between canaries, and then with caches that seem small, which cuts work
+ * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts work
  * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
  * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
  * that the error text is empty, that the result agrees with base's (by default to the bit), and that the three results have
  * the same bits. A crash is reported and counted as a failure of the case. Every failure prints a command line that repeats
  * it.
+ *
+ * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data: they
+ * belong to the job, with the alignment of their type.
  *
  * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
  * matters; a case that is left out by --function or --case does not change the others. For random geometries use
@@ -50,6 +54,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/common.h"
 #include "core/numeric.h"
 #include "simdnet.h"
 
@@ -103,16 +108,14 @@ CHECK_FAMILIES(CHECK_FAMILY)
 
 /* ---- describing a case */
 
-/* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. */
-void check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
+/* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. False when the options
+ * leave the case out: nothing more need be done for it, and no bound may be computed (see check_bound()). */
+bool check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
 
 /* Declare the next array of the case. The result is its content, which may be changed before check_run(). */
 void * check_in(const char * name, enum check_type type, size_t count, enum check_fill fill);    /* read only */
 void * check_inout(const char * name, enum check_type type, size_t count, enum check_fill fill); /* read, then written */
 void check_out(const char * name, enum check_type type, size_t count);                           /* written only */
-
-/* The array declared last may lie at any byte address, whatever its type. */
-void check_any_address(void);
 
 /* The array declared last may be NULL: check_refused_null() leaves it alone. */
 void check_optional(void);
@@ -125,7 +128,8 @@ void check_anything(void);         /* not compared: only memory, errors and the 
 
 /* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where
  * base has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to
- * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes. */
+ * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes.
+ * Bounds take longer than all else that prepares a case: one for a case that is left out ends the checker. */
 double * check_bound(void);
 
 /* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is
@@ -151,11 +155,14 @@ void check_empty(check_call_fn call, const void * job);
  * 0 for what is of no interest. In --bench, check_run() and the others do nothing: the family's function calls this too. */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
-/* For use inside a call: `count` floats, ending at an unreadable page and full of NaN, that live until the call's end. */
-float * check_buffer(size_t count);
+/* For use inside a call: bytes that lie as the case's arrays do, are floats of NaN, and live until the call's end. */
+void * check_buffer(size_t bytes);
 
 /* A condition that a family's own test has computed, counted as a case; the text tells what went wrong. */
 void check_that(bool condition, const char * function, const char * text, ...) __attribute__((format(printf, 3, 4)));
+
+/* False when --function leaves out this one: what check_that() would be given need not be computed. */
+bool check_selected(const char * function);
 
 /* ---- for choosing geometries */
 

@@ -147,12 +147,14 @@ static struct job layer_case(struct job j, enum check_fill fill, bool bounds)
     const size_t count1 = nine ? padded(j.channels1, j.format) * j.spatial : count0;
     struct arrays a = {0};
     double * bound = NULL;
-    if (nine)
-        check_case(about[layer].function, "%s channels=%zu+%zu spatial=%zu %s%s", check_format_name(j.format), j.channels,
-                   j.channels1, j.spatial, check_fill_name(fill), layer == FUSED_9 ? "" : " without dst1");
-    else
-        check_case(about[layer].function, "%s channels=%zu spatial=%zu %s%s%s", check_format_name(j.format), j.channels,
-                   j.spatial, check_fill_name(fill), layer == PLAIN_SCALE ? " without bias" : "", places[j.place]);
+    const bool selected =
+        nine ? check_case(about[layer].function, "%s channels=%zu+%zu spatial=%zu %s%s", check_format_name(j.format),
+                          j.channels, j.channels1, j.spatial, check_fill_name(fill), layer == FUSED_9 ? "" : " without dst1")
+             : check_case(about[layer].function, "%s channels=%zu spatial=%zu %s%s%s", check_format_name(j.format),
+                          j.channels, j.spatial, check_fill_name(fill), layer == PLAIN_SCALE ? " without bias" : "",
+                          places[j.place]);
+    if (!selected)
+        return j;
     if (about[layer].exact)
         check_exact(CHECK_NAN_FREE);
     if (layer == ADD_BIAS) {

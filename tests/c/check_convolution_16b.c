@@ -91,7 +91,8 @@ static void declare(const struct check_layer * j, enum check_fill fill)
 {
     const parameters * p = j->p;
     void * a[CHECK_NO_ARRAY];
-    check_layer_case(j, check_convolution_text(p, j->batch), fill, a);
+    if (!check_layer_case(j, check_convolution_text(p, j->batch), fill, a))
+        return;
     const enum check_type type = p->srcT == SimdTensorData16b ? CHECK_16B : CHECK_32F;
     float * src = rounded(a[CHECK_SRC], type, check_layer_count(j, CHECK_SRC));
     float * weight = rounded(a[CHECK_WEIGHT], CHECK_32F, check_convolution_weights(p));
@@ -221,6 +222,8 @@ static size_t wrong_roundings(SimdTensorDataType type, SimdTensorFormatType form
 
 static void roundings(void)
 {
+    if (!check_selected(family.forward))
+        return;
     for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(level));
         for (size_t i = 0; i < 8; ++i) {

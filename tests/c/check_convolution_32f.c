@@ -198,7 +198,8 @@ static struct check_layer layer(SimdTensorFormatType format, size_t srcC, size_t
 static void declare(const struct check_layer * j, enum check_fill fill)
 {
     void * a[CHECK_NO_ARRAY];
-    check_layer_case(j, check_convolution_text(j->p, j->batch), fill, a);
+    if (!check_layer_case(j, check_convolution_text(j->p, j->batch), fill, a))
+        return;
     check_convolution_bounds(j->p, j->batch, a[CHECK_SRC], a[CHECK_WEIGHT], a[CHECK_BIAS],
                              j->family == &adding ? a[CHECK_SRC] : NULL, a[CHECK_PARAMS],
                              check_convolution_algorithms(check_layer_init, j) |

@@ -76,7 +76,8 @@ static void declare(const struct check_layer * j, enum stats src, enum stats dst
     void * a[CHECK_NO_ARRAY];
     snprintf(text, sizeof(text), "%s %s->%s%s", check_convolution_text(p, j->batch), stats_names[src], stats_names[dst],
              fill == WORST ? " worst" : "");
-    check_layer_case(j, text, fill == WORST ? CHECK_EQUAL : (enum check_fill)fill, a);
+    if (!check_layer_case(j, text, fill == WORST ? CHECK_EQUAL : (enum check_fill)fill, a))
+        return;
     set_stats(src, p->srcC, 1, a[CHECK_STATS], a[CHECK_STATS + 1]);
     set_stats(dst, p->dstC, sqrtf((float)(p->srcC / p->group * p->kernelY * p->kernelX)), a[CHECK_STATS + 2],
               a[CHECK_STATS + 3]);

@@ -52,7 +52,9 @@ static struct eltwise eltwise_case(size_t count, size_t size, size_t type, size_
 {
     const struct eltwise job = {count, size, (SimdSynetEltwiseOperationType)type, in_place, false};
     const float * src[MOST];
-    check_case(ELTWISE, "%s count=%zu size=%zu dst=%zu %s", type_name[type], count, size, in_place, check_fill_name(fill));
+    if (!check_case(ELTWISE, "%s count=%zu size=%zu dst=%zu %s", type_name[type], count, size, in_place,
+                    check_fill_name(fill)))
+        return job;
     for (size_t i = 0; i < count; ++i)
         if (i != in_place)
             src[i] = check_in(source_name[i], CHECK_32F, size, fill);

@@ -17,7 +17,7 @@ struct frame_array {
     enum check_type type;
     enum frame_role role;
     size_t count, bytes;
-    bool any_address, optional, has_bound;
+    bool optional, has_bound;
     unsigned char * content;  /* what the call finds there: declared data; meaningless for FRAME_OUT */
     unsigned char * expected; /* base's result */
     unsigned char * first;    /* this level's result at the first place */

@@ -9,7 +9,6 @@ struct job {
     bool transposed;
     size_t M, N, K, lda, ldb, ldc;
     float alpha, beta;
-    const float * alphaAt, * betaAt;
 };
 
 static const char * function_of(const struct job * j) { return j->transposed ? "SimdGemm32fNT" : "SimdGemm32fNN"; }
@@ -18,8 +17,7 @@ static void call(const void * argument, void * context, void * const * a)
 {
     const struct job * j = argument;
     (void)context;
-    (j->transposed ? SimdGemm32fNT : SimdGemm32fNN)(j->M, j->N, j->K, j->alphaAt, a[0], j->lda, a[1], j->ldb, j->betaAt, a[2],
-                                                    j->ldc);
+    (j->transposed ? SimdGemm32fNT : SimdGemm32fNN)(j->M, j->N, j->K, a[0], a[1], j->lda, a[2], j->ldb, a[3], a[4], j->ldc);
 }
 
 /* The elements of a matrix; the last row ends with its last element. */
@@ -52,16 +50,17 @@ static void bound(const struct job * j, const float * a, const float * b, const 
         }
 }
 
-static void declare(struct job * j, enum check_fill fill, bool benchmark)
+static void declare(const struct job * j, enum check_fill fill, bool benchmark)
 {
     const size_t rowsB = j->transposed ? j->N : j->K, columnsB = j->transposed ? j->K : j->N;
-    check_case(function_of(j), "M=%zu N=%zu K=%zu lda=%zu ldb=%zu ldc=%zu alpha=%g beta=%g %s", j->M, j->N, j->K, j->lda,
-               j->ldb, j->ldc, (double)j->alpha, (double)j->beta, check_fill_name(fill));
+    if (!check_case(function_of(j), "M=%zu N=%zu K=%zu lda=%zu ldb=%zu ldc=%zu alpha=%g beta=%g %s", j->M, j->N, j->K,
+                    j->lda, j->ldb, j->ldc, (double)j->alpha, (double)j->beta, check_fill_name(fill)))
+        return;
+    *(float *)check_in("alpha", CHECK_32F, 1, CHECK_ZERO) = j->alpha;
     float * a = check_in("A", CHECK_32F, size_of(j->M, j->K, j->lda), fill);
     float * b = check_in("B", CHECK_32F, size_of(rowsB, columnsB, j->ldb), fill);
+    *(float *)check_in("beta", CHECK_32F, 1, CHECK_ZERO) = j->beta;
     float * c = check_inout("C", CHECK_32F, size_of(j->M, j->N, j->ldc), j->beta == 0 ? CHECK_NAN : fill);
-    j->alphaAt = &j->alpha;
-    j->betaAt = &j->beta;
     if (benchmark)
         return;
     fill_gaps(a, j->M, j->K, j->lda);
@@ -103,8 +102,6 @@ static void refusals(bool transposed)
     REFUSED(M, SIZE_MAX / 8);
     REFUSED(ldb, SIZE_MAX / 8);
     REFUSED(ldc, SIZE_MAX / 8);
-    REFUSED(alphaAt, NULL);
-    REFUSED(betaAt, NULL);
 #undef REFUSED
     bad = good;
     bad.M = 0;

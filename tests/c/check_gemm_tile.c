@@ -26,7 +26,7 @@ struct job {
 static size_t depth(const struct job * j) { return j->segments * j->length; }
 
 /* What the driver of a tile does: packs B, panel behind panel, the last one narrower. */
-static void pack(const struct sn_gemm_32f_tile * tile, const float * b, size_t k, size_t n, float * panel)
+static void pack(const struct sn_gemm_32f_tile * tile, const sn_32f * b, size_t k, size_t n, sn_32f * panel)
 {
     for (size_t first = 0; first < n; first += tile->columns) {
         const size_t columns = sn_min(tile->columns, n - first), width = sn_gemm_width(tile, columns);
@@ -38,14 +38,14 @@ static void pack(const struct sn_gemm_32f_tile * tile, const float * b, size_t k
 }
 
 /* Benchmarks pack once in a while, when level or case change. */
-static const float * packed(const struct job * j, const float * b)
+static const sn_32f * packed(const struct job * j, const sn_32f * b)
 {
     static float kept[64 * 4096] __attribute__((aligned(SN_ALIGN)));
     static const struct sn_table * kept_table;
     static size_t kept_depth, kept_n;
     const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
     if (!j->bench) {
-        float * panels = check_buffer(depth(j) * sn_gemm_width(tile, j->n));
+        sn_32f * panels = check_buffer(depth(j) * sn_gemm_width(tile, j->n) * sizeof(float));
         pack(tile, b, depth(j), j->n, panels);
         return panels;
     }
@@ -58,7 +58,7 @@ static const float * packed(const struct job * j, const float * b)
 }
 
 /* An array of one value per column, where the panel finds zeros behind the last. */
-static const float * per_column(const struct job * j, const float * values, size_t first, float * room)
+static const sn_32f * per_column(const struct job * j, const sn_32f * values, size_t first, sn_32f * room)
 {
     for (size_t i = 0; i < sn_table()->gemm_32f.columns; ++i)
         room[i] = first + i < j->n ? values[first + i] : 0;
@@ -69,12 +69,12 @@ static void run_tile(const struct job * j, void * const * a)
 {
     float bias[64], slope[64];
     const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
-    const float * panel = packed(j, a[1]);
+    const sn_32f * panel = packed(j, a[1]);
     for (size_t first = 0; first < j->n; first += tile->columns) {
         struct sn_gemm_32f gemm = {.a = a[0], .height = j->height, .width = j->width, .aStepY = j->aStepY,
             .aStepX = j->aStepX, .segment = j->segment, .segments = j->segments, .length = j->length,
-            .b = panel, .columns = sn_min(tile->columns, j->n - first), .c = (float *)a[4] + first,
-            .cStepY = j->width * j->n, .cStepX = j->n, .from = j->resume ? (float *)a[4] + first : NULL, .byRow = j->byRow,
+            .b = panel, .columns = sn_min(tile->columns, j->n - first), .c = (sn_32f *)a[4] + first,
+            .cStepY = j->width * j->n, .cStepX = j->n, .from = j->resume ? (sn_32f *)a[4] + first : NULL, .byRow = j->byRow,
             .activation = j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->fetch)
@@ -99,7 +99,7 @@ static double activate(const struct job * j, double v, double slope)
 }
 
 /* The plain loops; magnitude receives the sum of |a * b| and the start. */
-static double element(const struct job * j, const float * a, const float * b, double start, double * magnitude)
+static double element(const struct job * j, const sn_32f * a, const sn_32f * b, double start, double * magnitude)
 {
     double sum = start;
     *magnitude = fabs(start);
@@ -113,7 +113,7 @@ static double element(const struct job * j, const float * a, const float * b, do
 }
 
 /* Computes C, or with `bounds` what may separate another's C from it. */
-static void plain(const struct job * j, const float * a, const float * b, const float * bias, const float * slope, float * c,
+static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, const sn_32f * bias, const sn_32f * slope, sn_32f * c,
                   double * bounds)
 {
     for (size_t y = 0; y < j->height; ++y)
@@ -147,19 +147,19 @@ static void call(const void * job, void * context, void * const * a)
 static void declare(const struct job * j)
 {
     static const char * const names[] = {"identity", "relu", "leaky", "range", "prelu", "elu", "hswish"};
-    check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
-               j->length,
-               j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "", j->no_bias ? " no bias" : "",
-               j->resume ? " resumed" : "", j->fetch ? " fetching" : "");
+    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
+                    j->length, j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "",
+                    j->no_bias ? " no bias" : "", j->resume ? " resumed" : "", j->fetch ? " fetching" : ""))
+        return;
     const size_t ways = j->byRow ? j->width : j->n;
     size_t reach = 0;
     for (size_t s = 0; s < j->segments; ++s)
         reach = sn_max(reach, j->segment[s] + j->length);
-    const float * a = check_in("a", CHECK_32F, (j->height - 1) * j->aStepY + (j->width - 1) * j->aStepX + reach, CHECK_RANDOM);
-    const float * b = check_in("b", CHECK_32F, depth(j) * j->n, CHECK_RANDOM);
-    const float * bias = check_in("bias", CHECK_32F, ways, CHECK_RANDOM);
-    const float * slope = check_in("slope", CHECK_32F, ways, CHECK_RANDOM);
-    float * c = check_inout("c", CHECK_32F, j->height * j->width * j->n, CHECK_RANDOM);
+    const sn_32f * a = check_in("a", CHECK_32F, (j->height - 1) * j->aStepY + (j->width - 1) * j->aStepX + reach, CHECK_RANDOM);
+    const sn_32f * b = check_in("b", CHECK_32F, depth(j) * j->n, CHECK_RANDOM);
+    const sn_32f * bias = check_in("bias", CHECK_32F, ways, CHECK_RANDOM);
+    const sn_32f * slope = check_in("slope", CHECK_32F, ways, CHECK_RANDOM);
+    sn_32f * c = check_inout("c", CHECK_32F, j->height * j->width * j->n, CHECK_RANDOM);
     if (!j->bench)
         plain(j, a, b, bias, slope, c, check_bound());
 }
@@ -199,7 +199,7 @@ static void interrupted(const void * job, void * context, void * const * a)
     memmove(rest.segment, rest.segment + 1, rest.segments * sizeof(size_t));
     rest.resume = rest.no_bias = true;
     call(&first, context, a);
-    arrays[0] = a[0], arrays[1] = (float *)a[1] + j->length * j->n, arrays[4] = a[4];
+    arrays[0] = a[0], arrays[1] = (sn_32f *)a[1] + j->length * j->n, arrays[4] = a[4];
     call(&rest, context, arrays);
     if (sn_table()->gemm_32f.run && memcmp(whole, a[4], bytes) != 0)
         check_that(false, TILE, "an interrupted sum has other bits: rows=%zu n=%zu", j->width, j->n);

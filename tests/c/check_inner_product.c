@@ -17,7 +17,9 @@ static void inner(const void * job, void * context, void * const * a)
 
 static struct inner declare(size_t count, size_t size, bool no_bias, enum check_fill fill)
 {
-    check_case(INNER, "count=%zu size=%zu%s %s", count, size, no_bias ? " no bias" : "", check_fill_name(fill));
+    const struct inner job = {count, size, no_bias};
+    if (!check_case(INNER, "count=%zu size=%zu%s %s", count, size, no_bias ? " no bias" : "", check_fill_name(fill)))
+        return job;
     const float * src = check_in("src", CHECK_32F, size, fill);
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
     const float * weight = check_in("weight", CHECK_32F, count * size, wild ? CHECK_RANDOM : fill);
@@ -31,7 +33,7 @@ static struct inner declare(size_t count, size_t size, bool no_bias, enum check_
             sum += fabs((double)src[j] * weight[i * size + j]);
         bound[i] = isfinite(sum) ? (double)(size + 3) * FLT_EPSILON * sum : INFINITY;
     }
-    return (struct inner){count, size, no_bias};
+    return job;
 }
 
 static void run(size_t count, size_t size, bool no_bias, enum check_fill fill)

@@ -65,29 +65,39 @@ void * check_layer_init(const void * layer, void * const * a)
     return l->family->make(l);
 }
 
-/* Copies of the arrays for SetParams: what is there, else zeros. Without params, every other batch has no array of them. */
-static void copy(const struct check_layer * l, void * const * a, float ** own)
+/* An array for SetParams, at an address of a block that is aligned as the array of the case is. */
+struct copy {
+    void * block;
+    float * at;
+    size_t bytes;
+};
+
+/* Copies: what is there, else zeros. Without params, every other batch has no array of them. */
+static void copy(const struct check_layer * l, void * const * a, struct copy * own)
 {
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
-        own[i] = NULL;
+        own[i] = (struct copy){NULL, NULL, 0};
         if (i == CHECK_SRC || i == CHECK_DST || (i >= CHECK_STATS && !l->family->stats))
             continue;
         const size_t count = check_layer_count(l, (enum check_layer_array)i);
         if ((i == CHECK_BIAS && l->no_bias) || (i == CHECK_PARAMS && count == 0 && l->batch % 2))
             continue;
-        own[i] = calloc(count + 1, sizeof(float));
+        const size_t shift = (uintptr_t)a[i] % 16;
+        own[i].bytes = count * sizeof(float);
+        own[i].block = calloc(1, shift + own[i].bytes + 1);
+        own[i].at = (void *)((char *)own[i].block + shift);
         if (a[i] && count)
-            memcpy(own[i], a[i], count * sizeof(float));
+            memcpy(own[i].at, a[i], own[i].bytes);
     }
 }
 
 /* The library may not keep pointers to them. */
-static void spoil(const struct check_layer * l, float ** own)
+static void spoil(const struct copy * own)
 {
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
-        if (own[i])
-            memset(own[i], 0xFF, check_layer_count(l, (enum check_layer_array)i) * sizeof(float));
-        free(own[i]);
+        if (own[i].at)
+            memset(own[i].at, 0xFF, own[i].bytes);
+        free(own[i].block);
     }
 }
 
@@ -100,11 +110,14 @@ void * check_layer_open(const void * layer, void * const * a)
         return context;
     if (f->internal_size(context) != 0)
         check_that(false, f->internal, "is %zu before SetParams", f->internal_size(context));
-    float * own[CHECK_NO_ARRAY];
+    struct copy own[CHECK_NO_ARRAY];
+    const float * at[CHECK_NO_ARRAY];
     copy(l, a, own);
-    if (!f->give(l, context, (const float * const *)own) && last_stage(l)->dstC != 0)
+    for (size_t i = 0; i < CHECK_NO_ARRAY; ++i)
+        at[i] = own[i].at;
+    if (!f->give(l, context, at) && last_stage(l)->dstC != 0)
         check_that(false, f->set_params, "internal is not SimdTrue");
-    spoil(l, own);
+    spoil(own);
     if (f->internal_size(context) * f->unit < check_layer_count(l, CHECK_WEIGHT) * f->weight_unit)
         check_that(false, f->internal, "is %zu, less than the weights: %s", f->internal_size(context),
                    SimdnetContextInfo(context));
@@ -113,12 +126,12 @@ void * check_layer_open(const void * layer, void * const * a)
 
 static void forward_with(const struct check_layer * l, void * context, const void * src, bool own_buffer, void * dst)
 {
-    char * buf = NULL;
-    if (own_buffer) { /* it ends where the page ends, so one of bytes begins anywhere */
-        const size_t size = l->family->external_size(context), bytes = size * l->family->unit, floats = (bytes + 3) / 4;
+    void * buf = NULL;
+    if (own_buffer) {
+        const size_t size = l->family->external_size(context);
         if (size == 0)
             check_that(false, l->family->external, "is 0");
-        buf = (char *)check_buffer(floats) + (floats * 4 - bytes);
+        buf = check_buffer(size * l->family->unit);
     }
     l->family->run(context, src, buf, dst);
 }
@@ -134,11 +147,10 @@ static void forward_twice(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
     check_layer_forward(l, context, a);
-    char * dst = malloc(dst_bytes(l) + 1);
+    void * dst = check_buffer(dst_bytes(l));
     forward_with(l, context, a[CHECK_SRC], !l->own_buffer, dst);
     if (memcmp(a[CHECK_DST], dst, dst_bytes(l)) != 0)
         check_that(false, l->family->forward, "with and without buf results differ: %s", SimdnetContextInfo(context));
-    free(dst);
     if (l->family->also)
         l->family->also(l, a);
 }
@@ -163,16 +175,12 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
     const struct check_layer_family * f = l->family;
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN || (f->narrow && fill == CHECK_DENORMAL);
     a[CHECK_SRC] = check_in("src", type_of(l->p->srcT), check_layer_count(l, CHECK_SRC), fill);
-    if (f->narrow)
-        check_any_address();
     a[CHECK_WEIGHT] = check_in("weight", CHECK_32F, check_layer_count(l, CHECK_WEIGHT), wild ? CHECK_RANDOM : fill);
     a[CHECK_BIAS] = check_in("bias", CHECK_32F, check_layer_count(l, CHECK_BIAS), CHECK_RANDOM);
     float * params = a[CHECK_PARAMS] = check_in("params", CHECK_32F, check_layer_count(l, CHECK_PARAMS), CHECK_RANDOM);
     for (size_t i = 0; i < l->stages; params += check_activation_params(&l->p[i++]))
         check_activation_values(&l->p[i], params);
     check_out("dst", type_of(last_stage(l)->dstT), check_layer_count(l, CHECK_DST));
-    if (f->narrow)
-        check_any_address();
     for (size_t i = 0; i < 4 && f->stats; ++i) {
         const size_t count = check_layer_count(l, (enum check_layer_array)(CHECK_STATS + i));
         float * limit = a[CHECK_STATS + i] = check_in(names[i], CHECK_32F, count, CHECK_RANDOM);
@@ -181,12 +189,14 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
     }
 }
 
-void check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
+bool check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a)
 {
-    check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
-               l->no_bias ? " no bias" : "", check_fill_name(fill));
+    if (!check_case(l->family->forward, "%s%s%s%s %s", text, l->add ? " add" : "", l->own_buffer ? " buf" : "",
+                    l->no_bias ? " no bias" : "", check_fill_name(fill)))
+        return false;
     declare(l, fill, a);
     check_open(check_layer_open);
+    return true;
 }
 
 void check_layer_run(const struct check_layer * l) { check_run(l->batch == 1 ? forward_twice : check_layer_forward, l); }

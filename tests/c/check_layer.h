@@ -25,7 +25,7 @@ struct check_layer_family {
     size_t (*external_size)(const void * context), (*internal_size)(const void * context);
     size_t unit, weight_unit; /* bytes: what both sizes count, and the least that a context keeps of a weight */
     bool stats;               /* SetParams takes statistics */
-    bool narrow;              /* of numbers smaller than floats: src and dst lie anywhere, weights are not subnormal */
+    bool narrow;              /* of numbers smaller than floats: weights are not subnormal */
     void * (*make)(const struct check_layer * l);
     /* SetParams with these arrays, of which some are NULL; false if `internal` has not become SimdTrue. */
     bool (*give)(const struct check_layer * l, void * context, const float * const * a);
@@ -62,9 +62,10 @@ size_t check_layer_count(const struct check_layer * l, enum check_layer_array ar
  * it. They verify beside results: bits depend neither on the buffer (with a batch of 1) nor on the place in a batch, buffers
  * have the size that is told and are not left, InternalBufferSize() counts the weights, no array of SetParams is kept. */
 
-/* `text` tells all but how it is called; a[] gets the arrays' contents. Weights are filled as `fill` says, but with small
- * finite values where it would give large or infinite ones. dst is declared last, if there are no statistics. */
-void check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a);
+/* `text` tells all but how it is called; a[] gets the arrays' contents; the result is that of check_case(). Weights are filled
+ * as `fill` says, but with small finite values where it would give large or infinite ones. dst is declared last, if there are
+ * no statistics. */
+bool check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a);
 
 void check_layer_run(const struct check_layer * l);
 void check_layer_run_equal(const struct check_layer * l); /* a batch of equal images */

@@ -48,8 +48,9 @@ static struct lrn lrn_case(size_t half, size_t channels, size_t spatial, size_t 
                            enum check_fill fill)
 {
     const struct lrn job = {half, channels, spatial, (SimdTensorFormatType)format};
-    check_case(LRN, "%s half=%zu channels=%zu spatial=%zu k=%g,%g,%g %s", check_format_name(job.format), half, channels,
-               spatial, (double)k0, (double)k1, (double)k2, check_fill_name(fill));
+    if (!check_case(LRN, "%s half=%zu channels=%zu spatial=%zu k=%g,%g,%g %s", check_format_name(job.format), half, channels,
+                    spatial, (double)k0, (double)k1, (double)k2, check_fill_name(fill)))
+        return job;
     const float * src = check_in("src", CHECK_32F, channels * spatial, fill);
     float * k = check_in("k", CHECK_32F, 3, CHECK_ZERO);
     k[0] = k0;

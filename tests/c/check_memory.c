@@ -65,7 +65,7 @@ unsigned char * frame_place(size_t index, size_t bytes, size_t step, enum frame_
 {
     struct slot * slot = &slots[index];
     map(slot, bytes + 1024);
-    const size_t offset = step * (1 + random % 63); /* of FRAME_MIDDLE: up to 63 elements, past every vector's alignment */
+    const size_t offset = random % 64 / step * step; /* of FRAME_MIDDLE: every alignment of a vector */
     if (frame_no_guards)
         place = FRAME_MIDDLE;
     slot->array = place == FRAME_END     ? slot->begin + slot->room - bytes

@@ -110,11 +110,13 @@ static void allow(const struct pool * p, const float * src, double * bound)
 static void declare(const struct pool * p, enum check_fill fill)
 {
     const enum check_type type = p->kind == MAX_8U ? CHECK_8U : p->kind == MAX_16B ? CHECK_16B : CHECK_32F;
-    check_case(names[p->kind],
-               "%s C=%zu H=%zu W=%zu kernel=%zu,%zu,%zu stride=%zu,%zu,%zu pad=%zu,%zu,%zu dst=%zu,%zu,%zu exclude=%d %s",
-               check_format_name(p->format), p->src[C], p->src[Y], p->src[X], p->kernel[C], p->kernel[Y], p->kernel[X],
-               p->stride[C], p->stride[Y], p->stride[X], p->pad[C], p->pad[Y], p->pad[X], p->dst[C], p->dst[Y], p->dst[X],
-               (int)p->exclude, check_fill_name(fill));
+    if (!check_case(names[p->kind],
+                    "%s C=%zu H=%zu W=%zu kernel=%zu,%zu,%zu stride=%zu,%zu,%zu pad=%zu,%zu,%zu dst=%zu,%zu,%zu "
+                    "exclude=%d %s",
+                    check_format_name(p->format), p->src[C], p->src[Y], p->src[X], p->kernel[C], p->kernel[Y], p->kernel[X],
+                    p->stride[C], p->stride[Y], p->stride[X], p->pad[C], p->pad[Y], p->pad[X], p->dst[C], p->dst[Y],
+                    p->dst[X], (int)p->exclude, check_fill_name(fill)))
+        return;
     const void * src = check_in("src", type, size_of(p->src), fill);
     check_out("dst", type, size_of(p->dst));
     check_exact(CHECK_ZERO_FREE);

@@ -57,15 +57,14 @@ static void check_softmax_at(size_t outer, size_t count, size_t inner, enum chec
     const struct softmax job = {outer, count, inner};
     const size_t size = outer * count * inner;
     for (int in_place = 0; in_place < 2; ++in_place) {
-        check_case(SOFTMAX, "outer=%zu count=%zu inner=%zu %s by=%g%s", outer, count, inner, check_fill_name(fill),
-                   (double)by, in_place ? " in place" : "");
+        if (!check_case(SOFTMAX, "outer=%zu count=%zu inner=%zu %s by=%g%s", outer, count, inner, check_fill_name(fill),
+                        (double)by, in_place ? " in place" : ""))
+            continue;
         float * src = (in_place ? check_inout : check_in)("src", CHECK_32F, size, fill);
         scale(src, size, by);
         if (!in_place)
             check_out("dst", CHECK_32F, size);
-        double * error = check_bound();
-        /* Not more than a row's values when src cannot be read: a case left out. */
-        bound(&job, src, error);
+        bound(&job, src, check_bound());
         check_run(in_place ? softmax_in_place : softmax, &job);
     }
 }
@@ -95,7 +94,8 @@ static void bad_lines(size_t count, size_t inner)
     for (size_t kind = 0; kind < 4; ++kind)
         for (size_t i = 0, n = check_count(8); i < n; ++i) {
             const size_t line = check_random(0, outer * inner - 1), at = check_random(0, count - 1);
-            check_case(SOFTMAX, "count=%zu inner=%zu bad value %zu at %zu of line %zu", count, inner, kind, at, line);
+            if (!check_case(SOFTMAX, "count=%zu inner=%zu bad value %zu at %zu of line %zu", count, inner, kind, at, line))
+                continue;
             float * src = check_in("src", CHECK_32F, outer * count * inner, CHECK_RANDOM);
             const size_t first = line / inner * count * inner + line % inner;
             for (size_t c = 0; c < count; ++c)

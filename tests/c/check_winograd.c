@@ -106,7 +106,8 @@ static void filter_case(const struct kind * k, size_t size, SimdBool trans, enum
 {
     const struct job job = {.kind = k, .channels = size, .trans = trans};
     const size_t taps = k->kernelY * k->kernelX;
-    check_case(k->filter_name, "size=%zu trans=%d %s", size, (int)trans, check_fill_name(fill));
+    if (!check_case(k->filter_name, "size=%zu trans=%d %s", size, (int)trans, check_fill_name(fill)))
+        return;
     const float * src = check_in("src", CHECK_32F, taps * size, fill);
     check_out("dst", CHECK_32F, planes_of(k) * size);
     double * bound = check_bound();
@@ -147,8 +148,9 @@ static void input_case(struct job j, size_t gap, enum check_fill fill)
     const struct kind * k = j.kind;
     const size_t tiles = tiles_y(&j) * tiles_x(&j), used = j.channels * tiles;
     j.stride = used + gap;
-    check_case(k->input_name, "%s c=%zu %zux%zu pad=%zu,%zu,%zu,%zu gap=%zu %s", j.trans ? "nhwc" : "nchw", j.channels,
-               j.height, j.width, j.pad[0], j.pad[1], j.pad[2], j.pad[3], gap, check_fill_name(fill));
+    if (!check_case(k->input_name, "%s c=%zu %zux%zu pad=%zu,%zu,%zu,%zu gap=%zu %s", j.trans ? "nhwc" : "nchw", j.channels,
+                    j.height, j.width, j.pad[0], j.pad[1], j.pad[2], j.pad[3], gap, check_fill_name(fill)))
+        return;
     const float * src = check_in("src", CHECK_32F, j.channels * j.height * j.width, fill);
     const size_t size = used ? (planes_of(k) - 1) * j.stride + used : 0;
     if (gap)
@@ -188,8 +190,9 @@ static void output_case(struct job j, size_t gap, enum check_fill fill)
     const struct kind * k = j.kind;
     const size_t used = j.channels * ceil_div(j.height, k->blockY) * ceil_div(j.width, k->blockX);
     j.stride = used + gap;
-    check_case(k->output_name, "%s c=%zu %zux%zu gap=%zu %s", j.trans ? "nhwc" : "nchw", j.channels, j.height, j.width, gap,
-               check_fill_name(fill));
+    if (!check_case(k->output_name, "%s c=%zu %zux%zu gap=%zu %s", j.trans ? "nhwc" : "nchw", j.channels, j.height, j.width,
+                    gap, check_fill_name(fill)))
+        return;
     const float * src = check_in("src", CHECK_32F, used ? (planes_of(k) - 1) * j.stride + used : 0, fill);
     check_out("dst", CHECK_32F, j.channels * j.height * j.width);
     output_bounds(&j, src, check_bound());

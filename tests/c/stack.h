@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* What the header promises: a thread with such a stack may call every function. */
 enum { STACK_PROMISED = 64 << 10 };
@@ -21,18 +22,18 @@ enum { STACK_PROMISED = 64 << 10 };
 
 /*
  * Runs it there, to its end; false without such a thread. The pages below the stack must not be touched, so many that no
- * function's variables reach beyond them.
+ * function's variables reach beyond them. Systems that make no thread with so little are given some of these.
  */
 static inline bool run_on_stack(size_t size, void * (*run)(void * argument), void * argument)
 {
-    const size_t below = (size_t)4 << 20;
+    const size_t below = (size_t)4 << 20, least = (size_t)sysconf(_SC_THREAD_STACK_MIN), given = size < least ? least : size;
     char * pages = mmap(NULL, below + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_attr_t attributes;
     pthread_t thread;
     if (pages == MAP_FAILED)
         return false;
     const bool good = mprotect(pages + below, size, PROT_READ | PROT_WRITE) == 0 && pthread_attr_init(&attributes) == 0 &&
-                      pthread_attr_setstack(&attributes, pages + below, size) == 0 &&
+                      pthread_attr_setstack(&attributes, pages + below + size - given, given) == 0 &&
                       pthread_create(&thread, &attributes, run, argument) == 0 && pthread_join(thread, NULL) == 0;
     munmap(pages, below + size);
     return good;

@@ -12,14 +12,14 @@
  * factor comes from memory in each multiply-add: 24 columns reach the peak so, and 0.89 of it with a register for both.
  */
 #define TILE_HALVES
-SN_INLINE v32f half_load_32f(const float * p)
+SN_INLINE v32f half_load_32f(const sn_32f * p)
 {
     v32f v;
     __asm__("vmovups %1, %t0" : "=v"(v) : "m"(*(const float(*)[8])p));
     return v;
 }
-SN_INLINE void half_store_32f(float * p, v32f v) { __asm__("vmovups %t1, %0" : "=m"(*(float(*)[8])p) : "v"(v)); }
-SN_INLINE v32f half_fma_32f(const float * a, v32f b, v32f c)
+SN_INLINE void half_store_32f(sn_32f * p, v32f v) { __asm__("vmovups %t1, %0" : "=m"(*(float(*)[8])p) : "v"(v)); }
+SN_INLINE v32f half_fma_32f(const sn_32f * a, v32f b, v32f c)
 {
     __asm__("vfmadd231ps %2%{1to8%}, %t1, %t0" : "+v"(c) : "v"(b), "m"(*a));
     return c;

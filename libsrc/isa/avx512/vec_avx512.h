@@ -43,7 +43,7 @@ SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { _mm512_mask_storeu_
 SN_INLINE void v_stream_32f(void *p, v32f v)
 {
     _mm256_stream_ps(p, _mm512_castps512_ps256(v));
-    _mm256_stream_ps((float *)p + 8, _mm512_extractf32x8_ps(v, 1));
+    _mm256_stream_ps((void *)((uint8_t *)p + 32), _mm512_extractf32x8_ps(v, 1));
 }
 SN_INLINE void v_fence(void) { _mm_sfence(); }
 

@@ -10,7 +10,7 @@
 static inline double maximum(double a, double b) { return a > b ? a : b; }
 static inline double minimum(double a, double b) { return a < b ? a : b; }
 
-static inline double activate(double v, SimdConvolutionActivationType type, const float * p, size_t channel)
+static inline double activate(double v, SimdConvolutionActivationType type, const sn_32f * p, size_t channel)
 {
     switch (type) {
     case SimdConvolutionActivationIdentity: return v;

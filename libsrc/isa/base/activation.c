@@ -3,21 +3,21 @@
 
 #include "isa/base/base.h"
 
-static void relu_32f(const float * src, size_t size, const float * slope, float * dst, bool stream)
+static void relu_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i)
         dst[i] = (0 > src[i] ? 0 : src[i]) + slope[0] * (0 < src[i] ? 0 : src[i]);
 }
 
-static void elu_32f(const float * src, size_t size, const float * alpha, float * dst, bool stream)
+static void elu_32f(const sn_32f * src, size_t size, const sn_32f * alpha, sn_32f * dst, bool stream)
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i)
         dst[i] = src[i] < 0 ? (float)(alpha[0] * expm1(src[i])) : src[i];
 }
 
-static void hswish_32f(const float * src, size_t size, const float * params, float * dst, bool stream)
+static void hswish_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {
     const float shift = params[0], scale = params[1];
     (void)stream;
@@ -27,7 +27,7 @@ static void hswish_32f(const float * src, size_t size, const float * params, flo
     }
 }
 
-static void restrict_range_32f(const float * src, size_t size, const float * params, float * dst, bool stream)
+static void restrict_range_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {
     const float lower = params[0], upper = params[1];
     (void)stream;
@@ -37,7 +37,7 @@ static void restrict_range_32f(const float * src, size_t size, const float * par
     }
 }
 
-static void sigmoid_32f(const float * src, size_t size, const float * slope, float * dst, bool stream)
+static void sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i) {
@@ -48,7 +48,7 @@ static void sigmoid_32f(const float * src, size_t size, const float * slope, flo
 
 static double log_of_1_plus_exp(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
 
-static void softplus_32f(const float * src, size_t size, const float * params, float * dst, bool stream)
+static void softplus_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
 {
     const float beta = params[0], threshold = params[1];
     (void)stream;
@@ -58,7 +58,7 @@ static void softplus_32f(const float * src, size_t size, const float * params, f
     }
 }
 
-static void tanh_32f(const float * src, size_t size, const float * slope, float * dst, bool stream)
+static void tanh_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
 {
     (void)stream;
     for (size_t i = 0; i < size; ++i) {

@@ -18,7 +18,7 @@ static double element(SimdTensorDataType type, const uint8_t * src, size_t i)
     return sn_16b_to_32f(x);
 }
 
-static double sum_of_window(const SimdConvolutionParameters * p, const uint16_t * weight, const uint8_t * src, size_t o,
+static double sum_of_window(const SimdConvolutionParameters * p, const sn_16b * weight, const uint8_t * src, size_t o,
                             size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
@@ -35,8 +35,8 @@ static double sum_of_window(const SimdConvolutionParameters * p, const uint16_t 
     return sum;
 }
 
-static void convolution_16b(const SimdConvolutionParameters * p, const uint16_t * weight, const float * bias,
-                            const float * params, const uint8_t * src, uint8_t * dst)
+static void convolution_16b(const SimdConvolutionParameters * p, const sn_16b * weight, const sn_32f * bias,
+                            const sn_32f * params, const uint8_t * src, uint8_t * dst)
 {
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)

@@ -1,7 +1,7 @@
 #include "isa/base/activate.h"
 #include "isa/base/base.h"
 
-static double sum_of_window(const SimdConvolutionParameters * p, const float * weight, const float * src, size_t o,
+static double sum_of_window(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
                             size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
@@ -18,8 +18,8 @@ static double sum_of_window(const SimdConvolutionParameters * p, const float * w
     return sum;
 }
 
-static void convolution_32f(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                            const float * params, const float * src, const float * add, float * dst)
+static void convolution_32f(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * bias,
+                            const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst)
 {
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)

@@ -10,7 +10,7 @@
 static float maximum(float a, float b) { return a > b ? a : b; }
 static float minimum(float a, float b) { return a < b ? a : b; }
 
-static float activate(float v, SimdConvolutionActivationType type, const float * p, size_t channel)
+static float activate(float v, SimdConvolutionActivationType type, const sn_32f * p, size_t channel)
 {
     switch (type) {
     case SimdConvolutionActivationIdentity: return v;

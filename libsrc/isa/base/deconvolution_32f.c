@@ -17,8 +17,8 @@ static size_t source(size_t y, size_t pad, size_t tap, size_t dilation, size_t s
 }
 
 /* What an output gets from all inputs of its group, each tap from one input or none. */
-static double sum_of_inputs(const SimdConvolutionParameters * p, const float * weight, const float * src, size_t o, size_t y,
-                            size_t x)
+static double sum_of_inputs(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
+                            size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, first = o / outputs * inputs;
     double sum = 0;
@@ -34,8 +34,8 @@ static double sum_of_inputs(const SimdConvolutionParameters * p, const float * w
     return sum;
 }
 
-static void deconvolution_32f(const SimdConvolutionParameters * p, const float * weight, const float * bias,
-                              const float * params, const float * src, float * dst)
+static void deconvolution_32f(const SimdConvolutionParameters * p, const sn_32f * weight, const sn_32f * bias,
+                              const sn_32f * params, const sn_32f * src, sn_32f * dst)
 {
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)

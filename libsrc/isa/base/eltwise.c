@@ -2,7 +2,7 @@
 
 #include "isa/base/base.h"
 
-static float product(float const * const * src, size_t count, size_t j)
+static float product(const sn_32f * const * src, size_t count, size_t j)
 {
     float d = 1;
     for (size_t i = 0; i < count; ++i)
@@ -10,7 +10,7 @@ static float product(float const * const * src, size_t count, size_t j)
     return d;
 }
 
-static float sum(float const * const * src, const float * weight, size_t count, size_t j)
+static float sum(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t j)
 {
     double d = 0;
     for (size_t i = 0; i < count; ++i)
@@ -18,7 +18,7 @@ static float sum(float const * const * src, const float * weight, size_t count, 
     return (float)d;
 }
 
-static float largest(float const * const * src, size_t count, size_t j)
+static float largest(const sn_32f * const * src, size_t count, size_t j)
 {
     float d = count == 1 ? -FLT_MAX : src[0][j];
     for (size_t i = count == 1 ? 0 : 1; i < count; ++i)
@@ -26,7 +26,7 @@ static float largest(float const * const * src, size_t count, size_t j)
     return d;
 }
 
-static float smallest(float const * const * src, size_t count, size_t j)
+static float smallest(const sn_32f * const * src, size_t count, size_t j)
 {
     float d = count == 1 ? FLT_MAX : src[0][j];
     for (size_t i = count == 1 ? 0 : 1; i < count; ++i)
@@ -34,8 +34,8 @@ static float smallest(float const * const * src, size_t count, size_t j)
     return d;
 }
 
-static void eltwise_32f(float const * const * src, const float * weight, size_t count, size_t offset, size_t size,
-                        SimdSynetEltwiseOperationType type, float * dst, bool stream)
+static void eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t offset, size_t size,
+                        SimdSynetEltwiseOperationType type, sn_32f * dst, bool stream)
 {
     (void)stream;
     for (size_t j = offset; j < offset + size; ++j)

@@ -11,8 +11,8 @@ static size_t offset(size_t channels, size_t spatial, size_t c, size_t s, SimdTe
     return ((c / lanes) * spatial + s) * lanes + c % lanes;
 }
 
-static void convert_image_32f(size_t channels, size_t spatial, const float * src, SimdTensorFormatType srcFormat,
-                              float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
+                              sn_32f * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
 {
     const size_t lanes = sn_format_lanes(dstFormat);
     const size_t written = lanes ? sn_ceil_div(channels, lanes) * lanes : channels;
@@ -33,8 +33,9 @@ static size_t filter_offset(size_t output, size_t input, size_t kernel, size_t o
     return ((o / lanes * kernel + k) * input + i) * lanes + o % lanes;
 }
 
-static void convert_filter_32f(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
-                               float * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+static void convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src,
+                               SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat,
+                               size_t begin, size_t end)
 {
     const size_t lanes = sn_filter_lanes(dstFormat);
     const size_t written = lanes ? sn_ceil_div(output, lanes) * lanes : output;

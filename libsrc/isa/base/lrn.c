@@ -7,7 +7,7 @@ static size_t offset(const struct sn_lrn * p, size_t c, size_t s)
     return p->format == SimdTensorFormatNhwc ? s * p->channels + c : c * p->spatial + s;
 }
 
-static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, float * work)
+static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * work)
 {
     (void)work;
     for (size_t c = 0; c < p->channels; ++c)

@@ -46,7 +46,7 @@ static size_t input(const struct sn_pooling * p, size_t i0, size_t i1, size_t i2
 
 static void max_32f(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
 {
-    const float * src = p->src;
+    const sn_32f * src = p->src;
     float max = -FLT_MAX;
     for (size_t i0 = w[0].begin; i0 < w[0].end; ++i0)
         for (size_t i1 = w[1].begin; i1 < w[1].end; ++i1)
@@ -54,12 +54,12 @@ static void max_32f(const struct sn_pooling * p, const struct window * w, size_t
                 const float x = src[input(p, i0, i1, i2, c)];
                 max = x > max ? x : max;
             }
-    ((float *)p->dst)[output] = max;
+    ((sn_32f *)p->dst)[output] = max;
 }
 
 static void max_16b(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
 {
-    const uint16_t * src = p->src;
+    const sn_16b * src = p->src;
     float max = -FLT_MAX;
     for (size_t i0 = w[0].begin; i0 < w[0].end; ++i0)
         for (size_t i1 = w[1].begin; i1 < w[1].end; ++i1)
@@ -67,7 +67,7 @@ static void max_16b(const struct sn_pooling * p, const struct window * w, size_t
                 const float x = sn_16b_to_32f(src[input(p, i0, i1, i2, c)]);
                 max = x > max ? x : max;
             }
-    ((uint16_t *)p->dst)[output] = sn_32f_to_16b(max);
+    ((sn_16b *)p->dst)[output] = sn_32f_to_16b(max);
 }
 
 static void max_8u(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
@@ -85,7 +85,7 @@ static void max_8u(const struct sn_pooling * p, const struct window * w, size_t 
 
 static void average_32f(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
 {
-    const float * src = p->src;
+    const sn_32f * src = p->src;
     double sum = 0, divisor = 1;
     for (size_t i0 = w[0].begin; i0 < w[0].end; ++i0)
         for (size_t i1 = w[1].begin; i1 < w[1].end; ++i1)
@@ -93,7 +93,7 @@ static void average_32f(const struct sn_pooling * p, const struct window * w, si
                 sum += src[input(p, i0, i1, i2, c)];
     for (int a = 0; a < 3; ++a)
         divisor *= (double)(p->excludePad ? w[a].end - w[a].begin : p->axis[a].kernel);
-    ((float *)p->dst)[output] = (float)(sum / divisor);
+    ((sn_32f *)p->dst)[output] = (float)(sum / divisor);
 }
 
 static void pooling_max_32f(const struct sn_pooling * p, size_t begin, size_t end) { for_each_output(p, begin, end, max_32f); }

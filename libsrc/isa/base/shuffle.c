@@ -3,7 +3,7 @@
 /* Channel c of src0 and src1 taken as one, at position s. */
 static float at(const struct sn_shuffle * p, size_t c, size_t s, bool nhwc)
 {
-    const float * src = c < p->srcC0 ? p->src0 : p->src1;
+    const sn_32f * src = c < p->srcC0 ? p->src0 : p->src1;
     const size_t channels = c < p->srcC0 ? p->srcC0 : p->srcC1, own = c < p->srcC0 ? c : c - p->srcC0;
     return src[nhwc ? s * channels + own : own * p->spatial + s];
 }

@@ -3,7 +3,7 @@
 #include "isa/base/base.h"
 
 /* One line: `count` values, `step` apart. Where the maximum is infinite, or anything is NaN, the formula gives NaN. */
-static void softmax_line(const float * src, size_t count, size_t step, float * dst)
+static void softmax_line(const sn_32f * src, size_t count, size_t step, sn_32f * dst)
 {
     float max = src[0];
     for (size_t c = 1; c < count; ++c)
@@ -15,7 +15,7 @@ static void softmax_line(const float * src, size_t count, size_t step, float * d
         dst[c * step] = (float)(exp((double)src[c * step] - max) / sum);
 }
 
-static void softmax_32f(const float * src, size_t outer, size_t count, size_t inner, float * dst)
+static void softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     for (size_t o = 0; o < outer; ++o)
         for (size_t i = 0; i < inner; ++i)

@@ -4,7 +4,7 @@
 
 /* One loop over an array; `f` is the value for x. */
 #define UNARY(name, f)                                                                                                      \
-    static void name##_32f(const float * src, size_t size, const float * params, float * dst, bool stream)                  \
+    static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
         (void)params;                                                                                                       \
         (void)stream;                                                                                                       \

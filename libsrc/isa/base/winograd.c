@@ -71,7 +71,7 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
     }
 }
 
-static void input_tile(const struct sn_winograd_input_32f * job, size_t c, size_t ty, size_t tx, float * dst)
+static void input_tile(const struct sn_winograd_input_32f * job, size_t c, size_t ty, size_t tx, sn_32f * dst)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const struct matrices * m = of_kind[job->kind];
@@ -101,7 +101,7 @@ static void winograd_input_32f(const struct sn_winograd_input_32f * job)
     }
 }
 
-static void output_tile(const struct sn_winograd_output_32f * job, const float * src, size_t c, size_t ty, size_t tx)
+static void output_tile(const struct sn_winograd_output_32f * job, const sn_32f * src, size_t c, size_t ty, size_t tx)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const struct matrices * m = of_kind[job->kind];

@@ -1,4 +1,5 @@
-"""Other libraries, computing the same layers beside us. A module each, named as the library:
+"""Other libraries, computing the same layers beside us, each in a process of its own (``workers``). A module each, named as
+the library:
 
     NAME                            in the table
     VERSION                         of what is installed
@@ -12,15 +13,14 @@ the library likes best within a network (ONNX Runtime: blocks of channels); in o
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Callable, Protocol, cast
+from typing import Any, Callable, Protocol
 
 from pysimd.bench.layers import Array, Block, Values
 
-#: The modules of this package, in the order of the report.
+#: The modules of libraries, in the order of the report.
 NAMES = ("onnxruntime", "openvino", "torch")
 
 
@@ -34,25 +34,13 @@ class Way:
     empty: Callable[[], Any]  # the same library called for as good as nothing
 
 
-class Peer(Protocol):
-    """What the modules of this package are."""
+class Library(Protocol):
+    """What the modules of libraries are."""
 
     NAME: str
     VERSION: str
 
     def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]: ...
-
-
-def load(names: tuple[str, ...] = NAMES) -> tuple[list[Peer], dict[str, str]]:
-    """The peers that are installed here, and why the others are skipped."""
-    found: list[Peer] = []
-    skipped: dict[str, str] = {}
-    for name in names:
-        try:
-            found.append(cast(Peer, importlib.import_module(f"{__name__}.{name}")))
-        except Exception as error:  # whatever keeps a library from loading is a reason to go without it
-            skipped[name] = f"{type(error).__name__}: {error}"
-    return found, skipped
 
 
 def trial(call: Callable[[], Any]) -> float:

@@ -7,7 +7,7 @@ A module for each library, ours among them:
                                 each build one `Way`: what fails then leaves the others
 
 * ``simdnet``, ``onnxruntime``, ``openvino``, ``ncnn``, ``torch``: the libraries; ``onnx_model``: the graph as an ONNX model.
-* ``workers``: a process for each library, since their threads would be in each other's way.
+* ``workers``: a process for each library.
 * ``table``: takes the times and prints them.
 """
 

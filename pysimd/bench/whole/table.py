@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pysimd.bench import clock
 from pysimd.bench.graph import Network
 from pysimd.bench.layers import Array
 from pysimd.bench.models import MODELS
@@ -36,6 +37,11 @@ class Time:
     seconds: float
     best_seconds: float
     rounds: tuple[float, ...]
+
+    @property
+    def mark(self) -> str:
+        """Behind a time that swings."""
+        return "~" if clock.swings(self.seconds, self.best_seconds) else ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,8 @@ def figures(results: Iterable[Whole]) -> dict[str, Any]:
     rows = []
     for whole in results:
         ratios = {name: [whole.ratio(name), whole.spread(name)] for name in whole.peers}
-        rows.append(dict(dataclasses.asdict(whole), ratios=ratios))
+        swings = [name for name, taken in {OURS: whole.ours, **whole.peers}.items() if taken.mark]
+        rows.append(dict(dataclasses.asdict(whole), ratios=ratios, swings=swings))
     return {"networks": rows}
 
 
@@ -134,7 +141,7 @@ def read(figures: Mapping[str, Any]) -> list[Whole]:
 # ---- the text
 
 _LEGEND = """Milliseconds of a whole pass, one image. Behind another library's time: how many times ours that is, ± half of
-what the middle half of the rounds spans."""
+what the middle half of the rounds spans. ~: the rounds swing, their median is more than 1.5 times the fastest pass."""
 
 
 def header(peers: Sequence[str]) -> str:
@@ -146,12 +153,12 @@ def header(peers: Sequence[str]) -> str:
 def row(whole: Whole, peers: Sequence[str]) -> str:
     """Our time; of each peer its time, and how many times that is ours."""
     cells = [
-        f"{whole.peers[peer].seconds * 1e3:8.2f} {whole.ratio(peer):5.2f} ± {whole.spread(peer):.2f}"
+        f"{whole.peers[peer].seconds * 1e3:8.2f}{whole.peers[peer].mark} {whole.ratio(peer):5.2f} ± {whole.spread(peer):.2f}"
         if peer in whole.peers
         else "-"
         for peer in peers
     ]
-    mine = f"{whole.ours.seconds * 1e3:8.2f} {whole.ours.best_seconds * 1e3:8.2f}"
+    mine = f"{whole.ours.seconds * 1e3:8.2f} {whole.ours.best_seconds * 1e3:8.2f}{whole.ours.mark}"
     return f"{whole.title:<16} {whole.isa:<11} {whole.threads:>7} {mine}" + "".join(f" {cell:>20}" for cell in cells)
 
 
@@ -179,12 +186,13 @@ def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]
     rows = [head, ["---"] * len(head)]
     for whole in results:
         cells = [
-            f"{whole.peers[peer].seconds * 1e3:.2f} ({whole.ratio(peer):.2f} ± {whole.spread(peer):.2f})"
+            f"{whole.peers[peer].seconds * 1e3:.2f}{whole.peers[peer].mark} "
+            f"({whole.ratio(peer):.2f} ± {whole.spread(peer):.2f})"
             if peer in whole.peers
             else "-"
             for peer in peers
         ]
-        rows.append([whole.title, whole.isa, str(whole.threads), f"{whole.ours.seconds * 1e3:.2f}", *cells])
+        rows.append([whole.title, whole.isa, str(whole.threads), f"{whole.ours.seconds * 1e3:.2f}{whole.ours.mark}", *cells])
     lines = [
         "# Whole networks",
         "",

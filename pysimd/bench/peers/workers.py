@@ -1,0 +1,117 @@
+"""Peers in processes of their own, which build layers and take samples of them when they are called to.
+
+A process keeps what it has built for several rows. If a row makes it crash, that row has no time of the peer; the others are
+built again in a new process, when their next sample is due.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import cast
+
+from pysimd.bench import clock, peers
+from pysimd.bench.layers import Array, Block, Values
+from pysimd.bench.peers import NAMES, Library, trial
+from pysimd.bench.remote import Remote
+from pysimd.bench.ways import Unsupported, fastest
+
+
+@dataclass(frozen=True)
+class Task:
+    """A block of layers with its numbers, and what it makes of them."""
+
+    block: Block
+    layout: str
+    values: tuple[Values, ...]
+    expected: Array
+    tolerance: float  # of the largest value
+
+
+class _Served:
+    """In the process: the library, and what it has built, by number."""
+
+    def __init__(self, module: str) -> None:
+        self._library = cast(Library, importlib.import_module(module))
+        self._timers: dict[int, clock.Timer] = {}
+
+    def about(self) -> tuple[str, str]:
+        return self._library.NAME, self._library.VERSION
+
+    def build(self, number: int, task: Task) -> str:
+        """Keeps the fastest way, returns which that is."""
+        ways = self._library.build(task.block, task.layout, task.values)
+        way = fastest(ways, trial, task.expected, task.tolerance)
+        self._timers[number] = clock.Timer(way.call, way.empty)
+        return way.how
+
+    def sample(self, number: int) -> clock.Sample:
+        return self._timers[number].sample()
+
+    def drop(self, number: int) -> None:
+        del self._timers[number]
+
+
+class Peer:
+    """A library in a process of its own, which is started again when it has crashed."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._remote = Remote(_Served, module)
+        self.NAME, self.VERSION = self._remote.call("about")
+
+    def remote(self) -> Remote:
+        if not self._remote.alive:
+            self._remote = Remote(_Served, self._module)
+        return self._remote
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._remote.close()
+
+
+class Built:
+    """A block that a peer has built. What the peer cannot do raises `Unsupported`."""
+
+    _numbers = count()
+
+    def __init__(self, peer: Peer, task: Task) -> None:
+        self._peer, self._task, self._number = peer, task, next(self._numbers)
+        self._build()
+
+    def _build(self) -> None:
+        self._remote = self._peer.remote()
+        self.how: str = self._remote.call("build", self._number, self._task)
+
+    def sample(self) -> clock.Sample:
+        """A round."""
+        if not self._remote.alive:  # another row's crash
+            self._build()
+        sample: clock.Sample = self._remote.call("sample", self._number)
+        return sample
+
+    def close(self) -> None:
+        """Frees what has been built."""
+        if self._remote.alive:
+            with suppress(Unsupported):
+                self._remote.call("drop", self._number)
+
+
+@contextmanager
+def started(names: Iterable[str] = NAMES) -> Iterator[tuple[list[Peer], dict[str, str]]]:
+    """The peers that are installed here, in processes that end with the context, and why the others are skipped."""
+    found: list[Peer] = []
+    skipped: dict[str, str] = {}
+    try:
+        for name in names:
+            try:
+                found.append(Peer(f"{peers.__name__}.{name}"))
+            except Unsupported as error:
+                skipped[name] = str(error)
+        yield found, skipped
+    finally:
+        for peer in found:
+            peer.close()

@@ -1,0 +1,203 @@
+/*
+ * Which levels are chosen on which machine, from what CPUID and XGETBV answer there. The bits have their names and positions
+ * from the manuals (Intel SDM, volume 2A, CPUID; volume 1, chapter 13; AMD APM, volume 3, appendix E), not from core/cpu.c.
+ * Features that no level needs are there because of their places: a wrong bit would be mistaken for one of them.
+ */
+#include "core/cpu.h"
+#include "core/dispatch.h"
+#include "test.h"
+
+/* The names of levels, with blanks between them. */
+static const char * names_of(uint32_t levels)
+{
+    static char names[200];
+    names[0] = '\0';
+    for (size_t i = 0; sn_level_name(i); ++i)
+        if (levels >> i & 1) {
+            strcat(names, *names ? " " : "");
+            strcat(names, sn_level_name(i));
+        }
+    return names;
+}
+
+static void chosen(const char * machine, uint32_t features, const char * expected)
+{
+    const char * names = names_of(sn_levels_of(features));
+    if (strcmp(names, expected) != 0)
+        printf("%s has %s, not %s\n", machine, names, expected);
+    TEST(strcmp(names, expected) == 0);
+}
+
+#if defined(__x86_64__)
+
+#define BIT(n) (1u << (n))
+
+enum leaf_1_ecx {
+    SSE3 = BIT(0), PCLMULQDQ = BIT(1), SSSE3 = BIT(9), FMA = BIT(12), CX16 = BIT(13), SSE41 = BIT(19), SSE42 = BIT(20),
+    MOVBE = BIT(22), POPCNT = BIT(23), AES = BIT(25), XSAVE = BIT(26), OSXSAVE = BIT(27), AVX = BIT(28), F16C = BIT(29),
+    RDRAND = BIT(30)
+};
+
+enum leaf_1_edx { FPU = BIT(0), CMOV = BIT(15), MMX = BIT(23), FXSR = BIT(24), SSE = BIT(25), SSE2 = BIT(26) };
+
+/* Macros, since bit 31 is beyond an enumerator. */
+#define BMI1 BIT(3)
+#define AVX2 BIT(5)
+#define BMI2 BIT(8)
+#define ERMS BIT(9)
+#define AVX512F BIT(16)
+#define AVX512DQ BIT(17)
+#define RDSEED BIT(18)
+#define ADX BIT(19)
+#define AVX512IFMA BIT(21)
+#define CLFLUSHOPT BIT(23)
+#define CLWB BIT(24)
+#define AVX512PF BIT(26)
+#define AVX512ER BIT(27)
+#define AVX512CD BIT(28)
+#define SHA BIT(29)
+#define AVX512BW BIT(30)
+#define AVX512VL BIT(31)
+
+enum leaf_7_ecx {
+    AVX512VBMI = BIT(1), UMIP = BIT(2), PKU = BIT(3), AVX512VBMI2 = BIT(6), GFNI = BIT(8), VAES = BIT(9),
+    VPCLMULQDQ = BIT(10), AVX512VNNI = BIT(11), AVX512BITALG = BIT(12), AVX512VPOPCNTDQ = BIT(14), RDPID = BIT(22)
+};
+
+enum leaf_7_edx {
+    AVX5124VNNIW = BIT(2), AVX5124FMAPS = BIT(3), FSRM = BIT(4), AVX512VP2INTERSECT = BIT(8), HYBRID = BIT(15),
+    AMXBF16 = BIT(22), AVX512FP16 = BIT(23), AMXTILE = BIT(24), AMXINT8 = BIT(25)
+};
+
+enum leaf_7_1_eax { AVXVNNI = BIT(4), AVX512BF16 = BIT(5), FZRM = BIT(10), FSRS = BIT(11) };
+
+enum xcr0 {
+    X87 = BIT(0), XMM = BIT(1), YMM = BIT(2), OPMASK = BIT(5), ZMM_HIGH = BIT(6), ZMM_16_31 = BIT(7), PKRU = BIT(9),
+    TILECFG = BIT(17), TILEDATA = BIT(18)
+};
+
+/* What the generations have in common; each on top of the one before. */
+#define EDX_1 (FPU | CMOV | MMX | FXSR | SSE | SSE2)
+#define MEROM_1 (SSE3 | SSSE3 | CX16)
+#define NEHALEM_1 (MEROM_1 | SSE41 | SSE42 | POPCNT)
+#define SANDY_BRIDGE_1 (NEHALEM_1 | PCLMULQDQ | AES | XSAVE | OSXSAVE | AVX)
+#define HASWELL_1 (SANDY_BRIDGE_1 | FMA | F16C | MOVBE | RDRAND)
+#define HASWELL_7 (BMI1 | AVX2 | BMI2 | ERMS)
+#define SKYLAKE_7 (HASWELL_7 | RDSEED | ADX | CLFLUSHOPT)
+#define SKYLAKE_X_7 (SKYLAKE_7 | CLWB | AVX512F | AVX512DQ | AVX512CD | AVX512BW | AVX512VL)
+#define ICE_LAKE_7 (SKYLAKE_X_7 | AVX512IFMA | SHA)
+#define ALDER_LAKE_7_ECX (UMIP | PKU | GFNI | VAES | VPCLMULQDQ | RDPID)
+#define ICE_LAKE_7_ECX (ALDER_LAKE_7_ECX | AVX512VBMI | AVX512VBMI2 | AVX512VNNI | AVX512BITALG | AVX512VPOPCNTDQ)
+#define ZEN_7 (SKYLAKE_7 | SHA)
+
+#define SAVES_XMM (X87 | XMM)
+#define SAVES_YMM (SAVES_XMM | YMM)
+#define SAVES_ZMM (SAVES_YMM | OPMASK | ZMM_HIGH | ZMM_16_31 | PKRU)
+
+#define UP_TO_SSE41 "base sse41"
+#define UP_TO_AVX2 UP_TO_SSE41 " avx2"
+#define UP_TO_AVX512 UP_TO_AVX2 " avx512"
+#define UP_TO_VNNI UP_TO_AVX512 " avx512vnni"
+#define UP_TO_BF16 UP_TO_VNNI " avx512bf16"
+
+static const struct machine {
+    const char * name;
+    uint32_t ecx_1, ebx_7, ecx_7, edx_7, eax_7_1, xcr0;
+    const char * levels;
+} machines[] = {
+    {"Merom", MEROM_1, 0, 0, 0, 0, 0, "base"},
+    {"K10", SSE3 | CX16 | POPCNT, 0, 0, 0, 0, 0, "base"},
+    {"Nehalem", NEHALEM_1, 0, 0, 0, 0, 0, UP_TO_SSE41},
+    {"Sandy Bridge", SANDY_BRIDGE_1, 0, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
+    {"Piledriver", SANDY_BRIDGE_1 | FMA | F16C, BMI1, 0, 0, 0, SAVES_YMM, UP_TO_SSE41},
+    {"Haswell", HASWELL_1, HASWELL_7, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Knights Landing", HASWELL_1, SKYLAKE_7 | AVX512F | AVX512CD | AVX512ER | AVX512PF, 0, 0, 0, SAVES_ZMM, UP_TO_AVX2},
+    {"Knights Mill", HASWELL_1, SKYLAKE_7 | AVX512F | AVX512CD | AVX512ER | AVX512PF, AVX512VPOPCNTDQ,
+     AVX5124VNNIW | AVX5124FMAPS, 0, SAVES_ZMM, UP_TO_AVX2},
+    {"Skylake-X", HASWELL_1, SKYLAKE_X_7, PKU, 0, 0, SAVES_ZMM, UP_TO_AVX512},
+    {"Cannon Lake", HASWELL_1, ICE_LAKE_7, UMIP | PKU | AVX512VBMI, 0, 0, SAVES_ZMM, UP_TO_AVX512},
+    {"Cascade Lake", HASWELL_1, SKYLAKE_X_7, PKU | AVX512VNNI, 0, 0, SAVES_ZMM, UP_TO_VNNI},
+    {"Cooper Lake", HASWELL_1, SKYLAKE_X_7, PKU | AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_BF16},
+    {"Ice Lake", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, 0, SAVES_ZMM, UP_TO_VNNI},
+    {"Tiger Lake", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, 0, SAVES_ZMM, UP_TO_VNNI},
+    {"Alder Lake", HASWELL_1, SKYLAKE_7 | CLWB | SHA, ALDER_LAKE_7_ECX, FSRM | HYBRID, AVXVNNI | FZRM | FSRS,
+     SAVES_YMM | PKRU, UP_TO_AVX2},
+    {"Alder Lake with AVX-512", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT | AVX512FP16,
+     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM, UP_TO_BF16},
+    {"Sapphire Rapids", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AMXBF16 | AVX512FP16 | AMXTILE | AMXINT8,
+     AVXVNNI | AVX512BF16 | FZRM | FSRS, SAVES_ZMM | TILECFG | TILEDATA, UP_TO_BF16},
+    {"Zen 1", HASWELL_1, ZEN_7, 0, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Zen 2", HASWELL_1, ZEN_7 | CLWB, UMIP | RDPID, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Zen 3", HASWELL_1, ZEN_7 | CLWB, UMIP | PKU | VAES | VPCLMULQDQ | RDPID, FSRM, 0, SAVES_YMM | PKRU, UP_TO_AVX2},
+    {"Zen 4", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, AVX512BF16, SAVES_ZMM, UP_TO_BF16},
+    {"Zen 5", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, AVXVNNI | AVX512BF16, SAVES_ZMM, UP_TO_BF16},
+
+    /* What the system does not save cannot be used. */
+    {"Haswell without OSXSAVE", HASWELL_1 & ~OSXSAVE, HASWELL_7, 0, 0, 0, 0, UP_TO_SSE41},
+    {"Haswell, ymm not saved", HASWELL_1, HASWELL_7, 0, 0, 0, SAVES_XMM, UP_TO_SSE41},
+    {"Cascade Lake, ymm alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, 0, SAVES_YMM, UP_TO_AVX2},
+    {"Cooper Lake without the masks", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~OPMASK, UP_TO_AVX2},
+    {"Cooper Lake without halves of zmm", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~ZMM_HIGH,
+     UP_TO_AVX2},
+    {"Cooper Lake without zmm16..31", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~ZMM_16_31, UP_TO_AVX2},
+    {"Cooper Lake, masks alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_YMM | OPMASK, UP_TO_AVX2},
+
+    /* A virtual machine leaves features out, and what is built on them stays: a level needs all that it is built on. */
+    {"Cooper Lake without SSSE3", HASWELL_1 & ~SSSE3, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, "base"},
+    {"Cooper Lake without FMA", HASWELL_1 & ~FMA, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_SSE41},
+    {"Cooper Lake without F16C", HASWELL_1 & ~F16C, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_SSE41},
+    {"Cooper Lake without AVX2", HASWELL_1, SKYLAKE_X_7 & ~AVX2, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_SSE41},
+    {"Cooper Lake without AVX512F", HASWELL_1, SKYLAKE_X_7 & ~AVX512F, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX2},
+    {"Cooper Lake without AVX512DQ", HASWELL_1, SKYLAKE_X_7 & ~AVX512DQ, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX2},
+    {"Cooper Lake without AVX512BW", HASWELL_1, SKYLAKE_X_7 & ~AVX512BW, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX2},
+    {"Cooper Lake without AVX512VL", HASWELL_1, SKYLAKE_X_7 & ~AVX512VL, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX2},
+    {"Cooper Lake without VNNI", HASWELL_1, SKYLAKE_X_7, PKU, 0, AVX512BF16, SAVES_ZMM, UP_TO_AVX512},
+};
+
+static void levels_of_machines(void)
+{
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); ++i) {
+        const struct machine * m = &machines[i];
+        const struct sn_cpuid cpuid = {
+            .leaf = {[SN_LEAF_1] = {[SN_ECX] = m->ecx_1, [SN_EDX] = EDX_1},
+                     [SN_LEAF_7] = {[SN_EBX] = m->ebx_7, [SN_ECX] = m->ecx_7, [SN_EDX] = m->edx_7},
+                     [SN_LEAF_7_1] = {[SN_EAX] = m->eax_7_1}},
+            .xcr0 = m->xcr0};
+        chosen(m->name, sn_cpu_features(&cpuid), m->levels);
+    }
+}
+
+#elif defined(__aarch64__)
+
+static void levels_of_machines(void)
+{
+    chosen("Cortex-A53", SN_CPU_NEON, "base neon");
+    chosen("Neoverse N1", SN_CPU_NEON | SN_CPU_DOTPROD, "base neon neondotprod");
+    chosen("products without vectors", SN_CPU_DOTPROD, "base");
+}
+
+#else
+
+static void levels_of_machines(void) { chosen("any", 0, "base"); }
+
+#endif
+
+/* What the table is made from, on this machine. */
+static void levels_of_this_machine(void)
+{
+    const uint32_t levels = sn_levels_of(sn_cpu()->features);
+    size_t count = 0;
+    for (size_t i = 0; sn_level_name(i); ++i)
+        if (levels >> i & 1) {
+            const char * name = SimdnetIsaLevel(count++);
+            TEST(name && strcmp(name, sn_level_name(i)) == 0);
+        }
+    TEST(SimdnetIsaLevel(count) == NULL);
+}
+
+int main(void)
+{
+    levels_of_machines();
+    levels_of_this_machine();
+    return test_end();
+}

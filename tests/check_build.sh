@@ -1,0 +1,70 @@
+#!/bin/sh
+# Looks at the tools of who works on the library: what make builds again, and what the checker leaves out.
+# Usage: tests/check_build.sh BUILD_DIRECTORY CC [RUN ...]
+set -u
+build=$1 cc=$2
+shift 2
+
+passed=0 failed=0
+good() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)); echo "FAIL $*"; }
+expect() { # expect WHAT FOUND EXPECTED
+    if [ "$2" = "$3" ]; then good; else bad "$1: $2, expected $3"; fi
+}
+
+work=$build/tests/build
+rm -rf "$work"
+mkdir -p "$work"
+make_it() { MAKEFLAGS='' make --no-print-directory CC="$cc" VARIANT="${build#build/}" "$@"; }
+
+# ---- what make would do with the library that was built just now
+compiled() { # compiled ARGUMENTS OF MAKE...: leaves the commands in $work/commands, prints how many files would be compiled
+    make_it -n "$@" all > "$work/commands" 2>&1
+    grep -c -e ' -c libsrc/' "$work/commands"
+}
+linked() { grep -c -e ' -o [^ ]*\.so$' "$work/commands"; } # of the same commands
+objects=$(find "$build/obj" -name '*.o' | wc -l)
+level=$(find "$build/obj/sse41" "$build/obj/neon" -name '*.o' 2> /dev/null | wc -l)
+case $($cc -dumpmachine) in
+x86_64*) name=sse41 flags='-msse4.1' ;;
+*) name=neon flags= ;;
+esac
+other="${CFLAGS:--O2} -DOTHER"
+make_it -q all
+expect 'status of make -q with the same flags' $? 0
+expect 'files compiled with other CFLAGS' "$(compiled CFLAGS="$other")" "$objects"
+expect 'files compiled by another compiler' "$(compiled CC="env $cc")" "$objects"
+expect "files compiled with other flags of $name" "$(compiled "FLAGS_$name=$flags -DOTHER")" "$level"
+expect 'files compiled with other LDFLAGS' "$(compiled LDFLAGS="${LDFLAGS:-} -s")" 0
+expect 'libraries linked with other LDFLAGS' "$(linked)" 1
+sed 's/^WARNINGS *:=/& -Wextra/' Makefile > "$work/Makefile"
+expect 'files compiled after a change to the Makefile' "$(compiled -f "$work/Makefile")" "$objects"
+sed 's/-z,relro/-z,norelro/' Makefile > "$work/Makefile"
+expect 'files compiled after a change to how is linked' "$(compiled -f "$work/Makefile")" 0
+expect 'libraries linked after it' "$(linked)" 1
+make_it -q all
+expect 'status of make -q behind make -n' $? 0
+
+# ---- what make does with one object: other flags are other flags once
+object=$work/variant/obj/core/text.o
+build_object() { make_it VARIANT="${work#build/}/variant" CFLAGS="$1" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
+expect 'a first build' "$(build_object -O1)" 1
+expect 'a second build' "$(build_object -O1)" 0
+expect 'a build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 1
+expect 'a second build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 0
+expect 'a build with the first flags' "$(build_object -O1)" 1
+
+# ---- the checker: cases that are left out take no time. No function that it calls has this name.
+if [ $# -gt 0 ]; then
+    echo 'skipped: time of cases that are left out: emulated'
+else
+    (
+        ulimit -t 2
+        "$build/tests/check" --function none > "$work/check.log" 2>&1
+    )
+    expect 'status of a checker without cases' $? 1
+    expect 'last line of a checker without cases' "$(tail -n 1 "$work/check.log")" '0 passed, 0 failed'
+fi
+
+echo "$passed passed, $failed failed"
+exit $((failed != 0))

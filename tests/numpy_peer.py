@@ -1,0 +1,53 @@
+"""A library for the benchmarks that is always there. What becomes of a layer goes by the number of its outputs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+
+from pysimd.bench.layers import CONVOLUTION, Block, Values
+from pysimd.bench.peers import Way
+from pysimd.bench.ways import Unsupported
+
+NAME, VERSION = "numpy", np.__version__
+
+#: Outputs of a layer that makes the process crash when it is built, or in its second round, of one that computes something
+#: else, and of one whose rounds are slow from the second on.
+ABORTS, ABORTS_LATER, WRONG, SWINGS = 3, 5, 7, 9
+
+
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+    """1x1 only. Two of three ways fail."""
+    (layer,), (its,) = block.layers, values
+    if layer.kind != CONVOLUTION or layer.kernel != 1:
+        raise Unsupported("1x1 only")
+    if layer.o == ABORTS:
+        os.abort()
+    src, weight = its.src[:, :: layer.stride, :: layer.stride], its.weight[:, :, 0, 0]
+    rounds: list[str] = []
+
+    def call() -> Any:
+        if rounds[-1:] == ["begins"]:
+            rounds.append("goes on")
+        if layer.o == ABORTS_LATER and len(rounds) > 2:
+            os.abort()
+        if layer.o == SWINGS:
+            time.sleep(0.01 if len(rounds) > 2 else 0.0005)
+        y = np.einsum("oc,chw->ohw", weight, src) + its.bias[:, None, None]
+        return np.maximum(y, 0) + (layer.o == WRONG)
+
+    def empty() -> None:
+        if rounds[-1:] != ["begins"]:
+            rounds.append("begins")
+
+    def broken() -> Way:
+        raise RuntimeError("no memory")
+
+    yield broken
+    yield lambda: Way("einsum", call, call, empty)
+    yield lambda: Way("zero", call, lambda: 0 * call(), empty)
+    raise RuntimeError("nor for more")

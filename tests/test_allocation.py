@@ -1,0 +1,244 @@
+"""Memory that runs out: each allocation of the library fails once, and with all that follow; in processes of their own.
+
+Whatever fails, a call gives the right result or MemoryError with a sentence of the library, nothing is left behind, and the
+next call is as good as ever. tests/c/failing_allocation.c stands in for the C library's functions; only calls that come from
+the library count.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+import samples
+from support import COMPILER, PARAMS, ROOT, floats
+
+import pysimd
+
+SEED = 23
+
+Job = Callable[[], Any]  # what it gives does not depend on when it is called
+
+# ------------------------------------------------------------------------------------------------------ jobs
+
+
+def call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    sys.modules["pysimd.add"]._adder.cache_clear()  # of contexts
+    results = function(*args, **kwargs)
+    return [y.tobytes() for y in (results if isinstance(results, tuple) else (results,))]
+
+
+def prepared_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    return call(pysimd.prepare(function, *args, **kwargs), (), {})
+
+
+def life(make: Callable[[], Any], weights: tuple[Any, ...] | None, arrays: tuple[Any, ...]) -> Any:
+    """The whole life of a context."""
+    with make() as context:
+        if weights is not None:
+            context.set_params(*weights)
+        return context.forward(*arrays).tobytes(), context.forward(*arrays).tobytes()
+
+
+GEOMETRIES: dict[str, dict[str, Any]] = {
+    "1x1": {"kernel": 1},
+    "3x3": {"kernel": 3, "padding": 1, "activation": "prelu"},
+    "5x5": {"kernel": 5, "stride": 2, "padding": 2},
+    "dilated": {"kernel": 3, "dilation": 2, "padding": 2},
+    "few": {"kernel": 3, "dst_c": 2},
+    "large": {"kernel": 1, "src_shape": (4, 4, 256), "dst_c": 256},
+    "depthwise": {"kernel": 3, "padding": 1, "dst_c": 24, "group": 24},
+    "nchw": {"kernel": 3, "stride": 2, "padding": 1, "layout": "nchw"},
+    "nchw grouped": {"kernel": 3, "padding": 1, "layout": "nchw", "group": 2},
+    "nchw depthwise": {"kernel": 3, "layout": "nchw", "dst_c": 8, "group": 8},
+}
+
+
+def lives(cls: Any) -> dict[str, Job]:
+    """Contexts of a class by its different algorithms."""
+    made: dict[str, Job] = {}
+    rng = np.random.default_rng(SEED)
+    for name, geometry in GEOMETRIES.items():
+        if cls is pysimd.Deconvolution32f and name == "depthwise":
+            continue  # which it has in NCHW alone
+        nchw = "layout" in geometry
+        options = {"src_shape": (8, 12, 14) if nchw else (12, 13, 24), "dst_c": 20, **geometry}
+        if cls in (pysimd.Convolution8i, pysimd.Convolution16b):
+            options.update(src_dtype="float32", dst_dtype="float32")
+        make = partial(cls, **options)
+        shape, dst_c = options["src_shape"], options["dst_c"]
+        params = PARAMS[options.get("activation", "identity")](dst_c)
+        weights: list[Any] = [floats(rng, *make().weight_shape), floats(rng, dst_c), params]
+        if cls is pysimd.Convolution8i:
+            for channels in (shape[0] if nchw else shape[-1], dst_c):
+                limit = np.full(channels, 4, np.float32)
+                weights.append(pysimd.Statistics(-limit, limit))
+        made[name] = partial(life, make, tuple(weights), (floats(rng, *shape),))
+    return made
+
+
+def contexts() -> dict[str, Job]:
+    """One of every class."""
+    return {
+        name: partial(life, partial(type(context), **context._arguments), context._weights(), arrays)
+        for name, (context, arrays) in samples.contexts(np.random.default_rng(SEED)).items()
+    }
+
+
+def functions(how: Callable[..., Any]) -> dict[str, Job]:
+    """Every function that computes."""
+    names = samples.calls(np.random.default_rng(SEED))
+    return {name: partial(how, *job) for name, job in names.items() if not name.endswith("iterator")}
+
+
+def threads() -> dict[str, Job]:
+    """What is worth several threads, of which each has memory of its own."""
+    pysimd.set_num_threads(2)
+    rng = np.random.default_rng(SEED)
+    x = floats(rng, 60, 60, 48)
+    return {
+        "convolution": partial(call, pysimd.convolution, (x, floats(rng, 3, 3, 48, 64)), {"padding": 1}),
+        "pooling_average": partial(call, pysimd.pooling_average, (x,), {"kernel": 3, "layout": "nchw"}),
+    }
+
+
+def table() -> bool:
+    return pysimd.performance_statistic().startswith("    calls")
+
+
+def statistic() -> dict[str, Job]:
+    pysimd.set_verbose(1)
+    pysimd.negative(np.ones(4, np.float32))
+    return {"performance_statistic": table}
+
+
+GROUPS: dict[str, Callable[[], dict[str, Job]]] = {
+    "Convolution32f": partial(lives, pysimd.Convolution32f),
+    "Convolution8i": partial(lives, pysimd.Convolution8i),
+    "Convolution16b": partial(lives, pysimd.Convolution16b),
+    "Deconvolution32f": partial(lives, pysimd.Deconvolution32f),
+    "contexts": contexts,
+    "functions": partial(functions, call),
+    "prepared functions": partial(functions, prepared_call),
+    "threads": threads,
+    "statistic": statistic,
+}
+
+
+# ----------------------------------------------------------------------------------- in a process with the shim
+
+
+class Shim:
+    """What tests/c/failing_allocation.c exports."""
+
+    def __init__(self, path: str) -> None:
+        from pysimd.lowlevel import ffi, lib
+
+        shim = ctypes.CDLL(path)
+        shim.failing_arm.argtypes = [ctypes.c_long, ctypes.c_int]
+        shim.failing_disarm.restype = shim.failing_live.restype = ctypes.c_long
+        shim.failing_watch.argtypes = [ctypes.c_void_p]
+        self.arm, self.disarm, self.live = shim.failing_arm, shim.failing_disarm, shim.failing_live
+        assert shim.failing_watch(int(ffi.cast("uintptr_t", ffi.addressof(lib, "SimdVersion")))) == 1
+
+
+def in_a_thread(job: Job) -> Any:
+    """Runs a job in a new thread, which has no memory of the library's yet; gives its result or its MemoryError."""
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(job())
+        except MemoryError as error:
+            outcome.append(MemoryError(*error.args))  # another one, which holds no frames and what is in them
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return outcome[0]  # IndexError after any other exception, which threading has printed
+
+
+def attempt(shim: Shim, job: Job, n: int, for_good: bool) -> tuple[Any, int]:
+    """A job with a failure; gives its outcome and how often memory was asked for."""
+    counts: list[int] = []
+
+    def run() -> Any:
+        shim.arm(n, for_good)
+        try:
+            return job()
+        finally:
+            counts.append(shim.disarm())
+
+    return in_a_thread(run), counts[0]
+
+
+def failures(shim: Shim, job: Job, for_good: bool) -> Iterator[Any]:
+    """What comes of a job that fails at each of its allocations in turn, until there are no more; each again without."""
+    n, count = 0, 0
+    while n <= count:
+        n += 1
+        outcome, count = attempt(shim, job, n, for_good)
+        yield outcome
+        again = in_a_thread(job)
+        assert not isinstance(again, MemoryError), f"after failure {n}: {again}"
+        yield again
+
+
+def check(shim: Shim, job: Job) -> int:
+    """Gives how many failures the job raised."""
+    outcomes = [*failures(shim, job, False), *failures(shim, job, True)]
+    before = shim.live()
+    outcomes += [*failures(shim, job, False), *failures(shim, job, True)]
+    deadline = time.monotonic() + 2  # a thread that is joined may still free what it had
+    while shim.live() > before and pysimd.get_num_threads() == 1:
+        assert time.monotonic() < deadline, f"{shim.live() - before} blocks were left behind"
+        time.sleep(0.001)
+    raised = [outcome for outcome in outcomes if isinstance(outcome, MemoryError)]
+    for error in raised:
+        assert "memory" in str(error), repr(error)
+    expected = in_a_thread(job)
+    assert all(outcome == expected for outcome in outcomes if not isinstance(outcome, MemoryError)), "a wrong result"
+    return len(raised)
+
+
+def main(path: str, group: str) -> None:
+    shim, total = Shim(path), 0
+    for name, job in GROUPS[group]().items():
+        print(name, flush=True)
+        raised = check(shim, job)
+        print(f"    {raised} MemoryErrors", flush=True)
+        total += raised
+    assert total, "the library asked for no memory: does the shim see it?"
+
+
+# ------------------------------------------------------------------------------------------------------ tests
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if COMPILER is None or platform.libc_ver()[0] != "glibc":
+        pytest.skip("no compiler, or another C library than glibc")
+    path = tmp_path_factory.mktemp("shim") / "failing_allocation.so"
+    source = ROOT / "tests" / "c" / "failing_allocation.c"
+    subprocess.run([COMPILER, "-O1", "-fno-builtin", "-shared", "-fPIC", str(source), "-o", str(path), "-ldl"], check=True)
+    return path
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_each_allocation_that_fails_is_a_memory_error(shim: Path, group: str) -> None:
+    code = f"import test_allocation; test_allocation.main({str(shim)!r}, {group!r})"
+    environment = {**os.environ, "LD_PRELOAD": str(shim), "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}
+    command = [sys.executable, "-X", "faulthandler", "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
