@@ -10,7 +10,7 @@
 #              and PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan       the test of the threads built with ThreadSanitizer
+#   tsan       the tests of threads built with ThreadSanitizer, among them all kinds of contexts in many threads at once
 #   lint       mypy --strict and ruff over all Python
 #   docs       the documentation as pages: build/docs/html/index.html
 #   install    libraries, header and simdnet.pc under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
@@ -168,11 +168,15 @@ TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wil
 VEC_TESTS   := $(foreach source,$(VEC_SRC),$(ISAS:%=$(B)/tests/$(basename $(notdir $(source)))_%))
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
+# What programs put in the place of the C library's functions, for the library and for themselves.
+WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
+WRAP_test_threads    := -Wl,--wrap=syscall
+
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
-COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(SN_LIBS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
-TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(SN_LIBS) -o $@
+TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
 
 $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
@@ -195,12 +199,15 @@ STEP ?=
 accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
+# Whether instructions and stacks are those that users have.
+OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
+
 .PHONY: check-programs
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
-	$(if $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes)),\
+	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
 
@@ -208,20 +215,23 @@ check: all check-programs
 check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
 	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS); \
-	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5)
+	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5;) \
+	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack 64"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --stack 64)
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
 # here (SN_UNROLL in core/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
 # clang 14 would need minutes for some files.
 ASAN_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,pointer-overflow,object-size
 asan:
-	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
-# What the threads of the pool share, watched by ThreadSanitizer.
+# What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_races test_threads test_verbose)
 tsan:
-	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(B)-tsan/tests/test_threads
-	TSAN_OPTIONS='halt_on_error=1 die_after_fork=0' setarch -R $(B)-tsan/tests/test_threads
+	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
+	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
+	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 
 # ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
 VENV := .venv

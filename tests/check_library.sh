@@ -88,6 +88,17 @@ if [ -z "$unwanted" ]; then good; else bad "the library calls $unwanted"; fi
 words=$($readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init_array" {print $5}')
 if [ -z "$words" ] || [ $((0x$words)) -le 8 ]; then good; else bad ".init_array has $((0x$words)) bytes: a constructor"; fi
 
+# ---- what threads have for themselves: a few bytes that they begin with, nothing that is allocated on first use
+bytes=$($readelf -lW "$so" | awk '$1 == "TLS" {print $6}')
+if [ $((${bytes:-0})) -le 16 ]; then good; else bad "thread-local storage of $((bytes)) bytes, expected 16 at most"; fi
+lazy=$($readelf -rW "$so" | grep -o -m1 -E 'R_[A-Z0-9_]*(DTPMOD|TLSDESC)[A-Z0-9]*|__tls_get_addr')
+if [ -z "$lazy" ]; then good; else bad "thread-local storage that is allocated on first use: $lazy"; fi
+if $cc -std=c99 -Wall -Wextra -pthread -Iinclude tests/c/opened_late.c -ldl -o "$work/opened_late" && "$@" "$work/opened_late" "$so"; then
+    good
+else
+    bad "a library opened late, by a program without memory"
+fi
+
 # ---- instructions
 mnemonics() { # mnemonics OBJECT...: instruction and operands, one per line
     $objdump -d --no-show-raw-insn "$@" | sed -n 's/^ *[0-9a-f]*:\t//p'

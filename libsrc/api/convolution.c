@@ -189,7 +189,8 @@ static void describe(struct context * c)
 }
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_32f * c))
+                           const SimdConvolutionParameters * p,
+                           enum sn_error_kind (*plan)(struct sn_convolution_32f * c))
 {
     struct context * c = sn_context_new(kind, sizeof(*c), function);
     if (!c)
@@ -197,9 +198,12 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
     c->plan.p = *p;
     c->plan.batch = batch;
     c->plan.table = c->head.table;
-    if (!plan(&c->plan)) {
+    const enum sn_error_kind error = plan(&c->plan);
+    if (error != SN_ERROR_NONE) {
         sn_context_free(c);
-        SN_CHECK_FOR(function, false, NULL, "conv of batch %zu describes an array that is too large", batch);
+        sn_error_set(error, function, error == SN_ERROR_MEMORY ? "no memory for the plan of batch %zu" :
+                     "conv of batch %zu describes an array that is too large", batch);
+        return NULL;
     }
     describe(c);
     sn_convolution_shape(&c->head, batch, p, 1);

@@ -76,7 +76,8 @@ bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f 
 /* ---- a convolution or a deconvolution: the public functions, for contexts of a kind */
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_32f * c));
+                           const SimdConvolutionParameters * p,
+                           enum sn_error_kind (*plan)(struct sn_convolution_32f * c));
 void sn_convolution_destroy(void * context); /* for the kind */
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);

@@ -51,6 +51,13 @@ typedef uint16_t sn_16b __attribute__((aligned(1)));
 /* For a variable that several files share: it is reached without the table of what other libraries may replace. */
 #define SN_HIDDEN __attribute__((visibility("hidden")))
 
+/*
+ * For a variable that each thread has for itself: it lies in the block that a thread begins with. The usual kind lies in a
+ * block that is allocated when a thread first uses it, if the library was opened by dlopen(), and without memory for that
+ * the process ends. There is little room in the former: 16 bytes for all such variables together.
+ */
+#define SN_PER_THREAD __thread __attribute__((tls_model("initial-exec")))
+
 #define SN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
 #define SN_JOIN2_(a, b) a##b

@@ -4,30 +4,33 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static __thread struct {
-    enum sn_error_kind kind;
-    char text[320];
-} last;
+#include "core/memory.h"
 
-void sn_error_clear(void)
-{
-    last.kind = SN_ERROR_NONE;
-    last.text[0] = '\0';
-}
+static SN_PER_THREAD enum sn_error_kind last;
+
+void sn_error_clear(void) { last = SN_ERROR_NONE; }
 
 void sn_error_set(enum sn_error_kind kind, const char * function, const char * format, ...)
 {
-    last.kind = kind;
-    int used = snprintf(last.text, sizeof(last.text), "%s: ", function);
-    if (used >= 0 && (size_t)used < sizeof(last.text)) {
+    char * text = sn_thread_text();
+    const size_t size = text ? SN_THREAD_TEXT : 0;
+    const int used = snprintf(text, size, "%s: ", function);
+    if (used >= 0 && (size_t)used < size) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(last.text + used, sizeof(last.text) - (size_t)used, format, arguments);
+        vsnprintf(text + used, size - (size_t)used, format, arguments);
         va_end(arguments);
     }
+    last = kind;
     errno = kind == SN_ERROR_MEMORY ? ENOMEM : EINVAL;
 }
 
-const char * sn_error_text(void) { return last.text; }
+const char * sn_error_text(void)
+{
+    if (last == SN_ERROR_NONE)
+        return "";
+    const char * text = sn_thread_text();
+    return text && *text ? text : "there is not enough memory for the text of this error";
+}
 
-enum sn_error_kind sn_error_kind(void) { return last.kind; }
+enum sn_error_kind sn_error_kind(void) { return last; }

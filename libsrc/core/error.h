@@ -1,4 +1,4 @@
-/* The last error of each thread: one sentence and its kind. */
+/* The last error of each thread: one sentence and its kind. The kind needs no memory; without any, the sentence is that. */
 #ifndef SN_CORE_ERROR_H
 #define SN_CORE_ERROR_H
 

@@ -46,53 +46,61 @@ void * sn_allocate(size_t size, size_t align)
 
 void sn_free(void * block) { free(block); }
 
-/* A thread's scratch block is the value of a thread-specific key, whose destructor frees it; the size lies beside it. */
-struct scratch {
-    size_t size;
-    void * block;
+/* What a thread has for itself is the value of a thread-specific key, whose destructor frees it. */
+struct own {
+    size_t size; /* of the scratch block */
+    void * scratch;
+    char text[SN_THREAD_TEXT];
 };
 
-static pthread_key_t scratch_key;
-static bool scratch_key_made;
-static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+static pthread_key_t own_key;
+static bool own_key_made;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
-static void scratch_destroy(void * value)
+static void own_destroy(void * value)
 {
-    struct scratch * scratch = value;
-    sn_free(scratch->block);
-    free(scratch);
+    struct own * own = value;
+    sn_free(own->scratch);
+    free(own);
 }
 
-static void scratch_init(void) { scratch_key_made = pthread_key_create(&scratch_key, scratch_destroy) == 0; }
+static void own_init(void) { own_key_made = pthread_key_create(&own_key, own_destroy) == 0; }
 
-static struct scratch * scratch_of_thread(void)
+/* A destructor of another key, which runs later, may make it anew: then it is destroyed once more. */
+static struct own * own_of_thread(void)
 {
-    pthread_once(&scratch_once, scratch_init);
-    if (!scratch_key_made)
+    pthread_once(&own_once, own_init);
+    if (!own_key_made)
         return NULL;
-    struct scratch * scratch = pthread_getspecific(scratch_key);
-    if (!scratch) {
-        scratch = calloc(1, sizeof(*scratch));
-        if (scratch && pthread_setspecific(scratch_key, scratch) != 0) {
-            free(scratch);
-            scratch = NULL;
+    struct own * own = pthread_getspecific(own_key);
+    if (!own) {
+        own = calloc(1, sizeof(*own));
+        if (own && pthread_setspecific(own_key, own) != 0) {
+            free(own);
+            own = NULL;
         }
     }
-    return scratch;
+    return own;
 }
 
 void * sn_scratch(size_t size)
 {
-    struct scratch * scratch = scratch_of_thread();
-    if (!scratch)
+    struct own * own = own_of_thread();
+    if (!own)
         return NULL;
-    if (scratch->size < size || !scratch->block) {
+    if (own->size < size || !own->scratch) {
         void * block = sn_allocate(size, SN_ALIGN);
         if (!block)
             return NULL;
-        sn_free(scratch->block);
-        scratch->block = block;
-        scratch->size = size;
+        sn_free(own->scratch);
+        own->scratch = block;
+        own->size = size;
     }
-    return scratch->block;
+    return own->scratch;
+}
+
+char * sn_thread_text(void)
+{
+    struct own * own = own_of_thread();
+    return own ? own->text : NULL;
 }

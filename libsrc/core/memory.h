@@ -1,4 +1,4 @@
-/* Aligned blocks, checked products of sizes, and the scratch memory of a thread. */
+/* Aligned blocks, checked products of sizes, and the memory that a thread has for itself. */
 #ifndef SN_CORE_MEMORY_H
 #define SN_CORE_MEMORY_H
 
@@ -27,5 +27,13 @@ void sn_free(void * block);
  * is no memory. The block only grows, so a repeated call costs no allocation; it is freed when the thread ends.
  */
 void * sn_scratch(size_t size);
+
+/*
+ * SN_THREAD_TEXT bytes for this thread alone, "" at first, in the same place each time; NULL when there is no memory. They
+ * are freed when the thread ends.
+ */
+char * sn_thread_text(void);
+
+enum { SN_THREAD_TEXT = 320 };
 
 #endif

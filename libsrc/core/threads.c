@@ -83,6 +83,10 @@ size_t sn_threads_of_environment(void)
 
 enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
 
+/* Bytes: what functions need, with room for the program's handlers of signals and thread-local variables. What the system
+ * gives by default is the program's choice, and may be less. */
+enum { WORKER_STACK = 1 << 20 };
+
 /* How long idle workers spin: a little longer than it takes to wake one. */
 enum { SPIN_NS = 50000 };
 
@@ -283,6 +287,7 @@ static void hire(size_t wanted)
     if (is(&forked))
         remember_mask(); /* children are often given processors of their own */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
     sigset_t all, before;
     sigfillset(&all);
     for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); ++i)
@@ -406,7 +411,7 @@ static void wait_below(uint32_t bound)
     }
 }
 
-static __thread size_t used;
+static SN_PER_THREAD uint32_t used;
 
 void sn_threads_used_clear(void) { used = 1; }
 size_t sn_threads_used(void) { return used; }
@@ -433,7 +438,7 @@ void sn_parallel_together(const struct sn_parallel * p)
             run_ranges(p->work, true);
             close_gate();
             wait_below(1);
-            used = sn_max(used, 1 + pool.helpers);
+            used = (uint32_t)sn_max(used, 1 + pool.helpers);
             learn(wakes);
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);

@@ -127,10 +127,9 @@ struct planes {
     sn_32f * dst;
 };
 
-/* A window of n channels, a constant. */
-SN_INLINE void planes_by_ring(const struct planes * p, int n, int kind)
+/* A window of n channels, a constant. The ring, of a row for each, is the caller's: one for all instances of this. */
+SN_INLINE void planes_by_ring(const struct planes * p, int n, float (*ring)[STRIP], int kind)
 {
-    float ring[2 * SMALL + 1][STRIP] SN_ALIGNED;
     sn_32f * row[2 * SMALL + 1];
     const size_t half = (size_t)n / 2, size = p->size;
     const struct power power = power_of(p->k, kind);
@@ -175,20 +174,21 @@ SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, sn_32f *
         }
 }
 
-SN_INLINE void planes_of_kind(const struct planes * p, size_t half, sn_32f * work, int kind)
+SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring)[STRIP], sn_32f * work, int kind)
 {
     switch (half) {
-    case 0: planes_by_ring(p, 1, kind); break;
-    case 1: planes_by_ring(p, 3, kind); break;
-    case 2: planes_by_ring(p, 5, kind); break;
-    case 3: planes_by_ring(p, 7, kind); break;
-    case 4: planes_by_ring(p, 9, kind); break;
+    case 0: planes_by_ring(p, 1, ring, kind); break;
+    case 1: planes_by_ring(p, 3, ring, kind); break;
+    case 2: planes_by_ring(p, 5, ring, kind); break;
+    case 3: planes_by_ring(p, 7, ring, kind); break;
+    case 4: planes_by_ring(p, 9, ring, kind); break;
     default: planes_by_doubling(p, half, work, kind);
     }
 }
 
 static void planes(const struct planes * all, size_t half, sn_32f * work)
 {
+    float ring[2 * SMALL + 1][STRIP] SN_ALIGNED;
     const size_t step = half > SMALL ? WIDE : STRIP;
     for (size_t s = 0; s < all->size; s += step) {
         struct planes p = *all;
@@ -196,9 +196,9 @@ static void planes(const struct planes * all, size_t half, sn_32f * work)
         p.dst += s;
         p.size = sn_min(all->size - s, step);
         switch (kind_of(p.k)) {
-        case THREE: planes_of_kind(&p, half, work, THREE); break;
-        case OTHER: planes_of_kind(&p, half, work, OTHER); break;
-        default: planes_of_kind(&p, half, work, QUARTERS);
+        case THREE: planes_of_kind(&p, half, ring, work, THREE); break;
+        case OTHER: planes_of_kind(&p, half, ring, work, OTHER); break;
+        default: planes_of_kind(&p, half, ring, work, QUARTERS);
         }
     }
 }

@@ -361,13 +361,16 @@ static void output_pixels(const struct sn_winograd_output_32f * job)
     }
 }
 
-/* ---- NCHW: V32F_N rows of tiles at a time, and up to V32F_N tiles of each */
+/* ---- NCHW: V32F_N rows of tiles at a time, and up to V32F_N tiles of each; of the image fewer, for the stack's sake */
 
 enum {
     TILES = V32F_N,
-    PLANES = 36,                                    /* the most coefficients of a tile */
-    STRIP_TILE = 6 * (4 * TILES + 2) * V32F_N,      /* floats of the image for so many tiles: 6 rows of a strip, or 1 row */
+    SOME = 8,
+    ROWS = 6, PLANES = 36,                    /* the most rows and coefficients of a tile */
+    STRIP = ROWS * (4 * SOME + 2) * V32F_N,   /* floats of the image for SOME tiles of so many rows, or for more of fewer */
 };
+
+static size_t tiles_of_strip(struct sn_winograd_size s) { return SOME * ROWS / sn_winograd_rows(s); }
 
 /* Pixels of a strip from rows of the image, one for each lane or NULL; those before and behind `count` are 0. */
 static void strip_of_rows(const sn_32f * const * from, size_t before, size_t count, size_t columns, sn_32f * strip)
@@ -444,18 +447,15 @@ static void plane_of_rows(const sn_32f * src, size_t tilesX, size_t count, size_
     SN_UNROLL for (size_t i = 0; i < V32F_N; ++i) v_store_32f(pixels + i * V32F_N, r[i]);
 }
 
-/* Tiles first .. first + tiles - 1 of `count` rows of tiles from `row` on; dst is that of the first. */
-static void input_block(const struct sn_winograd_input_32f * job, size_t row, size_t count, size_t first, size_t tiles,
-                        sn_32f * dst)
+/* The strip of tiles first .. first + tiles - 1 of `count` lanes: as many rows as a tile has. */
+static void strip_of_image(const struct sn_winograd_input_32f * job, const struct lane * lane, size_t count, size_t first,
+                           size_t tiles, sn_32f * strip)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = tiles * s.blockX + s.kernelX - 1;
-    float strip[STRIP_TILE] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
-    struct lane lane[V32F_N];
     size_t before;
     const size_t there = inside(first * s.blockX, job->padX, columns, job->width, &before);
     const size_t x = first * s.blockX + before - job->padX;
-    lanes_of(row, count, job->tilesY, s.blockY, lane);
     for (size_t i = 0; i < rows; ++i) {
         const sn_32f * from[V32F_N] = {NULL};
         for (size_t l = 0; l < count && there; ++l) {
@@ -465,9 +465,39 @@ static void input_block(const struct sn_winograd_input_32f * job, size_t row, si
         }
         strip_of_rows(from, sn_min(before, columns), there, columns, strip + i * columns * V32F_N);
     }
-    struct tile t = {.src = strip, .dst = pixels, .stepY = columns * V32F_N, .stepX = V32F_N, .plane = tiles * V32F_N};
-    for (size_t p = 0; p < tiles; ++p, t.src += s.blockX * V32F_N, t.dst += V32F_N)
-        input[0][job->kind](t, V32F_N);
+}
+
+static void image_of_strip(const struct sn_winograd_output_32f * job, const struct lane * lane, size_t count, size_t first,
+                           size_t tiles, const sn_32f * strip)
+{
+    const struct sn_winograd_size s = sn_winograd_size(job->kind);
+    const size_t columns = tiles * s.blockX, x = first * s.blockX;
+    for (size_t i = 0; i < s.blockY; ++i) {
+        sn_32f * to[V32F_N] = {NULL};
+        for (size_t l = 0; l < count; ++l)
+            if (lane[l].y + i < job->height)
+                to[l] = job->dst + (lane[l].channel * job->height + lane[l].y + i) * job->width + x;
+        rows_of_strip(strip + i * columns * V32F_N, sn_min(columns, job->width - x), to);
+    }
+}
+
+/* Tiles first .. first + tiles - 1 of `count` rows of tiles from `row` on; dst is that of the first. */
+static void input_block(const struct sn_winograd_input_32f * job, size_t row, size_t count, size_t first, size_t tiles,
+                        sn_32f * dst)
+{
+    const struct sn_winograd_size s = sn_winograd_size(job->kind);
+    float strip[STRIP] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
+    struct lane lane[V32F_N];
+    struct tile t = {.stepX = V32F_N, .dst = pixels, .plane = tiles * V32F_N};
+    lanes_of(row, count, job->tilesY, s.blockY, lane);
+    for (size_t at = 0, some; at < tiles; at += some) {
+        some = sn_min(tiles - at, tiles_of_strip(s));
+        strip_of_image(job, lane, count, first + at, some, strip);
+        t.src = strip;
+        t.stepY = (some * s.blockX + s.kernelX - 1) * V32F_N;
+        for (size_t p = 0; p < some; ++p, t.src += s.blockX * V32F_N, t.dst += V32F_N)
+            input[0][job->kind](t, V32F_N);
+    }
     for (size_t k = 0; k < sn_winograd_planes(s); ++k)
         plane_to_rows(pixels + k * t.plane, count, tiles, dst + k * job->plane, job->tilesX);
 }
@@ -476,23 +506,21 @@ static void output_block(const struct sn_winograd_output_32f * job, size_t row, 
                          const sn_32f * src)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
-    const size_t columns = tiles * s.blockX, x = first * s.blockX;
-    float strip[STRIP_TILE] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
+    float strip[STRIP] SN_ALIGNED, pixels[PLANES * TILES * V32F_N] SN_ALIGNED;
     struct lane lane[V32F_N];
+    struct tile t = {.src = pixels, .stepX = V32F_N, .plane = tiles * V32F_N};
     if (count < V32F_N)
         memset(pixels, 0, sn_winograd_planes(s) * tiles * V32F_N * sizeof(float));
-    struct tile t = {.src = pixels, .dst = strip, .stepY = columns * V32F_N, .stepX = V32F_N, .plane = tiles * V32F_N};
     for (size_t k = 0; k < sn_winograd_planes(s); ++k)
         plane_of_rows(src + k * job->plane, job->tilesX, count, tiles, pixels + k * t.plane);
-    for (size_t p = 0; p < tiles; ++p, t.src += V32F_N, t.dst += s.blockX * V32F_N)
-        output[0][job->kind](t, V32F_N);
     lanes_of(row, count, job->tilesY, s.blockY, lane);
-    for (size_t i = 0; i < s.blockY; ++i) {
-        sn_32f * to[V32F_N] = {NULL};
-        for (size_t l = 0; l < count; ++l)
-            if (lane[l].y + i < job->height)
-                to[l] = job->dst + (lane[l].channel * job->height + lane[l].y + i) * job->width + x;
-        rows_of_strip(strip + i * columns * V32F_N, sn_min(columns, job->width - x), to);
+    for (size_t at = 0, some; at < tiles; at += some) {
+        some = sn_min(tiles - at, tiles_of_strip(s));
+        t.dst = strip;
+        t.stepY = some * s.blockX * V32F_N;
+        for (size_t p = 0; p < some; ++p, t.src += V32F_N, t.dst += s.blockX * V32F_N)
+            output[0][job->kind](t, V32F_N);
+        image_of_strip(job, lane, count, first + at, some, strip);
     }
 }
 

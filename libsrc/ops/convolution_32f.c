@@ -86,7 +86,7 @@ static void join_batch(struct sn_convolution_32f * c)
     c->batch = 1;
 }
 
-bool sn_convolution_32f_plan(struct sn_convolution_32f * c)
+enum sn_error_kind sn_convolution_32f_plan(struct sn_convolution_32f * c)
 {
     const SimdConvolutionParameters * p = &c->p;
     size_t all, weights;
@@ -95,14 +95,14 @@ bool sn_convolution_32f_plan(struct sn_convolution_32f * c)
     if (!sn_product(&c->srcSize, p->srcC, p->srcH, p->srcW) || !sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) ||
         !sn_product(&c->dstSize, p->dstC, p->dstH, p->dstW) || !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
         !sn_product(&weights, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX))
-        return false;
+        return SN_ERROR_VALUE;
     for (size_t i = 0; !c->way; ++i)
         c->way = ways[i]->takes(c) ? ways[i] : NULL;
     if (!c->way->plan(c))
-        return false;
+        return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */
         c->segments = 0;
-    return true;
+    return SN_ERROR_NONE;
 }
 
 /* ---- weights, bias and parameters */

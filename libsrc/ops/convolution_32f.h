@@ -7,6 +7,7 @@
 #ifndef SN_OPS_CONVOLUTION_32F_H
 #define SN_OPS_CONVOLUTION_32F_H
 
+#include "core/error.h"
 #include "core/table.h"
 #include "ops/band.h"
 
@@ -168,9 +169,9 @@ void sn_nhwc_band(const struct sn_convolution_32f * c, const sn_32f * src, size_
 void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r);
 void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, size_t rows, sn_32f * dst);
 
-/* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set; false: one is
- * too large. */
-bool sn_convolution_32f_plan(struct sn_convolution_32f * c);
+/* Chooses the algorithm, unless c->way is one, and computes all sizes for p, batch and table, which are set. No error,
+ * SN_ERROR_VALUE: a size is too large, or SN_ERROR_MEMORY: there is none for tables. */
+enum sn_error_kind sn_convolution_32f_plan(struct sn_convolution_32f * c);
 
 /* Takes in weights, bias (may be NULL) and parameters; false without memory, and then the plan is as before. */
 bool sn_convolution_32f_set(struct sn_convolution_32f * c, const sn_32f * weight, const sn_32f * bias,

@@ -51,6 +51,7 @@ static bool count_phases(struct sn_phases * a, size_t kernel, size_t dilation, s
     return a->number <= MOST_PHASES && sn_min(kernel, a->tapStep) <= MOST_TAPS;
 }
 
+/* False without memory. */
 static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
 {
     a->bytes = a->number * sizeof(struct sn_phase);
@@ -237,7 +238,7 @@ static void simplify(SimdConvolutionParameters * p)
     p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
 }
 
-bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
+enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
 {
     SimdConvolutionParameters * p = &c->p;
     simplify(p);
@@ -254,7 +255,7 @@ bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
     }
     if (!plan_axis(&c->y, kernelY, p->dilationY, p->padY, p->dstH) ||
         !plan_axis(&c->x, kernelX, p->dilationX, p->padX, p->dstW))
-        return false;
+        return SN_ERROR_MEMORY;
     for (size_t i = 0; !c->way; ++i)
         c->way = ways[i]->takes(c) ? ways[i] : NULL;
     return sn_convolution_32f_plan(c);

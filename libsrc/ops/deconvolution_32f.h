@@ -88,8 +88,8 @@ typedef void (*sn_deconvolution_32f_band_fn)(const struct sn_convolution_32f * c
 void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute,
                                 const sn_32f * src, sn_32f * work, sn_32f * dst);
 
-/* Chooses the algorithm and computes all sizes for p, batch and table, which are set; false: one is too large. */
-bool sn_deconvolution_32f_plan(struct sn_convolution_32f * c);
+/* Chooses the algorithm and computes all sizes for p, batch and table, which are set; as sn_convolution_32f_plan(). */
+enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c);
 
 extern const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise, sn_deconvolution_32f_nhwc,
     sn_deconvolution_32f_converted, sn_deconvolution_32f_nchw;

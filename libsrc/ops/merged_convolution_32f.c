@@ -118,7 +118,7 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
         c->batch = m->batch;
         c->table = m->table;
         c->way = is_base(m) ? &sn_convolution_32f_base : ways[i];
-        if (!sn_convolution_32f_plan(c))
+        if (sn_convolution_32f_plan(c) != SN_ERROR_NONE)
             return false;
     }
     m->srcSize = m->stage[m->first].srcSize;

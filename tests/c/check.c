@@ -3,6 +3,7 @@
 #include "check_frame.h"
 #include "core/cpu.h"
 #include "core/threads.h"
+#include "stack.h"
 
 #include <errno.h>
 #include <fenv.h>
@@ -24,6 +25,7 @@ static const struct family {
 };
 
 enum { REPORTS = 20 }; /* failures of a family that are told in full */
+enum { HANGS = 3600 }; /* seconds of a family, also under an emulator: more, and the program is ended */
 
 struct frame_case frame_case;
 const char * frame_level[FRAME_LEVELS];
@@ -34,7 +36,7 @@ size_t frame_threads;
 static struct {
     const char * isa, * test, * function, * geometry;
     uint64_t seed;
-    size_t count;
+    size_t count, stack;
     bool quick;
 } option;
 
@@ -64,6 +66,8 @@ static void __attribute__((format(printf, 1, 2))) fail(const char * format, ...)
            (unsigned long long)option.seed, family->name, frame_case.function, frame_case.geometry, level);
     if (frame_threads)
         printf(" --threads %zu", frame_threads);
+    if (option.stack)
+        printf(" --stack %zu", option.stack);
     printf("\n");
     if (family_failed == REPORTS)
         printf("     (more failures of this family are counted, not told)\n");
@@ -607,11 +611,12 @@ static const char * const every_level[] = {"base",       "sse41",      "avx2", "
 
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
-    "             [--threads N] [--no-guards]\n"
+    "             [--threads N] [--stack N] [--no-guards]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
     "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
     "             under --bench the times of one and of N\n"
+    "  --stack: on a thread with a stack of N KB, all included: what the C library and the checker use of it, too\n"
     "  --no-guards: canaries instead of unreadable pages, for emulators that read what a masked load leaves out\n";
 
 static void choose_levels(void)
@@ -672,6 +677,8 @@ static void read_options(int argc, char ** argv)
             option.count = strtoul(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--threads") == 0)
             frame_threads = strtoul(argv[++i], NULL, 0);
+        else if (i + 1 < argc && strcmp(name, "--stack") == 0)
+            option.stack = strtoul(argv[++i], NULL, 0);
         else {
             fputs(usage, stderr);
             exit(2);
@@ -686,13 +693,11 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-int main(int argc, char ** argv)
+/* True when there was one to run. */
+static bool run_families(void)
 {
-    program = argv[0];
-    read_options(argc, argv);
-    choose_levels();
-    catch_crashes();
     bool any = false;
+    catch_crashes();
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); ++i) {
         family = &families[i];
         if (option.test && strcmp(option.test, family->name) != 0)
@@ -703,11 +708,33 @@ int main(int argc, char ** argv)
         family_random.state = frame_hash(option.seed, family->name);
         family_failed = 0;
         level = frame_level[0];
+        alarm(frame_bench ? 0 : HANGS);
         family->run();
         if (!frame_bench)
             printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
                    seconds() - begin);
         fflush(stdout);
+    }
+    return any;
+}
+
+static void * run_on_thread(void * any)
+{
+    *(bool *)any = run_families();
+    return NULL;
+}
+
+int main(int argc, char ** argv)
+{
+    program = argv[0];
+    read_options(argc, argv);
+    choose_levels();
+    bool any = false;
+    if (!option.stack) {
+        any = run_families();
+    } else if (!run_on_stack(option.stack << 10, run_on_thread, &any)) {
+        fprintf(stderr, "check: no thread with a stack of %zu KB\n", option.stack);
+        return 2;
     }
     if (!any) {
         fprintf(stderr, "check: no such family: %s\n", option.test);

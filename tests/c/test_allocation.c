@@ -1,268 +1,449 @@
-/* Without memory: each function that allocates says so with kind 2, leaves dst alone, and works again when there is some.
- * And Forward allocates nothing after its first call in a thread. The library's allocations all end in posix_memalign(),
- * which is replaced here. */
+/*
+ * Without memory: each allocation of each function is refused in its turn, once and from then on. The call then reports
+ * kind 2, or does without; it leaves the output alone, keeps nothing of what it had allocated, and the next call is right.
+ * And Forward allocates nothing after its first call in a thread.
+ *
+ * The linker puts the functions below in the place of those of the C library (-Wl,--wrap), for the library and for this
+ * program; the C library itself goes on with its own.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "core/keep.h"
 #include "core/memory.h"
-#include "core/numeric.h"
+#include "core/statistic.h"
+#include "core/threads.h"
+#include "layers.h"
 #include "test.h"
 
-static int allocations;
+/* ---- what is counted and refused; by threads of the pool, too */
+
+void * __real_malloc(size_t size);
+void * __real_calloc(size_t count, size_t size);
+void __real_free(void * block);
+int __real_posix_memalign(void ** block, size_t align, size_t size);
+void * __wrap_malloc(size_t size);
+void * __wrap_calloc(size_t count, size_t size);
+void __wrap_free(void * block);
+int __wrap_posix_memalign(void ** block, size_t align, size_t size);
+
+static int allocations;  /* asked for */
+static int blocks;       /* that are there */
 static size_t allocated; /* bytes */
-static bool no_memory;
+static int first, last;  /* allocations that are refused, counted from 1 */
+static bool refused;     /* one of them was asked for */
 
-int posix_memalign(void ** block, size_t align, size_t size)
+static void count_from_here(void)
 {
-    ++allocations;
-    allocated += no_memory ? 0 : size;
-    *block = no_memory ? NULL : aligned_alloc(align, size ? size : align);
-    return *block ? 0 : ENOMEM;
+    __atomic_store_n(&allocations, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refused, false, __ATOMIC_SEQ_CST);
 }
 
-enum { C = 5, S = 9 };
-
-static SimdConvolutionParameters shape(SimdTensorFormatType format)
+static void refuse(int from, int to)
 {
-    return (SimdConvolutionParameters){
-        .srcC = C, .srcH = S, .srcW = S, .srcT = SimdTensorData32f, .srcF = format,
-        .dstC = C, .dstH = S, .dstW = S, .dstT = SimdTensorData32f, .dstF = format,
-        .kernelY = 3, .kernelX = 3, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1,
-        .padY = 1, .padX = 1, .padH = 1, .padW = 1, .group = 1, .activation = SimdConvolutionActivationRelu};
+    first = from;
+    last = to;
+    count_from_here();
 }
 
-static bool all_are(const float * x, size_t count, float value)
+static void refuse_none(void) { first = last = 0; }
+
+static int blocks_now(void) { return __atomic_load_n(&blocks, __ATOMIC_SEQ_CST); }
+
+static bool granted(void)
 {
-    for (size_t i = 0; i < count; ++i)
-        if (x[i] != value)
+    const int number = __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST);
+    if (number < first || number > last)
+        return true;
+    __atomic_store_n(&refused, true, __ATOMIC_SEQ_CST);
+    return false;
+}
+
+static void * counted(void * block, size_t size)
+{
+    __atomic_add_fetch(&blocks, block != NULL, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&allocated, block ? size : 0, __ATOMIC_SEQ_CST);
+    return block;
+}
+
+void * __wrap_malloc(size_t size) { return granted() ? counted(__real_malloc(size), size) : NULL; }
+void * __wrap_calloc(size_t count, size_t size)
+{
+    return granted() ? counted(__real_calloc(count, size), count * size) : NULL;
+}
+
+int __wrap_posix_memalign(void ** block, size_t align, size_t size)
+{
+    void * made = NULL;
+    if (!granted() || __real_posix_memalign(&made, align, size) != 0)
+        return ENOMEM;
+    *block = counted(made, size);
+    return 0;
+}
+
+void __wrap_free(void * block)
+{
+    __atomic_sub_fetch(&blocks, block != NULL, __ATOMIC_SEQ_CST);
+    __real_free(block);
+}
+
+/*
+ * Each allocation of a call in its turn: a trial prepares what it needs, calls refuse(from, to), makes the call, calls
+ * refuse_none(), and says whether all was well. The last one asks for less than what would have been refused.
+ */
+typedef void (*trial_fn)(const void * of, int from, int to);
+
+static void each_refused(trial_fn trial, const void * of)
+{
+    for (int number = 1; number == 1 || refused; ++number) /* once */
+        trial(of, number, number);
+    for (int number = 1; number == 1 || refused; ++number) /* from then on */
+        trial(of, number, INT_MAX);
+}
+
+/* ---- the trials of a layer */
+
+static bool says(int kind, const struct kind * of, const char * function)
+{
+    char name[80];
+    snprintf(name, sizeof(name), "%s%s: ", of->name, function);
+    return SimdnetLastErrorKind() == kind && errno == (kind == 2 ? ENOMEM : EINVAL) &&
+           strncmp(SimdnetLastError(), name, strlen(name)) == 0;
+}
+
+static void try_init(const void * layer, int from, int to)
+{
+    const struct layer * l = layer;
+    const int before = blocks_now();
+    refuse(from, to);
+    void * context = l->kind->init(l);
+    refuse_none();
+    if (context)
+        TEST_NO_ERROR();
+    else
+        TEST(refused && says(2, l->kind, "Init"));
+    SimdRelease(context);
+    TEST(blocks_now() == before);
+}
+
+enum { CANARY = 77 };
+static float expected[MOST], result[MOST];
+
+static bool untouched(void)
+{
+    for (size_t i = 0; i < sizeof(result); ++i)
+        if (((const uint8_t *)result)[i] != CANARY)
             return false;
     return true;
 }
 
-static void infrastructure(void)
+static bool right(const struct layer * l, void * context)
 {
-    no_memory = true;
-    TEST(SimdAllocate(100, 64) == NULL);
-    TEST_REFUSED(2, "SimdAllocate: ");
-    TEST(sn_scratch((size_t)1 << 26) == NULL);
-    const size_t dimensions[1] = {10};
-    TEST(SimdSynetAdd16bInit(dimensions, 1, SimdTensorData32f, dimensions, 1, SimdTensorData32f, SimdTensorData32f,
-                             SimdTensorFormatUnknown) == NULL);
-    TEST_REFUSED(2, "SimdSynetAdd16bInit: ");
-    no_memory = false;
-    TEST(sn_scratch(100) != NULL);
+    memset(result, CANARY, sizeof(result));
+    l->kind->forward(context, result);
+    return SimdnetLastErrorKind() == 0 && memcmp(result, expected, sizeof(result)) == 0;
 }
 
-static void convolution(SimdTensorFormatType format)
+/* A refused SetParams leaves the context as it was, without weights or with the ones before. */
+static void try_set_of(const struct layer * l, int from, int to, bool again)
 {
-    static float src[C * S * S], dst[C * S * S], weight[C * C * 9];
-    const SimdConvolutionParameters p = shape(format);
-    for (int i = 0; i < C * S * S; ++i)
-        src[i] = 1, dst[i] = -7;
-    for (int i = 0; i < C * C * 9; ++i)
-        weight[i] = 1;
-    no_memory = true;
-    TEST(SimdSynetConvolution32fInit(1, &p, NULL) == NULL);
-    TEST_REFUSED(2, "SimdSynetConvolution32fInit: ");
-    no_memory = false;
-    void * c = SimdSynetConvolution32fInit(1, &p, NULL);
-    TEST(c != NULL);
-    SimdBool internal = SimdFalse;
-    no_memory = true;
-    SimdSynetConvolution32fSetParams(c, weight, &internal, NULL, NULL);
-    TEST_REFUSED(2, "SimdSynetConvolution32fSetParams: ");
-    TEST(internal == SimdFalse);
-    no_memory = false;
-    SimdSynetConvolution32fForward(c, src, NULL, dst);
-    TEST_REFUSED(3, "SetParams");
-    TEST(all_are(dst, C * S * S, -7));
-    SimdSynetConvolution32fSetParams(c, weight, &internal, NULL, NULL);
-    TEST_NO_ERROR();
-    no_memory = true; /* this thread has no scratch memory yet, and the context may want none */
-    SimdSynetConvolution32fForward(c, src, NULL, dst);
-    TEST(SimdnetLastErrorKind() == 0 || (SimdnetLastErrorKind() == 2 && all_are(dst, C * S * S, -7)));
-    no_memory = false;
-    SimdSynetConvolution32fForward(c, src, NULL, dst);
-    TEST_NO_ERROR();
-    TEST(dst[0] == 4 * C);
-    allocations = 0;
-    for (int i = 0; i < 10; ++i)
-        SimdSynetConvolution32fForward(c, src, NULL, dst);
-    TEST(allocations == 0);
-    SimdRelease(c);
+    const int before = blocks_now();
+    void * context = l->kind->init(l);
+    if (again)
+        l->kind->set(context);
+    const int made = blocks_now();
+    refuse(from, to);
+    l->kind->set(context);
+    refuse_none();
+    if (SimdnetLastErrorKind() != 0) {
+        TEST(refused && says(2, l->kind, "SetParams"));
+        TEST(blocks_now() == made);
+        if (again) {
+            TEST(right(l, context));
+        } else {
+            memset(result, CANARY, sizeof(result));
+            l->kind->forward(context, result);
+            TEST(says(3, l->kind, "Forward") && untouched());
+        }
+        l->kind->set(context);
+        TEST_NO_ERROR();
+    }
+    TEST(right(l, context));
+    SimdRelease(context);
+    TEST(blocks_now() == before);
 }
 
-/* Of stride 1 (a convolution) and of stride 2. */
-static void deconvolution(SimdTensorFormatType format, size_t stride)
+static void try_set(const void * layer, int from, int to) { try_set_of(layer, from, to, false); }
+static void try_set_again(const void * layer, int from, int to) { try_set_of(layer, from, to, true); }
+
+/* A thread's first Forward, which makes its scratch memory. */
+struct first_forward {
+    const struct layer * layer;
+    void * context;
+    int from, to;
+};
+
+static void * forward_on_thread(void * of)
 {
-    static float src[C * S * S], dst[C * 4 * S * S], weight[C * C * 9];
-    SimdConvolutionParameters p = shape(format);
-    p.strideY = p.strideX = stride;
-    p.dstH = p.dstW = stride * (S - 1) + 1;
-    const size_t size = C * p.dstH * p.dstW;
-    for (int i = 0; i < C * S * S; ++i)
-        src[i] = 1;
-    for (int i = 0; i < C * C * 9; ++i)
-        weight[i] = 1;
-    for (size_t i = 0; i < size; ++i)
-        dst[i] = -7;
-    no_memory = true;
-    TEST(SimdSynetDeconvolution32fInit(1, &p, NULL) == NULL);
-    TEST_REFUSED(2, "SimdSynetDeconvolution32fInit: ");
-    no_memory = false;
-    void * c = SimdSynetDeconvolution32fInit(1, &p, NULL);
-    no_memory = true;
-    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
-    TEST_REFUSED(2, "SimdSynetDeconvolution32fSetParams: ");
-    no_memory = false;
-    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
-    TEST_REFUSED(3, "SetParams");
-    TEST(all_are(dst, (int)size, -7));
-    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
-    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
+    const struct first_forward * f = of;
+    memset(result, CANARY, sizeof(result));
+    refuse(f->from, f->to);
+    f->layer->kind->forward(f->context, result);
+    refuse_none();
+    if (SimdnetLastErrorKind() != 0)
+        TEST(refused && SimdnetLastErrorKind() == 2 && errno == ENOMEM && untouched());
+    else
+        TEST(memcmp(result, expected, sizeof(result)) == 0);
+    TEST(right(f->layer, f->context));
+    const int before = allocations;
+    TEST(right(f->layer, f->context));
+    TEST(allocations == before);
+    return NULL;
+}
+
+/* The thread's memory is freed when it ends, whatever it got. */
+static void in_thread(void * (*run)(void * of), void * of)
+{
+    pthread_t thread;
+    const int before = blocks_now();
+    if (pthread_create(&thread, NULL, run, of) != 0 || pthread_join(thread, NULL) != 0)
+        exit(1);
+    TEST(blocks_now() == before);
+}
+
+static void try_forward(const void * of, int from, int to)
+{
+    struct first_forward f = *(const struct first_forward *)of;
+    f.from = from;
+    f.to = to;
+    in_thread(forward_on_thread, &f);
+}
+
+static void every_allocation(struct layer l)
+{
+    struct first_forward f = {.layer = &l, .context = l.kind->init(&l)};
+    TEST(f.context);
+    l.kind->set(f.context);
+    memset(expected, CANARY, sizeof(expected));
+    l.kind->forward(f.context, expected);
     TEST_NO_ERROR();
-    TEST(dst[0] == (stride == 1 ? 4 * C : C));
-    allocations = 0;
-    SimdSynetDeconvolution32fForward(c, src, NULL, dst);
-    TEST(allocations == 0);
-    SimdRelease(c);
+    each_refused(try_init, &l);
+    if (l.kind->set != set_nothing) {
+        each_refused(try_set, &l);
+        each_refused(try_set_again, &l);
+    }
+    each_refused(try_forward, &f);
+    SimdRelease(f.context);
+}
+
+/* Refused for another reason than memory: what was allocated until then is freed. */
+static void refused_values(struct layer l)
+{
+    const int before = blocks_now();
+    for (size_t i = 0; i < l.count; ++i) {
+        l.p[i].srcH = l.p[i].dstH = (size_t)1 << 40;
+        l.p[i].srcW = l.p[i].dstW = (size_t)1 << 40;
+        if (l.p[i].strideY == 2)
+            l.p[i].dstH = l.p[i].dstW = ((size_t)1 << 41) - 1;
+    }
+    TEST(l.kind->init(&l) == NULL && says(1, l.kind, "Init"));
+    TEST(blocks_now() == before);
+}
+
+static void layers(void)
+{
+    struct layer all[LAYERS];
+    const size_t count = all_layers(all);
+    for (size_t i = 0; i < count; ++i) {
+        every_allocation(all[i]);
+        if (all[i].kind != &add_16b)
+            refused_values(all[i]);
+    }
+}
+
+/* Of bytes: weights that are no numbers are found when there is memory for the new ones. */
+static void faults_of_8i(void)
+{
+    static float bad[MOST_C * 9];
+    const struct layer l = of_type((struct layer){&convolution_8i, {shape(SimdTensorFormatNhwc, 5, 5, 3, 1)}, 1},
+                                   SimdTensorData8u);
+    void * context = init_8i(&l);
+    bad[40] = (float)(1e300 * 1e300);
+    for (int i = 0; i < 2; ++i) {
+        const int before = blocks_now();
+        SimdSynetConvolution8iSetParams(context, bad, NULL, NULL, stats);
+        TEST(says(1, &convolution_8i, "SetParams"));
+        TEST(blocks_now() == before);
+        set_8i(context);
+        TEST_NO_ERROR();
+    }
+    SimdRelease(context);
 }
 
 /* InternalBufferSize() counts all that a context allocates beside itself: weights, bias, offsets, tables of phases. */
 static void deconvolution_size(void)
 {
-    static float weight[C * C * 9];
-    SimdConvolutionParameters p = shape(SimdTensorFormatNhwc);
+    SimdConvolutionParameters p = shape(SimdTensorFormatNhwc, 5, 5, 3, 1);
     allocated = 0;
     SimdRelease(SimdSynetDeconvolution32fInit(1, &p, NULL));
     const size_t context = allocated;
     p.strideY = p.strideX = 40;
-    p.dstH = p.dstW = 40 * (S - 1) + 1;
+    p.dstH = p.dstW = 40 * (SIDE - 1) + 1;
     allocated = 0;
     void * c = SimdSynetDeconvolution32fInit(1, &p, NULL);
     TEST(SimdSynetDeconvolution32fInternalBufferSize(c) == 0);
-    SimdSynetDeconvolution32fSetParams(c, weight, NULL, NULL, NULL);
+    SimdSynetDeconvolution32fSetParams(c, ones, NULL, NULL, NULL);
     const size_t bytes = SimdSynetDeconvolution32fInternalBufferSize(c) * sizeof(float), others = allocated - context;
-    TEST(bytes <= others && bytes + 3 * 64 >= others); /* blocks are multiples of 64 bytes */
+    TEST(bytes <= others && bytes + 4 * 64 >= others); /* blocks are multiples of 64 bytes */
     SimdRelease(c);
 }
 
-/* All ones: an expansion, a depthwise convolution and a projection, which each add up what they can reach. */
-static void merged_convolution(void)
+/* ---- functions without a context */
+
+static void multiply(float * dst)
 {
-    static float src[C * S * S], dst[C * S * S], weight[C * C * 9];
-    SimdConvolutionParameters p[3] = {shape(SimdTensorFormatNhwc), shape(SimdTensorFormatNhwc), shape(SimdTensorFormatNhwc)};
-    p[1].group = C;
-    p[2].kernelY = p[2].kernelX = 1;
-    p[2].padY = p[2].padX = p[2].padH = p[2].padW = 0;
-    const float * const weights[3] = {weight, weight, weight};
-    for (int i = 0; i < C * S * S; ++i)
-        src[i] = 1, dst[i] = -7;
-    for (int i = 0; i < C * C * 9; ++i)
-        weight[i] = 1;
-    no_memory = true;
-    TEST(SimdSynetMergedConvolution32fInit(1, p, 3, SimdTrue) == NULL);
-    TEST_REFUSED(2, "SimdSynetMergedConvolution32fInit: ");
-    no_memory = false;
-    void * c = SimdSynetMergedConvolution32fInit(1, p, 3, SimdTrue);
-    no_memory = true;
-    SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
-    TEST_REFUSED(2, "SimdSynetMergedConvolution32fSetParams: ");
-    TEST(SimdSynetMergedConvolution32fInternalBufferSize(c) == 0);
-    no_memory = false;
-    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
-    TEST_REFUSED(3, "SetParams");
-    TEST(all_are(dst, C * S * S, -7));
-    SimdSynetMergedConvolution32fSetParams(c, weights, NULL, NULL, NULL);
-    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
-    TEST_NO_ERROR();
-    TEST(dst[0] == 1 + C * C * (4 + 6 + 6 + 9));
-    allocations = 0;
-    SimdSynetMergedConvolution32fForward(c, src, NULL, dst);
-    TEST(allocations == 0);
-    SimdRelease(c);
+    const float one = 1, none = 0;
+    SimdGemm32fNN(20, 40, 30, &one, ones, 30, ones, 40, &none, dst, 40);
 }
 
-/* Bytes to bytes, all of one scale: 1 stays 1, and so does what the weights add up to. */
-static void convolution_8i(SimdTensorFormatType format)
+static void multiply_transposed(float * dst)
 {
-    static uint8_t src[C * S * S], dst[C * S * S];
-    static float weight[C * C * 9], low[C], high[C];
-    SimdConvolutionParameters p = shape(format);
-    p.srcT = p.dstT = SimdTensorData8u;
-    for (int i = 0; i < C; ++i)
-        high[i] = 255;
-    const float * const stats[4] = {low, high, low, high};
-    for (int i = 0; i < C * S * S; ++i)
-        src[i] = 1, dst[i] = 77;
-    for (int i = 0; i < C * C * 9; ++i)
-        weight[i] = 1;
-    no_memory = true;
-    TEST(SimdSynetConvolution8iInit(1, &p) == NULL);
-    TEST_REFUSED(2, "SimdSynetConvolution8iInit: ");
-    no_memory = false;
-    void * c = SimdSynetConvolution8iInit(1, &p);
-    no_memory = true;
-    SimdSynetConvolution8iSetParams(c, weight, NULL, NULL, stats);
-    TEST_REFUSED(2, "SimdSynetConvolution8iSetParams: ");
-    no_memory = false;
-    SimdSynetConvolution8iForward(c, src, NULL, dst);
-    TEST_REFUSED(3, "SetParams");
-    TEST(dst[0] == 77);
-    SimdSynetConvolution8iSetParams(c, weight, NULL, NULL, stats);
-    SimdSynetConvolution8iForward(c, src, NULL, dst);
-    TEST_NO_ERROR();
-    TEST(dst[0] == 4 * C);
-    allocations = 0;
-    SimdSynetConvolution8iForward(c, src, NULL, dst);
-    TEST(allocations == 0);
-    SimdRelease(c);
+    const float one = 1, none = 0;
+    SimdGemm32fNT(20, 40, 30, &one, ones, 30, ones, 30, &none, dst, 40);
 }
 
-/* Ones, of which every number of a sum is exact. */
-static void convolution_16b(SimdTensorFormatType format)
+static void normalise(float * dst)
 {
-    static uint16_t src[C * S * S], dst[C * S * S];
-    static float weight[C * C * 9];
-    uint8_t * from = (uint8_t *)src, * to = (uint8_t *)dst;
-    SimdConvolutionParameters p = shape(format);
-    p.srcT = p.dstT = SimdTensorData16b;
-    for (int i = 0; i < C * S * S; ++i)
-        src[i] = 0x3F80, dst[i] = 77;
-    for (int i = 0; i < C * C * 9; ++i)
-        weight[i] = 1;
-    no_memory = true;
-    TEST(SimdnetConvolution16bInit(1, &p) == NULL);
-    TEST_REFUSED(2, "SimdnetConvolution16bInit: ");
-    no_memory = false;
-    void * c = SimdnetConvolution16bInit(1, &p);
-    no_memory = true;
-    SimdnetConvolution16bSetParams(c, weight, NULL, NULL);
-    TEST_REFUSED(2, "SimdnetConvolution16bSetParams: ");
-    no_memory = false;
-    SimdnetConvolution16bForward(c, from, NULL, to);
-    TEST_REFUSED(3, "SetParams");
-    TEST(dst[0] == 77);
-    SimdnetConvolution16bSetParams(c, weight, NULL, NULL);
-    SimdnetConvolution16bForward(c, from, NULL, to);
-    TEST_NO_ERROR();
-    TEST(sn_16b_to_32f(dst[0]) == 4 * C);
-    allocations = 0;
-    SimdnetConvolution16bForward(c, from, NULL, to);
-    TEST(allocations == 0);
-    SimdRelease(c);
+    const float k[3] = {1, 0.1f, -0.75f};
+    SimdSynetLrnLayerCrossChannels(ones, 2, 50, 40, k, dst, SimdTensorFormatNhwc);
 }
 
-/* Functions without a context need no memory at all. */
+static struct first_call {
+    void (*call)(float * dst);
+    int from, to;
+} const first_calls[] = {{multiply, 0, 0}, {multiply_transposed, 0, 0}, {normalise, 0, 0}};
+
+static void * call_on_thread(void * of)
+{
+    const struct first_call * f = of;
+    memset(result, CANARY, sizeof(result));
+    refuse(f->from, f->to);
+    f->call(result);
+    refuse_none();
+    TEST(SimdnetLastErrorKind() == 0 || (refused && SimdnetLastErrorKind() == 2 && errno == ENOMEM && untouched()));
+    f->call(result);
+    TEST_NO_ERROR();
+    TEST(memcmp(result, expected, sizeof(result)) == 0);
+    return NULL;
+}
+
+static void try_call(const void * of, int from, int to)
+{
+    struct first_call f = *(const struct first_call *)of;
+    f.from = from;
+    f.to = to;
+    in_thread(call_on_thread, &f);
+}
+
+static void functions(void)
+{
+    for (size_t i = 0; i < sizeof(first_calls) / sizeof(first_calls[0]); ++i) {
+        memset(expected, CANARY, sizeof(expected));
+        first_calls[i].call(expected);
+        each_refused(try_call, &first_calls[i]);
+    }
+}
+
+static void try_allocate(const void * unused, int from, int to)
+{
+    (void)unused;
+    refuse(from, to);
+    void * block = SimdAllocate(100, 64);
+    refuse_none();
+    TEST(block ? SimdnetLastErrorKind() == 0 : refused && SimdnetLastErrorKind() == 2 && errno == ENOMEM);
+    SimdFree(block);
+}
+
+/* The scratch memory of a thread: what it had it keeps where there is no more, and gives back for a larger one. */
+static void * grow(void * unused)
+{
+    void * some = sn_scratch(100);
+    const int before = blocks_now();
+    refuse(1, INT_MAX);
+    TEST(some && sn_scratch(1 << 20) == NULL && sn_scratch(100) == some);
+    refuse_none();
+    TEST(blocks_now() == before);
+    TEST(sn_scratch(1 << 20) != NULL);
+    TEST(blocks_now() == before);
+    return unused;
+}
+
+/* Kept blocks lie in chunks, which go with the last of them; where there is none to be had, blocks lie alone. */
+static void chunks(void)
+{
+    enum { BLOCKS = 30, SIZE = 5 << 20 };
+    void * block[BLOCKS];
+    const int before = blocks_now();
+    for (int i = 0; i < BLOCKS; ++i) {
+        refuse(i % 3, i % 3);
+        block[i] = sn_keep(SIZE);
+        refuse_none();
+        TEST(block[i] || i % 3);
+    }
+    for (int i = 0; i < BLOCKS; ++i) {
+        const int now = blocks_now();
+        refuse(1, INT_MAX);
+        void * none = sn_keep(2 * SIZE), * small = sn_keep(100);
+        refuse_none();
+        TEST(none == NULL && small == NULL && blocks_now() <= now);
+        sn_drop(block[i]);
+    }
+    TEST(blocks_now() == before); /* with the chunk that the next blocks are cut from */
+}
+
+/* Rows that get no memory are counted together, or not at all; the table is refused, and given afterwards. */
+static void try_statistic(const void * unused, int from, int to)
+{
+    (void)unused;
+    const float slope = 0;
+    SimdnetSetVerbose(1); /* which writes one line on stderr */
+    refuse(from, to);
+    SimdSynetRelu32f(ones, 7, &slope, result);
+    const bool good = SimdnetLastErrorKind() == 0;
+    const char * table = SimdPerformanceStatistic();
+    refuse_none();
+    TEST(good);
+    TEST(*table || (refused && SimdnetLastErrorKind() == 2 && errno == ENOMEM));
+    TEST(refused || strstr(table, "SimdSynetRelu32f size:7"));
+    SimdSynetRelu32f(ones, 8, &slope, result);
+    TEST(strstr(SimdPerformanceStatistic(), "SimdSynetRelu32f size:8"));
+    SimdnetSetVerbose(0);
+    sn_statistic_clear();
+}
+
+static void * statistic_on_thread(void * of)
+{
+    const struct first_call * f = of;
+    try_statistic(NULL, f->from, f->to);
+    return NULL;
+}
+
+static void try_statistic_on_thread(const void * unused, int from, int to)
+{
+    (void)unused;
+    in_thread(statistic_on_thread, &(struct first_call){NULL, from, to});
+}
+
+/* Functions without a context need no memory at all, but for those above. */
 static void plain_functions(void)
 {
     static float x[4000], y[4000], z[4000];
     static uint8_t bytes[4000], sums[4000];
     const float slope = 0.5f;
-    allocations = 0;
-    no_memory = true;
+    refuse(1, INT_MAX);
     SimdSynetRelu32f(x, 4000, &slope, y);
     TEST_NO_ERROR();
     SimdSynetSoftmaxLayerForward(x, 20, 10, 20, y);
@@ -283,38 +464,57 @@ static void plain_functions(void)
         SimdSynetPoolingAverage(x, 10, 20, 20, 5, 5, 1, 1, 2, 2, y, 20, 20, SimdTrue, (SimdTensorFormatType)format);
         TEST_NO_ERROR();
     }
-    TEST(allocations == 0);
-    no_memory = false;
+    TEST(!refused);
+    refuse_none();
 }
 
-static void * on_every_level(void * unused)
+/* ---- workers: one that gets no memory leaves the work to others */
+
+static void try_workers(const void * of, int from, int to)
 {
-    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
-        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
-        plain_functions();
-        convolution(SimdTensorFormatNhwc);
-        convolution(SimdTensorFormatNchw);
-        deconvolution_size();
-        for (size_t stride = 1; stride <= 2; ++stride) {
-            deconvolution(SimdTensorFormatNhwc, stride);
-            deconvolution(SimdTensorFormatNchw, stride);
-        }
-        merged_convolution();
-        convolution_8i(SimdTensorFormatNhwc);
-        convolution_8i(SimdTensorFormatNchw);
-        convolution_16b(SimdTensorFormatNhwc);
-        convolution_16b(SimdTensorFormatNchw);
-    }
-    infrastructure();
-    return unused;
+    const struct first_forward * f = of;
+    sn_threads_force(4);
+    refuse(from, to);
+    memset(result, CANARY, sizeof(result));
+    f->layer->kind->forward(f->context, result);
+    const bool good = SimdnetLastErrorKind() == 0;
+    refuse_none();
+    TEST(good && memcmp(result, expected, sizeof(result)) == 0);
+    sn_threads_set(1);
 }
 
-/* In a thread of its own, which has no scratch memory yet, and then in the first one. */
+/* This thread has its scratch memory when the workers have none. */
+static void workers(void)
+{
+    const struct layer l = {&convolution_32f, {shape(SimdTensorFormatNhwc, 64, 64, 3, 1)}, 1};
+    const struct first_forward f = {.layer = &l, .context = init_32f(&l)};
+    set_32f(f.context);
+    memset(expected, CANARY, sizeof(expected));
+    forward_32f(f.context, expected);
+    try_workers(&f, 1, INT_MAX);
+    TEST(refused || strcmp(SimdnetActiveIsa(), "base") == 0);
+    each_refused(try_workers, &f);
+    SimdRelease(f.context);
+}
+
 int main(void)
 {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, on_every_level, NULL) != 0 || pthread_join(thread, NULL) != 0)
-        return 1;
-    on_every_level(NULL);
+    test_alarm();
+    fill_layers();
+    workers(); /* before this thread or another has any memory of its own */
+    sn_drop(sn_keep(1 << 20)); /* the chunk that blocks are cut from stays */
+    (void)SimdPerformanceStatistic(); /* so does this thread's own memory */
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        layers();
+        faults_of_8i();
+        deconvolution_size();
+        functions();
+        plain_functions();
+    }
+    each_refused(try_allocate, NULL);
+    each_refused(try_statistic_on_thread, NULL);
+    in_thread(grow, NULL);
+    chunks();
     return test_end();
 }

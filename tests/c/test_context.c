@@ -217,6 +217,7 @@ static void in_many_threads(SimdTensorFormatType format)
 
 int main(void)
 {
+    test_alarm();
     kinds();
     random_memory();
     order_of_calls();

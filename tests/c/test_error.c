@@ -163,6 +163,7 @@ static void threads(void)
 
 int main(void)
 {
+    test_alarm();
     life_of_a_text();
     clearing();
     long_texts();

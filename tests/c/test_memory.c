@@ -199,6 +199,7 @@ static void little_space(void)
 
 int main(void)
 {
+    test_alarm();
     if (!emulated() && !SN_SANITIZED) {
         little_space();
         few_stay();

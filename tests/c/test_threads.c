@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,15 +26,36 @@
 /* ---- what the tests replace: the making of threads fails while there are none to be had */
 
 static int threads_left = 1 << 30;
+static int hiring, hired_at_once; /* calls that find none: one at a time has the pool */
 
 int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void * (*start)(void *), void * argument)
 {
     static int (*real)(pthread_t *, const pthread_attr_t *, void * (*)(void *), void *);
-    if (threads_left-- <= 0)
+    if (threads_left-- <= 0) {
+        if (__atomic_add_fetch(&hiring, 1, __ATOMIC_RELAXED) > 1)
+            __atomic_store_n(&hired_at_once, 1, __ATOMIC_RELAXED);
+        for (int i = 0; i < 100; ++i)
+            sn_relax();
+        __atomic_sub_fetch(&hiring, 1, __ATOMIC_RELAXED);
         return EAGAIN;
+    }
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     return real(thread, attributes, start, argument);
+}
+
+/* A caller that has waited for long sleeps on a futex with a time limit (-Wl,--wrap). */
+static int dozes;
+
+long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    const long result = __real_syscall(number, a, b, c, d, e, f);
+    if (number == SYS_futex && d)
+        __atomic_add_fetch(&dozes, 1, __ATOMIC_RELAXED);
+    return result;
 }
 
 /* The threads of this process, by the system's account. */
@@ -538,6 +560,64 @@ static void in_child(bool (*good)(void))
     TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/*
+ * Two callers that come at the same moment, again and again: one has the pool, the other one works alone. There are no workers
+ * to be had, so that a round is short; whoever has the pool tries to make one, which is where two would be found.
+ */
+static int arrived, stopped;
+
+static void * call_at_once(void * sets_number)
+{
+    for (int round = 1;; ++round) {
+        int seen[MOST + 1] = {0};
+        struct count count = {.seen = seen}, * const job = &count;
+        if (sets_number)
+            sn_threads_force(2); /* else nobody tries again */
+        for (__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED); __atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * round;)
+            if (__atomic_load_n(&stopped, __ATOMIC_RELAXED))
+                return NULL;
+        for (volatile int i = 0; i < (sets_number ? 128 : round % 256); ++i) /* who arrives last goes on first */
+            continue;
+        sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 3, .cost = 1});
+        if (!all_once(seen, 3))
+            return "wrong";
+    }
+}
+
+static bool at_once(void)
+{
+    static bool sets_number = true;
+    pthread_t thread[2];
+    void * wrong[2] = {NULL, NULL};
+    threads_left = 2;
+    for (int i = 0; i < 2; ++i)
+        if (pthread_create(&thread[i], NULL, call_at_once, i ? &sets_number : NULL) != 0)
+            return false;
+    usleep(2000000);
+    __atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
+    return pthread_join(thread[0], &wrong[0]) == 0 && pthread_join(thread[1], &wrong[1]) == 0 && !wrong[0] && !wrong[1] &&
+           !hired_at_once && arrived > 2;
+}
+
+/* A caller that waits for its worker so long that it sleeps leaves errno as it was. */
+static void sleep_on_worker(const void * job, void * work, size_t begin, size_t end)
+{
+    meet(job, work, begin, end);
+    while (!pthread_equal(pthread_self(), main_thread) && !__atomic_load_n(&dozes, __ATOMIC_RELAXED))
+        usleep(1000);
+}
+
+static bool errno_stays(void)
+{
+    const int threads = 2;
+    sn_threads_force((size_t)threads);
+    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&dozes, 0, __ATOMIC_RELAXED);
+    errno = ERANGE;
+    sn_parallel_for(&(struct sn_parallel){.run = sleep_on_worker, .job = &threads, .units = 2, .cost = 1e9});
+    return errno == ERANGE;
+}
+
 /* ---- many callers, forks, no threads */
 
 enum { BATCH = 6, SIDE = 24 };
@@ -706,6 +786,7 @@ int main(int argc, char ** argv)
         printf("%zu\n", SimdGetThreadNumber());
         return 0;
     }
+    test_alarm();
     unsetenv("SIMDNET_NUM_THREADS");
     many_first_uses();
     number();
@@ -735,6 +816,8 @@ int main(int argc, char ** argv)
         in_child(places_of_child);
         in_child(cancelled_caller);
         in_child(real_time);
+        in_child(at_once);
+        in_child(errno_stays);
         fork_and_compute(context);
         fork_meanwhile(context);
         no_threads(context);

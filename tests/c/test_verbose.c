@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/threads.h"
+#include "core/statistic.h"
 #include "emulated.h"
 #include "test.h"
 
@@ -217,8 +219,47 @@ static void many_threads(void)
     TEST(count(table, "\n") == 1502 && calls_of(table, "(others) - - -\n") == 500);
 }
 
+/* Many at once for so long that they meet, two rows and a reader: no call is lost, nor is a row made twice. */
+enum { ADDERS = 4 };
+static int adds, enough;
+
+static void * add_often(void * row)
+{
+    int count = 0;
+    for (; !__atomic_load_n(&enough, __ATOMIC_RELAXED); ++count)
+        sn_statistic_add(count % 2 ? row : "even - - -", 1);
+    __atomic_add_fetch(&adds, count, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void adders(void)
+{
+    static char row[] = "odd - - -";
+    pthread_t thread[ADDERS];
+    sn_statistic_clear();
+    for (size_t i = 0; i < ADDERS; ++i)
+        if (pthread_create(&thread[i], NULL, add_often, row) != 0)
+            exit(1);
+    unsigned long before = 0;
+    bool ordered = true;
+    for (const time_t end = time(NULL) + 3; time(NULL) < end;) {
+        const unsigned long now = calls_of(sn_statistic_text(), " even - - -");
+        ordered &= now >= before;
+        before = now;
+    }
+    __atomic_store_n(&enough, 1, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < ADDERS; ++i)
+        pthread_join(thread[i], NULL);
+    const char * table = sn_statistic_text();
+    TEST(ordered && count(table, "\n") == 3);
+    TEST(calls_of(table, " even - - -") + calls_of(table, " odd - - -") == (unsigned long)adds);
+    sn_statistic_clear();
+}
+
 int main(void)
 {
+    test_alarm();
+    adders();
     environment();
     lines();
     if (emulated())

@@ -1,0 +1,138 @@
+/* Small layers of every kind of context, for tests of what all of them do; their data are ones. */
+#ifndef SN_TESTS_LAYERS_H
+#define SN_TESTS_LAYERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simdnet.h"
+
+enum { MOST_C = 64, SIDE = 12, MOST = MOST_C * 4 * SIDE * SIDE };
+
+static float ones[MOST], zeros[MOST_C], highs[MOST_C];
+static uint16_t small_ones[MOST];
+static uint8_t byte_ones[MOST];
+static const float * const weights[3] = {ones, ones, ones};
+static const float * const stats[4] = {zeros, highs, zeros, highs};
+
+struct layer {
+    const struct kind * kind;
+    SimdConvolutionParameters p[3];
+    size_t count; /* of them, where they are merged */
+};
+
+struct kind {
+    const char * name;
+    void * (*init)(const struct layer * l);
+    void (*set)(void * context);
+    void (*forward)(void * context, float * dst);
+};
+
+static void * init_32f(const struct layer * l) { return SimdSynetConvolution32fInit(1, l->p, NULL); }
+static void set_32f(void * context) { SimdSynetConvolution32fSetParams(context, ones, NULL, ones, NULL); }
+static void forward_32f(void * context, float * dst) { SimdSynetConvolution32fForward(context, ones, NULL, dst); }
+static const struct kind convolution_32f = {"SimdSynetConvolution32f", init_32f, set_32f, forward_32f};
+
+static void * init_back(const struct layer * l) { return SimdSynetDeconvolution32fInit(1, l->p, NULL); }
+static void set_back(void * context) { SimdSynetDeconvolution32fSetParams(context, ones, NULL, ones, NULL); }
+static void forward_back(void * context, float * dst) { SimdSynetDeconvolution32fForward(context, ones, NULL, dst); }
+static const struct kind deconvolution_32f = {"SimdSynetDeconvolution32f", init_back, set_back, forward_back};
+
+static void * init_merged(const struct layer * l) { return SimdSynetMergedConvolution32fInit(1, l->p, l->count, SimdFalse); }
+static void set_merged(void * context) { SimdSynetMergedConvolution32fSetParams(context, weights, NULL, weights, NULL); }
+static void forward_merged(void * context, float * dst) { SimdSynetMergedConvolution32fForward(context, ones, NULL, dst); }
+static const struct kind merged_32f = {"SimdSynetMergedConvolution32f", init_merged, set_merged, forward_merged};
+
+static void * init_8i(const struct layer * l) { return SimdSynetConvolution8iInit(1, l->p); }
+static void set_8i(void * context) { SimdSynetConvolution8iSetParams(context, ones, NULL, NULL, stats); }
+static void forward_8i(void * context, float * dst)
+{
+    SimdSynetConvolution8iForward(context, byte_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind convolution_8i = {"SimdSynetConvolution8i", init_8i, set_8i, forward_8i};
+
+static void * init_16b(const struct layer * l) { return SimdnetConvolution16bInit(1, l->p); }
+static void set_16b(void * context) { SimdnetConvolution16bSetParams(context, ones, NULL, NULL); }
+static void forward_16b(void * context, float * dst)
+{
+    SimdnetConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
+}
+static const struct kind convolution_16b = {"SimdnetConvolution16b", init_16b, set_16b, forward_16b};
+
+static void * init_add(const struct layer * l)
+{
+    const size_t size = l->p->dstC * l->p->dstH * l->p->dstW;
+    return SimdSynetAdd16bInit(&size, 1, SimdTensorData32f, &size, 1, SimdTensorData32f, SimdTensorData32f,
+                               SimdTensorFormatUnknown);
+}
+static void set_nothing(void * context) { (void)context; }
+static void forward_add(void * context, float * dst)
+{
+    SimdSynetAdd16bForward(context, (const uint8_t *)ones, (const uint8_t *)ones, (uint8_t *)dst);
+}
+static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add};
+
+/* SAME padding of a square kernel. */
+static SimdConvolutionParameters shape(SimdTensorFormatType format, size_t inputs, size_t outputs, size_t kernel, size_t group)
+{
+    const size_t pad = kernel / 2;
+    return (SimdConvolutionParameters){
+        .srcC = inputs, .srcH = SIDE, .srcW = SIDE, .srcT = SimdTensorData32f, .srcF = format,
+        .dstC = outputs, .dstH = SIDE, .dstW = SIDE, .dstT = SimdTensorData32f, .dstF = format,
+        .kernelY = kernel, .kernelX = kernel, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1,
+        .padY = pad, .padX = pad, .padH = pad, .padW = pad, .group = group, .activation = SimdConvolutionActivationRelu};
+}
+
+static struct layer of_type(struct layer l, SimdTensorDataType type)
+{
+    l.p->srcT = l.p->dstT = type;
+    return l;
+}
+
+static struct layer of_stride_2(struct layer l)
+{
+    l.p->strideY = l.p->strideX = 2;
+    l.p->dstH = l.p->dstW = 2 * SIDE - 1;
+    return l;
+}
+
+static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
+
+enum { LAYERS = 22 };
+
+/* Those whose algorithms differ; in `all`, of LAYERS. Returns their number. */
+static size_t all_layers(struct layer * all)
+{
+    size_t n = 0;
+    for (int nhwc = 0; nhwc < 2; ++nhwc) {
+        const SimdTensorFormatType format = nhwc ? SimdTensorFormatNhwc : SimdTensorFormatNchw;
+        const SimdConvolutionParameters p = shape(format, 5, 5, 3, 1), depthwise = shape(format, 6, 6, 3, 6);
+        all[n++] = of_floats(&convolution_32f, p);
+        all[n++] = of_floats(&convolution_32f, depthwise);
+        all[n++] = of_floats(&convolution_32f, shape(format, 9, 2, 3, 1));   /* few outputs */
+        all[n++] = of_floats(&convolution_32f, shape(format, 64, 64, 3, 1)); /* Winograd's algorithm, large blocks */
+        all[n++] = of_floats(&deconvolution_32f, p);
+        all[n++] = of_stride_2(of_floats(&deconvolution_32f, p));
+        all[n++] = of_type(of_floats(&convolution_8i, p), SimdTensorData8u);
+        all[n++] = of_type(of_floats(&convolution_16b, p), SimdTensorData16b);
+        all[n++] = of_type(of_floats(&convolution_16b, depthwise), SimdTensorData16b);
+        all[n++] = of_floats(&add_16b, p);
+    }
+    const SimdConvolutionParameters wide = shape(SimdTensorFormatNhwc, 5, 40, 1, 1);
+    const SimdConvolutionParameters depthwise = shape(SimdTensorFormatNhwc, 40, 40, 3, 40);
+    const SimdConvolutionParameters narrow = shape(SimdTensorFormatNhwc, 40, 5, 1, 1);
+    all[n++] = (struct layer){&merged_32f, {wide, depthwise, narrow}, 3};
+    all[n++] = (struct layer){&merged_32f, {depthwise, narrow}, 2};
+    return n;
+}
+
+/* Before the first of them is made. */
+static void fill_layers(void)
+{
+    for (size_t i = 0; i < MOST; ++i)
+        ones[i] = 1, small_ones[i] = 0x3F80, byte_ones[i] = 1;
+    for (size_t i = 0; i < MOST_C; ++i)
+        highs[i] = 255;
+}
+
+#endif
