@@ -12,6 +12,7 @@ import pysimd
 from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
 from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of
 from pysimd.network import Builder, Graph, Runner
+from pysimd.network.operators import shape_of
 from pysimd.network.passes import fused
 from pysimd.network.planner import plan_of
 
@@ -171,6 +172,14 @@ def test_graphs_that_cannot_be_are_refused() -> None:
         Graph("wide", [node], *parts[:3], {**graph.constants, "c0": graph.constants["c0"].astype(np.float64)})
     with pytest.raises(ValueError, match="the operator Erf is not known; known are Add, AveragePool"):
         Graph("unknown", [dataclasses.replace(node, operator="Erf")], *parts)
+    with pytest.raises(ValueError, match=r"Conv has the attributes .*'dilations'"):
+        Graph("dilated", [dataclasses.replace(node, attributes={**node.attributes, "dilations": (2, 2)})], *parts)
+    with pytest.raises(ValueError, match="expected axis 1"):
+        shape_of("Softmax", [(1, 3, 8, 8)], {"axis": 2})
+    with pytest.raises(ValueError, match="expected whole scales"):
+        shape_of("Resize", [(1, 3, 8, 8)], {"scales": (1, 1, 1.5, 1.5)})
+    with pytest.raises(ValueError, match="expected no padding"):
+        shape_of("AveragePool", [(1, 3, 8, 8)], {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1)})
     with pytest.raises(ValueError, match=r"Add of shapes .* the shapes differ"):
         net.add(x, net.image)
     with pytest.raises(ValueError, match="the window is larger than the image"):

@@ -55,16 +55,12 @@ class Builder:
 
     # ---- with weights
 
-    def conv(
-        self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1
-    ) -> str:  # fmt: skip
+    def conv(self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1) -> str:
         """A convolution; weight (O, C / group, ky, kx), bias (O,)."""
         window = _window(weight.shape[2:], stride, padding)
         return self._node("Conv", x, self._constant(weight, "oiyx"), self._constant(bias, "o"), group=group, **window)
 
-    def deconv(
-        self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1
-    ) -> str:  # fmt: skip
+    def deconv(self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1) -> str:
         """A transposed convolution; weight (C, O / group, ky, kx), bias (O,)."""
         window = _window(weight.shape[2:], stride, padding)
         return self._node(

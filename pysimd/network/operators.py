@@ -11,10 +11,31 @@ Attributes = Mapping[str, Any]
 _Rule = Callable[[Sequence[Shape], Attributes], Shape]
 
 
+_WINDOW = {"kernel_shape", "pads", "strides"}
+#: What each operator must have. A node with more is refused, since more would be ignored.
+_ATTRIBUTES: dict[str, set[str]] = {
+    "AveragePool": _WINDOW,
+    "Clip": {"max", "min"},
+    "Concat": {"axis"},
+    "Conv": {*_WINDOW, "group"},
+    "ConvTranspose": {*_WINDOW, "group"},
+    "Gemm": {"transB"},
+    "LeakyRelu": {"alpha"},
+    "MaxPool": _WINDOW,
+    "Reshape": {"shape"},
+    "Resize": {"scales"},
+    "Slice": {"axis", "end", "start"},
+    "Softmax": {"axis"},
+}
+
+
 def shape_of(operator: str, inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     """The shape of the output. Raises ValueError for an unknown operator, and for inputs that it cannot have."""
     if operator not in _SHAPES:
         raise ValueError(f"the operator {operator} is not known; known are {', '.join(sorted(_SHAPES))}")
+    expected = _ATTRIBUTES.get(operator, set())
+    if set(attributes) != expected:
+        raise ValueError(f"{operator} has the attributes {sorted(attributes)}, expected {sorted(expected)}")
     try:
         return _SHAPES[operator](inputs, attributes)
     except (ValueError, IndexError, KeyError) as error:
@@ -24,6 +45,10 @@ def shape_of(operator: str, inputs: Sequence[Shape], attributes: Attributes) -> 
 def _need(true: bool, what: str) -> None:
     if not true:
         raise ValueError(what)
+
+
+def _of_channels(attributes: Attributes) -> None:
+    _need(attributes["axis"] == 1, "expected axis 1")
 
 
 def _first(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -57,6 +82,11 @@ def _pool(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     return n, c, *_sides(size, attributes["kernel_shape"], attributes)
 
 
+def _average_pool(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    _need(not any(attributes["pads"]), "expected no padding")
+    return _pool(inputs, attributes)
+
+
 def _gemm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
     (n, size), (o, columns) = inputs[0], inputs[1]
     _need(attributes["transB"] == 1 and columns == size, "expected weights of (outputs, inputs)")
@@ -74,19 +104,29 @@ def _mul(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def _concat(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    axis = attributes["axis"]
-    _need(len({(*shape[:axis], *shape[axis + 1 :]) for shape in inputs}) == 1, "the shapes differ beside the axis")
-    return *inputs[0][:axis], sum(shape[axis] for shape in inputs), *inputs[0][axis + 1 :]
+    _of_channels(attributes)
+    _need(len({(shape[0], *shape[2:]) for shape in inputs}) == 1, "the shapes differ not in channels alone")
+    return inputs[0][0], sum(shape[1] for shape in inputs), *inputs[0][2:]
 
 
 def _slice(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    axis, start, end = attributes["axis"], attributes["start"], attributes["end"]
-    _need(0 <= start < end <= inputs[0][axis], "the part is not within the whole")
-    return *inputs[0][:axis], end - start, *inputs[0][axis + 1 :]
+    _of_channels(attributes)
+    start, end = attributes["start"], attributes["end"]
+    _need(0 <= start < end <= inputs[0][1], "the part is not within the whole")
+    return inputs[0][0], end - start, *inputs[0][2:]
+
+
+def _softmax(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
+    _of_channels(attributes)
+    return inputs[0]
 
 
 def _resize(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    return tuple(int(size * scale) for size, scale in zip(inputs[0], attributes["scales"]))
+    scales = attributes["scales"]
+    _need(
+        tuple(scales[:2]) == (1, 1) and all(scale == int(scale) >= 1 for scale in scales), "expected whole scales of images"
+    )
+    return tuple(int(size * scale) for size, scale in zip(inputs[0], scales))
 
 
 def _flatten(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
@@ -100,7 +140,7 @@ def _reshape(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 
 _SHAPES: dict[str, _Rule] = {
     "Add": _equal,
-    "AveragePool": _pool,
+    "AveragePool": _average_pool,
     "Clip": _first,
     "Concat": _concat,
     "Conv": _conv,
@@ -117,5 +157,5 @@ _SHAPES: dict[str, _Rule] = {
     "Resize": _resize,
     "Sigmoid": _first,
     "Slice": _slice,
-    "Softmax": _first,
+    "Softmax": _softmax,
 }
