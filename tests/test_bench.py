@@ -13,11 +13,11 @@ from typing import Any, Callable, cast
 import numpy as np
 import numpy_peer
 import pytest
+from network_reference import reference
 
 import pysimd
 from bench import cases, compare, limits, peers, remote, report, runner, ways, whole
 from bench.__main__ import main
-from bench.graph import Network, reference
 from bench.layers import (
     CONVOLUTION,
     INNER_PRODUCT,
@@ -27,9 +27,10 @@ from bench.layers import (
     in_layout,
     values_of,
 )
-from bench.models import MODELS
+from bench.models import MODELS, Network
 from bench.peers import workers
 from bench.whole import table
+from pysimd.network import Graph
 
 
 @pytest.mark.parametrize("arithmetic", ["fma", "dot_8i", "dot_16b"])
@@ -411,18 +412,17 @@ def test_pages_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 # ---- whole networks
 
 
-def _small(name: str = "small") -> Network:
+def _small(name: str = "small") -> Graph:
     """A layer of every kind."""
     net = Network(name, (3, 32, 32))
-    x = net.conv(net.input, 16, 3, 2, activation="hswish")
+    x = net.convolved(net.image, 16, 3, 2, activation="hswish")
     y = net.depthwise(x, 3, activation="relu6")
-    x = net.add(x, net.conv(y, 16), activation="relu")
-    x = net.concat(net.max(x, 2, 2), net.part(net.max(x, 2, 2), 8))
-    x = net.concat(net.enlarge(x), net.deconv(x, 8, 2, 2, activation="relu"))
-    x = net.scale(x, net.linear(net.mean(x), net.shape(x)[0], activation="unit"))
-    x = net.conv(net.max(x, 2, 1, after=1), 8, 3, activation="leaky")
-    net.softmax(net.linear(x, 10))
-    return net
+    x = net.relu(net.add(x, net.convolved(y, 16)))
+    x = net.concat(net.max(x, 2, 2), net.part(net.max(x, 2, 2), 8, 16))
+    x = net.concat(net.enlarge(x), net.deconvolved(x, 8, 2, 2, activation="relu"))
+    x = net.scale(x, net.pixel(net.linear(net.mean(x), net.channels(x), activation="unit")))
+    x = net.convolved(net.max(x, 2, 1, (0, 0, 1, 1)), 8, 3, activation="leaky")
+    return net.graph(net.softmax(net.linear(x, 10)))
 
 
 @pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
+from network_reference import reference
 
 import pysimd
-from bench.graph import ACTIVATIONS, Network, Runner, reference
 from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
-from bench.models import MODELS, layers_of
+from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of
+from pysimd.network import Builder, Graph, Runner
+from pysimd.network.operators import shape_of
+from pysimd.network.passes import fused
+from pysimd.network.planner import plan_of
 
 PUBLISHED = {  # multiplications in thousands of millions
     "vgg16": 15.470,
@@ -24,20 +30,20 @@ PUBLISHED = {  # multiplications in thousands of millions
 }
 
 
-def _without_end(name: str, size: int) -> Network:
+def _without_end(name: str, size: int) -> Graph:
     """The network without its last layer, which would hide large errors."""
-    net = MODELS[name](size)
-    assert net.nodes[-1].kind in ("softmax", "sigmoid")
-    del net.nodes[-1]
-    return net
+    graph = MODELS[name](size)
+    *nodes, end = graph.nodes
+    assert end.operator in ("Softmax", "Sigmoid")
+    return Graph(name, nodes, graph.inputs, end.inputs, graph.tensors, graph.constants)
 
 
-def _error(net: Network) -> float:
-    _, h, w = net.shape(net.input)
-    image = np.random.default_rng(7).random((h, w, 3), np.float32)
-    exact = reference(net, image)
+def _error(graph: Graph) -> float:
+    _, c, h, w = graph.shape(graph.inputs[0])
+    image = np.random.default_rng(7).random((h, w, c), np.float32)
+    exact = reference(graph, image)
     assert exact.std() > 0.01 * np.abs(exact).max()  # else an error of one value in a thousand would not be seen
-    return float(np.abs(Runner(net)(image) - exact).max() / np.abs(exact).max())
+    return float(np.abs(Runner(graph)(image) - exact).max() / np.abs(exact).max())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -48,9 +54,8 @@ def test_a_small_image_on_every_level(name: str, isa: str) -> None:
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_activations_of_layers_without_contexts(activation: str) -> None:
     net = Network("sums", (3, 8, 8))
-    x = net.conv(net.input, 16, 3)
-    net.add(x, x, activation=activation)
-    assert _error(net) < 1e-4
+    x = net.convolved(net.image, 16, 3)
+    assert _error(net.graph(ACTIVATIONS[activation](net, net.add(x, x)))) < 1e-4
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "vgg16"])
@@ -60,11 +65,10 @@ def test_an_image_of_the_usual_size(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_networks_are_the_published_ones(name: str) -> None:
-    net = MODELS[name]()
-    assert sum(layer.multiplications for layer in net.layers) / 1e9 == pytest.approx(PUBLISHED[name], abs=1e-3)
+    graph = MODELS[name]()
+    assert sum(layer.multiplications for layer in layers(graph)) / 1e9 == pytest.approx(PUBLISHED[name], abs=1e-3)
     ends = {"unet": (1, 224, 224), "yolov3-tiny": (255, 26, 26), "yolov4-tiny": (255, 26, 26)}
-    assert net.nodes[-1].shape == ends.get(name, (1000, 1, 1))
-    assert all(node.shape == node.layer.dst for node in net.nodes if node.layer)
+    assert graph.shape(graph.outputs[0])[1:] in (ends.get(name), (1000,), (1000, 1, 1))
 
 
 def test_counts() -> None:
@@ -82,14 +86,109 @@ def test_counts() -> None:
     assert sum(layer.kind == DECONVOLUTION for layer in layers_of("unet").elements()) == 4
 
 
-def test_a_merged_convolution_is_one_step() -> None:
-    assert max(len(step.nodes) for step in Runner(MODELS["mobilenetv2"](64)).steps) == 4
-
-
 def test_a_wrong_weight_is_seen() -> None:
-    net = _without_end("mobilenetv1", 64)
+    graph = _without_end("mobilenetv1", 64)
     image = np.random.default_rng(7).random((64, 64, 3), np.float32)
-    runner = Runner(net)
-    net.nodes[5].weight.flat[0] += 1
-    exact = reference(net, image)
+    runner = Runner(graph)
+    graph.constants[graph.nodes[8].inputs[1]].flat[0] += 1
+    exact = reference(graph, image)
     assert np.abs(runner(image) - exact).max() > 1e-4 * np.abs(exact).max()
+
+
+# ---- passes and plans
+
+#: Calls of a network, and of these those that compute several nodes: merged convolutions, convolutions with an addition,
+#: concatenations of maxima.
+STEPS = {
+    "vgg16": (22, 0, 0, 0),
+    "resnet18": (24, 0, 8, 0),
+    "resnet50": (57, 0, 16, 0),
+    "squeezenet": (37, 0, 0, 2),
+    "mobilenetv1": (16, 13, 0, 0),
+    "mobilenetv2": (21, 17, 0, 0),
+    "mobilenetv3": (62, 15, 5, 0),
+    "unet": (27, 0, 0, 0),
+    "yolov3-tiny": (22, 0, 0, 0),
+    "yolov4-tiny": (33, 0, 0, 3),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_fused(name: str) -> None:
+    operators = [[part.operator for part in step.parts] for step in fused(MODELS[name](64))]
+    merged = sum(found.count("Conv") > 1 for found in operators)
+    pairs = [operators.count(pair) for pair in (["Conv", "Add"], ["Concat", "MaxPool"])]
+    assert (len(operators), merged, *pairs) == STEPS[name]
+
+
+def test_an_addition_is_a_part_of_a_merged_convolution() -> None:
+    assert max(len(step.parts) for step in fused(MODELS["mobilenetv2"](64))) == 4
+
+
+def test_what_another_one_reads_is_not_fused() -> None:
+    net = Network("read twice", (16, 8, 8))
+    x = net.convolved(net.image, 16, 3)
+    y = net.relu(net.add(net.relu(x), net.sigmoid(x)))
+    graph = net.graph(y)
+    assert [[part.operator for part in step.parts] for step in fused(graph)] == [["Conv"], ["Relu"], ["Sigmoid"], ["Add"]]
+    assert _error(graph) < 1e-4
+    seen = net.graph(x)  # the others are computed, and the result is kept
+    image = np.random.default_rng(7).random((8, 8, 16), np.float32)
+    assert np.abs(Runner(seen)(image) - reference(seen, image)).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_images_that_live_at_the_same_time_have_places_of_their_own(name: str) -> None:
+    graph = MODELS[name](64)
+    plan = plan_of(graph)
+    spans = {image: (at, at + int(np.prod(plan.images[image].shape))) for image, at in plan.places.items()}
+    read = {image: number for number, step in enumerate(plan.steps) for image in step.inputs}
+    living = {*graph.inputs}
+    for number, step in enumerate(plan.steps):
+        for image in living:
+            assert spans[image][1] <= spans[step.output][0] or spans[step.output][1] <= spans[image][0]
+        living.add(step.output)
+        kept = {*graph.inputs, *graph.outputs}
+        living = {image for image in living if image in kept or read.get(image, -1) > number}
+    assert max(end for _, end in spans.values()) <= plan.size < sum(end - begin for begin, end in spans.values()) + 10000
+
+
+# ---- graphs that cannot be
+
+
+def test_graphs_that_cannot_be_are_refused() -> None:
+    net = Network("small", (3, 8, 8))
+    x = net.convolved(net.image, 4, 3)
+    graph = net.graph(x)
+    (node,) = graph.nodes
+    parts = (graph.inputs, graph.outputs, graph.tensors, graph.constants)
+    with pytest.raises(ValueError, match="Conv gives v0, which is there already"):
+        Graph("twice", [node, node], *parts)
+    with pytest.raises(ValueError, match="nothing gives the outputs"):
+        Graph("empty", [], *parts)
+    with pytest.raises(ValueError, match="Conv reads x0, which nothing before it gives"):
+        Graph("no image", [node], [], *parts[1:])
+    with pytest.raises(ValueError, match="c0 is float64 of"):
+        Graph("wide", [node], *parts[:3], {**graph.constants, "c0": graph.constants["c0"].astype(np.float64)})
+    with pytest.raises(ValueError, match="the operator Erf is not known; known are Add, AveragePool"):
+        Graph("unknown", [dataclasses.replace(node, operator="Erf")], *parts)
+    with pytest.raises(ValueError, match=r"Conv has the attributes .*'dilations'"):
+        Graph("dilated", [dataclasses.replace(node, attributes={**node.attributes, "dilations": (2, 2)})], *parts)
+    with pytest.raises(ValueError, match="expected axis 1"):
+        shape_of("Softmax", [(1, 3, 8, 8)], {"axis": 2})
+    with pytest.raises(ValueError, match="expected whole scales"):
+        shape_of("Resize", [(1, 3, 8, 8)], {"scales": (1, 1, 1.5, 1.5)})
+    with pytest.raises(ValueError, match="expected no padding"):
+        shape_of("AveragePool", [(1, 3, 8, 8)], {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1)})
+    with pytest.raises(ValueError, match=r"Add of shapes .* the shapes differ"):
+        net.add(x, net.image)
+    with pytest.raises(ValueError, match="the window is larger than the image"):
+        net.max(x, 9, 1)
+    with pytest.raises(ValueError, match=r"x0 has shape \(2, 3, 8, 8\), expected \(1, C, H, W\)"):
+        batch = Builder("batch")
+        Runner(batch.graph(batch.relu(batch.input((2, 3, 8, 8)))))
+
+
+def test_the_mean_of_a_window() -> None:
+    net = Network("means", (8, 9, 9))
+    assert _error(net.graph(net.average(net.image, 3, 2))) < 1e-4

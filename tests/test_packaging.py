@@ -52,7 +52,9 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert tag[2].endswith(platform.machine())
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        assert {f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed")} <= names
+        assert {
+            f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed", "network/runner.py")
+        } <= names
         assert not [n for n in names if n.startswith(("tests", "examples", "libsrc")) or "bench" in n]
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()

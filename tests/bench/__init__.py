@@ -4,7 +4,7 @@ A tool for development, not a part of the package. ``make bench`` runs the whole
 ``BENCH_FLAGS=--help``. Without make: ``PYTHONPATH=.:tests python -m bench``.
 
 * ``cases``: the table of layers, one line each, and how each is called.
-* ``layers``: what a layer is; ``graph``: networks of them; ``models``: the published ones.
+* ``layers``: what a layer is; ``models``: the published networks, as graphs of ``pysimd.network``.
 * ``limits``: what the machine can do: multiply-adds per second, bytes copied per second.
 * ``peers``: other libraries, computing the same layers.
 * ``runner``: takes the times, of a case, of its limit and of peers in turn.

@@ -1,7 +1,7 @@
 """What the machine can do, measured in the same run as the cases that are compared with it.
 
-``limits_set.c``, compiled for each instruction set, does the operations; make links it as liblimits.so. The names of arithmetic
-here are those of ``limits.h``, which is parsed.
+``limits_set.c``, compiled for each instruction set, does the operations; make links it as liblimits.so. Its declarations are
+those of ``limits.h``, which is parsed.
 """
 
 from __future__ import annotations

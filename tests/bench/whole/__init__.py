@@ -3,7 +3,7 @@
 A module for each library, ours among them:
 
     NAME, VERSION               in the table
-    build(net, image, threads)  yields the ways in which the library can run the network on this image, as functions that
+    build(graph, image, threads)  yields the ways in which the library can run the network on this image, as functions that
                                 each build one `Way`: what fails then leaves the others
 
 * ``simdnet``, ``onnxruntime``, ``openvino``, ``ncnn``, ``torch``: the libraries; ``onnx_model``: the graph as an ONNX model.

@@ -8,6 +8,7 @@ way, all in 32 bits is the other.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -16,38 +17,39 @@ from typing import Any, Callable
 import ncnn
 import numpy as np
 
-from bench.graph import ACTIVATIONS, Network, Node
-from bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
+from bench.layers import Array
 from bench.whole import Way
+from pysimd.network import Graph, Node
+from pysimd.network.passes import Part, parts_of
 
 NAME = "ncnn"
 VERSION = str(ncnn.__version__)
 
 _MAGIC = 7767517
 _PLAIN_WEIGHTS = np.zeros(1, np.int32)  # the word before weights that are float32 as they are
-_ACTIVATIONS = {"relu": 1, "leaky_relu": 2, "restrict_range": 3, "hswish": 6}
+_ACTIVATIONS = {"Relu": 1, "LeakyRelu": 2, "Clip": 3, "HardSwish": 6}
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """All in float32, and with its usual options."""
     planes = np.ascontiguousarray(image.transpose(2, 0, 1))
     source = ncnn.Mat(planes).clone()
     for how in ("float32", "usual options"):
-        yield partial(_way, how, net, source, threads)
+        yield partial(_way, how, graph, source, threads)
 
 
-def _way(how: str, net: Network, source: Any, threads: int) -> Way:
+def _way(how: str, graph: Graph, source: Any, threads: int) -> Way:
     loaded = ncnn.Net()
     loaded.opt.num_threads = threads
     if how == "float32":
         for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_packed", "bf16_storage"):
             if hasattr(loaded.opt, f"use_{option}"):
                 setattr(loaded.opt, f"use_{option}", False)
-    _load(loaded, net)
+    _load(loaded, graph)
 
     def call() -> Any:
         extractor = loaded.create_extractor()
-        extractor.input("v0", source)
+        extractor.input("x", source)
         status, value = extractor.extract("y")
         if status:
             raise RuntimeError(f"extract gives {status}")
@@ -59,8 +61,8 @@ def _way(how: str, net: Network, source: Any, threads: int) -> Way:
     return Way(how, call, result)
 
 
-def _load(loaded: Any, net: Network) -> None:
-    written = _Written(net)
+def _load(loaded: Any, graph: Graph) -> None:
+    written = _Written(graph)
     with tempfile.TemporaryDirectory() as folder:
         text, weights = Path(folder) / "net.param", Path(folder) / "net.bin"
         text.write_text(written.text())
@@ -70,24 +72,23 @@ def _load(loaded: Any, net: Network) -> None:
 
 
 class _Written:
-    """The lines and the weights. What layer i gives is "v<i>", where several read it "v<i>_0", "v<i>_1" ..."""
+    """The lines and the weights. A value that several read is "v", and for each of them "v_0", "v_1" ..."""
 
-    def __init__(self, net: Network) -> None:
-        self._net = net
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._names = {graph.inputs[0]: "x", graph.outputs[0]: "y"}
         self._lines: list[str] = []
         self._values = 0  # that layers give
         self.weights: list[bytes] = []
-        self._readers = [0] * len(net.nodes)
-        for node in net.nodes:
-            for j in node.inputs:
-                self._readers[j] += 1
-        self._given = [0] * len(net.nodes)
-        c, h, w = net.shape(0)
-        self._line("Input", "v0", [], ["v0"], {0: w, 1: h, 2: c})
-        self._split(0)
-        for i in range(1, len(net.nodes)):
-            self._layer(i)
-            self._split(i)
+        parts = [part for group in parts_of(graph) for part in group.parts]
+        self._readers = Counter(name for part in parts for name in part.inputs)
+        self._given: Counter[str] = Counter()
+        _, c, h, w = graph.shape(graph.inputs[0])
+        self._line("Input", "x", [], ["x"], {0: w, 1: h, 2: c})
+        self._split(graph.inputs[0])
+        for part in parts:
+            self._part(part)
+            self._split(part.output)
 
     def text(self) -> str:
         return "\n".join([str(_MAGIC), f"{len(self._lines)} {self._values}", *self._lines]) + "\n"
@@ -97,38 +98,40 @@ class _Written:
         shown = [f"{key}={_shown(value)}" for key, value in fields.items()]
         self._lines.append(" ".join([kind, name, str(len(inputs)), str(len(outputs)), *inputs, *outputs, *shown]))
 
-    def _name(self, i: int) -> str:
-        return "y" if i == len(self._net.nodes) - 1 else f"v{i}"
+    def _name(self, name: str) -> str:
+        return self._names.get(name, name)
 
-    def _read(self, i: int) -> str:
-        if self._readers[i] < 2:
-            return self._name(i)
-        self._given[i] += 1
-        return f"v{i}_{self._given[i] - 1}"
+    def _read(self, name: str) -> str:
+        if self._readers[name] < 2:
+            return self._name(name)
+        self._given[name] += 1
+        return f"{self._name(name)}_{self._given[name] - 1}"
 
-    def _split(self, i: int) -> None:
-        if self._readers[i] > 1:
-            names = [f"v{i}_{k}" for k in range(self._readers[i])]
-            self._line("Split", f"split{i}", [f"v{i}"], names, {})
+    def _split(self, name: str) -> None:
+        if self._readers[name] > 1:
+            mine = self._name(name)
+            self._line("Split", f"split_{mine}", [mine], [f"{mine}_{k}" for k in range(self._readers[name])], {})
 
-    def _layer(self, i: int) -> None:
-        node, name = self._net.nodes[i], self._name(i)
-        inputs = [self._read(j) for j in node.inputs]
-        if node.weight.size:
-            kind, fields = _weighted(node)
+    def _part(self, part: Part) -> None:
+        name = self._name(part.output)
+        inputs = [self._read(read) for read in part.inputs]
+        constants = [self._graph.constants[read] for read in part.node.inputs if read in self._graph.constants]
+        if constants:
+            weight, bias = constants
+            kind, fields = _weighted(part, weight)
             self._line(kind, name, inputs, [name], fields)
-            weight = node.weight.transpose(1, 0, 2, 3) if node.kind == DECONVOLUTION else node.weight
-            arrays = (_PLAIN_WEIGHTS, np.ascontiguousarray(weight), node.bias)
-            self.weights += [array.tobytes() for array in arrays]
+            weight = weight.transpose(1, 0, 2, 3) if part.operator == "ConvTranspose" else weight
+            self.weights += [array.tobytes() for array in (_PLAIN_WEIGHTS, np.ascontiguousarray(weight), bias)]
             return
-        if node.kind == "scale":
-            self._line("Reshape", f"{name}_shape", inputs[1:], [f"{name}_factors"], {0: 1, 1: 1, 2: node.shape[0]})
+        if part.operator == "Mul":
+            channels = self._graph.shape(part.output)[1]
+            self._line("Reshape", f"{name}_shape", inputs[1:], [f"{name}_factors"], {0: 1, 1: 1, 2: channels})
             inputs = [inputs[0], f"{name}_factors"]
-        kind, fields = _plain(node, self._net)
-        before = name if node.activation == "identity" else f"{name}_before"
+        kind, fields = _plain(part.node)
+        before = f"{name}_before" if part.activation else name
         self._line(kind, before, inputs, [before], fields)
-        if before != name:
-            assert node.activation == "relu", node.activation
+        if part.activation:
+            assert part.activation.operator == "Relu", part.activation
             self._line("ReLU", name, [before], [name], {})
 
 
@@ -137,46 +140,49 @@ def _shown(value: Any) -> str:
     return f"{value:.9e}" if isinstance(value, float) else str(value)
 
 
-def _activation(node: Node) -> dict[int, Any]:
-    kind, p = ACTIVATIONS[node.activation]
-    if kind == "identity":
+def _activation(node: Node | None) -> dict[int, Any]:
+    if node is None:
         return {}
-    if kind == "hswish":
-        p = (p[1], p[0] * p[1])  # x * clip(x * a + b, 0, 1)
-    numbers = "".join(f",{_shown(float(value))}" for value in p)
-    return {9: _ACTIVATIONS[kind], -23310: f"{len(p)}{numbers}"} if p else {9: _ACTIVATIONS[kind]}
+    numbers = tuple(node.attributes.values())
+    if node.operator == "HardSwish":
+        numbers = (1 / 6, 0.5)  # x * clip(x * a + b, 0, 1)
+    listed = "".join(f",{_shown(float(value))}" for value in numbers)
+    fields: dict[int, Any] = {9: _ACTIVATIONS[node.operator]}
+    return {**fields, -23310: f"{len(numbers)}{listed}"} if numbers else fields
 
 
-def _sides(layer: Layer, keys: tuple[int, int, int, int]) -> dict[int, Any]:
-    """Padding on the left, on the right, above, below."""
-    return dict(zip(keys, (layer.before, layer.after, layer.before, layer.after)))
+def _window(node: Node, keys: tuple[int, int, int, int, int, int]) -> dict[int, Any]:
+    """Kernel, stride, padding on the left, on the right, above, below."""
+    a = node.attributes
+    top, left, bottom, right = a["pads"]
+    return dict(zip(keys, (a["kernel_shape"][0], a["strides"][0], left, right, top, bottom)))
 
 
-def _weighted(node: Node) -> tuple[str, dict[int, Any]]:
-    layer = node.layer
-    assert layer
-    if node.kind == INNER_PRODUCT:
-        return "InnerProduct", {0: layer.o, 1: 1, 2: node.weight.size, **_activation(node)}
-    fields = {0: layer.o, 1: layer.kernel, 3: layer.stride, 5: 1, 6: node.weight.size}
-    fields |= _sides(layer, (4, 15, 14, 16))
-    kind = {CONVOLUTION: "Convolution", DECONVOLUTION: "Deconvolution"}[node.kind]
-    if layer.group > 1:
-        kind, fields[7] = f"{kind}DepthWise", layer.group
-    return kind, {**fields, **_activation(node)}
+def _weighted(part: Part, weight: Array) -> tuple[str, dict[int, Any]]:
+    if part.operator == "Gemm":
+        return "InnerProduct", {0: len(weight), 1: 1, 2: weight.size, **_activation(part.activation)}
+    group = part.node.attributes["group"]
+    outputs = weight.shape[1] * group if part.operator == "ConvTranspose" else len(weight)
+    fields = {0: outputs, 5: 1, 6: weight.size, **_window(part.node, (1, 3, 4, 15, 14, 16))}
+    kind = {"Conv": "Convolution", "ConvTranspose": "Deconvolution"}[part.operator]
+    if group > 1:
+        kind, fields[7] = f"{kind}DepthWise", group
+    return kind, {**fields, **_activation(part.activation)}
 
 
-def _plain(node: Node, net: Network) -> tuple[str, dict[int, Any]]:
-    if node.kind == MAX:
-        assert node.layer
-        return "Pooling", {0: 0, 1: node.layer.kernel, 2: node.layer.stride, 5: 1, **_sides(node.layer, (3, 14, 13, 15))}
+def _plain(node: Node) -> tuple[str, dict[int, Any]]:
+    a = node.attributes
+    if node.operator == "MaxPool":
+        return "Pooling", {0: 0, 5: 1, **_window(node, (1, 2, 3, 14, 13, 15))}
+    if node.operator == "Slice":
+        return "Crop", {2: a["start"], 3: -233, 4: -233, 5: a["end"] - a["start"]}
     kinds: dict[str, tuple[str, dict[int, Any]]] = {
-        AVERAGE: ("Pooling", {0: 1, 4: 1}),
-        "add": ("BinaryOp", {0: 0}),
-        "scale": ("BinaryOp", {0: 2}),
-        "concat": ("Concat", {0: 0}),
-        "part": ("Crop", {2: net.shape(node.inputs[0])[0] - node.shape[0], 3: -233, 4: -233, 5: node.shape[0]}),
-        "enlarge": ("Interp", {0: 1, 1: 2.0, 2: 2.0}),
-        "sigmoid": ("Sigmoid", {}),
-        "softmax": ("Softmax", {0: 0, 1: 1}),
+        "GlobalAveragePool": ("Pooling", {0: 1, 4: 1}),
+        "Add": ("BinaryOp", {0: 0}),
+        "Mul": ("BinaryOp", {0: 2}),
+        "Concat": ("Concat", {0: 0}),
+        "Resize": ("Interp", {0: 1, 1: 2.0, 2: 2.0}),
+        "Sigmoid": ("Sigmoid", {}),
+        "Softmax": ("Softmax", {0: 0, 1: 1}),
     }
-    return kinds[node.kind]
+    return kinds[node.operator]

@@ -9,27 +9,27 @@ from typing import Callable
 import numpy as np
 import onnxruntime
 
-from bench.graph import Network
 from bench.layers import Array
 from bench.whole import Way, onnx_model
+from pysimd.network import Graph
 
 NAME = "onnxruntime"
 VERSION = str(onnxruntime.__version__)
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """One way."""
-    yield partial(_way, net, image, threads)
+    yield partial(_way, graph, image, threads)
 
 
-def _way(net: Network, image: Array, threads: int) -> Way:
+def _way(graph: Graph, image: Array, threads: int) -> Way:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    model = onnx_model.model_of(net).SerializeToString()
+    model = onnx_model.model_of(graph).SerializeToString()
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     source = np.ascontiguousarray(image.transpose(2, 0, 1))[None]
-    target = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros((1, *net.nodes[-1].shape), np.float32))
+    target = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(graph.shape(graph.outputs[0]), np.float32))
     binding = session.io_binding()
     binding.bind_ortvalue_input("x", onnxruntime.OrtValue.ortvalue_from_numpy(source))
     binding.bind_ortvalue_output("y", target)

@@ -8,15 +8,15 @@ from typing import Any, Callable
 import numpy as np
 import openvino
 
-from bench.graph import Network
 from bench.layers import Array
 from bench.whole import Way, onnx_model
+from pysimd.network import Graph
 
 NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """The image from outside in either layout; inside OpenVINO has its own."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
@@ -26,7 +26,7 @@ def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way
         "ENABLE_CPU_PINNING": False,  # the process has its place
     }
     core = openvino.Core()
-    model = core.read_model(onnx_model.model_of(net).SerializeToString())
+    model = core.read_model(onnx_model.model_of(graph).SerializeToString())
     yield lambda: _way("NCHW", core.compile_model(model, "CPU", options), image.transpose(2, 0, 1))
     yield lambda: _way("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), image)
 

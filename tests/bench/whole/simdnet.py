@@ -9,23 +9,23 @@ from typing import Callable
 import numpy as np
 
 import pysimd
-from bench.graph import Network, Runner
 from bench.layers import Array
 from bench.whole import Way
 from pysimd._library import ffi, lib
+from pysimd.network import Graph, Runner
 
 NAME = "simdnet"
 VERSION = str(ffi.string(lib.SimdVersion()).decode())
 
 
-def build(net: Network, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
     """One way."""
-    yield partial(_way, net, image, threads)
+    yield partial(_way, graph, image, threads)
 
 
-def _way(net: Network, image: Array, threads: int) -> Way:
+def _way(graph: Graph, image: Array, threads: int) -> Way:
     pysimd.set_num_threads(threads)
-    runner = Runner(net)
+    runner = Runner(graph)
     np.copyto(runner.image, image)
 
     def result() -> Array:

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from bench import clock
-from bench.graph import Network
 from bench.layers import Array
 from bench.models import MODELS
 from bench.ways import Unsupported
 from bench.whole import OURS, USUAL
 from bench.whole.workers import Task, Worker
+from pysimd.network import Graph
 
 #: Before each turn, with several threads: those of the library before wait for work busily for a while, up to 0.2 s.
 _SETTLE_SECONDS = 0.3
@@ -67,16 +67,16 @@ class Whole:
         return (high - low) / 2
 
 
-def image_of(net: Network) -> Array:
+def image_of(graph: Graph) -> Array:
     """The same for all, (H, W, C)."""
-    c, h, w = net.shape(0)
+    _, c, h, w = graph.shape(graph.inputs[0])
     return np.random.default_rng(7).random((h, w, c), np.float32)
 
 
 def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
     """One line of the table."""
-    net = MODELS[name]()
-    task = Task(isa, net, image_of(net), threads)
+    graph = MODELS[name]()
+    task = Task(isa, graph, image_of(graph), threads)
     absent: dict[str, str] = {}
     with ExitStack() as stack:
         ours = Worker(OURS, task)
@@ -97,7 +97,7 @@ def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence
                 samples[worker.name].append(worker.sample())
         times = {worker.name: _time(worker, samples[worker.name]) for worker in turn}
     mine = times.pop(OURS)
-    return Whole(name, net.name, threads, isa, mine, times, absent)
+    return Whole(name, graph.name, threads, isa, mine, times, absent)
 
 
 def _time(worker: Worker, samples: list[list[float]]) -> Time:

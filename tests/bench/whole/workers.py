@@ -13,11 +13,11 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
-from bench.graph import Network
 from bench.layers import Array
 from bench.remote import Remote
 from bench.ways import fastest
 from bench.whole import OURS
+from pysimd.network import Graph
 
 _TRIAL_SECONDS, _ROUND_SECONDS = 0.1, 0.05
 _MOST_CALLS = 50
@@ -45,7 +45,7 @@ class Task:
     """What a worker is to do; `expected` is None for the first."""
 
     isa: str
-    net: Network
+    graph: Graph
     image: Array
     threads: int
     expected: Array | None = None
@@ -59,7 +59,7 @@ class _Built:
             pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"bench.whole.{name}")
         self._version = library.VERSION
-        self._way = fastest(library.build(task.net, task.image, task.threads), _trial, task.expected, _TOLERANCE)
+        self._way = fastest(library.build(task.graph, task.image, task.threads), _trial, task.expected, _TOLERANCE)
 
     def about(self) -> tuple[str, str, Array]:
         return self._version, self._way.how, np.asarray(self._way.result())
