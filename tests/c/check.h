@@ -31,8 +31,8 @@
  * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
  * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
  * that the error text is empty, that finite arrays have raised no floating-point exceptions but where base does, that the
- * result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and counted as a failure of the case. Every failure prints a command line that repeats
- * it.
+ * result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and
+ * counted as a failure of the case. Every failure prints a command line that repeats it.
  *
  * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
  * matters; a case that is left out by --function or --case does not change the others. For random geometries use
