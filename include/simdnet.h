@@ -359,8 +359,8 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
                            size_t dstW, SimdTensorFormatType format);
 
 /* Mean. The divisor is the number of cells inside the image when excludePad is SimdTrue, else kernelY * kernelX, also where
- * the window is cut off. An empty window gives 0, or NaN (0 / 0) with excludePad. The error is at most (log2(n) + 8) * 2^-24 *
- * (sum of |src|) / divisor for n cells. */
+ * the window is cut off. An empty window gives 0, or NaN (0 / 0) with excludePad. The error is at most (log2(n) + 8) *
+ * 2^-24 * (sum of |src|) / divisor for n cells. */
 void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
                              size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format);
@@ -549,8 +549,8 @@ void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, Simd
 
 /*
  * For each (o, i): dst(o, c, i) = e(c) / (sum of all e), e(c) = exp(src(o, c, i) - max over c), with (o, c, i) at
- * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src. The error of the
- * sum is at most (log2(count) + 8) * 2^-24 of it, beside those of the exponentials.
+ * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src. The error of
+ * the sum is at most (log2(count) + 8) * 2^-24 of it, beside those of the exponentials.
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 

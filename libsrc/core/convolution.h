@@ -84,8 +84,8 @@ typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
 
 /*
  * A panel of B for the tile from the planes of an image: row k has, for each piece in turn, `count` floats from
- * src + offset[k] + from on, then zeros. With `exact` no others are read; without, up to a vector behind each piece. Rows are
- * `width` floats; up to a vector behind the last one is written.
+ * src + offset[k] + from on, then zeros. With `exact` no others are read; without, up to a vector behind each piece. Rows
+ * are `width` floats; up to a vector behind the last one is written.
  */
 struct sn_columns_32f {
     const sn_32f * src;

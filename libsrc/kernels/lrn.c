@@ -97,8 +97,8 @@ SN_INLINE v32f sum_of(v32f * q, int n)
 
 /*
  * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have
- * room for a vector more. A row of q becomes the sum of 2, 4, 8 ... rows, of which those that make up n, as its binary digits
- * say, are added, the least first: no value goes through more than log2(n) + 1 additions.
+ * room for a vector more. A row of q becomes the sum of 2, 4, 8 ... rows, of which those that make up n, as its binary
+ * digits say, are added, the least first: no value goes through more than log2(n) + 1 additions.
  */
 static void sums_by_doubling(sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
 {

@@ -9,7 +9,7 @@ enum { CHAIN = 7, LEAF = 4 };
 
 static inline bool is_long(size_t rows, size_t planes) { return rows > CHAIN || planes > CHAIN; }
 
-/* `rows` rows of `planes` values each, `pitch` and `plane` floats apart; n of the first vectors' lanes exist unless all do. */
+/* `rows` rows of `planes` values each, `pitch` and `plane` floats apart; n of the vectors' lanes exist unless all do. */
 struct terms {
     const sn_32f * p;
     size_t rows, pitch, planes, plane;
@@ -56,8 +56,8 @@ SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
 }
 
 /*
- * Halves until few are left; rows first, so that what is read at a time lies in few long pieces. u is 1, 2 or 4, and at most 2
- * where not all lanes exist.
+ * Halves until few are left; rows first, so that what is read at a time lies in few long pieces. u is 1, 2 or 4, and at
+ * most 2 where not all lanes exist.
  */
 static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full)
 {

@@ -26,8 +26,8 @@ SN_INLINE v32f term(v32f v, v32f max) { return v_exp_nonpositive_32f(v_sub_32f(v
 /*
  * ---- sums
  *
- * A chain of additions would lose what is small beside the first terms, up to count * 2^-24 of the sum. So blocks of terms are
- * added two by two, then those sums two by two, as a binary counter carries: (log2(count) + 5) * 2^-24.
+ * A chain of additions would lose what is small beside the first terms, up to count * 2^-24 of the sum. So blocks of terms
+ * are added two by two, then those sums two by two, as a binary counter carries: (log2(count) + 5) * 2^-24.
  */
 enum { BLOCK = 8, LEVELS = 48 };
 

@@ -48,8 +48,9 @@ int posix_memalign(void ** block, size_t align, size_t size)
     while (b < blocks + BLOCKS && b->begin)
         ++b;
     const bool fails = failing && --failing == 0;
-    char * begin = !fails && b < blocks + BLOCKS ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                                 : MAP_FAILED;
+    if (fails || b == blocks + BLOCKS)
+        return ENOMEM;
+    char * begin = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (begin == MAP_FAILED)
         return ENOMEM;
     char * const end = (char *)((uintptr_t)(begin + bytes - page) & ~(uintptr_t)(most - 1));
