@@ -44,27 +44,27 @@ SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
-# ---- instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
-ISAS_x86_64  := sse41 avx2 avx512
-ISAS_aarch64 := neon
-ISAS         := $(ISAS_$(ARCH))
-BASE_x86_64  := -march=x86-64
+# ---- levels of instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
+LEVELS_x86_64  := sse41 avx2 avx512 avx512vnni avx512bf16
+LEVELS_aarch64 := neon neondotprod
+LEVELS         := $(LEVELS_$(ARCH))
+BASE_x86_64    := -march=x86-64
 # Atomics in line: those out of line come with a constructor, and the library has none.
-BASE_aarch64 := -march=armv8-a -mno-outline-atomics
-FLAGS_sse41  := -msse4.1
-FLAGS_avx2   := -mavx2 -mfma -mf16c
-FLAGS_avx512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-FLAGS_neon   :=
-# Sets that better some kernels of their parent, on its vocabulary: nothing but isa/<isa>/ is compiled for them.
-EXTRAS_x86_64      := avx512vnni avx512bf16
-EXTRAS_aarch64     := neondotprod
-EXTRAS             := $(EXTRAS_$(ARCH))
-PARENT_avx512vnni  := avx512
-PARENT_avx512bf16  := avx512
-PARENT_neondotprod := neon
-FLAGS_avx512vnni   := $(FLAGS_avx512) -mavx512vnni
-FLAGS_avx512bf16   := $(FLAGS_avx512) -mavx512bf16
-FLAGS_neondotprod  := -march=armv8.2-a+dotprod
+BASE_aarch64   := -march=armv8-a -mno-outline-atomics
+FLAGS_sse41       := -msse4.1
+FLAGS_avx2        := -mavx2 -mfma -mf16c
+FLAGS_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
+FLAGS_avx512vnni  := $(FLAGS_avx512) -mavx512vnni
+FLAGS_avx512bf16  := $(FLAGS_avx512) -mavx512bf16
+FLAGS_neon        :=
+FLAGS_neondotprod := -march=armv8.2-a+dotprod
+# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
+VOCABULARY_avx512vnni  := avx512
+VOCABULARY_avx512bf16  := avx512
+VOCABULARY_neondotprod := neon
+KERNELS_avx512vnni  := gemm_8i depthwise_8i
+KERNELS_avx512bf16  := gemm_16b
+KERNELS_neondotprod := gemm_8i
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
@@ -94,9 +94,10 @@ endef
 commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 
 # ---- what is built from what
-COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/core/*.c libsrc/isa/base/*.c)
+COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/runtime/*.c)
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
-OBJECTS    := $(COMMON_SRC:libsrc/%.c=$(B)/obj/%.o)
+REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
+OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
 .PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
@@ -107,26 +108,31 @@ $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
 	$(COMMAND_compile) -c $< -o $@
 
-# One set of rules per instruction set: kernels/ compiled for it, and what is written for it alone in isa/<isa>/.
-define isa_rules
-ISA_SRC_$(1) := $$(KERNEL_SRC) $$(wildcard libsrc/isa/$(1)/*.c)
-OBJECTS += $$(ISA_SRC_$(1):libsrc/%.c=$$(B)/obj/$(1)/%.o)
-COMMAND_$(1) = $$(COMMAND_compile) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$(1)
-$$(B)/obj/$(1)/%.o: libsrc/%.c $$(B)/commands/$(1)
-	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) -c $$< -o $$@
-endef
-$(foreach isa,$(ISAS),$(eval $(call isa_rules,$(isa))))
+# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/. It is written again when one of
+# them changes, and keeps its date where the lines are the same.
+COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-define extra_rules
-OBJECTS += $$(patsubst libsrc/%.c,$$(B)/obj/$(1)/%.o,$$(wildcard libsrc/isa/$(1)/*.c))
-COMMAND_$(1) = $$(COMMAND_compile) $$(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_ISA_$$(PARENT_$(1))
-$$(B)/obj/$(1)/%.o: libsrc/%.c $$(B)/commands/$(1)
+# One set of rules for each level: kernels/ compiled with what is written for it, or for its vocabulary, in isa/.
+define level_rules
+VOCABULARY_$(1) ?= $(1)
+SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc/kernels/install.c,$(KERNEL_SRC))
+OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
+COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
+                $$(patsubst %,-Ilibsrc/isa/%,$(1) $$(filter-out $(1),$$(VOCABULARY_$(1)))) -Ilibsrc/kernels/default -I$(B)/obj/$(1)
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1)
 	@mkdir -p $$(@D)
 	$$(COMMAND_$(1)) -c $$< -o $$@
+$(B)/obj/$(1)/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1)
+	$$(COLLECT)
+$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/installs.h
 endef
-$(foreach isa,$(EXTRAS),$(eval $(call extra_rules,$(isa))))
-$(call commands,$(ISAS) $(EXTRAS))
+$(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
+$(call commands,$(LEVELS))
+
+$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile
+	$(COLLECT)
+$(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
+$(B)/obj/reference/install.o: SN_CFLAGS += -I$(B)/obj/reference
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
@@ -142,18 +148,17 @@ $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 
 # ---- what the machine can do at most, for the benchmarks and the checker's --bench: limits_set.c is compiled once per
 # instruction set, as kernels are
-LIMITS_SETS := $(ISAS) $(EXTRAS)
-LIMITS_OBJ  := $(B)/bench/limits.o $(LIMITS_SETS:%=$(B)/bench/limits_%.o)
+LIMITS_OBJ  := $(B)/bench/limits.o $(LEVELS:%=$(B)/bench/limits_%.o)
 LIMITS      := $(B)/bench/liblimits.so
 
-COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LIMITS_SETS),X($(isa))))
+COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LEVELS),X($(isa))))
 COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
 $(call commands,limits limits_link)
 $(B)/bench/limits.o: tests/bench/limits.c $(B)/commands/limits
 	@mkdir -p $(@D)
 	$(COMMAND_limits) -c $< -o $@
 
-$(LIMITS_SETS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
+$(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
 	@mkdir -p $(@D)
 	$(COMMAND_$*) -c $< -o $@
 
@@ -165,7 +170,8 @@ $(LIMITS): $(LIMITS_OBJ) $(B)/commands/limits_link
 TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c
 VEC_SRC     := $(wildcard tests/c/test_vec*.c)
 TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wildcard tests/c/test_*.c)))
-VEC_TESTS   := $(foreach source,$(VEC_SRC),$(ISAS:%=$(B)/tests/$(basename $(notdir $(source)))_%))
+VOCABULARIES := $(foreach level,$(LEVELS),$(if $(KERNELS_$(level)),,$(level)))
+VEC_TESTS   := $(foreach source,$(VEC_SRC),$(VOCABULARIES:%=$(B)/tests/$(basename $(notdir $(source)))_%))
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
 # What programs put in the place of the C library's functions, for the library and for themselves.
@@ -185,9 +191,9 @@ $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(TEST_CFLAGS) -MF $$@.d -MT $$@ $$(FLAGS_$(2)) -DSN_ISA=$(2) -DSN_ISA_$(2) $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
+	$$(COMMAND_$(2)) -Itests -Itests/c -MF $$@.d -MT $$@ $$< $$(B)/libsimdnet.a $$(LDFLAGS) $$(SN_LIBS) -o $$@
 endef
-$(foreach source,$(VEC_SRC),$(foreach isa,$(ISAS),$(eval $(call vec_test_rules,$(source),$(isa)))))
+$(foreach source,$(VEC_SRC),$(foreach isa,$(VOCABULARIES),$(eval $(call vec_test_rules,$(source),$(isa)))))
 
 $(TESTS) $(B)/tests/accuracy: $(B)/tests/%: $(B)/tests/%.o $(B)/libsimdnet.a $(B)/commands/program
 	$(TEST_LINK)
@@ -219,7 +225,7 @@ check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack 64"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --stack 64)
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
-# here (SN_UNROLL in core/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
+# here (SN_UNROLL in runtime/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
 # clang 14 would need minutes for some files.
 ASAN_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,pointer-overflow,object-size
 asan:

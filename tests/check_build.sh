@@ -46,7 +46,7 @@ make_it -q all
 expect 'status of make -q behind make -n' $? 0
 
 # ---- what make does with one object: other flags are other flags once
-object=$work/variant/obj/core/text.o
+object=$work/variant/obj/runtime/text.o
 build_object() { make_it VARIANT="${work#build/}/variant" CFLAGS="$1" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
 expect 'a first build' "$(build_object -O1)" 1
 expect 'a second build' "$(build_object -O1)" 0

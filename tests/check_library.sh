@@ -107,7 +107,7 @@ objects_of() { find "$build/obj/$1" -name '*.o' 2>/dev/null; }
 case $machine in
 x86_64*)
     # An object outside the AVX levels must run on the oldest machine. Mnemonics with a v in front are AVX, but for a few.
-    for part in api core ops isa/base sse41; do
+    for part in api runtime ops reference sse41; do
         objects=$(objects_of $part)
         [ -n "$objects" ] || continue
         if mnemonics $objects | grep -v -e '^ver[rw]' -e '^vm[cxr]' | grep -m1 -e '^v[a-z]' -e '%[yz]mm' -e '%k[0-7]' > "$work/stray"; then
@@ -116,7 +116,7 @@ x86_64*)
             good
         fi
     done
-    for part in api core ops isa/base; do
+    for part in api runtime ops reference; do
         objects=$(objects_of $part)
         [ -n "$objects" ] || continue
         if mnemonics $objects | grep -m1 -w -e 'pshufb' -e 'pmaxs[bd]' -e 'pmaxu[wd]' -e 'pblendvb' -e 'blendvp[sd]' -e 'roundp[sd]' \

@@ -30,7 +30,7 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
     const int mode = (int)compatibility & SimdSynetCompatibility8iMask;
     const uint8_t upper = mode == SimdSynetCompatibility8iNarrowed ? 180 : 255;
     const struct sn_add_8i add = {aData, aScale, aShift, bData, bScale, bShift, cData, cScale, cShift, upper};
-    sn_add_8i(&add, batch, channels, spatial, format);
+    sn_add_8i(&add, batch, channels, spatial, (enum sn_format)format);
 }
 
 /* ---- Add16b */

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "api/context.h"
-#include "core/text.h"
-#include "core/threads.h"
+#include "runtime/text.h"
+#include "runtime/threads.h"
 
 static uint64_t now(void)
 {

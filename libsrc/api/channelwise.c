@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "core/format.h"
+#include "contract/format.h"
 
 /* Arguments that must be arrays: their names and themselves. */
 #define ARRAYS(...) #__VA_ARGS__, (const sn_32f * const []){__VA_ARGS__}
@@ -34,7 +34,7 @@ void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_3
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_ADD_BIAS, .src = dst, .p = {bias}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(bias, dst)))
         sn_channelwise(&layer);
 }
@@ -44,7 +44,7 @@ void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const 
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
-                                         .channels = channels, .spatial = spatial, .dst = dst, .format = format};
+                                         .channels = channels, .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, scale, dst)))
         sn_channelwise(&layer);
 }
@@ -54,7 +54,7 @@ void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_PRELU, .src = src, .p = {slope}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, slope, dst)))
         sn_channelwise(&layer);
 }
@@ -64,7 +64,7 @@ void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const 
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_0, .src = src, .p = {bias, scale}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, bias, scale, dst)))
         sn_channelwise(&layer);
 }
@@ -74,7 +74,7 @@ void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_1, .src = src, .p = {bias0, scale1, bias1}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
         sn_channelwise(&layer);
 }
@@ -84,7 +84,7 @@ void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const
 {
     SN_CALL(channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_2, .src = src, .p = {scale, bias}, .channels = channels,
-                                   .spatial = spatial, .dst = dst, .format = format};
+                                   .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (!wanted(__func__, &layer, ARRAYS(src, scale, bias, slope, dst)))
         return;
     layer.s = slope[0];
@@ -96,7 +96,7 @@ void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_3, .src = src, .p = {bias, scale}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, scale, bias, dst)))
         sn_channelwise(&layer);
 }
@@ -106,7 +106,7 @@ void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const
 {
     SN_CALL(channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_4, .src = src, .p = {bias0}, .channels = channels, .spatial = spatial,
-                                   .dst = dst, .format = format};
+                                   .dst = dst, .format = (enum sn_format)format};
     if (!wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
         return;
     layer.s = scale1[0];
@@ -119,7 +119,7 @@ void SimdSynetFusedLayerForward8(const sn_32f * src0, const sn_32f * src1, const
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_8, .src = src0, .src1 = src1, .p = {src2}, .channels = channels,
-                                         .spatial = spatial, .dst = dst, .format = format};
+                                         .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src0, src1, src2, dst)))
         sn_channelwise(&layer);
 }
@@ -131,7 +131,7 @@ void SimdSynetFusedLayerForward9(const sn_32f * src0, const sn_32f * src1, const
     SN_CALL(channels0, channels1, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_9, .src = src0, .src1 = src1, .p = {scale, bias},
                                          .channels = channels0, .channels1 = channels1, .spatial = spatial,
-                                         .dst = dst0, .dst1 = dst1, .format = format};
+                                         .dst = dst0, .dst1 = dst1, .format = (enum sn_format)format};
     if (!wanted(__func__, &layer, ARRAYS(scale, bias, dst0)))
         return;
     SN_CHECK(src0 || channels0 == 0, SN_VOID, "src0 is NULL, expected an array");

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "core/keep.h"
-#include "core/text.h"
+#include "runtime/keep.h"
+#include "runtime/text.h"
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
 
@@ -12,8 +12,8 @@ enum { SLACK = SN_ALIGN / sizeof(float) };
 
 static bool check_formats(const struct sn_convolution_check * c)
 {
-    const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcF == SimdTensorFormatNchw || p->srcF == SimdTensorFormatNhwc,
+    const struct sn_convolution_parameters * p = c->p;
+    CHECK(p->srcF == SN_NCHW || p->srcF == SN_NHWC,
           "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
     CHECK(p->dstF == p->srcF, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
     return true;
@@ -21,29 +21,29 @@ static bool check_formats(const struct sn_convolution_check * c)
 
 bool sn_check_convolution_types(const struct sn_convolution_check * c)
 {
-    const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcT == SimdTensorData32f, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
-    CHECK(p->dstT == SimdTensorData32f, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
+    const struct sn_convolution_parameters * p = c->p;
+    CHECK(p->srcT == SN_DATA_32F, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
+    CHECK(p->dstT == SN_DATA_32F, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
     return check_formats(c);
 }
 
-bool sn_check_convolution_types_of(const struct sn_convolution_check * c, SimdTensorDataType small, const char * name)
+bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name)
 {
-    const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcT == SimdTensorData32f || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT,
+    const struct sn_convolution_parameters * p = c->p;
+    CHECK(p->srcT == SN_DATA_32F || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT,
           name);
-    CHECK(p->dstT == SimdTensorData32f || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT,
+    CHECK(p->dstT == SN_DATA_32F || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT,
           name);
     return check_formats(c);
 }
 
 bool sn_check_convolution_channels(const struct sn_convolution_check * c)
 {
-    const SimdConvolutionParameters * p = c->p;
+    const struct sn_convolution_parameters * p = c->p;
     CHECK(p->group > 0, "group is %zu, expected at least 1", p->group);
     CHECK(p->srcC % p->group == 0, "srcC is %zu, expected a multiple of group, which is %zu", p->srcC, p->group);
     CHECK(p->dstC % p->group == 0, "dstC is %zu, expected a multiple of group, which is %zu", p->dstC, p->group);
-    CHECK((unsigned)p->activation <= SimdConvolutionActivationHswish,
+    CHECK((unsigned)p->activation <= SN_ACTIVATION_HSWISH,
           "activation is %d, expected 0 .. 6 (SimdConvolutionActivationType)", (int)p->activation);
     return true;
 }
@@ -79,17 +79,27 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c)
     return check_size(c, sn_axis_y(c->p)) && check_size(c, sn_axis_x(c->p));
 }
 
-bool sn_check_convolution(const char * function, size_t batch, const SimdConvolutionParameters * p, SimdTensorDataType small,
-                          const char * name)
+bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
+                         struct sn_convolution_parameters * p)
+{
+    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
+    SN_CHECK_FOR(function, conv, false, "conv is NULL, expected parameters");
+    for (; count; --count, ++conv)
+        *p++ = (struct sn_convolution_parameters){conv->srcC, conv->srcH, conv->srcW, (enum sn_data)conv->srcT,
+            (enum sn_format)conv->srcF, conv->dstC, conv->dstH, conv->dstW, (enum sn_data)conv->dstT,
+            (enum sn_format)conv->dstF, conv->kernelY, conv->kernelX, conv->dilationY, conv->dilationX, conv->strideY,
+            conv->strideX, conv->padY, conv->padX, conv->padH, conv->padW, conv->group, (enum sn_activation)conv->activation};
+    return true;
+}
+
+bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small, const char * name)
 {
     const struct sn_convolution_check c = {function, "", p};
-    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
-    SN_CHECK_FOR(function, p, false, "conv is NULL, expected parameters");
-    return (small == SimdTensorData32f ? sn_check_convolution_types(&c) : sn_check_convolution_types_of(&c, small, name)) &&
+    return (small == SN_DATA_32F ? sn_check_convolution_types(&c) : sn_check_convolution_types_of(&c, small, name)) &&
            sn_check_convolution_size(&c) && sn_check_convolution_channels(&c);
 }
 
-SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p)
+struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution_parameters p)
 {
     p.strideY = p.dstH == 1 ? 1 : p.strideY;
     p.strideX = p.dstW == 1 ? 1 : p.strideX;
@@ -100,7 +110,7 @@ SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p)
 
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params)
 {
-    const SimdConvolutionParameters * p = c->p;
+    const struct sn_convolution_parameters * p = c->p;
     CHECK(weight || p->dstC == 0, "weight is NULL, expected the weights of %zu output channels", p->dstC);
     CHECK(params || sn_activation_params(p->activation, p->dstC) == 0,
           "params is NULL, expected the parameters of activation %d", (int)p->activation);
@@ -116,25 +126,25 @@ static void append_axes(char * text, size_t size, char letter, size_t y, size_t 
         sn_append(text, size, ",%c%zu", letter, y);
 }
 
-static const char * type_name(SimdTensorDataType type)
+static const char * type_name(enum sn_data type)
 {
-    return type == SimdTensorData8u ? "8u" : type == SimdTensorData16b ? "16b" : "32f";
+    return type == SN_DATA_8U ? "8u" : type == SN_DATA_16B ? "16b" : "32f";
 }
 
-void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConvolutionParameters * conv, size_t count)
+void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv, size_t count)
 {
     const size_t size = sizeof(head->shape);
     char * text = head->shape;
     snprintf(text, size, "%zux%zux%zux%zu", batch, conv->srcC, conv->srcH, conv->srcW);
     for (size_t i = 0; i < count; ++i) {
-        const SimdConvolutionParameters * p = &conv[i];
+        const struct sn_convolution_parameters * p = &conv[i];
         sn_append(text, size, "->%zux%zux%zu,%zux%zu", p->dstC, p->dstH, p->dstW, p->kernelY, p->kernelX);
         append_axes(text, size, 's', p->strideY, p->strideX);
         append_axes(text, size, 'd', p->dilationY, p->dilationX);
         append_axes(text, size, 'g', p->group, p->group);
     }
-    sn_append(text, size, conv->srcF == SimdTensorFormatNchw ? ",nchw" : ",nhwc");
-    if (conv->srcT != SimdTensorData32f || conv->dstT != SimdTensorData32f)
+    sn_append(text, size, conv->srcF == SN_NCHW ? ",nchw" : ",nhwc");
+    if (conv->srcT != SN_DATA_32F || conv->dstT != SN_DATA_32F)
         sn_append(text, size, ",%s->%s", type_name(conv->srcT), type_name(conv->dstT));
 }
 
@@ -180,7 +190,7 @@ void sn_convolution_destroy(void * context) { sn_convolution_32f_free(&((struct 
 
 static void describe(struct context * c)
 {
-    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm.tile_32f;
     char shape[64] = "";
     if (c->plan.way->tiled)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
@@ -189,7 +199,7 @@ static void describe(struct context * c)
 }
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const SimdConvolutionParameters * p,
+                           const struct sn_convolution_parameters * p,
                            enum sn_error_kind (*plan)(struct sn_convolution_32f * c))
 {
     struct context * c = sn_context_new(kind, sizeof(*c), function);
@@ -279,7 +289,7 @@ static void describe_dot(struct sn_dot_context * c)
 }
 
 void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
-                   const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_dot * c))
+                   const struct sn_convolution_parameters * p, bool (*plan)(struct sn_convolution_dot * c))
 {
     struct sn_dot_context * c = sn_context_new(kind, size, function);
     if (!c)

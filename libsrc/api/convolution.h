@@ -14,7 +14,7 @@
 struct sn_convolution_check {
     const char * function;
     const char * of;
-    const SimdConvolutionParameters * p;
+    const struct sn_convolution_parameters * p;
 };
 
 /* One axis of them. */
@@ -24,12 +24,12 @@ struct sn_convolution_axis {
     size_t src, kernel, dilation, stride, before, after, dst;
 };
 
-static inline struct sn_convolution_axis sn_axis_y(const SimdConvolutionParameters * p)
+static inline struct sn_convolution_axis sn_axis_y(const struct sn_convolution_parameters * p)
 {
     return (struct sn_convolution_axis){"Y", "H", p->srcH, p->kernelY, p->dilationY, p->strideY, p->padY, p->padH, p->dstH};
 }
 
-static inline struct sn_convolution_axis sn_axis_x(const SimdConvolutionParameters * p)
+static inline struct sn_convolution_axis sn_axis_x(const struct sn_convolution_parameters * p)
 {
     return (struct sn_convolution_axis){"X", "W", p->srcW, p->kernelX, p->dilationX, p->strideX, p->padX, p->padW, p->dstW};
 }
@@ -40,7 +40,7 @@ static inline struct sn_convolution_axis sn_axis_x(const SimdConvolutionParamete
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
 /* Each float or `small`, which sentences call `name`; likewise. */
-bool sn_check_convolution_types_of(const struct sn_convolution_check * c, SimdTensorDataType small, const char * name);
+bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name);
 
 /* At least one group, which divides the channels, and an activation that exists. */
 bool sn_check_convolution_channels(const struct sn_convolution_check * c);
@@ -51,18 +51,21 @@ bool sn_check_convolution_axis(const struct sn_convolution_check * c, const stru
 /* That, and dst = (src + pads - ((kernel - 1) * dilation + 1)) / stride + 1, on both axes. */
 bool sn_check_convolution_size(const struct sn_convolution_check * c);
 
-/* At least one image, parameters that are there, and those checks of types, sizes and channels; `small` may be 32f. */
-bool sn_check_convolution(const char * function, size_t batch, const SimdConvolutionParameters * p, SimdTensorDataType small,
-                          const char * name);
+/* At least one image, and parameters that are there, of which `count` become *p. */
+bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
+                         struct sn_convolution_parameters * p);
+
+/* Those checks of types, sizes and channels; `small` may be 32f. */
+bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small, const char * name);
 
 /* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
-SimdConvolutionParameters sn_convolution_simplified(SimdConvolutionParameters p);
+struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution_parameters p);
 
 /* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 
 /* The shape that a context tells: "1x64x56x56->64x28x28,3x3,s2,nhwc", of several convolutions with an arrow for each. */
-void sn_convolution_shape(struct sn_context * head, size_t batch, const SimdConvolutionParameters * conv, size_t count);
+void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv, size_t count);
 
 /* The number of floats that ExternalBufferSize tells for a workspace of so many: aligning any array costs some. */
 size_t sn_external_size(size_t workspace);
@@ -76,7 +79,7 @@ bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f 
 /* ---- a convolution or a deconvolution: the public functions, for contexts of a kind */
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const SimdConvolutionParameters * p,
+                           const struct sn_convolution_parameters * p,
                            enum sn_error_kind (*plan)(struct sn_convolution_32f * c));
 void sn_convolution_destroy(void * context); /* for the kind */
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
@@ -96,7 +99,7 @@ struct sn_dot_context {
 };
 
 void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
-                   const SimdConvolutionParameters * p, bool (*plan)(struct sn_convolution_dot * c));
+                   const struct sn_convolution_parameters * p, bool (*plan)(struct sn_convolution_dot * c));
 void sn_dot_destroy(void * context);
 size_t sn_dot_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_dot_internal(const struct sn_context_kind * kind, const char * function, const void * context);

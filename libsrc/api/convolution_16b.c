@@ -7,9 +7,10 @@ static const struct sn_context_kind kind = {"Convolution16b", sn_dot_destroy};
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv)
 {
     SN_ENTER();
-    if (!sn_check_convolution(__func__, batch, conv, SimdTensorData16b, "SimdTensorData16b"))
+    struct sn_convolution_parameters p;
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_16B, "SimdTensorData16b"))
         return NULL;
-    return sn_dot_init(&kind, sizeof(struct sn_dot_context), __func__, batch, conv, sn_convolution_16b_plan);
+    return sn_dot_init(&kind, sizeof(struct sn_dot_context), __func__, batch, &p, sn_convolution_16b_plan);
 }
 
 size_t SimdnetConvolution16bExternalBufferSize(const void * context)

@@ -7,9 +7,10 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
 {
     SN_ENTER();
     (void)gemm;
-    if (!sn_check_convolution(__func__, batch, conv, SimdTensorData32f, NULL))
+    struct sn_convolution_parameters p;
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
         return NULL;
-    const SimdConvolutionParameters p = sn_convolution_simplified(*conv);
+    p = sn_convolution_simplified(p);
     return sn_convolution_init(&kind, __func__, batch, &p, sn_convolution_32f_plan);
 }
 

@@ -12,9 +12,10 @@ static const struct sn_context_kind kind = {"Convolution8i", sn_dot_destroy};
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv)
 {
     SN_ENTER();
-    if (!sn_check_convolution(__func__, batch, conv, SimdTensorData8u, "SimdTensorData8u"))
+    struct sn_convolution_parameters p;
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
         return NULL;
-    return sn_dot_init(&kind, sizeof(struct context), __func__, batch, conv, sn_convolution_8i_plan);
+    return sn_dot_init(&kind, sizeof(struct context), __func__, batch, &p, sn_convolution_8i_plan);
 }
 
 size_t SimdSynetConvolution8iExternalBufferSize(const void * context)
@@ -29,7 +30,7 @@ size_t SimdSynetConvolution8iInternalBufferSize(const void * context)
     return sn_dot_internal(&kind, __func__, context);
 }
 
-static bool check_stats(const char * function, const SimdConvolutionParameters * p, const sn_32f * const * stats)
+static bool check_stats(const char * function, const struct sn_convolution_parameters * p, const sn_32f * const * stats)
 {
     SN_CHECK_FOR(function, stats, false, "stats is NULL, expected four arrays");
     for (size_t i = 0; i < 4; ++i) {
@@ -46,7 +47,7 @@ void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, cons
     if (!sn_context_check(context, &kind, __func__))
         return;
     struct sn_convolution_8i * plan = &((struct context *)context)->plan;
-    const SimdConvolutionParameters * p = &plan->dot.p;
+    const struct sn_convolution_parameters * p = &plan->dot.p;
     const struct sn_convolution_check check = {__func__, "", p};
     if (!sn_check_convolution_arrays(&check, weight, params) || !check_stats(__func__, p, stats))
         return;

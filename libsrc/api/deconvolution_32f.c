@@ -27,16 +27,14 @@ static bool check_axis(const struct sn_convolution_check * c, struct sn_convolut
 
 static bool check_group(const struct sn_convolution_check * c)
 {
-    CHECK(c->p->srcF == SimdTensorFormatNchw || c->p->group == 1, "group is %zu, expected 1 for SimdTensorFormatNhwc",
+    CHECK(c->p->srcF == SN_NCHW || c->p->group == 1, "group is %zu, expected 1 for SimdTensorFormatNhwc",
           c->p->group);
     return true;
 }
 
-static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p)
+static bool check_parameters(const char * function, const struct sn_convolution_parameters * p)
 {
     const struct sn_convolution_check c = {function, "", p};
-    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
-    SN_CHECK_FOR(function, p, false, "conv is NULL, expected parameters");
     return sn_check_convolution_types(&c) && check_axis(&c, sn_axis_y(p)) && check_axis(&c, sn_axis_x(p)) &&
            sn_check_convolution_channels(&c) && check_group(&c);
 }
@@ -45,9 +43,10 @@ void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParamete
 {
     SN_ENTER();
     (void)gemm;
-    if (!check_parameters(__func__, batch, conv))
+    struct sn_convolution_parameters p;
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
         return NULL;
-    return sn_convolution_init(&kind, __func__, batch, conv, sn_deconvolution_32f_plan);
+    return sn_convolution_init(&kind, __func__, batch, &p, sn_deconvolution_32f_plan);
 }
 
 size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context)

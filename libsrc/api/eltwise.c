@@ -19,5 +19,5 @@ void SimdSynetEltwiseLayerForward(const sn_32f * const * src, const sn_32f * wei
         SN_CHECK(src[i], SN_VOID, "src[%zu] is NULL, expected an array", i);
     SN_CHECK(weight || type != SimdSynetEltwiseOperationSum, SN_VOID, "weight is NULL, expected an array");
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_eltwise_32f(src, weight, count, size, type, dst);
+    sn_eltwise_32f(src, weight, count, size, (enum sn_eltwise)type, dst);
 }

@@ -1,9 +1,9 @@
 /* Version, machine, memory, threads, instruction sets, last error. */
 #include "api/check.h"
-#include "core/cpu.h"
-#include "core/dispatch.h"
-#include "core/statistic.h"
-#include "core/threads.h"
+#include "runtime/cpu.h"
+#include "runtime/dispatch.h"
+#include "runtime/statistic.h"
+#include "runtime/threads.h"
 
 const char * SimdVersion(void)
 {

@@ -1,8 +1,8 @@
 #include "ops/layout.h"
 
 #include "api/call.h"
-#include "core/dispatch.h"
-#include "core/format.h"
+#include "contract/format.h"
+#include "runtime/dispatch.h"
 
 SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format)
 {
@@ -37,42 +37,44 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
                            SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     SN_CALL(batch, channels, spatial, srcFormat, dstFormat);
+    const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_image(srcFormat), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
+    SN_CHECK(sn_format_is_image(from), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
              (int)srcFormat);
-    SN_CHECK(sn_format_is_image(dstFormat), SN_VOID, "dstFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
+    SN_CHECK(sn_format_is_image(to), SN_VOID, "dstFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
              (int)dstFormat);
-    SN_CHECK(srcFormat == dstFormat || !sn_format_lanes(srcFormat) || !sn_format_lanes(dstFormat), SN_VOID,
+    SN_CHECK(from == to || !sn_format_lanes(from) || !sn_format_lanes(to), SN_VOID,
              "dstFormat is %d and srcFormat is %d, expected the same or one of them NCHW or NHWC", (int)dstFormat,
              (int)srcFormat);
-    SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, srcFormat) &&
-                 sn_image_elements(&dstElements, batch, channels, spatial, dstFormat),
+    SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, from) &&
+                 sn_image_elements(&dstElements, batch, channels, spatial, to),
              SN_VOID, "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
     if (dstElements == 0)
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_convert_image_32f(batch, channels, spatial, src, srcFormat, dst, dstFormat);
+    sn_convert_image_32f(batch, channels, spatial, src, from, dst, to);
 }
 
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
                             sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     SN_CALL(output, input, kernel, srcFormat, dstFormat);
+    const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_filter(srcFormat), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
+    SN_CHECK(sn_format_is_filter(from), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
              (int)srcFormat);
-    SN_CHECK(sn_format_is_filter(dstFormat), SN_VOID, "dstFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
+    SN_CHECK(sn_format_is_filter(to), SN_VOID, "dstFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
              (int)dstFormat);
-    SN_CHECK(srcFormat == dstFormat || !sn_filter_lanes(srcFormat) || !sn_filter_lanes(dstFormat), SN_VOID,
+    SN_CHECK(from == to || !sn_filter_lanes(from) || !sn_filter_lanes(to), SN_VOID,
              "dstFormat is %d and srcFormat is %d, expected the same or one of them Oiyx or Yxio", (int)dstFormat,
              (int)srcFormat);
-    SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, srcFormat) &&
-                 sn_filter_elements(&dstElements, output, input, kernel, dstFormat),
+    SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, from) &&
+                 sn_filter_elements(&dstElements, output, input, kernel, to),
              SN_VOID, "output is %zu, input is %zu and kernel is %zu, too large for an array", output, input, kernel);
     if (dstElements == 0)
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_convert_filter_32f(output, input, kernel, src, srcFormat, dst, dstFormat);
+    sn_convert_filter_32f(output, input, kernel, src, from, dst, to);
 }

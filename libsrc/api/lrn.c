@@ -16,7 +16,7 @@ void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t chan
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(k, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    const struct sn_lrn p = {src, half < channels ? half : channels - 1, channels, spatial, k, dst, format};
+    const struct sn_lrn p = {src, half < channels ? half : channels - 1, channels, spatial, k, dst, (enum sn_format)format};
     if (!sn_lrn_32f(&p))
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the squares of %zu channels", channels);
 }

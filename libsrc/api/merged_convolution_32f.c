@@ -1,8 +1,8 @@
 #include "api/call.h"
 #include "api/context.h"
 #include "api/convolution.h"
-#include "core/keep.h"
 #include "ops/merged_convolution_32f.h"
+#include "runtime/keep.h"
 
 #include <stdio.h>
 
@@ -26,8 +26,8 @@ static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
 
 static bool check_common(const struct sn_convolution_check * c, bool same_strides)
 {
-    const SimdConvolutionParameters * p = c->p;
-    CHECK(p->srcF == SimdTensorFormatNhwc, "srcF is %d, expected SimdTensorFormatNhwc", (int)p->srcF);
+    const struct sn_convolution_parameters * p = c->p;
+    CHECK(p->srcF == SN_NHWC, "srcF is %d, expected SimdTensorFormatNhwc", (int)p->srcF);
     CHECK(p->kernelX == p->kernelY, "kernelX is %zu, expected %zu as kernelY", p->kernelX, p->kernelY);
     CHECK(p->dilationY == 1, "dilationY is %zu, expected 1", p->dilationY);
     CHECK(p->dilationX == 1, "dilationX is %zu, expected 1", p->dilationX);
@@ -39,7 +39,7 @@ static bool check_common(const struct sn_convolution_check * c, bool same_stride
 
 static bool check_stage(const struct sn_convolution_check * c, enum sn_merged_stage stage)
 {
-    const SimdConvolutionParameters * p = c->p;
+    const struct sn_convolution_parameters * p = c->p;
     const size_t k = p->kernelY;
     switch (stage) {
     case SN_EXPANSION:
@@ -60,9 +60,9 @@ static bool check_stage(const struct sn_convolution_check * c, enum sn_merged_st
 }
 
 /* The image that p takes is the one that the stage before gives, and both are named. */
-static bool check_chain(const struct sn_convolution_check * c, size_t i, const SimdConvolutionParameters * before)
+static bool check_chain(const struct sn_convolution_check * c, size_t i, const struct sn_convolution_parameters * before)
 {
-    const SimdConvolutionParameters * p = c->p;
+    const struct sn_convolution_parameters * p = c->p;
     CHECK(p->srcC == before->dstC, "srcC is %zu, expected %zu as conv[%zu].dstC", p->srcC, before->dstC, i - 1);
     CHECK(p->srcH == before->dstH, "srcH is %zu, expected %zu as conv[%zu].dstH", p->srcH, before->dstH, i - 1);
     CHECK(p->srcW == before->dstW, "srcW is %zu, expected %zu as conv[%zu].dstW", p->srcW, before->dstW, i - 1);
@@ -70,9 +70,9 @@ static bool check_chain(const struct sn_convolution_check * c, size_t i, const S
 }
 
 /* The source can be added to what the last of three gives. */
-static bool check_add(const char * function, const SimdConvolutionParameters * p)
+static bool check_add(const char * function, const struct sn_convolution_parameters * p)
 {
-    const SimdConvolutionParameters * last = p + 2;
+    const struct sn_convolution_parameters * last = p + 2;
     SN_CHECK_FOR(function, last->dstC == p->srcC, false, "conv[2].dstC is %zu, expected %zu as conv[0].srcC for add",
                  last->dstC, p->srcC);
     SN_CHECK_FOR(function, last->dstH == p->srcH, false, "conv[2].dstH is %zu, expected %zu as conv[0].srcH for add",
@@ -83,19 +83,15 @@ static bool check_add(const char * function, const SimdConvolutionParameters * p
 }
 
 /* Of two stages the second tells by its kernel whether it is the depthwise one. */
-static enum sn_merged_stage first_stage(const SimdConvolutionParameters * p, size_t count)
+static enum sn_merged_stage first_stage(const struct sn_convolution_parameters * p, size_t count)
 {
     return count == 2 && p[1].kernelY == 1 ? SN_DEPTHWISE : SN_EXPANSION;
 }
 
 static const char * const names[] = {"conv[0].", "conv[1].", "conv[2]."};
 
-static bool check_parameters(const char * function, size_t batch, const SimdConvolutionParameters * p, size_t count,
-                             bool add)
+static bool check_parameters(const char * function, const struct sn_convolution_parameters * p, size_t count, bool add)
 {
-    SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
-    SN_CHECK_FOR(function, p, false, "conv is NULL, expected an array of parameters");
-    SN_CHECK_FOR(function, count == 3 || count == 2, false, "count is %zu, expected 3 or 2", count);
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {function, names[i], &p[i]};
         if (!sn_check_convolution_types(&c) || !sn_check_convolution_size(&c) || !sn_check_convolution_channels(&c) ||
@@ -111,7 +107,7 @@ static bool check_parameters(const char * function, size_t batch, const SimdConv
 static void describe(struct context * c)
 {
     const struct sn_merged_convolution_32f * plan = &c->plan;
-    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm.tile_32f;
     static const char * const stages[] = {"expansion", "depthwise", "projection"};
     char how[64] = "one after the other";
     if (tile->run)
@@ -123,7 +119,9 @@ static void describe(struct context * c)
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {
     SN_ENTER();
-    if (!check_parameters(__func__, batch, conv, count, add != SimdFalse))
+    struct sn_convolution_parameters p[3];
+    SN_CHECK(count == 3 || count == 2, NULL, "count is %zu, expected 3 or 2", count);
+    if (!sn_take_convolution(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
         return NULL;
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
@@ -131,17 +129,17 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
     struct sn_merged_convolution_32f * plan = &c->plan;
     plan->table = c->head.table;
     plan->batch = batch;
-    plan->first = first_stage(conv, count);
+    plan->first = first_stage(p, count);
     plan->last = plan->first + (enum sn_merged_stage)(count - 1);
     plan->add = add != SimdFalse && count == 3;
     for (size_t i = 0; i < count; ++i)
-        plan->stage[plan->first + i].p = conv[i];
+        plan->stage[plan->first + i].p = p[i];
     if (!sn_merged_convolution_32f_plan(plan)) {
         sn_context_free(c);
         SN_CHECK(false, NULL, "conv of batch %zu describes an array that is too large", batch);
     }
     describe(c);
-    sn_convolution_shape(&c->head, batch, conv, count);
+    sn_convolution_shape(&c->head, batch, p, count);
     return c;
 }
 

@@ -2,7 +2,7 @@
 #include "ops/pooling.h"
 
 #include "api/call.h"
-#include "core/dispatch.h"
+#include "runtime/dispatch.h"
 
 /* The channel axis of the functions that pool each channel by itself. */
 static struct sn_pool_axis each(size_t channels) { return (struct sn_pool_axis){channels, channels, 1, 1, 0}; }
@@ -64,7 +64,7 @@ void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t
                                                             {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
-        sn_pooling(sn_table()->pooling_max_32f, &p);
+        sn_pooling(sn_table()->pooling.max_32f, &p);
 }
 
 void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
@@ -75,7 +75,7 @@ void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
-        sn_pooling(sn_table()->pooling_max_16b, &p);
+        sn_pooling(sn_table()->pooling.max_16b, &p);
 }
 
 void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
@@ -86,7 +86,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
-        sn_pooling(sn_table()->pooling_max_8u, &p);
+        sn_pooling(sn_table()->pooling.max_8u, &p);
 }
 
 /* Other numbers than 0 and 1 are refused: in these long lists of arguments they tell of one in the wrong place. */
@@ -101,7 +101,7 @@ static void average(const char * function, struct sn_pooling * p, SimdBool exclu
 {
     p->excludePad = excludePad == SimdTrue;
     if (flag_good(function, "excludePad", excludePad) && prepare(function, p, format))
-        sn_pooling(sn_table()->pooling_average_32f, p);
+        sn_pooling(sn_table()->pooling.average_32f, p);
 }
 
 void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
@@ -133,5 +133,5 @@ void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, si
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (flag_good(__func__, "trans", trans) &&
         prepare(__func__, &p, trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
-        sn_pooling(sn_table()->pooling_max_32f, &p);
+        sn_pooling(sn_table()->pooling.max_32f, &p);
 }

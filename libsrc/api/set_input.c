@@ -1,13 +1,13 @@
 #include "ops/set_input.h"
 
 #include "api/call.h"
-#include "core/format.h"
+#include "contract/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
                        const sn_32f * lower, const sn_32f * upper, sn_32f * dst, size_t channels,
                        SimdTensorFormatType dstFormat)
 {
-    const size_t pixel = sn_pixel_bytes(srcFormat);
+    const size_t pixel = sn_pixel_bytes((enum sn_pixel)srcFormat);
     SN_CALL(width, height, pixel, channels, dstFormat);
     size_t row, bytes, elements;
     SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %d, expected Gray8, Bgr24, Bgra32 or Rgb24", (int)srcFormat);
@@ -25,6 +25,7 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
     SN_CHECK_POINTER(lower, SN_VOID);
     SN_CHECK_POINTER(upper, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    const struct sn_set_input p = {src, width, height, stride, srcFormat, lower, upper, dst, channels, dstFormat};
+    const struct sn_set_input p = {src, width, height, stride, (enum sn_pixel)srcFormat, lower, upper, dst, channels,
+                                   (enum sn_format)dstFormat};
     sn_set_input_32f(&p);
 }

@@ -22,5 +22,5 @@ void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32
     SN_CHECK_POINTER(dst0, SN_VOID);
     SN_CHECK_POINTER(dst1, SN_VOID);
     const struct sn_shuffle p = {src0, srcC0, src1, srcC1, spatial, dst0, dst1};
-    sn_shuffle_32f(&p, format);
+    sn_shuffle_32f(&p, (enum sn_format)format);
 }

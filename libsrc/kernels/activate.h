@@ -1,23 +1,24 @@
-/* The activations of convolutions (SimdConvolutionActivationType) on a vector: what kernels apply before they store. */
+/* The activations of convolutions (enum sn_activation) on a vector: what kernels apply before they store. */
 #ifndef SN_KERNELS_ACTIVATE_H
 #define SN_KERNELS_ACTIVATE_H
 
 #include <math.h>
 
+#include "contract/enums.h"
 #include "kernels/vec_math.h"
-#include "simdnet.h"
+#include "runtime/common.h"
 
 /* `type` is a constant, or is looked at for each vector. Comparisons are turned so that a NaN comes through. */
-SN_INLINE v32f activate_32f(v32f v, SimdConvolutionActivationType type, v32f slope, v32f p0, v32f p1)
+SN_INLINE v32f activate_32f(v32f v, enum sn_activation type, v32f slope, v32f p0, v32f p1)
 {
     const v32f zero = v_zero_32f();
     switch (type) {
-    case SimdConvolutionActivationRelu: return v_max_32f(zero, v);
-    case SimdConvolutionActivationLeakyRelu:
-    case SimdConvolutionActivationPrelu: return v_add_32f(v_max_32f(zero, v), v_mul_32f(slope, v_min_32f(zero, v)));
-    case SimdConvolutionActivationRestrictRange: return v_min_32f(p1, v_max_32f(p0, v));
-    case SimdConvolutionActivationElu: return v_elu_32f(v, p0);
-    case SimdConvolutionActivationHswish:
+    case SN_ACTIVATION_RELU: return v_max_32f(zero, v);
+    case SN_ACTIVATION_LEAKY_RELU:
+    case SN_ACTIVATION_PRELU: return v_add_32f(v_max_32f(zero, v), v_mul_32f(slope, v_min_32f(zero, v)));
+    case SN_ACTIVATION_RESTRICT_RANGE: return v_min_32f(p1, v_max_32f(p0, v));
+    case SN_ACTIVATION_ELU: return v_elu_32f(v, p0);
+    case SN_ACTIVATION_HSWISH:
         return v_mul_32f(v_mul_32f(v_max_32f(zero, v_add_32f(v_min_32f(p0, v), p0)), p1), v);
     default: return v;
     }
@@ -28,12 +29,12 @@ struct limits {
     v32f low, high;
 };
 
-SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, const sn_32f * param)
+SN_INLINE struct limits limits_of(enum sn_activation activation, const sn_32f * param)
 {
     struct limits l = {v_set_32f(-INFINITY), v_set_32f(INFINITY)};
-    if (activation == SimdConvolutionActivationRelu)
+    if (activation == SN_ACTIVATION_RELU)
         l.low = v_zero_32f();
-    if (activation == SimdConvolutionActivationRestrictRange)
+    if (activation == SN_ACTIVATION_RESTRICT_RANGE)
         l = (struct limits){v_set_32f(param[0]), v_set_32f(param[1])};
     return l;
 }
@@ -41,10 +42,10 @@ SN_INLINE struct limits limits_of(SimdConvolutionActivationType activation, cons
 SN_INLINE v32f limit(v32f v, struct limits l) { return v_min_32f(l.high, v_max_32f(l.low, v)); }
 
 /* The other activations are a second pass over a row that has just been written. */
-static inline bool second_pass(SimdConvolutionActivationType activation)
+static inline bool second_pass(enum sn_activation activation)
 {
-    return activation == SimdConvolutionActivationPrelu || activation == SimdConvolutionActivationElu ||
-           activation == SimdConvolutionActivationHswish;
+    return activation == SN_ACTIVATION_PRELU || activation == SN_ACTIVATION_ELU ||
+           activation == SN_ACTIVATION_HSWISH;
 }
 
 #endif

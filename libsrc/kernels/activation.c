@@ -1,4 +1,5 @@
 /* Activations. Comparisons are turned so that a NaN comes through: max(0, x) is x for it. */
+#include "contract/pointwise.h"
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
 
@@ -63,13 +64,13 @@ USUALLY_1(sigmoid)
 USUALLY_1(softplus)
 USUALLY_1(tanh)
 
-void ISA_FN(install_activation)(struct sn_table * table)
+SN_INSTALL(activation, pointwise)
 {
-    table->pointwise_32f[SN_RELU] = relu_32f;
-    table->pointwise_32f[SN_ELU] = elu_32f;
-    table->pointwise_32f[SN_HSWISH] = hswish_32f;
-    table->pointwise_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
-    table->pointwise_32f[SN_SIGMOID] = sigmoid_32f;
-    table->pointwise_32f[SN_SOFTPLUS] = softplus_32f;
-    table->pointwise_32f[SN_TANH] = tanh_32f;
+    slots->run_32f[SN_RELU] = relu_32f;
+    slots->run_32f[SN_ELU] = elu_32f;
+    slots->run_32f[SN_HSWISH] = hswish_32f;
+    slots->run_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
+    slots->run_32f[SN_SIGMOID] = sigmoid_32f;
+    slots->run_32f[SN_SOFTPLUS] = softplus_32f;
+    slots->run_32f[SN_TANH] = tanh_32f;
 }

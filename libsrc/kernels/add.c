@@ -4,6 +4,7 @@
  * What becomes bfloat16 is added as the even and the odd elements of a vector of results: those of bfloat16 tensors take
  * shifts and masks only, and both are rounded together. What becomes float is widened in order.
  */
+#include "contract/add.h"
 #include "kernels/install.h"
 
 #include <math.h>
@@ -112,9 +113,9 @@ ADD_16B(1, 0, 1)
 ADD_16B(1, 1, 0)
 ADD_16B(1, 1, 1)
 
-void ISA_FN(install_add)(struct sn_table * table)
+SN_INSTALL(add, add)
 {
     const sn_add_16b_fn add[2][2][2] = {{{add_16b_000, add_16b_001}, {add_16b_010, add_16b_011}},
                                         {{add_16b_100, add_16b_101}, {add_16b_110, add_16b_111}}};
-    memcpy(table->add_16b, add, sizeof(add));
+    memcpy(slots->run_16b, add, sizeof(add));
 }

@@ -19,6 +19,7 @@
  * the order of the bytes, and is used for four pixels at a time; with few channels it holds a group of pixels ("a pixel"
  * below). Short rows and few pixels, for which no table is worth it, are widened in order, their parameters looked up.
  */
+#include "contract/add.h"
 #include "kernels/install.h"
 
 #include <math.h>
@@ -374,13 +375,13 @@ static void add_nhwc(const struct sn_add_8i * p, const sn_32f * const * array, s
 /* The shortest row, and the fewest pixels, that are not done in order. */
 enum { LONG = V8U_N / 2 + 1, MANY = 8 };
 
-static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, SimdTensorFormatType format)
+static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, enum sn_format format)
 {
     const sn_32f * const array[ARRAYS] = {p->aScale, p->aShift, p->bScale, p->bShift, p->cScale, p->cShift};
     struct sn_add_8i pixel = *p;
-    if (format == SimdTensorFormatNchw && spatial >= LONG)
+    if (format == SN_NCHW && spatial >= LONG)
         add_nchw(p, array, channels, spatial);
-    else if (format == SimdTensorFormatNchw)
+    else if (format == SN_NCHW)
         add_short_rows(p, array, channels, spatial);
     else if (channels < V8U_N || spatial >= MANY)
         add_nhwc(p, array, channels, spatial);
@@ -389,4 +390,4 @@ static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, 
             add_short_rows(&pixel, array, channels, 1);
 }
 
-void ISA_FN(install_add_8i)(struct sn_table * table) { table->add_8i = add_8i; }
+SN_INSTALL(add_8i, add) { slots->run_8i = add_8i; }

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "contract/channelwise.h"
 #include "kernels/aligned.h"
 #include "kernels/concat.h"
 #include "kernels/install.h"
@@ -52,7 +53,7 @@ SN_INLINE v32f prelu(v32f x, v32f slope)
 }
 
 /* y is the value of the second source; t are the coefficients, then the single values. No fused
- * multiply-add where core/table.h promises the operations as printed. */
+ * multiply-add where contract/table.h promises the operations as printed. */
 SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
 {
     const v32f zero = v_zero_32f();
@@ -531,15 +532,15 @@ static void joined_fused_9(const struct sn_channelwise_rows half[2], size_t numb
     joined(SN_FUSED_9, half, number, dst, copy);
 }
 
-void ISA_FN(install_channelwise)(struct sn_table * table)
+SN_INSTALL(channelwise, channelwise)
 {
     const sn_channelwise_rows_fn layers[SN_CHANNELWISE_OPS] = {
         [SN_ADD_BIAS] = add_bias, [SN_SCALE] = scale,     [SN_SCALE_BIAS] = scale_bias, [SN_PRELU] = prelu_layer,
         [SN_FUSED_0] = fused_0,   [SN_FUSED_1] = fused_1, [SN_FUSED_2] = fused_2,       [SN_FUSED_3] = fused_3,
         [SN_FUSED_4] = fused_4,   [SN_FUSED_8] = fused_8, [SN_FUSED_9] = fused_9,
     };
-    memcpy(table->channelwise_rows, layers, sizeof(layers));
-    table->channelwise_joined[0] = joined_fused_4;
-    table->channelwise_joined[1] = joined_fused_9;
-    table->concat_32f = concat_32f;
+    memcpy(slots->rows, layers, sizeof(layers));
+    slots->joined[0] = joined_fused_4;
+    slots->joined[1] = joined_fused_9;
+    slots->concat = concat_32f;
 }

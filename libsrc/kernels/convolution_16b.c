@@ -6,6 +6,7 @@
  * and a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for its even and
  * for its odd pixels. Planes are made the way back.
  */
+#include "contract/convolution_16b.h"
 #include "kernels/install.h"
 
 #include <math.h>
@@ -206,8 +207,8 @@ static void planes_16b(const uint8_t * src, size_t step, size_t channels, size_t
         }
 }
 
-void ISA_FN(install_convolution_16b)(struct sn_table * table)
+SN_INSTALL(convolution_16b, convolution_16b)
 {
-    table->pixels_16b = pixels_16b;
-    table->planes_16b = planes_16b;
+    slots->pixels = pixels_16b;
+    slots->planes = planes_16b;
 }

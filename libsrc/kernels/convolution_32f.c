@@ -1,4 +1,5 @@
 /* The copies that prepare the operands of convolutions, and what is added to their results. */
+#include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
@@ -84,7 +85,7 @@ static void join_32f(const struct sn_join_32f * j)
     const sn_32f * add = j->add;
     sn_32f * dst = j->dst;
     for (size_t i = 0; i < j->rows; ++i, add += j->columns, dst += j->columns) {
-        const bool prelu = j->activation == SimdConvolutionActivationPrelu;
+        const bool prelu = j->activation == SN_ACTIVATION_PRELU;
         const v32f ofRow = v_set_32f(prelu && j->byRow ? j->slope[(j->first + i) / j->period % j->slopes] : 0);
         for (size_t x = 0; x < j->columns; x += V32F_N) {
             const size_t n = sn_min(j->columns - x, V32F_N);
@@ -95,9 +96,9 @@ static void join_32f(const struct sn_join_32f * j)
     }
 }
 
-void ISA_FN(install_convolution_32f)(struct sn_table * table)
+SN_INSTALL(convolution_32f, convolution_32f)
 {
-    table->columns_32f = columns_32f;
-    table->lines_32f = lines_32f;
-    table->join_32f = join_32f;
+    slots->columns = columns_32f;
+    slots->lines = lines_32f;
+    slots->join = join_32f;
 }

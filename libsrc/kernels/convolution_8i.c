@@ -5,6 +5,7 @@
  * lanes of a vector, one for each of V32F_N pixels, and a square of such vectors is transposed; planes are made the way
  * back.
  */
+#include "contract/convolution_8i.h"
 #include "kernels/install.h"
 
 #include <string.h>
@@ -164,8 +165,8 @@ static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t 
         }
 }
 
-void ISA_FN(install_convolution_8i)(struct sn_table * table)
+SN_INSTALL(convolution_8i, convolution_8i)
 {
-    table->pixels_8i = pixels_8i;
-    table->planes_8u = planes_8u;
+    slots->pixels = pixels_8i;
+    slots->planes = planes_8u;
 }

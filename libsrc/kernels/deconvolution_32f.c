@@ -1,5 +1,6 @@
 /* What deconvolutions need beside the kernels of convolutions:
  * rows of the result from the phases that were computed apart. */
+#include "contract/deconvolution_32f.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 
@@ -33,4 +34,4 @@ static void interleave_32f(const struct sn_interleave_32f * job)
         interleave_by(job, 4);
 }
 
-void ISA_FN(install_deconvolution_32f)(struct sn_table * table) { table->interleave_32f = interleave_32f; }
+SN_INSTALL(deconvolution_32f, deconvolution_32f) { slots->interleave = interleave_32f; }

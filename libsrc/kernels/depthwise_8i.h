@@ -1,14 +1,5 @@
 /*
- * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template. The file that includes this has defined
- *
- *   JOINED                  how many numbers a 32-bit lane holds: 4 bytes, or 2 of 16 bits
- *   joined(line, k, x)      vector k of a block (see below) of four lines: x[0] of all, or x[0] of the first two and x[1]
- *   joined_dot(sum, x, w)   sum, and in each lane the products of the numbers of x with those of w
- *   place(c), RUN           where byte c of a block is in its vectors; RUN bytes that follow each other stay together
- *   joined_bytes(v)         the bytes of such vectors of integers, saturated, in their order
- *   load_two(p, q, n)       n bytes from p and n from q in one vector of bytes, n <= HALF
- *   store_two(p, q, v, n)   the other way
- *   place_two(second, c)    which byte of that is byte c of p, or of q
+ * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template; joined_8i.h has what multiplies.
  *
  * A block is a vector of bytes, V8U_N channels, whose sums are four vectors. Where there are fewer channels than half of
  * that, they are joined by those of other rows.
@@ -28,26 +19,18 @@
 
 #include <string.h>
 
-#include "core/convolution_8i.h"
+#include "contract/convolution_8i.h"
 #include "kernels/result_8i.h"
 
 enum { ROWS = 2, VECTORS = 4, LINES = ROWS + 2 };
 
-/* Joined vectors of a column, and weights of a vector of sums. */
-enum { GROUPS = 4 / JOINED, WEIGHTS = ROWS * 3 * GROUPS };
+/* Weights of a vector of sums. */
+enum { WEIGHTS = ROWS * 3 * GROUPS };
 
 /* Vectors that are summed up together, and the pixels of a piece. */
 enum { TOGETHER = V32F_N == 16 ? 2 : 1, PIECE = 32 };
 
 enum { BLOCK_WEIGHTS = VECTORS * WEIGHTS * V8U_N, HALF = V8U_N / 2 };
-
-SN_INLINE void joined(const v8u line[LINES], int k, v32i x[GROUPS]);
-SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w);
-SN_INLINE size_t place(size_t c);
-SN_INLINE v8u joined_bytes(const v32i v[VECTORS]);
-SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n);
-SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n);
-SN_INLINE size_t place_two(size_t second, size_t c);
 
 /* ---- weights: for each block [vector][row][column of the kernel][joined vector][lane][number] */
 

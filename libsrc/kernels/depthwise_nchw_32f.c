@@ -1,6 +1,7 @@
 /*
  * Depthwise convolution of NCHW planes: some vectors of neighbouring pixels of one channel, in some rows.
  */
+#include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
@@ -111,4 +112,4 @@ static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
         activate_pixels(d);
 }
 
-void ISA_FN(install_depthwise_nchw_32f)(struct sn_table * table) { table->depthwise_nchw_32f = depthwise_nchw_32f; }
+SN_INSTALL(depthwise_nchw_32f, convolution_32f) { slots->depthwise_nchw = depthwise_nchw_32f; }

@@ -1,5 +1,5 @@
 /*
- * Depthwise convolution of NHWC pixels: core/convolution.h says what is computed.
+ * Depthwise convolution of NHWC pixels: contract/convolution_32f.h says what is computed.
  *
  * A block is some rows of some neighbouring pixels: their sums stay in registers while the lines that they need pass by,
  * one vector of channels after the other. An input is loaded once for all sums of a row of taps, a weight once for all
@@ -9,6 +9,7 @@
  * In the first cache 3x3 runs at 0.87 of the peak, 5x5 at 0.95 (AVX-512). What limits stride 2 are the caches behind it: 4
  * inputs for 9 multiply-adds. A stream of 4 loads and a store alone takes from the third cache what 0.74 of the peak would.
  */
+#include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
@@ -136,10 +137,10 @@ SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, struct input
 }
 
 SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns,
-                           SimdConvolutionActivationType type)
+                           enum sn_activation type)
 {
     const v32f p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
-    const v32f slope = type == SimdConvolutionActivationPrelu ? v_load_32f(d->slope + c) : p0;
+    const v32f slope = type == SN_ACTIVATION_PRELU ? v_load_32f(d->slope + c) : p0;
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
 }
@@ -148,12 +149,12 @@ SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_
 SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns)
 {
     switch (d->activation) {
-    case SimdConvolutionActivationRelu: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationRelu); break;
-    case SimdConvolutionActivationPrelu: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationPrelu); break;
-    case SimdConvolutionActivationRestrictRange:
-        activate_as(sum, d, c, rows, columns, SimdConvolutionActivationRestrictRange);
+    case SN_ACTIVATION_RELU: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_RELU); break;
+    case SN_ACTIVATION_PRELU: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_PRELU); break;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+        activate_as(sum, d, c, rows, columns, SN_ACTIVATION_RESTRICT_RANGE);
         break;
-    case SimdConvolutionActivationHswish: activate_as(sum, d, c, rows, columns, SimdConvolutionActivationHswish); break;
+    case SN_ACTIVATION_HSWISH: activate_as(sum, d, c, rows, columns, SN_ACTIVATION_HSWISH); break;
     default: break;
     }
 }
@@ -219,7 +220,7 @@ static void elu_block(const struct sn_depthwise_nhwc_32f * d, sn_32f * dst, size
             sn_32f * pixel = dst + i * d->dstRow + j * d->dstPixel;
             for (size_t c = 0; c < d->channels; c += V32F_N) {
                 const size_t n = sn_min(d->channels - c, V32F_N);
-                const v32f v = activate_32f(v_load_tail_32f(pixel + c, n), SimdConvolutionActivationElu, p0, p0, p0);
+                const v32f v = activate_32f(v_load_tail_32f(pixel + c, n), SN_ACTIVATION_ELU, p0, p0, p0);
                 v_store_tail_32f(pixel + c, v, n);
             }
         }
@@ -327,7 +328,7 @@ static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct i
         const size_t last = inside ? sn_min((behind - 1 - reach) / d->strideX, d->dstW - i->columns) : x; /* of the run */
         end = x + ((last - x) / i->columns + 1) * i->columns;
         (inside ? i->inside : i->edge)(d, line, x, end, dst);
-        if (d->activation == SimdConvolutionActivationElu)
+        if (d->activation == SN_ACTIVATION_ELU)
             for (; x < end; x += i->columns)
                 elu_block(d, dst + x * d->dstPixel, i->rows, i->columns);
     }
@@ -342,4 +343,4 @@ static void depthwise_nhwc_32f(const struct sn_depthwise_nhwc_32f * d)
     }
 }
 
-void ISA_FN(install_depthwise_nhwc_32f)(struct sn_table * table) { table->depthwise_nhwc_32f = depthwise_nhwc_32f; }
+SN_INSTALL(depthwise_nhwc_32f, convolution_32f) { slots->depthwise_nhwc = depthwise_nhwc_32f; }

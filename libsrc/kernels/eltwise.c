@@ -8,6 +8,7 @@
  *
  * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
  */
+#include "contract/eltwise.h"
 #include "kernels/aligned.h"
 #include "kernels/install.h"
 
@@ -22,29 +23,29 @@ struct terms {
     size_t count;
 };
 
-SN_INLINE v32f next(v32f d, v32f x, v32f weight, SimdSynetEltwiseOperationType type)
+SN_INLINE v32f next(v32f d, v32f x, v32f weight, enum sn_eltwise type)
 {
     switch (type) {
-    case SimdSynetEltwiseOperationProduct: return v_mul_32f(d, x);
-    case SimdSynetEltwiseOperationSum: return v_fma_32f(x, weight, d);
-    case SimdSynetEltwiseOperationMax: return v_max_32f(d, x);
+    case SN_ELTWISE_PRODUCT: return v_mul_32f(d, x);
+    case SN_ELTWISE_SUM: return v_fma_32f(x, weight, d);
+    case SN_ELTWISE_MAX: return v_max_32f(d, x);
     default: return v_min_32f(d, x);
     }
 }
 
 /* A maximum of one array alone begins at -FLT_MAX. */
-SN_INLINE v32f first(v32f x, v32f weight, SimdSynetEltwiseOperationType type, int count)
+SN_INLINE v32f first(v32f x, v32f weight, enum sn_eltwise type, int count)
 {
-    if (type == SimdSynetEltwiseOperationSum)
+    if (type == SN_ELTWISE_SUM)
         return v_mul_32f(x, weight);
-    if (count > 1 || type == SimdSynetEltwiseOperationProduct)
+    if (count > 1 || type == SN_ELTWISE_PRODUCT)
         return x;
-    return next(v_set_32f(type == SimdSynetEltwiseOperationMax ? -FLT_MAX : FLT_MAX), x, weight, type);
+    return next(v_set_32f(type == SN_ELTWISE_MAX ? -FLT_MAX : FLT_MAX), x, weight, type);
 }
 
 /* `size` elements one vector at a time. */
 SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, size_t size, sn_32f * dst,
-                    SimdSynetEltwiseOperationType type, int count)
+                    enum sn_eltwise type, int count)
 {
     for (size_t j = from; j < from + size; j += V32F_N) {
         const size_t n = sn_min(from + size - j, V32F_N);
@@ -55,7 +56,7 @@ SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, si
 }
 
 /* dst[0 .. size) from the same elements of the arrays; `type` and `count` are constants. */
-SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type,
+SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type,
                        int count)
 {
     v32f weight[SOURCES];
@@ -75,7 +76,7 @@ SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool s
     rest(t, weight, j, size - j, dst, type, count);
 }
 
-SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type)
+SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type)
 {
     switch (t->count) {
     case 1: pass_by(t, size, dst, stream, type, 1); break;
@@ -85,14 +86,14 @@ SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool s
     }
 }
 
-static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream, SimdSynetEltwiseOperationType type)
+static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type)
 {
     stream = stream && can_align(dst, size);
     switch (type) {
-    case SimdSynetEltwiseOperationProduct: pass_of(t, size, dst, stream, type); break;
-    case SimdSynetEltwiseOperationSum: pass_of(t, size, dst, stream, type); break;
-    case SimdSynetEltwiseOperationMax: pass_of(t, size, dst, stream, type); break;
-    case SimdSynetEltwiseOperationMin: pass_of(t, size, dst, stream, type); break;
+    case SN_ELTWISE_PRODUCT: pass_of(t, size, dst, stream, type); break;
+    case SN_ELTWISE_SUM: pass_of(t, size, dst, stream, type); break;
+    case SN_ELTWISE_MAX: pass_of(t, size, dst, stream, type); break;
+    case SN_ELTWISE_MIN: pass_of(t, size, dst, stream, type); break;
     }
 }
 
@@ -108,7 +109,7 @@ static size_t take(struct terms * t, const sn_32f * const * src, const sn_32f * 
 }
 
 static void eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t offset, size_t size,
-                        SimdSynetEltwiseOperationType type, sn_32f * dst, bool stream)
+                        enum sn_eltwise type, sn_32f * dst, bool stream)
 {
     float block[BLOCK] SN_ALIGNED;
     const size_t step = count <= SOURCES ? size : BLOCK;
@@ -127,4 +128,4 @@ static void eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_
         v_fence();
 }
 
-void ISA_FN(install_eltwise)(struct sn_table * table) { table->eltwise_32f = eltwise_32f; }
+SN_INSTALL(eltwise, eltwise) { slots->run_32f = eltwise_32f; }

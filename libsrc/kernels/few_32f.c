@@ -9,6 +9,7 @@
  * last vector of a row reaches back over the one before instead of being cut; it writes the same values again. 16 x 224 x
  * 224 to 1 takes 0.38 of the time that the tile and its panels need, 3x3 a quarter.
  */
+#include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 #include "kernels/sums.h"
@@ -243,8 +244,8 @@ static void few_nchw_32f(const struct sn_few_nchw_32f * f)
     }
 }
 
-void ISA_FN(install_few_32f)(struct sn_table * table)
+SN_INSTALL(few_32f, convolution_32f)
 {
-    table->few_nhwc_32f = few_nhwc_32f;
-    table->few_nchw_32f = few_nchw_32f;
+    slots->few_nhwc = few_nhwc_32f;
+    slots->few_nchw = few_nchw_32f;
 }

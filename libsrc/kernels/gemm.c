@@ -1,5 +1,5 @@
 /*
- * What products of matrices need beside the GEMM tile (core/gemm.h).
+ * What products of matrices need beside the GEMM tile (contract/gemm.h).
  *
  * Panels for the tile, scaled on the way: the product needs no multiplication by alpha then. A row of B is read from end to
  * end, over all panels, since that is what prefetchers understand: panel by panel, 49 x 512 x 4608 took 1.2 times as long.
@@ -8,6 +8,7 @@
  * Few rows, which are not worth a copy of B: C takes DEPTH rows of B at a time, in pieces that stay in the first cache, so that
  * B is read in as many long runs. 1 x 1000 x 1280 takes a third of the time that the tile and its panels need.
  */
+#include "contract/gemm.h"
 #include "kernels/install.h"
 
 /* ---- panels */
@@ -169,9 +170,9 @@ static void few(const struct sn_gemm * g, size_t begin, size_t end)
     }
 }
 
-void ISA_FN(install_gemm)(struct sn_table * table)
+SN_INSTALL(gemm, gemm)
 {
-    table->gemm_panels_32f[0] = panels;
-    table->gemm_panels_32f[1] = panels_transposed;
-    table->gemm_few_32f = (struct sn_gemm_few_32f){few, ROWS};
+    slots->panels_32f[0] = panels;
+    slots->panels_32f[1] = panels_transposed;
+    slots->few_32f = (struct sn_gemm_few_32f){few, ROWS};
 }

@@ -1,15 +1,11 @@
 /*
- * The tile of core/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has
- * two bfloat16 numbers in each lane, of neighbouring k. The file that includes this has defined
- *
- *   tile_multiply(sum, a, step, length, b, rows, vectors)   adds `length` pairs of every row of A; see struct rows_of_a
- *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float that is one (kernels/gemm_16b_float.h)
- *   tile_store_16b(p, v, n) stores n numbers of v, rounded to bfloat16
+ * The tile of contract/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has
+ * two bfloat16 numbers in each lane, of neighbouring k. dot_16b.h multiplies them.
  */
 #ifndef SN_KERNELS_GEMM_16B_H
 #define SN_KERNELS_GEMM_16B_H
 
-#include "core/convolution_16b.h"
+#include "contract/convolution_16b.h"
 #include "kernels/activate.h"
 
 /* The largest instance: arrays have this size, an instance uses its part of it. */

@@ -1,7 +1,7 @@
 /*
- * The register tile of core/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
- * loads `vectors` vectors of B and one element of each row of A, which it broadcasts. isa/<isa>/gemm_32f.c instantiates the
- * shapes that suit its registers.
+ * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
+ * loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c
+ * instantiates the shapes that isa/<isa>/tiles_32f.h lists.
  *
  * The last `halves` of these vectors (none or one) are halves, where half the lanes take half the time: an instruction set
  * for which that is so defines TILE_HALVES and the words half_..._32f for the lower half of a v32f before it includes this.
@@ -20,7 +20,7 @@
 #ifndef SN_KERNELS_GEMM_32F_H
 #define SN_KERNELS_GEMM_32F_H
 
-#include "core/gemm.h"
+#include "contract/gemm.h"
 #include "kernels/activate.h"
 
 /* The largest instance: arrays have this size, an instance uses its part of it. */
@@ -37,7 +37,11 @@ struct tile_place {
 /* So many tiles of one height below each other. */
 typedef void (*tile_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, size_t row, size_t count);
 
-#ifndef TILE_HALVES
+/* The last panel of B is narrowed to a multiple of this. */
+#ifdef TILE_HALVES
+enum { TILE_GRANULE = V32F_N / 2 };
+#else
+enum { TILE_GRANULE = V32F_N };
 #define half_load_32f v_load_32f
 #define half_store_32f v_store_32f
 #define half_fma_32f(a, b, c) v_fma_32f(v_set_32f(*(a)), b, c)
@@ -116,16 +120,16 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a
 }
 
 SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
-                                int vectors, int halves, SimdConvolutionActivationType type)
+                                int vectors, int halves, enum sn_activation type)
 {
     const v32f p0 = v_set_32f(g->param[0]), p1 = v_set_32f(g->param[1]);
     SN_UNROLL for (int i = 0; i < rows; ++i)
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
             v32f slope = p0;
-            if (type == SimdConvolutionActivationPrelu && g->byRow)
+            if (type == SN_ACTIVATION_PRELU && g->byRow)
                 slope = v_set_32f(g->slope[row + (size_t)i]);
-            else if (type == SimdConvolutionActivationPrelu)
+            else if (type == SN_ACTIVATION_PRELU)
                 slope = tile_load(g->slope + AT(j), IS_HALF(j));
             sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
         }
@@ -135,12 +139,12 @@ SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct 
 SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
                              int vectors, int halves)
 {
-#define AS(type) tile_activate_as(sum, g, row, rows, vectors, halves, SimdConvolutionActivation##type)
+#define AS(type) tile_activate_as(sum, g, row, rows, vectors, halves, SN_ACTIVATION_##type)
     switch (g->activation) {
-    case SimdConvolutionActivationRelu: AS(Relu); break;
-    case SimdConvolutionActivationPrelu: AS(Prelu); break;
-    case SimdConvolutionActivationRestrictRange: AS(RestrictRange); break;
-    case SimdConvolutionActivationHswish: AS(Hswish); break;
+    case SN_ACTIVATION_RELU: AS(RELU); break;
+    case SN_ACTIVATION_PRELU: AS(PRELU); break;
+    case SN_ACTIVATION_RESTRICT_RANGE: AS(RESTRICT_RANGE); break;
+    case SN_ACTIVATION_HSWISH: AS(HSWISH); break;
     default: break;
     }
 #undef AS
@@ -174,10 +178,10 @@ enum { ROW_BY_ROW = V32F_N == 16 };
 
 SN_INLINE bool tile_finishes(const struct sn_gemm_32f * g)
 {
-    const SimdConvolutionActivationType type = g->activation;
+    const enum sn_activation type = g->activation;
     return ROW_BY_ROW && g->segments && g->length &&
-           (type == SimdConvolutionActivationIdentity || type == SimdConvolutionActivationRelu ||
-            type == SimdConvolutionActivationRestrictRange);
+           (type == SN_ACTIVATION_IDENTITY || type == SN_ACTIVATION_RELU ||
+            type == SN_ACTIVATION_RESTRICT_RANGE);
 }
 
 SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const sn_32f * a,
@@ -216,7 +220,7 @@ static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f 
         for (size_t j = 0; j < g->columns; j += V32F_N) {
             const size_t n = sn_min(g->columns - j, V32F_N);
             const v32f v = v_load_tail_32f(c + j, n);
-            v_store_tail_32f(c + j, activate_32f(v, SimdConvolutionActivationElu, p0, p0, p0), n);
+            v_store_tail_32f(c + j, activate_32f(v, SN_ACTIVATION_ELU, p0, p0, p0), n);
         }
 }
 
@@ -273,10 +277,10 @@ SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows,
         tile_finish(sum, g, at->a + g->segment[g->segments - 1] + g->length - 1, b, c, rows, vectors, halves);
         return;
     }
-    if (g->activation != SimdConvolutionActivationIdentity)
+    if (g->activation != SN_ACTIVATION_IDENTITY)
         tile_activate(sum, g, at->row, rows, vectors, halves);
     tile_store(sum, g, c, rows, vectors, halves);
-    if (g->activation == SimdConvolutionActivationElu)
+    if (g->activation == SN_ACTIVATION_ELU)
         tile_elu(g, c, (size_t)rows);
 }
 

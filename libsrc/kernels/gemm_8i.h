@@ -1,10 +1,7 @@
 /*
  * The register tile of struct sn_dot as a template: rows x (vectors * V32F_N) sums stay in registers while k runs.
- * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts. The file that includes this
- * has defined
- *
- *   tile_dot(sum, a, b)   sum, and in each lane the products of the group of a with the group of b
- *   tile_load(p)          4 bytes of A in every lane, as tile_dot wants them
+ * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts; what multiplies them is in
+ * dot_8i.h.
  *
  * Sums go through an array in the first cache to their results, but for bytes of bounded values where a register file of 32
  * has room for the sums and the constants of one vector after the other: storing and loading 24 sums takes 12 to 20 % of the
@@ -13,27 +10,16 @@
 #ifndef SN_KERNELS_GEMM_8I_H
 #define SN_KERNELS_GEMM_8I_H
 
-#include <string.h>
-
-#include "core/convolution_8i.h"
+#include "contract/convolution_8i.h"
 #include "kernels/result_8i.h"
+
+#include <dot_8i.h>
 
 /* The largest instance: arrays have this size, an instance uses its part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
 typedef void (*tile_bytes_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, bool plain);
-
-/* 4 bytes in every lane. */
-SN_INLINE v32i tile_broadcast(const uint8_t * p)
-{
-    int32_t x;
-    memcpy(&x, p, 4);
-    return v_set_32i(x);
-}
-
-SN_INLINE v32i tile_dot(v32i sum, v32i a, v32i b);
-SN_INLINE v32i tile_load(const uint8_t * p);
 
 /* One segment. One base pointer for three rows of A: see kernels/gemm_32f.h. */
 SN_INLINE const uint8_t * tile_multiply(v32i sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
@@ -117,7 +103,7 @@ SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * 
 }
 
 /* An instance of four vectors with results that are bounded bytes. */
-#define TILE_BYTES(rows)                                                                                                    \
+#define TILE_BYTES(rows, vectors)                                                                                           \
     static __attribute__((noinline, unused)) void tile_bytes_##rows(const struct sn_dot * g, const uint8_t * a,         \
                                                                     uint8_t * c, bool plain)                                \
     {                                                                                                                       \

@@ -14,6 +14,7 @@
  * tree (kernels/sums.h). 480 x 120 is 1.14 times as fast, 576 x 144 1.2 times, 1000 x 512 would be 0.93. Which way it is may
  * depend on a row alone, since threads share out the rows.
  */
+#include "contract/inner_product.h"
 #include "kernels/install.h"
 #include "kernels/sums.h"
 
@@ -128,4 +129,4 @@ static void inner_product_32f(const struct sn_inner_product_32f * p)
         rows_product(p, i, 1);
 }
 
-void ISA_FN(install_inner_product)(struct sn_table * table) { table->inner_product_32f = inner_product_32f; }
+SN_INSTALL(inner_product, inner_product) { slots->run_32f = inner_product_32f; }

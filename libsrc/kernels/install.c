@@ -1,9 +1,18 @@
-#include "kernels/install.h"
+/* The kernels of a level, put into the copy of its parent's table; compiled for each level with what the Makefile collected. */
+#include "contract/table.h"
+#include "kernels/vec.h"
+
+#define SN_INSTALL(file, family) void ISA_FN(install_##file)(struct sn_##family##_slots * slots);
+#include "installs.h"
+#undef SN_INSTALL
+
+/* The entry point that runtime/dispatch.c knows. */
+void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)
 {
     table->alignment = V8U_N;
-#define SN_INSTALL(name) ISA_FN(install_##name)(table);
-    SN_KERNELS(SN_INSTALL)
+#define SN_INSTALL(file, family) ISA_FN(install_##file)(&table->family);
+#include "installs.h"
 #undef SN_INSTALL
 }

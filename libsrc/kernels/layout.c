@@ -6,7 +6,8 @@
  * A filter is an image whose channels are the outputs and whose positions are k * I + i, but for Oiyx, where they are
  * i * K + k. With one input or one tap that is the same, else see kernels/layout_filter.h.
  */
-#include "core/format.h"
+#include "contract/format.h"
+#include "contract/layout.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 #include "kernels/layout_filter.h"
@@ -73,24 +74,24 @@ static void copy_plane(const sn_32f * src, size_t size, sn_32f * dst)
         v_store_tail_32f(dst + i, v_load_tail_32f(src + i, size - i), size - i);
 }
 
-static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
-                              sn_32f * dst, SimdTensorFormatType dstFormat, size_t begin, size_t end)
+static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,
+                              sn_32f * dst, enum sn_format dstFormat, size_t begin, size_t end)
 {
     if (spatial == 1) { /* then NCHW is NHWC */
-        srcFormat = srcFormat == SimdTensorFormatNchw ? SimdTensorFormatNhwc : srcFormat;
-        dstFormat = dstFormat == SimdTensorFormatNchw ? SimdTensorFormatNhwc : dstFormat;
+        srcFormat = srcFormat == SN_NCHW ? SN_NHWC : srcFormat;
+        dstFormat = dstFormat == SN_NCHW ? SN_NHWC : dstFormat;
     }
     const size_t lanes = sn_max(sn_format_lanes(srcFormat), sn_format_lanes(dstFormat)), size = end - begin;
     const bool to_blocks = sn_format_lanes(dstFormat) != 0;
-    if (lanes && (srcFormat == SimdTensorFormatNhwc || dstFormat == SimdTensorFormatNhwc))
+    if (lanes && (srcFormat == SN_NHWC || dstFormat == SN_NHWC))
         between_pixels(channels, spatial, src, dst, lanes, to_blocks, begin, end);
     else if (lanes)
         between_planes(channels, spatial, src, dst, lanes, to_blocks, begin, end);
     else if (channels == 1 || spatial == 1)
         copy_plane(src + begin, channels * size, dst + begin);
-    else if (srcFormat == SimdTensorFormatNchw && channels < V32F_N)
+    else if (srcFormat == SN_NCHW && channels < V32F_N)
         planes_to_lanes(src + begin, spatial, channels, size, dst + begin * channels, channels, channels);
-    else if (srcFormat == SimdTensorFormatNchw)
+    else if (srcFormat == SN_NCHW)
         transpose(src + begin, spatial, channels, size, dst + begin * channels, channels);
     else if (channels < V32F_N)
         lanes_to_planes(src + begin * channels, channels, size, dst + begin, spatial, channels, channels);
@@ -100,31 +101,31 @@ static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * sr
 
 /* ---- filters */
 
-static SimdTensorFormatType image_format(SimdTensorFormatType format)
+static enum sn_format image_format(enum sn_format format)
 {
     switch (format) {
-    case SimdTensorFormatOiyx: return SimdTensorFormatNchw;
-    case SimdTensorFormatYxio: return SimdTensorFormatNhwc;
-    case SimdTensorFormatOyxi4o: return SimdTensorFormatNchw4c;
-    case SimdTensorFormatOyxi8o: return SimdTensorFormatNchw8c;
-    default: return SimdTensorFormatNchw16c;
+    case SN_OIYX: return SN_NCHW;
+    case SN_YXIO: return SN_NHWC;
+    case SN_OYXI4O: return SN_NCHW4C;
+    case SN_OYXI8O: return SN_NCHW8C;
+    default: return SN_NCHW16C;
     }
 }
 
 static void convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src,
-                               SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat,
+                               enum sn_format srcFormat, sn_32f * dst, enum sn_format dstFormat,
                                size_t begin, size_t end)
 {
-    const bool from_oiyx = srcFormat == SimdTensorFormatOiyx, to_oiyx = dstFormat == SimdTensorFormatOiyx;
+    const bool from_oiyx = srcFormat == SN_OIYX, to_oiyx = dstFormat == SN_OIYX;
     if (input == 1)
         convert_image_32f(output, kernel, src, image_format(srcFormat), dst, image_format(dstFormat), 0, kernel);
     else if (kernel == 1 || (!from_oiyx && !to_oiyx))
         for (size_t k = 0; k < kernel; ++k)
             convert_image_32f(output, input * kernel, src, image_format(srcFormat), dst, image_format(dstFormat),
                               k * input + begin, k * input + end);
-    else if (dstFormat == SimdTensorFormatYxio)
+    else if (dstFormat == SN_YXIO)
         oiyx_to_yxio(output, input, kernel, src, dst, begin, end);
-    else if (srcFormat == SimdTensorFormatYxio)
+    else if (srcFormat == SN_YXIO)
         yxio_to_oiyx(output, input, kernel, src, dst, begin, end);
     else if (from_oiyx)
         oiyx_to_blocks(output, input, kernel, src, dst, sn_filter_lanes(dstFormat), begin, end);
@@ -132,8 +133,8 @@ static void convert_filter_32f(size_t output, size_t input, size_t kernel, const
         blocks_to_oiyx(output, input, kernel, src, dst, sn_filter_lanes(srcFormat), begin, end);
 }
 
-void ISA_FN(install_layout)(struct sn_table * table)
+SN_INSTALL(layout, layout)
 {
-    table->convert_image_32f = convert_image_32f;
-    table->convert_filter_32f = convert_filter_32f;
+    slots->image_32f = convert_image_32f;
+    slots->filter_32f = convert_filter_32f;
 }

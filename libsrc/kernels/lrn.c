@@ -13,10 +13,11 @@
  * Powers that are multiples of 1/4 up to 1 come from square roots; the one most used, -3/4, from 1 / sqrt, times its
  * square root.
  */
-#include "core/memory.h"
+#include "contract/lrn.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 #include "kernels/vec_math.h"
+#include "runtime/memory.h"
 
 #include <string.h>
 
@@ -299,7 +300,7 @@ static void narrow_planes(const struct sn_lrn * p, sn_32f * work)
 static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * work)
 {
     const size_t pixel = begin * p->channels, number = end - begin;
-    if (p->channels > 1 && (p->spatial == 1 || p->format == SimdTensorFormatNhwc)) {
+    if (p->channels > 1 && (p->spatial == 1 || p->format == SN_NHWC)) {
         if (p->channels < V32F_N)
             narrow_pixels(p->src + pixel, p->channels, p->half, number, p->k, p->dst + pixel, work);
         else
@@ -312,4 +313,4 @@ static void lrn_32f(const struct sn_lrn * p, size_t begin, size_t end, sn_32f * 
     }
 }
 
-void ISA_FN(install_lrn)(struct sn_table * table) { table->lrn_32f = lrn_32f; }
+SN_INSTALL(lrn, lrn) { slots->run_32f = lrn_32f; }

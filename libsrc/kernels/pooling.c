@@ -1,7 +1,7 @@
 /*
  * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
  *
- * A tensor is planes of rows of pixels of `inner` elements (see core/table.h). A window's maximum is taken in two steps,
+ * A tensor is planes of rows of pixels of `inner` elements (see contract/table.h). A window's maximum is taken in two steps,
  * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs;
  * pooling_kind.h, which is included once per element type, has them. Two rows of outputs go together: the rows of the image
  * that both windows cover are read once.
@@ -12,6 +12,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "contract/pooling.h"
 #include "kernels/install.h"
 
 __extension__ typedef __int128 wide;
@@ -289,10 +290,10 @@ SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
 #define HAS_DIVISOR 0
 #include "kernels/pooling_kind.h"
 
-void ISA_FN(install_pooling)(struct sn_table * table)
+SN_INSTALL(pooling, pooling)
 {
-    table->pooling_max_32f = pooling_max_32f;
-    table->pooling_max_16b = pooling_max_16b;
-    table->pooling_max_8u = pooling_max_8u;
-    table->pooling_average_32f = pooling_average_32f;
+    slots->max_32f = pooling_max_32f;
+    slots->max_16b = pooling_max_16b;
+    slots->max_8u = pooling_max_8u;
+    slots->average_32f = pooling_average_32f;
 }

@@ -1,25 +1,25 @@
 /*
- * From the sums of a quantised convolution to its results: struct sn_result_8i of core/convolution_8i.h on vectors.
+ * From the sums of a quantised convolution to its results: struct sn_result_8i of contract/convolution_8i.h on vectors.
  * Products and additions are rounded by themselves, so that all instruction sets give the same bits.
  */
 #ifndef SN_KERNELS_RESULT_8I_H
 #define SN_KERNELS_RESULT_8I_H
 
-#include "core/convolution_8i.h"
+#include "contract/convolution_8i.h"
 #include "kernels/activate.h"
 
 /* The value of sums of channels `at` on. `type` is a constant, or is looked at for each vector. */
-SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type)
+SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at)), v_load_32f(r->bias + at));
-    if (type == SimdConvolutionActivationIdentity)
+    if (type == SN_ACTIVATION_IDENTITY)
         return v;
-    const v32f p0 = v_set_32f(r->param[0]), slope = type == SimdConvolutionActivationPrelu ? v_load_32f(r->slope + at) : p0;
+    const v32f p0 = v_set_32f(r->param[0]), slope = type == SN_ACTIVATION_PRELU ? v_load_32f(r->slope + at) : p0;
     return activate_32f(v, type, slope, p0, v_set_32f(r->param[1]));
 }
 
 /* Its byte as an integer; limited in this order, so that a NaN becomes 0. */
-SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, SimdConvolutionActivationType type)
+SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f t = v_mul_32f(result_value(sum, r, at, type), v_load_32f(r->scale + at));
     t = v_add_32f(t, v_set_32f(r->zero));
@@ -28,7 +28,7 @@ SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at
 
 /* Up to a vector of bytes of one row: n sums of channels `at` on. */
 SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst,
-                            SimdConvolutionActivationType type)
+                            enum sn_activation type)
 {
     v32i x[4];
     SN_UNROLL for (size_t i = 0; i < 4; ++i)
@@ -108,7 +108,7 @@ static inline struct sn_result_8i result_from(const struct sn_result_8i * all, s
 /* Whether results are bytes made by few steps. */
 SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
 {
-    return r->bytes && r->bounded && r->activation == SimdConvolutionActivationIdentity;
+    return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY;
 }
 
 /* Whether those of n channels, V8U_N or V32F_N, need even fewer: no zero is added, and no limits but those of a byte. */

@@ -10,7 +10,8 @@
  * Results go through the caches however large they are: the next layer reads them, and stores past the caches, which want
  * whole lines, cost more than they spare (1920x1080: 0.8 ms so, 1.7 by pieces that are copied past them).
  */
-#include "core/format.h"
+#include "contract/format.h"
+#include "contract/set_input.h"
 #include "kernels/install.h"
 
 /* What follows from the formats, for all rows. */
@@ -27,11 +28,11 @@ struct plan {
 
 static void make_plan(const struct sn_set_input * p, struct plan * plan)
 {
-    const bool reversed = p->srcFormat == SimdPixelFormatRgb24;
+    const bool reversed = p->srcFormat == SN_PIXEL_RGB24;
     const size_t bytes = sn_pixel_bytes(p->srcFormat);
     static const float weight[3] = {1868, 9617, 4899};
     *plan = (struct plan){.bytes = bytes, .channels = p->channels};
-    plan->nhwc = p->dstFormat == SimdTensorFormatNhwc && p->channels > 1;
+    plan->nhwc = p->dstFormat == SN_NHWC && p->channels > 1;
     plan->step = sn_min(V32F_N / 3, V32F_N / bytes);
     for (size_t k = 0; k < 3; ++k) {
         const size_t c = p->channels == 1 ? 0 : k;
@@ -169,4 +170,4 @@ static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t en
     }
 }
 
-void ISA_FN(install_set_input)(struct sn_table * table) { table->set_input_32f = set_input_32f; }
+SN_INSTALL(set_input, set_input) { slots->run_32f = set_input_32f; }

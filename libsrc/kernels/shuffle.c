@@ -9,6 +9,7 @@
  * NCHW: planes are copied, by whole vectors as well. Of planes smaller than half a vector, look-ups bring the even ones of a
  * vector together, and the odd ones.
  */
+#include "contract/shuffle.h"
 #include "kernels/concat.h"
 #include "kernels/install.h"
 
@@ -148,8 +149,8 @@ static void shuffle_nchw_32f(const struct sn_shuffle * p, size_t begin, size_t e
         part_planes(p->src1 + 2 * (middle - half) * S, S, end - middle, p->dst0 + middle * S, p->dst1 + middle * S);
 }
 
-void ISA_FN(install_shuffle)(struct sn_table * table)
+SN_INSTALL(shuffle, shuffle)
 {
-    table->shuffle_nchw_32f = shuffle_nchw_32f;
-    table->shuffle_nhwc_32f = shuffle_nhwc_32f;
+    slots->nchw_32f = shuffle_nchw_32f;
+    slots->nhwc_32f = shuffle_nhwc_32f;
 }

@@ -14,6 +14,7 @@
  * Which of these ways a line takes depends on count and inner alone, never on the other lines, so neither do its bits. An
  * infinite maximum and a NaN make the line NaN: the formula does it, for v_max_32f lets at most the NaN itself get lost.
  */
+#include "contract/softmax.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 #include "kernels/vec_math.h"
@@ -341,4 +342,4 @@ static void softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t i
             columns(src + o * count * inner, count, inner, inner, dst + o * count * inner);
 }
 
-void ISA_FN(install_softmax)(struct sn_table * table) { table->softmax_32f = softmax_32f; }
+SN_INSTALL(softmax, softmax) { slots->run_32f = softmax_32f; }

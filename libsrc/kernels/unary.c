@@ -1,4 +1,5 @@
 /* Unary operations. Tanh is the activation with a slope of 1. */
+#include "contract/pointwise.h"
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
 
@@ -55,13 +56,13 @@ POINTWISE(inverse_root, 0, 4)
 POINTWISE(root, 0, 4)
 POINTWISE(zero, 0, 4)
 
-void ISA_FN(install_unary)(struct sn_table * table)
+SN_INSTALL(unary, pointwise)
 {
-    table->pointwise_32f[SN_ABS] = magnitude_32f;
-    table->pointwise_32f[SN_EXP] = exponential_32f;
-    table->pointwise_32f[SN_LOG] = logarithm_32f;
-    table->pointwise_32f[SN_NEG] = negative_32f;
-    table->pointwise_32f[SN_RSQRT] = inverse_root_32f;
-    table->pointwise_32f[SN_SQRT] = root_32f;
-    table->pointwise_32f[SN_ZERO] = zero_32f;
+    slots->run_32f[SN_ABS] = magnitude_32f;
+    slots->run_32f[SN_EXP] = exponential_32f;
+    slots->run_32f[SN_LOG] = logarithm_32f;
+    slots->run_32f[SN_NEG] = negative_32f;
+    slots->run_32f[SN_RSQRT] = inverse_root_32f;
+    slots->run_32f[SN_SQRT] = root_32f;
+    slots->run_32f[SN_ZERO] = zero_32f;
 }

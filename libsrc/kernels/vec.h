@@ -2,7 +2,7 @@
  * The vector vocabulary: the only words a kernel may use.
  *
  * A kernel under libsrc/kernels/ is written once with these operations and compiled once per instruction set with
- * SN_ISA_<isa> and SN_ISA defined by the Makefile. This file says what each operation means; the implementations are
+ * SN_ISA, the name of the level, and SN_VOCABULARY, that of its vocabulary, defined by the Makefile. This file says what each operation means; the implementations are
  * libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c holds every one of them to the meaning written here.
  *
  * Types. V32F_N, V16I_N and V8U_N are compile-time constants; V16I_N = 2 * V32F_N and V8U_N = 4 * V32F_N.
@@ -18,13 +18,14 @@
  *   v_load_32f(p)  v_load_tail_32f(p, n)  v_store_32f(p, v)  v_store_tail_32f(p, v, n)     and the same for 32i 16i 8u
  *   v_stream_32f(p, v)      store past the caches             v_fence()   orders streamed stores before later ones
  *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in their order
- *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of core/numeric.h, to the bit
+ *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of runtime/numeric.h, to the bit
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in their order
  *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in their order
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *
  * Constants.
  *   v_zero_32f()  v_set_32f(x)  v_set_32i(x)  v_set_16i(x)  v_set_8u(x)                    x in every lane
+ *   v_broadcast_32i(p)                                        4 bytes of memory in every lane
  *
  * 32f arithmetic, lane by lane, IEEE, rounded once.
  *   v_add_32f(a, b)  v_sub_32f(a, b)  v_mul_32f(a, b)  v_div_32f(a, b)
@@ -88,19 +89,23 @@
 #ifndef SN_KERNELS_VEC_H
 #define SN_KERNELS_VEC_H
 
-#include "core/common.h"
+#include <string.h>
 
-#if defined(SN_ISA_sse41)
-#include "isa/sse41/vec_sse41.h"
-#elif defined(SN_ISA_avx2)
-#include "isa/avx2/vec_avx2.h"
-#elif defined(SN_ISA_avx512)
-#include "isa/avx512/vec_avx512.h"
-#elif defined(SN_ISA_neon)
-#include "isa/neon/vec_neon.h"
-#else
-#error "kernels are compiled by the Makefile, once per instruction set, with SN_ISA_<isa> defined"
+#include "runtime/common.h"
+
+#if !defined(SN_ISA)
+#error "kernels are compiled by the Makefile, once per instruction set, with SN_ISA and SN_VOCABULARY defined"
 #endif
+
+/* vec_avx2.h and so on: the folder of the instruction set is in the compiler's path. */
+#include SN_STRING(SN_JOIN2(vec_, SN_VOCABULARY).h)
+
+SN_INLINE v32i v_broadcast_32i(const void * p)
+{
+    int32_t x;
+    memcpy(&x, p, sizeof(x));
+    return v_set_32i(x);
+}
 
 /* Names a kernel with linkage: ISA_FN(relu_32f) is sn_relu_32f_avx2 when compiled for AVX2. */
 #define ISA_FN(name) SN_JOIN3(sn_, name, SN_JOIN2(_, SN_ISA))

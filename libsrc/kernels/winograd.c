@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "core/winograd.h"
+#include "contract/winograd.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
@@ -28,7 +28,7 @@ struct tile {
     size_t top, rows, left, columns;
     const sn_32f * bias; /* of an output that is finished here */
     const sn_32f * add;  /* what is added to it, lies as dst */
-    SimdConvolutionActivationType activation;
+    enum sn_activation activation;
     const sn_32f * param;
 };
 
@@ -171,7 +171,7 @@ SN_INLINE void strided_lines(const struct tile * t, size_t lanes, int m, bool ca
     }
 }
 
-/* Inputs of stride 2, see core/winograd.h. */
+/* Inputs of stride 2, see contract/winograd.h. */
 SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
 {
     (void)r, (void)row;
@@ -196,7 +196,7 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
 }
 
 /*
- * The output of stride 2, see core/winograd.h. Sums of both kinds that want a transform along x are first; then those of odd
+ * The output of stride 2, see contract/winograd.h. Sums of both kinds that want a transform along x are first; then those of odd
  * columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
  */
 SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
@@ -581,7 +581,7 @@ SN_INLINE void filter_lanes(const sn_32f * src, size_t step, sn_32f * dst, size_
     }
 }
 
-/* The same for stride 2, see core/winograd.h. */
+/* The same for stride 2, see contract/winograd.h. */
 SN_INLINE void strided_filter_lanes(const sn_32f * src, size_t step, sn_32f * dst, size_t plane, size_t lanes, int m)
 {
     v32f g[3][3], w[3][WINOGRAD_SIDE], u[WINOGRAD_SIDE];
@@ -668,9 +668,9 @@ static void winograd_output_32f(const struct sn_winograd_output_32f * job)
         output_planes(job);
 }
 
-void ISA_FN(install_winograd)(struct sn_table * table)
+SN_INSTALL(winograd, winograd)
 {
-    table->winograd_filter_32f = winograd_filter_32f;
-    table->winograd_input_32f = winograd_input_32f;
-    table->winograd_output_32f = winograd_output_32f;
+    slots->filter_32f = winograd_filter_32f;
+    slots->input_32f = winograd_input_32f;
+    slots->output_32f = winograd_output_32f;
 }

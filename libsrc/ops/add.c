@@ -1,14 +1,14 @@
 #include "ops/add.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct add_8i {
     struct sn_add_8i add;
     size_t channels, spatial;
     size_t number, step; /* pixels of all images (NHWC) or channels of all images (NCHW); those of a unit */
-    SimdTensorFormatType format;
+    enum sn_format format;
     sn_add_8i_fn kernel;
 };
 
@@ -41,11 +41,11 @@ static void add_8i_nchw(const void * argument, void * work, size_t begin, size_t
     }
 }
 
-void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format)
+void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, enum sn_format format)
 {
-    const bool nhwc = format == SimdTensorFormatNhwc;
+    const bool nhwc = format == SN_NHWC;
     const size_t number = batch * (nhwc ? spatial : channels), step = sn_items_per_piece(nhwc ? channels : spatial);
-    const struct add_8i job = {*add, channels, spatial, number, step, format, sn_table()->add_8i};
+    const struct add_8i job = {*add, channels, spatial, number, step, format, sn_table()->add.run_8i};
     sn_parallel_for(&(struct sn_parallel){.run = nhwc ? add_8i_nhwc : add_8i_nchw, .job = &job,
         .units = sn_ceil_div(number, step), .cost = sn_cost_of_bytes(8.0 * (double)(batch * channels * spatial))});
 }
@@ -69,7 +69,7 @@ void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstT
                 uint8_t * dst, size_t size)
 {
     const struct add_16b job = {a, b, dst, aType ? 2 : 4, bType ? 2 : 4, dstType ? 2 : 4, size,
-                                table->add_16b[aType][bType][dstType]};
+                                table->add.run_16b[aType][bType][dstType]};
     sn_parallel_for(&(struct sn_parallel){.run = add_16b_range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
         .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
 }

@@ -2,9 +2,9 @@
 #ifndef SN_OPS_ADD_H
 #define SN_OPS_ADD_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
-void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format);
+void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, enum sn_format format);
 
 /* true in place of a type is bfloat16, false float. */
 void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstType, const uint8_t * a, const uint8_t * b,

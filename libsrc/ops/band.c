@@ -1,6 +1,6 @@
 #include "ops/band.h"
 
-void sn_band_plan(struct sn_band * band, const SimdConvolutionParameters * p, bool wanted, bool planes)
+void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes)
 {
     const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);
     const bool padded = p->padY || p->padX || columns > p->srcW ||
@@ -11,14 +11,14 @@ void sn_band_plan(struct sn_band * band, const SimdConvolutionParameters * p, bo
     band->columns = band->copied ? sn_used(p->dstW, band->strideX, p->kernelX, p->dilationX) : p->srcW;
 }
 
-void sn_band_limit(struct sn_band * band, const SimdConvolutionParameters * p, size_t rows)
+void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows)
 {
     rows = sn_max(sn_min(rows, p->dstH), 1);
     band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows)); /* bands of about equal height */
     band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
 }
 
-void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget)
+void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget)
 {
     const size_t one = sn_used(1, 1, p->kernelY, p->dilationY); /* lines of one output row */
     const size_t lines = budget / sn_max(band->line, 1);
@@ -28,7 +28,7 @@ void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, si
 /* One line of the band from line y of the image (which may lie outside). */
 static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
 {
-    const SimdConvolutionParameters * p = b->p;
+    const struct sn_convolution_parameters * p = b->p;
     const struct sn_band * band = b->band;
     const size_t pixel = band->pixel * b->unit;
     if (y >= p->srcH) { /* above the image, as the difference wraps, or below */
@@ -48,7 +48,7 @@ static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
 
 void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_t * to)
 {
-    const SimdConvolutionParameters * p = b->p;
+    const struct sn_convolution_parameters * p = b->p;
     const struct sn_band * band = b->band;
     const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
     const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY);

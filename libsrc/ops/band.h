@@ -5,8 +5,8 @@
 #ifndef SN_OPS_BAND_H
 #define SN_OPS_BAND_H
 
-#include "core/common.h"
-#include "simdnet.h"
+#include "contract/convolution.h"
+#include "runtime/common.h"
 
 struct sn_band {
     bool copied;
@@ -27,18 +27,18 @@ static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_
 
 /* Of a band of pixels: sets copied, columns and the strides. It is copied when `wanted`, or for padding; lines of planes are
  * not read by a stride, so that with `planes` no columns are left out. */
-void sn_band_plan(struct sn_band * band, const SimdConvolutionParameters * p, bool wanted, bool planes);
+void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);
 
 /* Chooses band->rows so that lines of about `budget` suffice, and lines with it. band->line and strideY are set. */
-void sn_band_rows(struct sn_band * band, const SimdConvolutionParameters * p, size_t budget);
+void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget);
 
 /* The same for at most so many rows. */
-void sn_band_limit(struct sn_band * band, const SimdConvolutionParameters * p, size_t rows);
+void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows);
 
 /* How a band of pixels is copied: both functions get `job` first, and an address that counts bytes. */
 struct sn_band_copy {
     const struct sn_band * band;
-    const SimdConvolutionParameters * p;
+    const struct sn_convolution_parameters * p;
     size_t unit; /* bytes of what band->pixel and band->line count */
     const void * job;
     void (*fill)(const void * job, uint8_t * to, size_t bytes); /* padding */

@@ -5,15 +5,15 @@
  */
 #include "ops/channelwise.h"
 
-#include "core/dispatch.h"
-#include "core/format.h"
-#include "core/threads.h"
+#include "contract/format.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const sn_32f * src, size_t channels, sn_32f * dst)
 {
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
-    const bool nhwc = l->format == SimdTensorFormatNhwc;
+    const bool nhwc = l->format == SN_NHWC;
     struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, false};
     const bool one = nhwc || l->spatial == 1; /* row */
     const size_t all = sn_align(channels, lanes);
@@ -91,7 +91,7 @@ static void one_range(const void * argument, void * work, size_t begin, size_t e
 
 static void one(const struct sn_table * table, const struct sn_channelwise * l)
 {
-    struct one job = {.rows = rows_of(l, l->src, l->channels, l->dst), .kernel = table->channelwise_rows[l->op]};
+    struct one job = {.rows = rows_of(l, l->src, l->channels, l->dst), .kernel = table->channelwise.rows[l->op]};
     const size_t all = job.rows.rows * job.rows.size, arrays = l->src1 ? 3 : 2;
     if (all <= SN_PIECE) {
         job.kernel(&job.rows);
@@ -141,8 +141,8 @@ static void planes(const struct sn_table * table, const struct sn_channelwise * 
     const size_t arrays = job->half || job->copy ? 3 : 2;
     job->rows.stream = sn_beyond_cache(arrays * job->rows.rows * job->rows.size * sizeof(float));
     job->cut = cut_of(&job->rows);
-    job->kernel = table->channelwise_rows[l->op];
-    job->concat = table->concat_32f;
+    job->kernel = table->channelwise.rows[l->op];
+    job->concat = table->channelwise.concat;
     sn_parallel_for(&(struct sn_parallel){.run = planes_range, .job = job, .units = job->cut.units,
         .cost = sn_cost_of_bytes((double)(arrays * job->rows.rows * job->rows.size * sizeof(float)))});
 }
@@ -196,7 +196,7 @@ static void join(const struct sn_table * table, const struct sn_channelwise * l,
     job->pixels = l->spatial;
     job->dst = l->dst;
     job->step = sn_items_per_piece(job->half[0].period + job->half[1].period);
-    job->kernel = table->channelwise_joined[l->op == SN_FUSED_9];
+    job->kernel = table->channelwise.joined[l->op == SN_FUSED_9];
     const double values = (double)job->pixels * (double)(job->half[0].period + job->half[1].period);
     sn_parallel_for(&(struct sn_parallel){.run = join_range, .job = job, .units = sn_ceil_div(job->pixels, job->step),
         .cost = sn_cost_of_bytes(8 * values)});
@@ -222,9 +222,9 @@ static void fused_9_pixels(const struct sn_table * table, const struct sn_channe
 void sn_channelwise(const struct sn_channelwise * layer)
 {
     const struct sn_table * table = sn_table();
-    const bool nhwc = layer->format == SimdTensorFormatNhwc;
-    if (table->channelwise_rows[layer->op] == NULL)
-        table->channelwise(layer);
+    const bool nhwc = layer->format == SN_NHWC;
+    if (table->channelwise.rows[layer->op] == NULL)
+        table->channelwise.layer(layer);
     else if (layer->op == SN_FUSED_4)
         (nhwc ? fused_4_pixels : fused_4_planes)(table, layer);
     else if (layer->op == SN_FUSED_9)

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_CHANNELWISE_H
 #define SN_OPS_CHANNELWISE_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 void sn_channelwise(const struct sn_channelwise * layer);
 

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "core/keep.h"
-#include "core/memory.h"
-#include "core/numeric.h"
 #include "ops/convolution_32f.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
+#include "runtime/numeric.h"
 
 /* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
 
@@ -26,7 +26,7 @@ static void base_forward(const struct sn_convolution_dot * c, const uint8_t * sr
     (void)work;
     const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_16b(&c->p, c->weight, c->start, params, src + b * c->srcBytes, dst + b * c->dstBytes);
+        c->table->convolution_16b.plain(&c->p, c->weight, c->start, params, src + b * c->srcBytes, dst + b * c->dstBytes);
 }
 
 const struct sn_convolution_dot_way sn_convolution_16b_base = {"base", false, base_plan, base_pack, base_forward};
@@ -35,7 +35,7 @@ const struct sn_convolution_dot_way sn_convolution_16b_base = {"base", false, ba
 
 struct sn_result_16b sn_result_16b_of(const struct sn_convolution_dot * c, size_t first)
 {
-    return (struct sn_result_16b){.narrow = c->p.dstT == SimdTensorData16b, .activation = sn_dot_activation(c),
+    return (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_dot_activation(c),
         .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
 }
 
@@ -47,12 +47,12 @@ static void result(const struct sn_convolution_dot * c, size_t first, union sn_d
 bool sn_convolution_16b_plan(struct sn_convolution_dot * c)
 {
     static const struct sn_convolution_dot_family family = {sizeof(uint16_t), sizeof(uint16_t), true, result};
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const bool depthwise = p->group == p->srcC && p->group == p->dstC;
     c->family = &family;
-    c->tile = &c->table->gemm_16b;
-    c->pixels = c->table->pixels_16b;
-    c->planes = c->table->planes_16b;
+    c->tile = &c->table->convolution_16b.tile;
+    c->pixels = c->table->convolution_16b.pixels;
+    c->planes = c->table->convolution_16b.planes;
     c->way = !c->tile->run ? &sn_convolution_16b_base
              : depthwise   ? &sn_convolution_16b_depthwise
                            : &sn_convolution_dot_tiled;

@@ -3,10 +3,10 @@
  * products of pairs would be good for. The band has bfloat16 numbers as floats, and so have the weights; results that are
  * to be rounded are floats in the workspace first.
  */
-#include "core/memory.h"
-#include "core/numeric.h"
 #include "ops/convolution_16b.h"
 #include "ops/convolution_32f.h"
+#include "runtime/memory.h"
+#include "runtime/numeric.h"
 
 /* Lines from one output row to the next, where rows share lines; else each row has its own. */
 static size_t line_step(const struct sn_convolution_dot * c)
@@ -17,7 +17,7 @@ static size_t line_step(const struct sn_convolution_dot * c)
 /* The workspace behind the band: results on their way to planes, floats to be rounded, pointers to lines. */
 static bool plan(struct sn_convolution_dot * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     size_t results, floats, lines;
     c->segments = 0;
     c->channels = sn_align(p->dstC, c->table->alignment / sizeof(float));
@@ -25,7 +25,7 @@ static bool plan(struct sn_convolution_dot * c)
     c->inputs = 1;
     if (!sn_product(&c->weightBytes, p->kernelY, p->kernelX, c->channels, sizeof(float)) ||
         !sn_dot_band_plan(c, sizeof(float), SN_READS_COPY, p->dstC * c->dstElement) ||
-        !sn_product(&floats, p->dstT == SimdTensorData16b, c->band.rows, p->dstW, p->dstC, sizeof(float)) ||
+        !sn_product(&floats, p->dstT == SN_DATA_16B, c->band.rows, p->dstW, p->dstC, sizeof(float)) ||
         !sn_product(&lines, (c->band.rows - 1) * line_step(c) + p->kernelY, sizeof(sn_32f *)))
         return false;
     results = sn_align(c->workBytes - c->bandBytes, SN_ALIGN);
@@ -37,7 +37,7 @@ static bool plan(struct sn_convolution_dot * c)
 /* For each vector of channels all taps, as struct sn_depthwise_nhwc_32f wants them. */
 static void pack(const struct sn_convolution_dot * c, const void * weight)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t lanes = c->table->alignment / sizeof(float), taps = p->kernelY * p->kernelX;
     sn_32f * packed = c->weight;
     for (size_t o = 0; o < p->dstC; ++o)
@@ -48,7 +48,7 @@ static void pack(const struct sn_convolution_dot * c, const void * weight)
 
 static void find_lines(const struct sn_convolution_dot * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             line[y * line_step(c) + ky] =
@@ -59,7 +59,7 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
                     uint8_t * dst)
 {
     const size_t row = s->line, rows = s->lines;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_result_16b r = sn_result_16b_of(c, 0);
     const sn_32f ** line = (const sn_32f **)(void *)(work + c->roundBytes);
     size_t step;
@@ -71,7 +71,7 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
         .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->start, .slope = r.slope,
         .activation = r.activation, .param = {r.param[0], r.param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
         .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
-    c->table->depthwise_nhwc_32f(&d);
+    c->table->convolution_32f.depthwise_nhwc(&d);
     if (r.narrow)
         c->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
             .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});

@@ -2,31 +2,31 @@
 
 #include <string.h>
 
-#include "core/keep.h"
-#include "core/memory.h"
 #include "ops/pieces.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
 
-size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels)
+size_t sn_activation_params(enum sn_activation activation, size_t channels)
 {
     switch (activation) {
-    case SimdConvolutionActivationIdentity:
-    case SimdConvolutionActivationRelu: return 0;
-    case SimdConvolutionActivationLeakyRelu:
-    case SimdConvolutionActivationElu: return 1;
-    case SimdConvolutionActivationRestrictRange:
-    case SimdConvolutionActivationHswish: return 2;
-    case SimdConvolutionActivationPrelu: return channels;
+    case SN_ACTIVATION_IDENTITY:
+    case SN_ACTIVATION_RELU: return 0;
+    case SN_ACTIVATION_LEAKY_RELU:
+    case SN_ACTIVATION_ELU: return 1;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+    case SN_ACTIVATION_HSWISH: return 2;
+    case SN_ACTIVATION_PRELU: return channels;
     }
     return 0;
 }
 
 /* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
 
-bool sn_base_takes(const struct sn_convolution_32f * c) { return !c->table->gemm_32f.run; }
+bool sn_base_takes(const struct sn_convolution_32f * c) { return !c->table->gemm.tile_32f.run; }
 
 bool sn_base_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     c->channels = p->dstC;
     return sn_product(&c->weightSize, p->dstC, p->srcC / p->group, p->kernelY, p->kernelX);
 }
@@ -48,7 +48,7 @@ static void base_forward_add(const struct sn_convolution_32f * c, const sn_32f *
     (void)work;
     const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, add ? add + b * c->dstSize : NULL,
+        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, add ? add + b * c->dstSize : NULL,
                                   dst + b * c->dstSize);
 }
 
@@ -77,9 +77,9 @@ static const struct sn_convolution_32f_way * const ways[] = {
  */
 static void join_batch(struct sn_convolution_32f * c)
 {
-    SimdConvolutionParameters * p = &c->p;
+    struct sn_convolution_parameters * p = &c->p;
     size_t lines;
-    if (p->srcF != SimdTensorFormatNhwc || p->kernelY != 1 || p->strideY != 1 || p->padY || p->srcH != p->dstH ||
+    if (p->srcF != SN_NHWC || p->kernelY != 1 || p->strideY != 1 || p->padY || p->srcH != p->dstH ||
         !sn_product(&lines, c->batch, p->srcH))
         return;
     p->srcH = p->dstH = lines;
@@ -88,7 +88,7 @@ static void join_batch(struct sn_convolution_32f * c)
 
 enum sn_error_kind sn_convolution_32f_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     size_t all, weights;
     if (!c->way)
         join_batch(c);
@@ -109,7 +109,7 @@ enum sn_error_kind sn_convolution_32f_plan(struct sn_convolution_32f * c)
 
 static bool has_slope(const struct sn_convolution_32f * c)
 {
-    return c->p.activation == SimdConvolutionActivationPrelu || c->p.activation == SimdConvolutionActivationLeakyRelu;
+    return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
 }
 
 /* The block that holds everything begins with the offsets, aligned as the floats behind them want it. */
@@ -146,7 +146,7 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const sn_32f * weight
     if (bias)
         c->way->spread(c, bias, (sn_32f *)c->bias);
     sn_32f * slope = (sn_32f *)c->slope;
-    if (c->p.activation == SimdConvolutionActivationPrelu)
+    if (c->p.activation == SN_ACTIVATION_PRELU)
         c->way->spread(c, params, slope);
     else if (slope)
         for (size_t i = 0; i < c->channels; ++i)
@@ -159,7 +159,7 @@ bool sn_convolution_32f_set(struct sn_convolution_32f * c, const sn_32f * weight
 
 double sn_convolution_32f_cost(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     if (sn_threads() == 1)
         return 0; /* nobody asks, and small layers would notice */
     const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);

@@ -7,9 +7,9 @@
 #ifndef SN_OPS_CONVOLUTION_32F_H
 #define SN_OPS_CONVOLUTION_32F_H
 
-#include "core/error.h"
-#include "core/table.h"
+#include "contract/table.h"
 #include "ops/band.h"
+#include "runtime/error.h"
 
 struct sn_convolution_32f;
 
@@ -67,7 +67,7 @@ struct sn_phases {
 };
 
 struct sn_convolution_32f {
-    SimdConvolutionParameters p;
+    struct sn_convolution_parameters p;
     size_t batch;
     const struct sn_table * table;
     const struct sn_convolution_32f_way * way; /* NULL until the plan has chosen */
@@ -111,9 +111,9 @@ struct sn_convolution_32f {
 };
 
 /* The activation as the tile knows it: LeakyRelu is a Prelu. */
-static inline SimdConvolutionActivationType sn_tile_activation(const struct sn_convolution_32f * c)
+static inline enum sn_activation sn_tile_activation(const struct sn_convolution_32f * c)
 {
-    return c->slope ? SimdConvolutionActivationPrelu : c->p.activation;
+    return c->slope ? SN_ACTIVATION_PRELU : c->p.activation;
 }
 
 /* The floats of a vector. */
@@ -135,7 +135,7 @@ void sn_depthwise_nhwc_pack(const struct sn_table * table, size_t taps, size_t c
                             sn_32f * packed);
 
 /* The number of floats in the `params` of an activation. */
-size_t sn_activation_params(SimdConvolutionActivationType activation, size_t channels);
+size_t sn_activation_params(enum sn_activation activation, size_t channels);
 
 /* Some output rows of a direct NHWC convolution: where their input lies (a stride is in the steps), and where they go. */
 struct sn_nhwc_rows {

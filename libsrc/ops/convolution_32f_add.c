@@ -2,9 +2,9 @@
  * Convolution with an addition before the activation. For ways that do not have it in their sums, the depthwise ones and
  * those of few outputs, a pass over the result adds and activates; such layers hardly ever end a residual block.
  */
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/pieces.h"
+#include "runtime/threads.h"
 
 struct job {
     struct sn_join_32f all;
@@ -21,14 +21,14 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     some.dst += begin * some.columns;
     some.first = begin;
     some.rows = end - begin;
-    job->table->join_32f(&some);
+    job->table->convolution_32f.join(&some);
 }
 
 /* Rows are lines of planes, or pixels, which have a slope for each channel, or lines of pixels. */
 static void join(const struct sn_convolution_32f * c, const sn_32f * add, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const bool byRow = p->srcF == SimdTensorFormatNchw, pixels = !byRow && p->activation == SimdConvolutionActivationPrelu;
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool byRow = p->srcF == SN_NCHW, pixels = !byRow && p->activation == SN_ACTIVATION_PRELU;
     const size_t columns = byRow ? p->dstW : pixels ? p->dstC : p->dstW * p->dstC, all = c->batch * c->dstSize;
     const struct job job = {{.add = add, .dst = dst, .rows = all / columns, .columns = columns, .slope = c->slope,
         .byRow = !pixels, .period = byRow ? p->dstH : SIZE_MAX, .slopes = byRow ? p->dstC : 1,
@@ -45,7 +45,7 @@ void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const s
         return;
     }
     struct sn_convolution_32f linear = *c;
-    linear.p.activation = SimdConvolutionActivationIdentity;
+    linear.p.activation = SN_ACTIVATION_IDENTITY;
     linear.slope = NULL;
     c->way->forward(&linear, src, work, dst);
     join(c, add, dst);

@@ -4,11 +4,11 @@
  * has: rows of pixels that are cut into tiles of any height, where lanes of pixels are wasted at the end of a small image,
  * and weights that pass by as one stream.
  */
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 /* The result of a panel is to stay near until it is converted: so many pixels, unless a row has more. */
 enum { PIXELS = 512 };
@@ -22,37 +22,37 @@ enum { PIXELS = 512 };
  */
 static double direct_cost(const struct sn_convolution_32f * c, double depth, double lanes)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const double width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstH * p->dstW), outputs = (double)p->dstC;
+    const struct sn_convolution_parameters * p = &c->p;
+    const double width = (double)sn_gemm_width(&c->table->gemm.tile_32f, p->dstH * p->dstW), outputs = (double)p->dstC;
     return width / lanes * depth * (p->kernelY * p->kernelX > 1 ? 1.17 * outputs + 10 : 1.03 * outputs + 4);
 }
 
 static double converted_cost(const struct sn_convolution_32f * c, double depth, double lanes)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double in = (double)(p->srcH * p->srcW) * (double)p->srcC / lanes, pixels = (double)(p->dstH * p->dstW);
-    const double out = pixels * (double)p->dstC / lanes, width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstC);
+    const double out = pixels * (double)p->dstC / lanes, width = (double)sn_gemm_width(&c->table->gemm.tile_32f, p->dstC);
     return 1.035 * pixels * depth * width / lanes + 9 * (in + out);
 }
 
 static bool takes(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    if (p->srcF != SimdTensorFormatNchw || p->group != 1 || !c->srcSize || !c->dstSize)
+    const struct sn_convolution_parameters * p = &c->p;
+    if (p->srcF != SN_NCHW || p->group != 1 || !c->srcSize || !c->dstSize)
         return false;
     const double depth = (double)(p->kernelY * p->kernelX) * (double)p->srcC, lanes = (double)sn_lanes(c);
     return converted_cost(c, depth, lanes) < direct_cost(c, depth, lanes);
 }
 
 /* Lines of the image for `rows` output rows. */
-static size_t lines_of(const SimdConvolutionParameters * p, size_t rows)
+static size_t lines_of(const struct sn_convolution_parameters * p, size_t rows)
 {
     return sn_min(sn_used(rows, p->strideY, p->kernelY, p->dilationY), p->srcH);
 }
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     if (!sn_convolution_32f_nhwc.plan(c))
         return false;
@@ -60,7 +60,7 @@ static bool plan(struct sn_convolution_32f * c)
     size_t image, result;
     if (!sn_product(&c->workSize, band->copied, band->lines, band->line) ||
         !sn_product(&image, lines_of(p, band->rows), p->srcW, p->srcC) ||
-        !sn_product(&result, band->rows, p->dstW, c->table->gemm_32f.columns))
+        !sn_product(&result, band->rows, p->dstW, c->table->gemm.tile_32f.columns))
         return false;
     c->converted = sn_align(image, SN_ALIGN / sizeof(float));
     return sn_product(&c->workSize, c->workSize + c->converted + result, 1);
@@ -82,15 +82,15 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
                          const sn_32f * add, sn_32f * dst)
 {
     const size_t row = s->line, rows = s->lines;
-    const SimdConvolutionParameters * p = &c->p;
-    const size_t step = c->table->gemm_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t step = c->table->gemm.tile_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
     sn_32f * lines = work, * result = lines + c->converted, * band = result + c->band.rows * p->dstW * step;
     /* The first line that is needed, and the one behind the last. */
     const size_t at = row * p->strideY, used = sn_used(rows, p->strideY, p->kernelY, p->dilationY);
     const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
     const size_t end = sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin);
     const sn_32f * image = lines - begin * p->srcW * p->srcC;
-    c->table->convert_image_32f(p->srcC, srcPixels, src, SimdTensorFormatNchw, (sn_32f *)image, SimdTensorFormatNhwc,
+    c->table->layout.image_32f(p->srcC, srcPixels, src, SN_NCHW, (sn_32f *)image, SN_NHWC,
                                 begin * p->srcW, end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!c->edges)
@@ -100,16 +100,16 @@ static void compute_band(const struct sn_convolution_32f * c, const struct sn_sh
         r.dstLine = p->dstW * r.dstPixel;
         if (add) {
             r.add = result;
-            c->table->convert_image_32f(r.outputs, dstPixels, add + r.first * dstPixels, SimdTensorFormatNchw,
-                                        result - row * r.dstLine, SimdTensorFormatNhwc, row * p->dstW,
+            c->table->layout.image_32f(r.outputs, dstPixels, add + r.first * dstPixels, SN_NCHW,
+                                        result - row * r.dstLine, SN_NHWC, row * p->dstW,
                                         (row + rows) * p->dstW);
         }
         if (c->edges)
             sn_nhwc_band(c, image, row, band, r);
         else
             sn_nhwc_compute(c, &r);
-        c->table->convert_image_32f(r.outputs, dstPixels, result - row * r.dstLine, SimdTensorFormatNhwc,
-                                    dst + r.first * dstPixels, SimdTensorFormatNchw, row * p->dstW, (row + rows) * p->dstW);
+        c->table->layout.image_32f(r.outputs, dstPixels, result - row * r.dstLine, SN_NHWC,
+                                    dst + r.first * dstPixels, SN_NCHW, row * p->dstW, (row + rows) * p->dstW);
     }
 }
 
@@ -136,8 +136,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
                         sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
         .columns = p->dstC, .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
         .least = sn_ceil_div(2 * tile->rows, p->dstW)})};

@@ -7,15 +7,15 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
-static bool depthwise(const struct sn_convolution_32f * c, SimdTensorFormatType format)
+static bool depthwise(const struct sn_convolution_32f * c, enum sn_format format)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     return p->group == p->srcC && p->group == p->dstC && p->srcF == format;
 }
 
@@ -32,7 +32,7 @@ static void spread(const struct sn_convolution_32f * c, const sn_32f * values, s
 
 /* ---- NHWC */
 
-static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNhwc); }
+static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c, SN_NHWC); }
 
 /*
  * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and
@@ -44,7 +44,7 @@ enum { SLICE = 64 };
 
 static bool sliced(const struct sn_convolution_32f * c)
 {
-    return c->p.srcF == SimdTensorFormatNhwc && c->p.srcC % 512 == 0 && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+    return c->p.srcF == SN_NHWC && c->p.srcC % 512 == 0 && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
 /* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
@@ -61,7 +61,7 @@ static bool nhwc_rows(struct sn_convolution_32f * c, size_t rows)
 
 static bool nhwc_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     c->depth = p->kernelY * p->kernelX;
     c->channels = sn_align(p->dstC, sn_lanes(c));
     c->band.strideY = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* else no lines are shared */
@@ -88,7 +88,7 @@ static void nhwc_pack(const struct sn_convolution_32f * c, const sn_32f * weight
 static void find_lines(const struct sn_convolution_32f * c, const sn_32f * src, size_t row,
                        const struct sn_depthwise_nhwc_32f * d, const sn_32f ** line)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t y = 0; y < d->rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
             const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* huge for those above */
@@ -99,7 +99,7 @@ static void find_lines(const struct sn_convolution_32f * c, const sn_32f * src, 
 /* What the kernel is told for channels first .. first + count - 1; pixels of both sides have `pixel` floats. */
 static struct sn_depthwise_nhwc_32f nhwc_job(const struct sn_convolution_32f * c, size_t first, size_t count, size_t pixel)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     return (struct sn_depthwise_nhwc_32f){.lineStep = c->band.strideY, .srcW = p->srcW, .srcPixel = pixel,
         .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
         .channels = count, .weight = c->weight + first * c->depth, .bias = c->bias + first,
@@ -123,7 +123,7 @@ static struct sn_shares nhwc_shares(const struct sn_convolution_32f * c)
  */
 static size_t nhwc_part(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     return p->srcC % 512 == 0 && p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2 ? 128 : p->dstC;
 }
 
@@ -131,7 +131,7 @@ static void nhwc_run(const void * argument, void * work, size_t begin, size_t en
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_shares shares = nhwc_shares(c);
     struct sn_depthwise_nhwc_32f d = nhwc_job(c, 0, p->dstC, p->dstC);
     struct sn_share s;
@@ -148,7 +148,7 @@ static void nhwc_run(const void * argument, void * work, size_t begin, size_t en
             some.rows = d.rows;
             some.offset = first;
             some.dst = job->dst + s.image * c->dstSize + row * d.dstRow + first;
-            c->table->depthwise_nhwc_32f(&some);
+            c->table->convolution_32f.depthwise_nhwc(&some);
         }
     }
 }
@@ -174,7 +174,7 @@ const struct sn_convolution_32f_way sn_convolution_32f_depthwise_nhwc = {
  */
 static double direct_cost(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double vectors = (double)sn_ceil_div(p->dstW, sn_lanes(c)), vector = (double)sn_lanes(c) / 16;
     const double row = 1.1 * vector * vectors * (double)(p->kernelY * p->kernelX);
     const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
@@ -184,7 +184,7 @@ static double direct_cost(const struct sn_convolution_32f * c)
 
 static double converted_cost(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double inputs = (double)(p->srcH * p->srcW), outputs = (double)(p->dstH * p->dstW);
     const double pixels = 1.15 * outputs * (double)(p->kernelY * p->kernelX) + 7 * (inputs + outputs);
     return (double)sn_ceil_div(p->dstC, sn_lanes(c)) * ((double)sn_lanes(c) / 16 * pixels + 600);
@@ -192,7 +192,7 @@ static double converted_cost(const struct sn_convolution_32f * c)
 
 static bool converted_takes(const struct sn_convolution_32f * c)
 {
-    return depthwise(c, SimdTensorFormatNchw) && c->srcSize && c->dstSize && converted_cost(c) < direct_cost(c);
+    return depthwise(c, SN_NCHW) && c->srcSize && c->dstSize && converted_cost(c) < direct_cost(c);
 }
 
 /*
@@ -202,7 +202,7 @@ static bool converted_takes(const struct sn_convolution_32f * c)
  */
 static bool converted_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t lanes = sn_lanes(c), pixels = p->srcH * p->srcW + p->dstH * p->dstW;
     const bool small = 2 * lanes * pixels * sizeof(float) <= sn_cpu()->cacheL2 / 16;
     c->band.pixel = sliced(c) ? SLICE : small ? 2 * lanes : lanes;
@@ -230,7 +230,7 @@ static void converted_pack(const struct sn_convolution_32f * c, const sn_32f * w
 static void converted_band(const struct sn_convolution_32f * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src,
                            size_t row, sn_32f * work, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const sn_32f ** line = (const sn_32f **)(void *)work;
     sn_32f * lines = work + sn_align(c->band.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
     sn_32f * result = lines + c->converted;
@@ -242,18 +242,18 @@ static void converted_band(const struct sn_convolution_32f * c, struct sn_depthw
     if (sliced(c)) {
         const struct sn_lines_32f pixels = {.src = src + begin * p->srcW * p->srcC, .srcStep = p->srcC, .stride = 1,
             .dst = lines, .dstStep = d.srcPixel, .lines = (end - begin) * p->srcW, .inside = d.channels, .size = d.channels};
-        c->table->lines_32f(&pixels);
+        c->table->convolution_32f.lines(&pixels);
     } else {
-        c->table->convert_image_32f(d.channels, p->srcH * p->srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
+        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, src, SN_NCHW, image, SN_NHWC,
                                     begin * p->srcW, end * p->srcW);
     }
     find_lines(c, image, row, &d, line);
     d.line = line;
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
-    c->table->depthwise_nhwc_32f(&d);
+    c->table->convolution_32f.depthwise_nhwc(&d);
     if (!sliced(c))
-        c->table->convert_image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SimdTensorFormatNhwc, dst,
-                                SimdTensorFormatNchw, row * p->dstW, (row + d.rows) * p->dstW);
+        c->table->layout.image_32f(d.channels, p->dstH * p->dstW, result - row * d.dstRow, SN_NHWC, dst,
+                                SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);
 }
 
 /* Units of work are `pixel` channels of all images. */
@@ -261,7 +261,7 @@ static void converted_run(const void * argument, void * work, size_t begin, size
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t vectors = sn_ceil_div(p->dstC, c->band.pixel);
     for (size_t i = begin; i < end; ++i) {
         const size_t first = i % vectors * c->band.pixel, count = sn_min(c->band.pixel, p->dstC - first);
@@ -288,7 +288,7 @@ static void converted_forward(const struct sn_convolution_32f * c, const sn_32f 
 
 static bool sliced_takes(const struct sn_convolution_32f * c)
 {
-    return depthwise(c, SimdTensorFormatNhwc) && c->srcSize && c->dstSize && sliced(c);
+    return depthwise(c, SN_NHWC) && c->srcSize && c->dstSize && sliced(c);
 }
 
 const struct sn_convolution_32f_way sn_convolution_32f_depthwise_sliced = {
@@ -299,11 +299,11 @@ const struct sn_convolution_32f_way sn_convolution_32f_depthwise_converted = {
 
 /* ---- NCHW */
 
-static bool nchw_takes(const struct sn_convolution_32f * c) { return depthwise(c, SimdTensorFormatNchw); }
+static bool nchw_takes(const struct sn_convolution_32f * c) { return depthwise(c, SN_NCHW); }
 
 static bool nchw_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     c->depth = p->kernelY * p->kernelX;
     c->segments = p->kernelX;
     c->channels = p->dstC;
@@ -320,7 +320,7 @@ static void nchw_pack(const struct sn_convolution_32f * c, const sn_32f * weight
 static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, const sn_32f * src, sn_32f * work,
                          sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = c->band.strideY * c->band.line,
         .tapStep = p->dilationY * c->band.line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .weight = c->weight + channel * c->depth, .bias = c->bias[channel],
@@ -330,7 +330,7 @@ static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, co
         d.rows = sn_min(c->band.rows, p->dstH - row);
         d.dst = dst + row * p->dstW;
         sn_split_copy(c, src, row, d.rows, work);
-        c->table->depthwise_nchw_32f(&d);
+        c->table->convolution_32f.depthwise_nchw(&d);
     }
 }
 
@@ -338,7 +338,7 @@ static void nchw_channel(const struct sn_convolution_32f * c, size_t channel, co
 static void nchw_run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const SimdConvolutionParameters * p = &job->c->p;
+    const struct sn_convolution_parameters * p = &job->c->p;
     for (size_t i = begin; i < end; ++i)
         nchw_channel(job->c, i % p->dstC, job->src + i * p->srcH * p->srcW, work, job->dst + i * p->dstH * p->dstW);
 }

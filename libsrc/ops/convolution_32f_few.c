@@ -1,11 +1,11 @@
 /*
  * Convolutions with few outputs in a group, where the tile would leave most columns empty: bands and units of work are those
- * of the direct ways, which hand over to the kernels of core/convolution.h.
+ * of the direct ways, which hand over to the kernels of contract/convolution_32f.h.
  */
 #include <string.h>
 
-#include "core/memory.h"
 #include "ops/convolution_32f.h"
+#include "runtime/memory.h"
 
 static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
 
@@ -15,12 +15,12 @@ static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / 
  */
 static bool is_for_winograd(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     return p->dstC >= 3 && p->srcC >= 4 * sn_lanes(c) && p->dstH % 4 == 0 && p->dstW % 4 == 0 &&
            sn_convolution_32f_winograd_4.takes(c);
 }
 
-static bool is_few(const struct sn_convolution_32f * c, SimdTensorFormatType format)
+static bool is_few(const struct sn_convolution_32f * c, enum sn_format format)
 {
     return c->p.srcF == format && c->srcSize && c->dstSize && outputs(c) <= SN_FEW && !is_for_winograd(c);
 }
@@ -36,10 +36,10 @@ static size_t padded(const struct sn_convolution_32f * c) { return outputs(c) ==
  */
 static bool nhwc_takes(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    if (!is_few(c, SimdTensorFormatNhwc) || p->group != 1)
+    const struct sn_convolution_parameters * p = &c->p;
+    if (!is_few(c, SN_NHWC) || p->group != 1)
         return false;
-    const size_t lanes = sn_lanes(c), tile = sn_gemm_width(&c->table->gemm_32f, p->dstC);
+    const size_t lanes = sn_lanes(c), tile = sn_gemm_width(&c->table->gemm.tile_32f, p->dstC);
     const size_t vectors = p->dilationX == 1 ? p->kernelY * sn_ceil_div(p->kernelX * p->srcC, lanes)
                                              : p->kernelY * p->kernelX * sn_ceil_div(p->srcC, lanes);
     return padded(c) * (vectors + 3) * lanes < p->kernelY * p->kernelX * p->srcC * tile;
@@ -78,7 +78,7 @@ void sn_few_nhwc(const struct sn_convolution_32f * c, const struct sn_nhwc_rows 
         gemm.width *= r->rows;
         gemm.height = 1;
     }
-    c->table->few_nhwc_32f(&gemm);
+    c->table->convolution_32f.few_nhwc(&gemm);
 }
 
 static void nhwc_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
@@ -91,7 +91,7 @@ const struct sn_convolution_32f_way sn_convolution_32f_few_nhwc = {
 
 /* ---- NCHW */
 
-static bool nchw_takes(const struct sn_convolution_32f * c) { return is_few(c, SimdTensorFormatNchw); }
+static bool nchw_takes(const struct sn_convolution_32f * c) { return is_few(c, SN_NCHW); }
 
 static bool nchw_plan(struct sn_convolution_32f * c)
 {
@@ -121,7 +121,7 @@ void sn_few_nchw(const struct sn_convolution_32f * c, size_t g, const sn_32f * s
         f.columns *= rows;
         f.rows = 1;
     }
-    c->table->few_nchw_32f(&f);
+    c->table->convolution_32f.few_nchw(&f);
 }
 
 static void nchw_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)

@@ -13,11 +13,11 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 /* Pixels of a panel, at most: the room for its pieces. */
 enum { COLUMNS = 64 };
@@ -29,7 +29,7 @@ static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / 
 
 bool sn_split_plan(struct sn_convolution_32f * c, size_t planes)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     const size_t reach = (p->kernelX - 1) * p->dilationX, lanes = sn_lanes(c);
     band->copied = true;
@@ -46,7 +46,7 @@ bool sn_split_plan(struct sn_convolution_32f * c, size_t planes)
 
 size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky, size_t kx)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t x = kx * p->dilationX;
     return plane * c->band.plane + ky * p->dilationY * c->band.line + x % p->strideX * c->band.run + x / p->strideX;
 }
@@ -58,19 +58,19 @@ size_t sn_split_tap(const struct sn_convolution_32f * c, size_t plane, size_t ky
 static void copy_phase(const struct sn_convolution_32f * c, const sn_32f * src, size_t step, size_t lines, size_t phase,
                        sn_32f * to)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t run = c->band.run, stride = p->strideX;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
     const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW); /* the first column of the image that is copied */
     const struct sn_lines_32f job = {.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
         .dst = to + phase * run, .dstStep = c->band.line, .lines = lines, .before = before,
         .inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before), .size = run};
-    c->table->lines_32f(&job);
+    c->table->convolution_32f.lines(&job);
 }
 
 void sn_split_copy(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t rows, sn_32f * to)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &c->band;
     const size_t step = band->strideY == p->strideY ? 1 : p->strideY; /* in the image, for one line of the band */
     const size_t lines = sn_used(rows, band->strideY, p->kernelY, p->dilationY), at = row * p->strideY;
@@ -87,12 +87,12 @@ void sn_split_copy(const struct sn_convolution_32f * c, const sn_32f * src, size
 
 /* ---- plan and weights */
 
-static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
+static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SN_NCHW; }
 
 /* The band that is the image itself. */
 static void plan_in_place(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     c->band = (struct sn_band){.rows = p->dstH, .lines = p->srcH, .strideY = p->strideY, .strideX = 1, .phases = 1,
         .run = p->srcW, .line = p->srcW, .plane = p->srcH * p->srcW};
     c->workSize = 0;
@@ -101,17 +101,17 @@ static void plan_in_place(struct sn_convolution_32f * c)
 /* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
 static size_t pitch(const struct sn_convolution_32f * c)
 {
-    return c->block * c->table->gemm_32f.columns + SN_ALIGN / sizeof(float);
+    return c->block * c->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
 }
 
 static size_t panels_size(const struct sn_convolution_32f * c)
 {
-    return c->stripe / c->table->gemm_32f.columns * pitch(c);
+    return c->stripe / c->table->gemm.tile_32f.columns * pitch(c);
 }
 
 bool sn_nchw_plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const bool in_place = p->strideX == 1 && !p->padY && !p->padX &&
                           sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) <= p->srcH &&
                           sn_used(p->dstW, 1, p->kernelX, p->dilationX) <= p->srcW;
@@ -128,7 +128,7 @@ bool sn_nchw_plan(struct sn_convolution_32f * c)
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (!sn_nchw_plan(c))
         return false;
     const size_t room = sn_cpu()->cacheL2 * 3 / 8 / sizeof(float), panels = room / sn_max(c->depth, 1) / tile->columns;
@@ -141,7 +141,7 @@ static bool plan(struct sn_convolution_32f * c)
 
 static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t i = 0; i < inputs(c); ++i)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             for (size_t kx = 0; kx < p->kernelX; ++kx)
@@ -190,12 +190,12 @@ struct stripe {
 /* Gathers the panels, for `depth` steps of the sum from k on. */
 static void gather(const struct sn_convolution_32f * c, const struct stripe * s, size_t k, size_t depth)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (c->p.kernelY * c->p.kernelX == 1 && is_dense(c)) { /* B is a matrix */
         const struct sn_gemm_panels_32f job = {.b = s->src + k * c->band.plane + s->first, .step = c->band.plane,
             .depth = depth, .columns = s->pixels, .alpha = 1, .panel = s->panels, .wide = tile->columns,
             .narrow = sn_gemm_width(tile, s->pixels % tile->columns), .pitch = pitch(c)};
-        c->table->gemm_panels_32f[0](&job);
+        c->table->gemm.panels_32f[0](&job);
         return;
     }
     struct sn_piece pieces[COLUMNS];
@@ -205,7 +205,7 @@ static void gather(const struct sn_convolution_32f * c, const struct stripe * s,
         const size_t pixels = sn_min(tile->columns, s->pixels - n);
         job.pieces = cut(c, s->first + n, pixels, pieces);
         job.width = sn_gemm_width(tile, pixels);
-        c->table->columns_32f(&job);
+        c->table->convolution_32f.columns(&job);
     }
 }
 
@@ -214,13 +214,13 @@ static void multiply(const struct sn_convolution_32f * c, const struct stripe * 
                      size_t depth)
 {
     static const size_t start = 0;
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t row = s->g * outputs(c) + first;
     struct sn_gemm_32f gemm = {.a = c->weight + row * c->step + k, .height = 1, .width = rows, .aStepX = c->step,
         .segment = &start, .segments = 1, .length = depth, .b = s->panels, .c = s->dst + first * p->dstH * p->dstW,
         .cStepX = p->dstH * p->dstW, .bias = k == 0 ? c->bias + row : NULL, .slope = c->slope ? c->slope + row : NULL,
-        .byRow = true, .activation = k + depth == c->depth ? sn_tile_activation(c) : SimdConvolutionActivationIdentity,
+        .byRow = true, .activation = k + depth == c->depth ? sn_tile_activation(c) : SN_ACTIVATION_IDENTITY,
         .param = {c->param[0], c->param[1]}, .ahead = c->weight + (row + rows) * c->step + k};
     for (size_t n = 0; n < s->pixels; n += tile->columns) {
         gemm.columns = sn_min(tile->columns, s->pixels - n);
@@ -235,7 +235,7 @@ static void multiply(const struct sn_convolution_32f * c, const struct stripe * 
 /* All output channels of the group. */
 static void compute_stripe(const struct sn_convolution_32f * c, const struct stripe * s)
 {
-    const size_t tiles = sn_max(sn_ceil_div(outputs(c), c->table->gemm_32f.rows), 1); /* of about equal height */
+    const size_t tiles = sn_max(sn_ceil_div(outputs(c), c->table->gemm.tile_32f.rows), 1); /* of about equal height */
     size_t k = 0;
     do { /* once also for a sum of nothing */
         const size_t depth = sn_min(c->block, c->depth - k);
@@ -261,7 +261,7 @@ struct job {
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
                          size_t rows, const sn_32f * add, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t all = rows * p->dstW;
     struct stripe s = {.src = src + row * p->strideY * p->srcW, .panels = work, .g = g};
     if (c->band.copied) {
@@ -287,7 +287,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
@@ -300,9 +300,9 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
                         sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
-        .least = sn_ceil_div(2 * c->table->gemm_32f.columns, p->dstW)})};
+        .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, p->dstW)})};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * p->group * job.shares.each,
         .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
         .workBytes = c->workSize * sizeof(float)});

@@ -11,13 +11,13 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
-static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNhwc; }
+static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SN_NHWC; }
 
 static size_t inputs(const struct sn_convolution_32f * c) { return c->p.srcC / c->p.group; }
 static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
@@ -35,7 +35,7 @@ struct edges {
     size_t top, bottom, left, right;
 };
 
-static struct edges edges_of(const SimdConvolutionParameters * p)
+static struct edges edges_of(const struct sn_convolution_parameters * p)
 {
     const size_t reachY = (p->kernelY - 1) * p->dilationY, reachX = (p->kernelX - 1) * p->dilationX;
     struct edges e = {.top = edge_before(p->padY, p->strideY, p->dstH), .left = edge_before(p->padX, p->strideX, p->dstW)};
@@ -50,7 +50,7 @@ static struct edges edges_of(const SimdConvolutionParameters * p)
  */
 static bool only_edges(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &c->band;
     if (c->few || !band->copied || band->pixel != p->srcC ||
         band->strideY != p->strideY || band->strideX != p->strideX)
@@ -66,7 +66,7 @@ static bool only_edges(const struct sn_convolution_32f * c)
 
 static bool plan_band(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     const bool clash = !c->few && p->srcC && p->srcC * p->strideX % 1024 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
     sn_band_plan(band, p, clash, false);
@@ -79,7 +79,7 @@ static bool plan_band(struct sn_convolution_32f * c)
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     if (!plan_band(c))
         return false;
@@ -88,7 +88,7 @@ static bool plan(struct sn_convolution_32f * c)
     c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
     c->length = joined ? p->kernelX * p->srcC : inputs(c);
     c->depth = p->kernelY * p->kernelX * inputs(c);
-    return sn_product(&c->channels, p->group, sn_gemm_width(&c->table->gemm_32f, outputs(c))) &&
+    return sn_product(&c->channels, p->group, sn_gemm_width(&c->table->gemm.tile_32f, outputs(c))) &&
            sn_product(&c->weightSize, c->depth, c->channels) &&
            sn_product(&c->workSize, band->copied, band->lines, band->line);
 }
@@ -114,7 +114,7 @@ static void pack_oiyx(const struct sn_convolution_32f * c, const sn_32f * weight
 
 void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t s = 0; s < c->segments; ++s) {
         const size_t tap = s * c->length / inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
         segment[s] = y * p->dilationY * c->band.line + x * p->dilationX * c->band.pixel + s * c->length % inputs(c);
@@ -123,13 +123,13 @@ void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment)
 
 static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     sn_nhwc_segments(c, segment);
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
-            if (p->srcF == SimdTensorFormatNhwc)
+            if (p->srcF == SN_NHWC)
                 pack_yxio(c, weight + g * outputs(c) + first, columns, width, packed);
             else
                 pack_oiyx(c, weight + (g * outputs(c) + first) * c->depth, columns, width, packed);
@@ -175,7 +175,7 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
         sn_few_nhwc(c, r);
         return;
     }
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t width = r->columns ? r->columns : c->p.dstW;
     struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
         .segment = c->segment, .segments = c->segments, .length = c->length, .cStepY = r->dstLine,
@@ -218,7 +218,7 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
 void sn_nhwc_source(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
                     struct sn_nhwc_rows * r)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     r->srcLine = c->band.strideY * c->band.line;
     r->srcPixel = c->band.strideX * c->band.pixel;
     if (c->band.copied) {
@@ -234,7 +234,7 @@ void sn_nhwc_source(const struct sn_convolution_32f * c, const sn_32f * src, siz
 static void copy_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t x,
                       const struct sn_nhwc_rows * r, sn_32f * to)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t lines = sn_used(r->rows, p->strideY, p->kernelY, p->dilationY);
     const size_t columns = sn_used(r->columns, p->strideX, p->kernelX, p->dilationX), at = x * p->strideX;
     const size_t before = at < p->padX ? sn_min(p->padX - at, columns) : 0, begin = at + before - p->padX;
@@ -251,7 +251,7 @@ static void copy_part(const struct sn_convolution_32f * c, const sn_32f * src, s
 static void compute_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
                          struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct edges e = edges_of(p);
     if (y >= endY || x >= endX)
         return;
@@ -298,7 +298,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t line = p->dstW * p->dstC;
     struct sn_share s;
     for (; begin < end; begin += s.units) {
@@ -313,8 +313,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
                         sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
         .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
         .start = c->band.copied && !c->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)})};

@@ -1,7 +1,7 @@
 /*
  * 3x3 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25 multiplications of an
  * output and channel instead of 9, and some additions beside them. Of stride 2, tiles of 2x2 or 4x4 take 6.25 or 5.06, see
- * core/winograd.h; 3x3, for 5.44, would seldom be the best.
+ * contract/winograd.h; 3x3, for 5.44, would seldom be the best.
  *
  * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
  * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
@@ -13,11 +13,11 @@
  */
 #include <math.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 enum {
     LINE = SN_ALIGN / sizeof(float),
@@ -37,7 +37,7 @@ static size_t plane_of(size_t floats) { return (sn_ceil_div(floats, LINE) | 1) *
 /* Floats that a block of so many tiles wants, at most. */
 static size_t block_of(const struct sn_convolution_32f * c, enum sn_winograd kind, size_t tiles)
 {
-    return planes_of(kind) * (tiles * (pixel_of(c->p.srcC) + c->table->gemm_32f.columns) + 4 * LINE);
+    return planes_of(kind) * (tiles * (pixel_of(c->p.srcC) + c->table->gemm.tile_32f.columns) + 4 * LINE);
 }
 
 /*
@@ -46,7 +46,7 @@ static size_t block_of(const struct sn_convolution_32f * c, enum sn_winograd kin
  * vectors comes in, since the last bits of the result depend on the choice.
  */
 
-static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
+static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SN_NCHW; }
 
 /* Weights come from the last cache or, many of them, from memory, at so many bytes per cycle. */
 static double fetched(double bytes) { return bytes / (bytes < 10e6 ? 20 : 5.5); }
@@ -54,7 +54,7 @@ static double fetched(double bytes) { return bytes / (bytes < 10e6 ? 20 : 5.5); 
 /* From NCHW to NHWC, and the result back. */
 static double converted_cost(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
     const double vectors = (double)(p->srcH * p->srcW) * in + (double)(p->dstH * p->dstW) * out;
     return is_nchw(c) ? 5 * vectors * (double)sn_lanes(c) / 16 : 0;
@@ -62,8 +62,8 @@ static double converted_cost(const struct sn_convolution_32f * c)
 
 static double direct_cost(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const double rows = (double)sn_max(p->dstH, p->dstW), pixels = (double)(p->dstH * p->dstW);
     const double least = fetched(36 * (double)p->srcC * (double)p->dstC);
     const double outputs = pixels * (double)sn_gemm_width(tile, p->dstC) / 16;
@@ -75,17 +75,17 @@ static double direct_cost(const struct sn_convolution_32f * c)
 
 static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winograd kind)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     const double lanes = (double)sn_lanes(c) / 16, planes = (double)planes_of(kind), m = (double)s.blockY;
     const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
     const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
-    const double width = (double)sn_gemm_width(&c->table->gemm_32f, p->dstC);
+    const double width = (double)sn_gemm_width(&c->table->gemm.tile_32f, p->dstC);
     const double products = 1.05 * planes * tiles * width / 16 * (double)(p->srcC + 2);
     /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several planes
      * share. */
     const double filters = (double)filters_of(kind), own = s.stride == 1 ? planes : (m + 1) * (m + 1);
-    const double first = products / ceil(tiles / (double)c->table->gemm_32f.rows) * own / planes;
+    const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
     const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
     const double weighted = products - first + fmax(first, waited);
     const double transforms = planes * tiles * (in + out) * (kind == SN_WINOGRAD_4_3 ? 4 : s.stride == 1 ? 7 : 5);
@@ -95,7 +95,7 @@ static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winogra
 /* F(m, 3) for m of 2 to 4, or SN_WINOGRADS for none. Few channels gain little, and their roundings do not yet cancel. */
 static enum sn_winograd choice(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const bool can = p->kernelY == 3 && p->kernelX == 3 && p->strideY == p->strideX && p->dilationY == 1 &&
                      p->dilationX == 1 && p->group == 1 && p->srcC >= 16 && p->srcC <= WORK / 64;
     enum sn_winograd best = SN_WINOGRADS;
@@ -106,7 +106,7 @@ static enum sn_winograd choice(const struct sn_convolution_32f * c)
         const double cost = winograd_cost(c, kind);
         /* Of NCHW a block has a row of tiles at least. */
         const size_t row = is_nchw(c) ? sn_ceil_div(p->dstW, sn_winograd_size(kind).blockX) : 0;
-        if (cost < least && row <= WORK / 64 && block_of(c, kind, sn_max(row, c->table->gemm_32f.rows)) <= WORK) {
+        if (cost < least && row <= WORK / 64 && block_of(c, kind, sn_max(row, c->table->gemm.tile_32f.rows)) <= WORK) {
             least = cost;
             best = kind;
         }
@@ -129,7 +129,7 @@ static bool takes_strided_4(const struct sn_convolution_32f * c) { return choice
  */
 static void plan_block(struct sn_convolution_32f * c)
 {
-    const size_t rows = c->table->gemm_32f.rows, all = c->winograd.tilesY * c->winograd.tilesX;
+    const size_t rows = c->table->gemm.tile_32f.rows, all = c->winograd.tilesY * c->winograd.tilesX;
     const size_t one = block_of(c, c->winograd.kind, 1);
     const size_t least = TILES / sn_winograd_size(c->winograd.kind).stride;
     const size_t room = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, least);
@@ -147,8 +147,8 @@ static void plan_block(struct sn_convolution_32f * c)
 
 static bool plan(struct sn_convolution_32f * c, enum sn_winograd kind)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     struct sn_winograd_block * w = &c->winograd;
     w->kind = kind;
@@ -184,7 +184,7 @@ static void pack_yxio(const struct sn_convolution_32f * c, struct sn_winograd_fi
         job.begin = i * c->p.dstC + first;
         job.end = job.begin + columns;
         job.dst = packed + i * width;
-        c->table->winograd_filter_32f(&job);
+        c->table->winograd.filter_32f(&job);
     }
 }
 
@@ -201,7 +201,7 @@ static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_fi
             number = sn_min(c->p.srcC - i, 64);
             job.begin = (first + o) * c->p.srcC + i;
             job.end = job.begin + number;
-            c->table->winograd_filter_32f(&job);
+            c->table->winograd.filter_32f(&job);
             for (size_t t = 0; t < filters_of(job.kind); ++t)
                 for (size_t k = 0; k < number; ++k)
                     packed[t * plane + (i + k) * width + o] = some[t * 64 + k];
@@ -211,8 +211,8 @@ static void pack_oiyx(const struct sn_convolution_32f * c, struct sn_winograd_fi
 /* [panel of output channels][coefficient][input channel][width of the panel] */
 static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     struct sn_winograd_filter_32f job = {.kind = c->winograd.kind, .src = weight, .size = p->srcC * p->dstC,
         .trans = !is_nchw(c)};
     *segment = 0;
@@ -236,7 +236,7 @@ static void spread(const struct sn_convolution_32f * c, const sn_32f * values, s
 static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c, const sn_32f * src, size_t begin,
                                              size_t end)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     return (struct sn_winograd_input_32f){.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
         .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
@@ -245,7 +245,7 @@ static struct sn_winograd_input_32f input_of(const struct sn_convolution_32f * c
 
 static struct sn_winograd_output_32f output_of(const struct sn_convolution_32f * c, size_t begin, size_t end)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     return (struct sn_winograd_output_32f){.kind = w->kind, .plane = w->product, .tilesY = w->tilesY, .tilesX = w->tilesX,
         .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
@@ -258,7 +258,7 @@ static void compute_panel(const struct sn_convolution_32f * c, const sn_32f * in
 {
     const struct sn_winograd_block * w = &c->winograd;
     const struct sn_winograd_size s = sn_winograd_size(w->kind);
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     struct sn_gemm_32f gemm = {.width = out->end - out->begin, .aStepY = w->input, .aStepX = w->pixel,
         .segment = c->segment, .segments = 1, .length = c->depth, .cStepY = w->product,
         .columns = sn_gemm_width(tile, out->channels)};
@@ -279,7 +279,7 @@ static void compute_panel(const struct sn_convolution_32f * c, const sn_32f * in
     out->src = products;
     out->bias = c->bias + first;
     out->slope = c->slope ? c->slope + first : NULL;
-    c->table->winograd_output_32f(out);
+    c->table->winograd.output_32f(out);
 }
 
 static const sn_32f * panel(const struct sn_convolution_32f * c, size_t first)
@@ -291,12 +291,12 @@ static const sn_32f * panel(const struct sn_convolution_32f * c, size_t first)
 static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_share * s, const sn_32f * src, sn_32f * work,
                           const sn_32f * add, sn_32f * dst)
 {
-    const size_t step = c->table->gemm_32f.columns, begin = s->line, end = begin + s->lines;
+    const size_t step = c->table->gemm.tile_32f.columns, begin = s->line, end = begin + s->lines;
     sn_32f * inputs = work, * products = inputs + planes_of(c->winograd.kind) * c->winograd.input;
     struct sn_winograd_input_32f in = input_of(c, src, begin, end);
     struct sn_winograd_output_32f out = output_of(c, begin, end);
     in.dst = inputs;
-    c->table->winograd_input_32f(&in);
+    c->table->winograd.input_32f(&in);
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = sn_min(step, c->p.dstC - first);
         out.dst = dst + first;
@@ -309,10 +309,10 @@ static void compute_tiles(const struct sn_convolution_32f * c, const struct sn_s
 static void compute_rows(const struct sn_convolution_32f * c, const struct sn_share * s, const sn_32f * src, sn_32f * work,
                          const sn_32f * add, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_winograd_block * w = &c->winograd;
     const struct sn_winograd_size size = sn_winograd_size(w->kind);
-    const size_t step = c->table->gemm_32f.columns;
+    const size_t step = c->table->gemm.tile_32f.columns;
     sn_32f * inputs = work, * products = inputs + planes_of(w->kind) * w->input;
     sn_32f * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
     const size_t row = s->line * size.blockY, rows = sn_min(s->lines * size.blockY, p->dstH - row);
@@ -321,26 +321,26 @@ static void compute_rows(const struct sn_convolution_32f * c, const struct sn_sh
     const size_t from = row * size.stride, to = from + (rows - 1) * size.stride + size.kernelY;
     const size_t y = sn_min(from > p->padY ? from - p->padY : 0, p->srcH);
     const size_t below = sn_min(to > p->padY ? to - p->padY : 0, p->srcH);
-    c->table->convert_image_32f(p->srcC, p->srcH * p->srcW, src, SimdTensorFormatNchw, lines - y * p->srcW * p->srcC,
-                                SimdTensorFormatNhwc, y * p->srcW, sn_max(below, y) * p->srcW);
+    c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, src, SN_NCHW, lines - y * p->srcW * p->srcC,
+                                SN_NHWC, y * p->srcW, sn_max(below, y) * p->srcW);
     struct sn_winograd_input_32f in = input_of(c, lines, 0, tiles);
     struct sn_winograd_output_32f out = output_of(c, 0, tiles);
     in.padY = p->padY > from ? p->padY - from : 0;
     in.height = sn_max(below, y) - y;
     in.dst = inputs;
-    c->table->winograd_input_32f(&in);
+    c->table->winograd.input_32f(&in);
     out.height = rows;
     out.dst = result;
     out.add = add ? result : NULL;
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
         out.channels = out.pixel = sn_min(step, p->dstC - first);
         if (add)
-            c->table->convert_image_32f(out.channels, p->dstH * p->dstW, add + first * p->dstH * p->dstW,
-                                        SimdTensorFormatNchw, result - row * p->dstW * out.channels, SimdTensorFormatNhwc,
+            c->table->layout.image_32f(out.channels, p->dstH * p->dstW, add + first * p->dstH * p->dstW,
+                                        SN_NCHW, result - row * p->dstW * out.channels, SN_NHWC,
                                         row * p->dstW, (row + rows) * p->dstW);
         compute_panel(c, inputs, products, panel(c, first), first, &out);
-        c->table->convert_image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
-                                    SimdTensorFormatNhwc, dst + first * p->dstH * p->dstW, SimdTensorFormatNchw,
+        c->table->layout.image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
+                                    SN_NHWC, dst + first * p->dstH * p->dstW, SN_NCHW,
                                     row * p->dstW, (row + rows) * p->dstW);
     }
 }
@@ -371,7 +371,7 @@ static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src,
                         sn_32f * dst)
 {
     const struct sn_winograd_block * w = &c->winograd;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t line = is_nchw(c) ? w->tilesX : 1;
     const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = w->tilesY * w->tilesX / line,
         .most = w->tiles / line, .columns = c->p.dstC, .width = tile->columns, .weights = c->weightSize,

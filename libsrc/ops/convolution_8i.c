@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/keep.h"
-#include "core/memory.h"
-#include "core/numeric.h"
 #include "ops/convolution_32f.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
+#include "runtime/numeric.h"
 
 /* ---- the way of `base`: the loops of the formula, everything as the caller gave it */
 
@@ -31,7 +31,7 @@ static void base_forward(const struct sn_convolution_dot * c, const uint8_t * sr
     const struct sn_quantised_8i q = {c->weight, own->norm, own->bias, c->srcScale, own->dstScale, c->srcZero, own->dstZero,
         own->given};
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_8i(&c->p, &q, src + b * c->srcBytes, dst + b * c->dstBytes);
+        c->table->convolution_8i.plain(&c->p, &q, src + b * c->srcBytes, dst + b * c->dstBytes);
 }
 
 const struct sn_convolution_dot_way sn_convolution_8i_base = {"base", false, base_plan, base_pack, base_forward};
@@ -40,10 +40,10 @@ const struct sn_convolution_dot_way sn_convolution_8i_base = {"base", false, bas
 
 struct sn_result_8i sn_result_8i_of(const struct sn_convolution_8i * c, size_t first)
 {
-    SimdConvolutionActivationType activation = sn_dot_activation(&c->dot);
-    const bool bytes = c->dot.p.dstT == SimdTensorData8u;
-    if (bytes && (activation == SimdConvolutionActivationRelu || activation == SimdConvolutionActivationRestrictRange))
-        activation = SimdConvolutionActivationIdentity; /* low and high stand for them */
+    enum sn_activation activation = sn_dot_activation(&c->dot);
+    const bool bytes = c->dot.p.dstT == SN_DATA_8U;
+    if (bytes && (activation == SN_ACTIVATION_RELU || activation == SN_ACTIVATION_RESTRICT_RANGE))
+        activation = SN_ACTIVATION_IDENTITY; /* low and high stand for them */
     return (struct sn_result_8i){.bytes = bytes, .bounded = c->bounded, .norm = c->norm + first, .bias = c->bias + first,
         .scale = c->dstScale + first, .zero = c->dstZero, .low = c->low + first, .high = c->high + first,
         .activation = activation, .slope = c->dot.slope ? c->dot.slope + first : NULL,
@@ -58,12 +58,12 @@ static void result(const struct sn_convolution_dot * c, size_t first, union sn_d
 bool sn_convolution_8i_plan(struct sn_convolution_dot * c)
 {
     static const struct sn_convolution_dot_family family = {1, 1, false, result};
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const bool depthwise = p->group == p->srcC && p->group == p->dstC;
     c->family = &family;
-    c->tile = &c->table->gemm_8i;
-    c->pixels = c->table->pixels_8i;
-    c->planes = c->table->planes_8u;
+    c->tile = &c->table->convolution_8i.tile;
+    c->pixels = c->table->convolution_8i.pixels;
+    c->planes = c->table->convolution_8i.planes;
     c->way = !c->tile->run ? &sn_convolution_8i_base
              : depthwise   ? &sn_convolution_8i_depthwise
                            : &sn_convolution_dot_tiled;
@@ -104,7 +104,7 @@ struct filter {
 static struct filter filter(const struct sn_convolution_8i * c, const sn_32f * weight, float bias, size_t o,
                             int8_t * weight8, struct sn_fault_8i * fault)
 {
-    const SimdConvolutionParameters * p = &c->dot.p;
+    const struct sn_convolution_parameters * p = &c->dot.p;
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs, taps = p->kernelY * p->kernelX;
     const sn_32f * scale = c->dot.srcScale + first;
     struct filter f = {0, bias, 0, 0};
@@ -145,9 +145,9 @@ static void limit(struct sn_convolution_8i * c, size_t o, const sn_32f * params)
     const float zero = c->dstZero, scale = c->dstScale[o];
     c->low[o] = 0;
     c->high[o] = 255;
-    if (c->dot.p.activation == SimdConvolutionActivationRelu)
+    if (c->dot.p.activation == SN_ACTIVATION_RELU)
         c->low[o] = byte_of(0, scale, zero);
-    if (c->dot.p.activation == SimdConvolutionActivationRestrictRange) {
+    if (c->dot.p.activation == SN_ACTIVATION_RESTRICT_RANGE) {
         c->low[o] = isnan(params[0]) ? 0 : byte_of(params[0], scale, zero);
         c->high[o] = isnan(params[1]) ? 255 : byte_of(params[1], scale, zero);
     }

@@ -1,9 +1,9 @@
 /* Quantised convolution of each channel by itself, by a kernel that has vectors of channels. */
-#include "core/memory.h"
 #include "ops/convolution_8i.h"
+#include "runtime/memory.h"
 
 /* Whether the kernel goes by lines, and sees to padding itself. */
-static bool by_lines(const SimdConvolutionParameters * p)
+static bool by_lines(const struct sn_convolution_parameters * p)
 {
     return p->kernelY == 3 && p->kernelX == 3 && p->dilationY == 1 && p->dilationX == 1 && p->strideY == p->strideX &&
            p->strideX <= 2;
@@ -11,7 +11,7 @@ static bool by_lines(const SimdConvolutionParameters * p)
 
 static bool plan(struct sn_convolution_dot * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     size_t room;
     c->segments = p->kernelY * p->kernelX;
     c->channels = p->dstC;
@@ -20,23 +20,23 @@ static bool plan(struct sn_convolution_dot * c)
     const enum sn_dot_reads reads = by_lines(p) ? SN_READS_LINES : SN_READS_PIXELS;
     if (!sn_product(&room, c->segments, 4, p->dstC + 64) || !sn_dot_band_plan(c, 1, reads, p->dstC * c->dstElement))
         return false;
-    c->weightBytes = c->table->depthwise_8i.size(c->segments, p->dstC, by_lines(p));
+    c->weightBytes = c->table->convolution_8i.depthwise.size(c->segments, p->dstC, by_lines(p));
     return true;
 }
 
 static void pack(const struct sn_convolution_dot * c, const void * weight)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t t = 0; t < c->segments; ++t)
         c->segment[t] = t / p->kernelX * p->dilationY * c->band.line + t % p->kernelX * p->dilationX * c->band.pixel;
-    c->table->depthwise_8i.pack(weight, p->srcF == SimdTensorFormatNchw, c->segments, p->dstC,
+    c->table->convolution_8i.depthwise.pack(weight, p->srcF == SN_NCHW, c->segments, p->dstC,
                                 by_lines(p) ? p->strideX : 0, c->weight);
 }
 
 /* What is outside of the lines that are in memory. A band has its padding, the image has none. */
 static void surround(const struct sn_convolution_dot * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     if (c->band.copied) {
         d->srcRows = sn_used(rows, p->strideY, 3, 1);
         d->srcColumns = c->band.columns;
@@ -56,7 +56,7 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
                     uint8_t * dst)
 {
     const size_t row = s->line, rows = s->lines;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_result_8i result = sn_result_8i_of((const struct sn_convolution_8i *)c, 0);
     struct sn_depthwise_run_8i d = {.src = lines, .srcStepY = c->band.line, .srcStepX = c->band.pixel,
         .strideY = c->band.strideY, .strideX = c->band.strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
@@ -66,7 +66,7 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
         surround(c, row, rows, &d);
     d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, dst, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
-    c->table->depthwise_8i.run(&d);
+    c->table->convolution_8i.depthwise.run(&d);
     sn_dot_result_done(c, work, 0, p->dstC, row, rows, dst);
 }
 

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-#include "core/keep.h"
-#include "core/memory.h"
 #include "ops/convolution_32f.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
 
 bool sn_convolution_dot_plan(struct sn_convolution_dot * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     size_t all;
-    c->srcElement = p->srcT == SimdTensorData32f ? sizeof(float) : c->family->small;
-    c->dstElement = p->dstT == SimdTensorData32f ? sizeof(float) : c->family->small;
+    c->srcElement = p->srcT == SN_DATA_32F ? sizeof(float) : c->family->small;
+    c->dstElement = p->dstT == SN_DATA_32F ? sizeof(float) : c->family->small;
     return sn_product(&c->srcBytes, c->srcElement, p->srcC, p->srcH, p->srcW) &&
            sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) &&
            sn_product(&c->dstBytes, c->dstElement, p->dstC, p->dstH, p->dstW) &&
@@ -23,7 +23,7 @@ bool sn_convolution_dot_plan(struct sn_convolution_dot * c)
 
 static bool has_slope(const struct sn_convolution_dot * c)
 {
-    return c->p.activation == SimdConvolutionActivationPrelu || c->p.activation == SimdConvolutionActivationLeakyRelu;
+    return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
 }
 
 void * sn_dot_take(uintptr_t * at, size_t bytes)
@@ -59,7 +59,7 @@ bool sn_convolution_dot_hold(struct sn_convolution_dot * c,
 
 void sn_convolution_dot_params(struct sn_convolution_dot * c, const sn_32f * params)
 {
-    if (c->p.activation == SimdConvolutionActivationPrelu)
+    if (c->p.activation == SN_ACTIVATION_PRELU)
         for (size_t o = 0; o < c->p.dstC; ++o)
             c->slope[sn_dot_spread(c, o)] = params[o];
     else if (has_slope(c))

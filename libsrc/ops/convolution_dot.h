@@ -1,5 +1,5 @@
 /*
- * Convolution by products of small numbers, bytes or bfloat16 (core/dot.h): what the two families share. Whatever the image
+ * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): what the two families share. Whatever the image
  * is, rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and results of
  * NCHW are pixels first and then planes.
  *
@@ -9,7 +9,7 @@
 #ifndef SN_OPS_CONVOLUTION_DOT_H
 #define SN_OPS_CONVOLUTION_DOT_H
 
-#include "core/table.h"
+#include "contract/table.h"
 #include "ops/band.h"
 #include "ops/shares.h"
 
@@ -53,7 +53,7 @@ struct sn_convolution_dot_family {
 };
 
 struct sn_convolution_dot {
-    SimdConvolutionParameters p;
+    struct sn_convolution_parameters p;
     size_t batch;
     const struct sn_table * table;
 
@@ -107,9 +107,9 @@ uintptr_t sn_dot_lay_out(struct sn_convolution_dot * c, uintptr_t at);
 void sn_convolution_dot_params(struct sn_convolution_dot * c, const sn_32f * params);
 
 /* The activation as kernels know it: LeakyRelu is a Prelu. */
-static inline SimdConvolutionActivationType sn_dot_activation(const struct sn_convolution_dot * c)
+static inline enum sn_activation sn_dot_activation(const struct sn_convolution_dot * c)
 {
-    return c->slope ? SimdConvolutionActivationPrelu : c->p.activation;
+    return c->slope ? SN_ACTIVATION_PRELU : c->p.activation;
 }
 
 /* Where the result of output channel o lies in the arrays. */
@@ -120,10 +120,10 @@ static inline size_t sn_dot_spread(const struct sn_convolution_dot * c, size_t o
 }
 
 /* The offset of a weight in the caller's layout; o counts through all groups, i inside one. */
-static inline size_t sn_weight_at(const SimdConvolutionParameters * p, size_t o, size_t i, size_t ky, size_t kx)
+static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, size_t o, size_t i, size_t ky, size_t kx)
 {
     const size_t inputs = p->srcC / p->group;
-    return p->srcF == SimdTensorFormatNhwc ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
+    return p->srcF == SN_NHWC ? ((ky * p->kernelX + kx) * inputs + i) * p->dstC + o
                                            : ((o * inputs + i) * p->kernelY + ky) * p->kernelX + kx;
 }
 

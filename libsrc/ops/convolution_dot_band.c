@@ -1,22 +1,22 @@
 /* The bands of convolutions of small numbers: input as the kernels read it, and results of NCHW on their way to planes. */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/convolution_dot.h"
 #include "ops/pieces.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
-static bool is_nchw(const struct sn_convolution_dot * c) { return c->p.srcF == SimdTensorFormatNchw; }
+static bool is_nchw(const struct sn_convolution_dot * c) { return c->p.srcF == SN_NCHW; }
 
 bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, enum sn_dot_reads reads, size_t most)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     c->number = number;
     /* Pixels a multiple of 2 KB apart push each other out of the first cache, see ops/convolution_32f_nhwc.c. */
     const bool clash = c->family->spaced && p->srcC && number * p->srcC * p->strideX % 2048 == 0 && p->dstW * p->dstH > 1;
-    const bool other = number != c->family->small || is_nchw(c) || p->srcT == SimdTensorData32f;
+    const bool other = number != c->family->small || is_nchw(c) || p->srcT == SN_DATA_32F;
     sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
     if (reads == SN_READS_LINES && !clash && !other) { /* whatever the padding is */
         band->copied = false;
@@ -60,9 +60,9 @@ static void fill(const void * job, uint8_t * to, size_t bytes)
 static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
 {
     const struct sn_convolution_dot * c = ((const struct copy *)job)->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t inputs = p->srcC / p->group, channel = is_nchw(c) ? p->srcH * p->srcW : 1;
-    struct sn_pixels pixel = {.floats = p->srcT == SimdTensorData32f, .srcPixel = is_nchw(c) ? 1 : step * p->srcC,
+    struct sn_pixels pixel = {.floats = p->srcT == SN_DATA_32F, .srcPixel = is_nchw(c) ? 1 : step * p->srcC,
         .srcChannel = channel, .scale = c->srcScale, .zero = c->srcZero, .channels = p->srcC, .pixels = pixels,
         .dstPixel = c->band.pixel, .wide = c->number > c->family->small};
     const uint8_t * src = ((const struct copy *)job)->src + first * (is_nchw(c) ? 1 : p->srcC) * c->srcElement;
@@ -106,7 +106,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_dot_bands_run(struct sn_dot_bands * bands)
 {
     const struct sn_convolution_dot * c = bands->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double outputs = (double)p->dstC * (double)p->dstH * (double)p->dstW;
     const double sums = outputs * (double)(p->kernelY * p->kernelX) * (double)(p->srcC / p->group);
     bands->shares = sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows, .columns = p->dstC,
@@ -135,6 +135,6 @@ void sn_dot_result_done(const struct sn_convolution_dot * c, const uint8_t * wor
     if (c->dstElement < sizeof(float))
         c->planes(work, channels * c->dstElement, channels, pixels, dst + begin * c->dstElement, plane);
     else
-        c->table->convert_image_32f(channels, plane, (const sn_32f *)(const void *)work, SimdTensorFormatNhwc,
-                                    (sn_32f *)(void *)dst + begin, SimdTensorFormatNchw, 0, pixels);
+        c->table->layout.image_32f(channels, plane, (const sn_32f *)(const void *)work, SN_NHWC,
+                                    (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
 }

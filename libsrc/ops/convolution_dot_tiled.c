@@ -5,8 +5,8 @@
  *
  * Groups of channels are convolutions of their own beside each other.
  */
-#include "core/memory.h"
 #include "ops/convolution_dot.h"
+#include "runtime/memory.h"
 
 static size_t inputs(const struct sn_convolution_dot * c) { return c->p.srcC / c->p.group; }
 static size_t outputs(const struct sn_convolution_dot * c) { return c->p.dstC / c->p.group; }
@@ -37,7 +37,7 @@ static size_t column_of(const struct sn_convolution_dot * c, size_t s) { return 
 
 static bool plan(struct sn_convolution_dot * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_dot_tile * tile = c->tile;
     const size_t spacing = c->family->spaced ? tile->group : 1;
     c->inputs = sn_ceil_div(inputs(c), spacing) * spacing;
@@ -67,7 +67,7 @@ static void put(const struct sn_convolution_dot * c, void * packed, size_t at, c
 static void pack_panel(const struct sn_convolution_dot * c, const void * weight, size_t o, size_t columns,
                        void * packed)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t group = c->tile->group, width = width_of(c, columns);
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
@@ -82,7 +82,7 @@ static void pack_panel(const struct sn_convolution_dot * c, const void * weight,
 
 static void pack(const struct sn_convolution_dot * c, const void * weight)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_dot_tile * tile = c->tile;
     if (c->segments == 0)
         return;
@@ -101,7 +101,7 @@ static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, 
                     uint8_t * dst)
 {
     const size_t row = s->line, rows = s->lines;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &c->band;
     const struct sn_dot_tile * tile = c->tile;
     struct sn_dot gemm = {.segment = c->segment, .segments = c->segments, .length = c->length,

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "core/memory.h"
 #include "ops/pieces.h"
 #include "ops/shares.h"
+#include "runtime/memory.h"
 
 /* ---- phases */
 
@@ -126,7 +126,7 @@ static void base_forward(const struct sn_convolution_32f * c, const sn_32f * src
     (void)work;
     const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->deconvolution_32f(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
 }
 
 static const struct sn_convolution_32f_way base_way = {
@@ -137,7 +137,7 @@ static const struct sn_convolution_32f_way base_way = {
 /* The convolution with the flipped kernel; it cannot leave out more than all that the kernel adds at a side. */
 static bool is_convolution(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
     return !sn_base_takes(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
            p->padW <= x;
@@ -145,12 +145,12 @@ static bool is_convolution(const struct sn_convolution_32f * c)
 
 static sn_32f * flip(const struct sn_convolution_32f * c, const sn_32f * weight)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, taps = p->kernelY * p->kernelX;
     sn_32f * turned = sn_allocate(p->srcC * outputs * taps * sizeof(float), SN_ALIGN);
     if (!turned)
         return NULL;
-    if (p->srcF == SimdTensorFormatNhwc) { /* to the last tap first, then input channels */
+    if (p->srcF == SN_NHWC) { /* to the last tap first, then input channels */
         for (size_t i = 0; i < inputs; ++i)
             for (size_t k = 0; k < taps; ++k, weight += outputs)
                 memcpy(turned + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
@@ -167,7 +167,7 @@ static sn_32f * flip(const struct sn_convolution_32f * c, const sn_32f * weight)
 
 static void make_convolution(struct sn_convolution_32f * c)
 {
-    SimdConvolutionParameters * p = &c->p;
+    struct sn_convolution_parameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
     p->padY = y - p->padY;
     p->padH = y - p->padH;
@@ -180,7 +180,7 @@ static void make_convolution(struct sn_convolution_32f * c)
 
 static double cost_of(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->dstC / p->group);
     return (double)c->batch * (sn_cost_of_sums((double)c->srcSize * taps, c->table->alignment) +
                                sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
@@ -200,7 +200,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_convolution_32f * c = job->c;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
     const struct sn_shares all = {.lines = c->y.count, .most = c->band.rows, .panels = 1, .each = c->y.count};
     struct sn_convolution_32f plan = *c;
@@ -230,7 +230,7 @@ static const struct sn_convolution_32f_way * const ways[] = {&sn_deconvolution_3
  * Takes out what has no effect: the dilation of a single tap, and the stride of a single input, which becomes so large that
  * every output is a phase: it has one tap at most then, and no zeros to multiply.
  */
-static void simplify(SimdConvolutionParameters * p)
+static void simplify(struct sn_convolution_parameters * p)
 {
     p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
     p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
@@ -240,7 +240,7 @@ static void simplify(SimdConvolutionParameters * p)
 
 enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
 {
-    SimdConvolutionParameters * p = &c->p;
+    struct sn_convolution_parameters * p = &c->p;
     simplify(p);
     if (is_convolution(c)) {
         make_convolution(c);

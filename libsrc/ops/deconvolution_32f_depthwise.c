@@ -5,18 +5,18 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
 #include "ops/deconvolution_32f.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
 
 static bool takes(const struct sn_convolution_32f * c)
 {
-    return c->p.srcF == SimdTensorFormatNchw && c->p.srcC > 0 && c->p.srcC == c->p.group;
+    return c->p.srcF == SN_NCHW && c->p.srcC > 0 && c->p.srcC == c->p.group;
 }
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     c->channels = p->dstC;
     c->segments = c->x.taps;
     c->depth = p->kernelY * p->kernelX;
@@ -62,7 +62,7 @@ static void compute_phase(const struct sn_convolution_32f * c, size_t channel, c
         d.src = src + y->from * c->band.line + x->from;
         d.kernelX = x->taps;
         d.dst = products + f * rows * columns;
-        c->table->depthwise_nchw_32f(&d);
+        c->table->convolution_32f.depthwise_nchw(&d);
         d.weight += y->taps * x->taps;
     }
     const struct sn_interleave_32f job = {.src = products, .phases = c->x.number, .phaseStep = rows * columns,
@@ -73,7 +73,7 @@ static void compute_phase(const struct sn_convolution_32f * c, size_t channel, c
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
                          sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t outputs = p->dstC / p->group;
     sn_32f * products = work, * band = products + c->band.rows * c->x.number * c->x.count;
     sn_planes_copy(c, src, row, band);

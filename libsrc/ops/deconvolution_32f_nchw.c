@@ -9,9 +9,9 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
 #include "ops/deconvolution_32f.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
 
 enum {
     COLUMNS = 64, /* of a panel, at most: the room for its pieces */
@@ -52,7 +52,7 @@ void sn_planes_copy(const struct sn_convolution_32f * c, const sn_32f * src, siz
         const struct sn_lines_32f lines = {.src = x.inside ? src + y.begin * c->p.srcW + x.begin : src, .srcStep = c->p.srcW,
             .stride = 1, .dst = to, .dstStep = line, .lines = y.inside, .before = x.before,
             .inside = x.inside, .size = line};
-        c->table->lines_32f(&lines);
+        c->table->convolution_32f.lines(&lines);
     }
     /* With the vector behind the lines, which kernels read. */
     memset(to + y.inside * line, 0, ((c->band.lines - y.before - y.inside) * line + sn_lanes(c)) * sizeof(float));
@@ -62,16 +62,16 @@ void sn_planes_interleave(const struct sn_convolution_32f * c, const struct sn_i
 {
     const size_t phases = job->phases, whole = job->size / phases, rest = job->size % phases;
     if (phases == 2 || phases == 4) {
-        c->table->interleave_32f(job);
+        c->table->deconvolution_32f.interleave(job);
         return;
     }
     for (size_t i = 0; i < job->rows; ++i) { /* a row is an image of so many channels */
         const sn_32f * src = job->src + i * job->srcStep;
         sn_32f * dst = job->dst + i * job->dstStep;
-        c->table->convert_image_32f(phases, job->phaseStep, src, SimdTensorFormatNchw, dst, SimdTensorFormatNhwc, 0, whole);
+        c->table->layout.image_32f(phases, job->phaseStep, src, SN_NCHW, dst, SN_NHWC, 0, whole);
         if (rest)
-            c->table->convert_image_32f(rest, job->phaseStep, src + whole, SimdTensorFormatNchw, dst + whole * phases,
-                                        SimdTensorFormatNhwc, 0, 1);
+            c->table->layout.image_32f(rest, job->phaseStep, src + whole, SN_NCHW, dst + whole * phases,
+                                        SN_NHWC, 0, 1);
     }
 }
 
@@ -117,18 +117,18 @@ static bool plan_weights(struct sn_convolution_32f * c)
 /* The workspace: a panel of B, products of all phases of some channels, and the band. */
 static size_t panel_size(const struct sn_convolution_32f * c)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     return sn_align(c->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
 }
 
 static size_t products_size(const struct sn_convolution_32f * c)
 {
-    return c->x.number * c->outputs * c->table->gemm_32f.columns + LINE; /* to interleave them, a vector more is read */
+    return c->x.number * c->outputs * c->table->gemm.tile_32f.columns + LINE; /* to interleave them, a vector more is read */
 }
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const size_t wide = c->table->gemm_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
+    const size_t wide = c->table->gemm.tile_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
     if (!sn_planes_plan(c, false, inputs(c), 0, 2 * part) || !sn_deconvolution_32f_segments(c, inputs(c)) ||
         !sn_product(&c->depth, c->y.taps, c->x.taps, inputs(c)))
         return false;
@@ -146,7 +146,7 @@ static bool plan(struct sn_convolution_32f * c)
 static void pack_output(const struct sn_convolution_32f * c, const sn_32f * weight, size_t o, const struct sn_phase * y,
                         const struct sn_phase * x, sn_32f * packed)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     for (size_t ky = 0; ky < y->taps; ++ky)
         for (size_t kx = 0; kx < x->taps; ++kx)
             for (size_t i = 0; i < inputs(c); ++i)
@@ -157,7 +157,7 @@ static void pack_output(const struct sn_convolution_32f * c, const sn_32f * weig
 /* [group][phase y][phase x][output channel][line][column][input channel] */
 static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     sn_deconvolution_32f_offsets(c, inputs(c), segment);
     for (size_t g = 0; g < p->group; ++g, weight += inputs(c) * outputs(c) * p->kernelY * p->kernelX)
         for (size_t fy = 0; fy < c->y.number; ++fy)
@@ -193,7 +193,7 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
     static const size_t start = 0;
     const struct sn_convolution_32f * c = q->c;
     const struct sn_phase * x = &c->x.phase[f];
-    const size_t depth = depth_of(c, q->y, x), step = step_of(depth), wide = c->table->gemm_32f.columns;
+    const size_t depth = depth_of(c, q->y, x), step = step_of(depth), wide = c->table->gemm.tile_32f.columns;
     struct sn_columns_32f columns = q->columns;
     struct sn_gemm_32f gemm = {.height = 1, .width = q->channels, .aStepX = step, .segment = &start, .segments = 1,
         .b = columns.panel, .columns = q->pixels, .cStepX = wide,
@@ -203,14 +203,14 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
     do { /* once also for a sum of nothing */
         gemm.length = columns.depth = sn_min(c->block, depth - k);
         gemm.bias = k > 0 ? NULL : c->bias + q->channel;
-        gemm.activation = k + gemm.length == depth ? sn_tile_activation(c) : SimdConvolutionActivationIdentity;
+        gemm.activation = k + gemm.length == depth ? sn_tile_activation(c) : SN_ACTIVATION_IDENTITY;
         columns.offset = sn_phase_offsets(c, x, inputs(c)) + k;
-        c->table->columns_32f(&columns);
+        c->table->convolution_32f.columns(&columns);
         for (size_t i = 0; i < alike; ++i) {
             gemm.a = weight + i * outputs(c) * step + k;
             gemm.c = q->product + (f + i) * q->channels * wide;
             gemm.from = k > 0 ? gemm.c : NULL;
-            c->table->gemm_32f.run(&gemm);
+            c->table->gemm.tile_32f.run(&gemm);
         }
         k += gemm.length;
     } while (k < depth);
@@ -221,8 +221,8 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
 static void scatter(const struct panel * q, size_t first, sn_32f * dst)
 {
     const struct sn_convolution_32f * c = q->c;
-    const SimdConvolutionParameters * p = &c->p;
-    const size_t wide = c->table->gemm_32f.columns, columns = c->x.count;
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t wide = c->table->gemm.tile_32f.columns, columns = c->x.count;
     struct sn_interleave_32f job = {.phases = c->x.number, .phaseStep = q->channels * wide, .srcStep = wide,
         .dstStep = p->dstH * p->dstW, .rows = q->channels};
     for (size_t done = 0, n; done < q->pixels; done += n) {
@@ -273,7 +273,7 @@ static size_t cut(const struct sn_convolution_32f * c, size_t first, size_t coun
 /* `rows` outputs of the phase, in all phases x. */
 static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f * weight, sn_32f * dst)
 {
-    const struct sn_gemm_32f_tile * tile = &q->c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &q->c->table->gemm.tile_32f;
     const size_t all = rows * q->c->x.count;
     q->columns.piece = q->piece;
     for (size_t first = 0; first < all; first += tile->columns) {
@@ -287,7 +287,7 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f 
 static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
                          sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct panel q = {.c = c, .product = work + panel_size(c),
         .columns = {.src = src, .panel = work, .exact = !c->band.copied}};
     if (c->band.copied) {

@@ -12,16 +12,16 @@
  */
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/memory.h"
 #include "ops/deconvolution_32f.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
 
-static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SimdTensorFormatNchw; }
+static bool is_nchw(const struct sn_convolution_32f * c) { return c->p.srcF == SN_NCHW; }
 
 /* The floats in a row of all panels of so many columns. */
 static size_t width_of(const struct sn_convolution_32f * c, size_t columns)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     return columns / tile->columns * tile->columns + sn_gemm_width(tile, columns % tile->columns);
 }
 
@@ -36,7 +36,7 @@ static bool takes_nhwc(const struct sn_convolution_32f * c) { return !is_nchw(c)
  */
 static bool takes_nchw(const struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     if (p->group != 1 || !c->y.taps || !c->x.taps)
         return false;
     const size_t lanes = sn_lanes(c), alike = sn_phases_alike(&c->x, 0), pixels = c->y.count * c->x.count;
@@ -63,7 +63,7 @@ static size_t lines_offset(const struct sn_convolution_32f * c)
 
 static bool plan_band(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     const bool used = c->y.taps && c->x.taps;
     const bool clash = p->srcC % 512 == 0 && p->dstW * p->dstH > 1;
@@ -83,7 +83,7 @@ static bool plan_band(struct sn_convolution_32f * c)
 
 static bool plan(struct sn_convolution_32f * c)
 {
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     if (!plan_band(c))
         return false;
     const bool joined = c->x.lineStep == 1 && c->band.pixel == p->srcC;
@@ -129,8 +129,8 @@ static void pack_row(const struct sn_convolution_32f * c, const sn_32f * weight,
 static sn_32f * pack_phases(const struct sn_convolution_32f * c, const sn_32f * weight, size_t fy, size_t fx, size_t alike,
                             sn_32f * packed)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phase * y = &c->y.phase[fy], * x = &c->x.phase[fx];
     for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
         const size_t columns = sn_min(tile->columns, alike * p->dstC - first), width = sn_gemm_width(tile, columns);
@@ -200,7 +200,7 @@ static const sn_32f * convert_lines(const struct sn_convolution_32f * c, const s
     const struct sn_span y = sn_span_of(c->y.low + (ptrdiff_t)row, c->band.lines, c->p.srcH);
     const size_t first = y.inside ? y.begin * c->p.srcW : 0;
     sn_32f * image = work - first * c->p.srcC;
-    c->table->convert_image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SimdTensorFormatNchw, image, SimdTensorFormatNhwc,
+    c->table->layout.image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SN_NCHW, image, SN_NHWC,
                                 first, first + y.inside * c->p.srcW);
     return image;
 }
@@ -223,8 +223,8 @@ static void arrange(struct sn_gemm_32f * g, size_t rows)
 static void compute_phase(const struct sn_convolution_32f * c, const sn_32f * src, const struct sn_phase * y, size_t rows,
                           const sn_32f * b, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm_32f;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const sn_32f * bias = c->bias, * slope = c->slope;
     for (size_t f = 0, alike; f < c->x.number; f += alike) {
         const struct sn_phase * x = &c->x.phase[f];
@@ -257,7 +257,7 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn
                          sn_32f * dst)
 {
     (void)g;
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t first = row * c->y.stride; /* of the result */
     sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
     if (is_nchw(c))
@@ -278,8 +278,8 @@ static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn
     }
     const size_t last = sn_min(first + c->band.rows * c->y.stride, p->dstH);
     if (is_nchw(c))
-        c->table->convert_image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SimdTensorFormatNhwc,
-                                    dst, SimdTensorFormatNchw, first * p->dstW, last * p->dstW);
+        c->table->layout.image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SN_NHWC,
+                                    dst, SN_NCHW, first * p->dstW, last * p->dstW);
 }
 
 static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)

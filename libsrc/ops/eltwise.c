@@ -1,14 +1,14 @@
 #include "ops/eltwise.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct job {
     const sn_32f * const * src;
     const sn_32f * weight;
     size_t count, size;
-    SimdSynetEltwiseOperationType type;
+    enum sn_eltwise type;
     sn_32f * dst;
     bool stream;
     sn_eltwise_32f_fn kernel;
@@ -23,12 +23,12 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 }
 
 void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
-                    SimdSynetEltwiseOperationType type, sn_32f * dst)
+                    enum sn_eltwise type, sn_32f * dst)
 {
     bool stream = sn_beyond_cache((count + 1) * size * sizeof(float));
     for (size_t i = 0; i < count; ++i)
         stream = stream && src[i] != dst; /* else its lines are read anyway */
-    const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise_32f};
+    const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
         .cost = sn_cost_of_bytes(4.0 * (double)(count + 1) * (double)size)});
 }

@@ -2,10 +2,10 @@
 #ifndef SN_OPS_ELTWISE_H
 #define SN_OPS_ELTWISE_H
 
-#include "core/common.h"
-#include "simdnet.h"
+#include "contract/enums.h"
+#include "runtime/common.h"
 
 void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
-                    SimdSynetEltwiseOperationType type, sn_32f * dst);
+                    enum sn_eltwise type, sn_32f * dst);
 
 #endif

@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/dispatch.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/inner_product.h"
 #include "ops/pieces.h"
+#include "runtime/cpu.h"
+#include "runtime/dispatch.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 /* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the second cache. */
 enum { STRIPE = 512 };
@@ -47,17 +47,17 @@ static void copy_a(const struct job * job, sn_32f * a, size_t row, size_t rows, 
 /* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
 static size_t pitch_of_panels(const struct job * job, size_t depth)
 {
-    return depth * job->table->gemm_32f.columns + SN_ALIGN / sizeof(float);
+    return depth * job->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
 }
 
 static void pack_b(const struct job * job, sn_32f * b, size_t column, size_t columns, size_t k, size_t depth)
 {
     const struct sn_gemm * g = job->g;
-    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
         .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = b,
         .wide = tile->columns, .narrow = sn_gemm_width(tile, columns % tile->columns), .pitch = pitch_of_panels(job, depth)};
-    job->table->gemm_panels_32f[g->transposed](&p);
+    job->table->gemm.panels_32f[g->transposed](&p);
 }
 
 /* One block of one stripe of C, of one step of K. */
@@ -66,7 +66,7 @@ static void multiply(const struct job * job, const sn_32f * b, size_t row, size_
 {
     static const size_t start = 0;
     const struct sn_gemm * g = job->g;
-    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + row * g->lda + k, .height = 1, .width = rows,
         .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = b,
         .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
@@ -115,7 +115,7 @@ static void run_few(const void * argument, void * work, size_t begin, size_t end
 {
     (void)work;
     const struct job * job = argument;
-    job->table->gemm_few_32f.run(job->g, begin * FEW_COLUMNS, sn_min(end * FEW_COLUMNS, job->g->N));
+    job->table->gemm.few_32f.run(job->g, begin * FEW_COLUMNS, sn_min(end * FEW_COLUMNS, job->g->N));
 }
 
 /* Each row of C is the product of a matrix, the transposed B, with a vector. */
@@ -141,7 +141,7 @@ static size_t equal_parts(size_t whole, size_t most) { return sn_ceil_div(whole,
 static void split(struct job * job)
 {
     const struct sn_gemm * g = job->g;
-    const size_t threads = sn_threads(), panel = job->table->gemm_32f.columns, tile = job->table->gemm_32f.rows;
+    const size_t threads = sn_threads(), panel = job->table->gemm.tile_32f.columns, tile = job->table->gemm.tile_32f.rows;
     if (threads == 1)
         return;
     while (sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe) < 2 * threads) {
@@ -162,7 +162,7 @@ static void split(struct job * job)
 static void plan(struct job * job)
 {
     const struct sn_gemm * g = job->g;
-    const struct sn_gemm_32f_tile * tile = &job->table->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     const size_t cached = sn_max(sn_cpu()->cacheL2 / sizeof(float) * 3 / 4 / STRIPE, 64);
     job->step = sn_max(equal_parts(g->K, g->M < FEW ? cached : sn_max(cached, 1024)), 1);
     job->rows = equal_parts(g->M, TILES * tile->rows);
@@ -182,7 +182,7 @@ static bool multiply_blocks(struct job * job)
 {
     const struct sn_gemm * g = job->g;
     plan(job);
-    job->panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm_32f.columns) * pitch_of_panels(job, job->step);
+    job->panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns) * pitch_of_panels(job, job->step);
     const size_t bytes = (job->panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float);
     void * work = sn_scratch(bytes);
     if (!work)
@@ -196,9 +196,9 @@ static bool multiply_blocks(struct job * job)
 bool sn_gemm(const struct sn_gemm * g)
 {
     struct job job = {.g = g, .table = sn_table()};
-    if (!job.table->gemm_32f.run)
-        job.table->gemm_plain(g);
-    else if (!g->transposed && g->K && g->M <= job.table->gemm_few_32f.rows)
+    if (!job.table->gemm.tile_32f.run)
+        job.table->gemm.plain(g);
+    else if (!g->transposed && g->K && g->M <= job.table->gemm.few_32f.rows)
         sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job, .units = sn_ceil_div(g->N, FEW_COLUMNS),
             .cost = cost_of(&job)});
     else if (g->transposed && g->M <= VECTORS)

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_GEMM_H
 #define SN_OPS_GEMM_H
 
-#include "core/gemm.h"
+#include "contract/gemm.h"
 
 /* False, and C untouched, without memory for a buffer. */
 bool sn_gemm(const struct sn_gemm * g);

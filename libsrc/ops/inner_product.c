@@ -1,9 +1,9 @@
 /* Rows of the matrix are independent: they are split over threads in pieces that are worth a hand-over. */
 #include "ops/inner_product.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 /* Rows of one unit of work: a multiple of what any kernel takes at once. */
 enum { ROWS = 48 };
@@ -28,7 +28,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 void sn_inner_product_32f(const struct sn_inner_product_32f * p)
 {
-    struct job job = {*p, sn_table()->inner_product_32f};
+    struct job job = {*p, sn_table()->inner_product.run_32f};
     job.whole.matrix = p->count * p->step;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(p->count, ROWS),
         .cost = sn_cost_of_bytes(4.0 * (double)p->count * (double)p->size)});

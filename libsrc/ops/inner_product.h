@@ -2,7 +2,7 @@
 #ifndef SN_OPS_INNER_PRODUCT_H
 #define SN_OPS_INNER_PRODUCT_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 void sn_inner_product_32f(const struct sn_inner_product_32f * p);
 

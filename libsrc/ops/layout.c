@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "core/dispatch.h"
-#include "core/format.h"
-#include "core/threads.h"
+#include "contract/format.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct copy {
     const sn_32f * src;
@@ -34,7 +34,7 @@ static void copy(const sn_32f * src, size_t elements, sn_32f * dst)
 struct convert {
     const sn_32f * src;
     sn_32f * dst;
-    SimdTensorFormatType srcFormat, dstFormat;
+    enum sn_format srcFormat, dstFormat;
     size_t channels, spatial, srcImage, dstImage;
     size_t pieces, step; /* of one image; positions of each */
     sn_convert_image_32f_fn kernel;
@@ -53,8 +53,8 @@ static void convert_range(const void * argument, void * work, size_t begin, size
     }
 }
 
-void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const sn_32f * src, SimdTensorFormatType srcFormat,
-                          sn_32f * dst, SimdTensorFormatType dstFormat)
+void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,
+                          sn_32f * dst, enum sn_format dstFormat)
 {
     size_t srcImage, dstImage;
     sn_image_elements(&srcImage, 1, channels, spatial, srcFormat);
@@ -66,7 +66,7 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const s
     /* Whole cache lines of both sides: a multiple of 16 positions. */
     const size_t step = sn_align(sn_items_per_piece(channels), 16), pieces = sn_ceil_div(spatial, step);
     const struct convert job = {src,      dst,      srcFormat, dstFormat, channels, spatial,
-                                srcImage, dstImage, pieces,    step,      sn_table()->convert_image_32f};
+                                srcImage, dstImage, pieces,    step,      sn_table()->layout.image_32f};
     sn_parallel_for(&(struct sn_parallel){.run = convert_range, .job = &job, .units = batch * pieces,
         .cost = sn_cost_of_bytes(16.0 * (double)(batch * srcImage))});
 }
@@ -77,7 +77,7 @@ struct convert_filter {
     size_t output, input, kernel;
     const sn_32f * src;
     sn_32f * dst;
-    SimdTensorFormatType srcFormat, dstFormat;
+    enum sn_format srcFormat, dstFormat;
     size_t step; /* inputs of a unit */
     sn_convert_filter_32f_fn kernel_fn;
 };
@@ -90,8 +90,8 @@ static void convert_filter_range(const void * argument, void * work, size_t begi
                    begin * job->step, sn_min(end * job->step, job->input));
 }
 
-void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
-                           sn_32f * dst, SimdTensorFormatType dstFormat)
+void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_32f * src, enum sn_format srcFormat,
+                           sn_32f * dst, enum sn_format dstFormat)
 {
     if (srcFormat == dstFormat) {
         size_t elements;
@@ -101,7 +101,7 @@ void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_
     }
     const size_t step = sn_align(sn_items_per_piece(output * kernel), 16);
     const struct convert_filter job = {output, input,     kernel,    src,  dst,
-                                       srcFormat, dstFormat, step, sn_table()->convert_filter_32f};
+                                       srcFormat, dstFormat, step, sn_table()->layout.filter_32f};
     sn_parallel_for(&(struct sn_parallel){.run = convert_filter_range, .job = &job, .units = sn_ceil_div(input, step),
         .cost = sn_cost_of_bytes(16.0 * (double)(output * input * kernel))});
 }

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_LRN_H
 #define SN_OPS_LRN_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 bool sn_lrn_32f(const struct sn_lrn * p);
 

@@ -12,15 +12,15 @@
 
 #include <string.h>
 
-#include "core/cpu.h"
-#include "core/keep.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/shares.h"
+#include "runtime/cpu.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 /* ---- `base`: whole images, one stage after the other */
 
-static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm_32f.run; }
+static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm.tile_32f.run; }
 
 static bool plan_base(struct sn_merged_convolution_32f * m)
 {
@@ -38,7 +38,7 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const sn_32
         for (int i = m->first; i <= (int)m->last; ++i) {
             const struct sn_convolution_32f * c = &m->stage[i];
             to = i == (int)m->last ? dst : to;
-            m->table->convolution_32f(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, from,
+            m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, from,
                                       m->add && i == (int)m->last ? src : NULL, to);
             from = to;
             to += c->dstSize;
@@ -57,7 +57,7 @@ static size_t spaced(size_t channels) { return channels % 512 == 0 ? channels + 
 
 static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
 {
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     return sn_used(rows, p->strideY, p->kernelY, 1);
 }
 
@@ -125,7 +125,7 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
     m->dstSize = m->stage[m->last].dstSize;
     if (is_base(m))
         return plan_base(m);
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     m->pixel = m->first == SN_EXPANSION ? spaced(p->srcC) : p->srcC;
     m->bufferPixel = spaced(p->dstC);
     const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
@@ -176,7 +176,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
                       size_t rows, sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
     const struct sn_convolution_32f * c = &m->stage[SN_DEPTHWISE];
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
     const sn_32f * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
@@ -190,7 +190,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
         .bias = c->bias, .slope = c->slope, .activation = sn_tile_activation(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
         .dstPixel = dstPixel};
-    m->table->depthwise_nhwc_32f(&d);
+    m->table->convolution_32f.depthwise_nhwc(&d);
 }
 
 /* Expands, where there is an expansion, the lines that these rows of the depthwise stage need and that are not among the
@@ -198,7 +198,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
 static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                       size_t ready)
 {
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     if (m->first != SN_EXPANSION)
         return ready;
     const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
@@ -211,7 +211,7 @@ static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f *
 /* What the depthwise stage will read of the image when it goes on from row `row`, as it has not read it before. */
 static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row, size_t rows, size_t * size)
 {
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t at = row * p->strideY + (p->kernelY - sn_min(p->kernelY, p->strideY)); /* of padded lines */
     const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
     *size = sn_min(rows * p->strideY, p->srcH - begin) * m->line;
@@ -223,7 +223,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f *
                       size_t ready, sn_32f * dst)
 {
     const struct sn_convolution_32f * c = &m->stage[SN_PROJECTION];
-    const SimdConvolutionParameters * p = &c->p;
+    const struct sn_convolution_parameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
     const size_t line = p->dstW * m->bufferPixel;
@@ -248,7 +248,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f *
 static size_t finish(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                      size_t ready, sn_32f * dst)
 {
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t line = p->dstW * p->dstC;
     ready = prepare(m, src, work, row, rows, ready);
     depthwise(m, src, work, row, rows, dst + row * line, line, p->dstC);
@@ -258,7 +258,7 @@ static size_t finish(const struct sn_merged_convolution_32f * m, const sn_32f * 
 /* The padding of the lines of the ring; what the expansion writes lies between. */
 static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * line)
 {
-    const SimdConvolutionParameters * p = &m->stage[SN_DEPTHWISE].p;
+    const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t left = p->padX * m->pixel, right = left + p->srcW * m->pixel;
     for (size_t i = 0; i < m->lines; ++i, line += m->line) {
         memset(line, 0, left * sizeof(float));

@@ -2,9 +2,9 @@
 #ifndef SN_OPS_PIECES_H
 #define SN_OPS_PIECES_H
 
-#include "core/common.h"
-#include "core/cpu.h"
-#include "core/threads.h"
+#include "runtime/common.h"
+#include "runtime/cpu.h"
+#include "runtime/threads.h"
 
 /* Elements of one unit, about: a microsecond of work, and no two threads write the same cache line often. */
 enum { SN_PIECE = 8192 };

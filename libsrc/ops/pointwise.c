@@ -1,8 +1,8 @@
 #include "ops/pointwise.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct job {
     const sn_32f * src;
@@ -24,7 +24,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst)
 {
     const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
-    const struct job job = {src, size, params, dst, stream, sn_table()->pointwise_32f[function]};
+    const struct job job = {src, size, params, dst, stream, sn_table()->pointwise.run_32f[function]};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
         .cost = sn_cost_of_bytes(8.0 * (double)size)});
 }

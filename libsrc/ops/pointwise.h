@@ -3,7 +3,7 @@
 #ifndef SN_OPS_POINTWISE_H
 #define SN_OPS_POINTWISE_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst);
 

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_POOLING_H
 #define SN_OPS_POOLING_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 void sn_pooling(sn_pooling_fn pooling, const struct sn_pooling * p);
 

@@ -1,9 +1,9 @@
 /* A unit of work is a number of rows. */
 #include "ops/set_input.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct job {
     const struct sn_set_input * p;
@@ -21,7 +21,7 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 void sn_set_input_32f(const struct sn_set_input * p)
 {
     const size_t step = sn_items_per_piece(p->width);
-    const struct job job = {p, step, sn_table()->set_input_32f};
+    const struct job job = {p, step, sn_table()->set_input.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->height, step),
         .cost = sn_cost_of_bytes(24.0 * (double)p->height * (double)p->width)});
 }

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_SET_INPUT_H
 #define SN_OPS_SET_INPUT_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
 void sn_set_input_32f(const struct sn_set_input * p);
 

@@ -8,7 +8,7 @@
 #ifndef SN_OPS_SHARES_H
 #define SN_OPS_SHARES_H
 
-#include "core/threads.h"
+#include "runtime/threads.h"
 
 struct sn_shares {
     size_t lines, most;     /* of an image (or what there is for lines); of a band */

@@ -2,8 +2,8 @@
 #ifndef SN_OPS_SHUFFLE_H
 #define SN_OPS_SHUFFLE_H
 
-#include "core/table.h"
+#include "contract/table.h"
 
-void sn_shuffle_32f(const struct sn_shuffle * p, SimdTensorFormatType format);
+void sn_shuffle_32f(const struct sn_shuffle * p, enum sn_format format);
 
 #endif

@@ -1,8 +1,8 @@
 #include "ops/softmax.h"
 
-#include "core/dispatch.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/threads.h"
 
 struct job {
     const sn_32f * src;
@@ -25,7 +25,7 @@ void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner
 {
     /* The exponentials weigh as much as some ten loads. */
     const size_t step = sn_items_per_piece(8 * count * inner);
-    const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax_32f};
+    const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(outer, step),
         .cost = sn_cost_of_bytes(64.0 * (double)outer * (double)count * (double)inner)});
 }

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_SOFTMAX_H
 #define SN_OPS_SOFTMAX_H
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst);
 

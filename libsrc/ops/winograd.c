@@ -1,9 +1,9 @@
 #include "ops/winograd.h"
 
-#include "core/dispatch.h"
-#include "core/memory.h"
-#include "core/threads.h"
 #include "ops/pieces.h"
+#include "runtime/dispatch.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
 
 /* Filters, tiles or rows of tiles of one unit of work. They may be lanes: whole vectors of any instruction set. */
 static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
@@ -34,7 +34,7 @@ static void filter_range(const void * argument, void * work, size_t begin, size_
 void sn_winograd_filter_32f(enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst, bool trans)
 {
     const struct filter f = {{.kind = kind, .src = src, .size = size, .dst = dst, .plane = size, .trans = trans},
-                             step_of(sn_winograd_planes(sn_winograd_size(kind))), sn_table()->winograd_filter_32f};
+                             step_of(sn_winograd_planes(sn_winograd_size(kind))), sn_table()->winograd.filter_32f};
     sn_parallel_for(&(struct sn_parallel){.run = filter_range, .job = &f, .units = sn_ceil_div(size, f.step),
         .cost = cost_of(kind, size)});
 }
@@ -71,7 +71,7 @@ static void input_range(const void * argument, void * work, size_t begin, size_t
 void sn_winograd_input_32f(struct sn_winograd_input_32f job)
 {
     const struct input i = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
-                            sn_table()->winograd_input_32f};
+                            sn_table()->winograd.input_32f};
     sn_parallel_for(&(struct sn_parallel){.run = input_range, .job = &i, .units = sn_ceil_div(i.split.units, i.split.step),
         .cost = cost_of(job.kind, job.tilesY * job.tilesX * job.channels)});
 }
@@ -96,7 +96,7 @@ static void output_range(const void * argument, void * work, size_t begin, size_
 void sn_winograd_output_32f(struct sn_winograd_output_32f job)
 {
     const struct output o = {job, split_of(job.kind, job.trans, job.channels, job.tilesY, job.tilesX, job.tile),
-                             sn_table()->winograd_output_32f};
+                             sn_table()->winograd.output_32f};
     sn_parallel_for(&(struct sn_parallel){.run = output_range, .job = &o, .units = sn_ceil_div(o.split.units, o.split.step),
         .cost = cost_of(job.kind, job.tilesY * job.tilesX * job.channels)});
 }

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_WINOGRAD_H
 #define SN_OPS_WINOGRAD_H
 
-#include "core/winograd.h"
+#include "contract/winograd.h"
 
 void sn_winograd_filter_32f(enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst, bool trans);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 /* One chain. The sum, near 1, is used so that the loop stays. */
 static size_t fma_base(size_t operations)

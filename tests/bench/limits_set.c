@@ -33,7 +33,7 @@ static size_t fma_32f(size_t operations)
 }
 
 /* ---- bytes: as the tile of the set multiplies groups of them. Instructions are in assembler for the reason that
- * isa/avx512vnni/gemm_8i.c has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics. */
+ * isa/avx512vnni/dot_8i.h has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics. */
 
 #if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
 enum { GROUP = 4 };

@@ -12,7 +12,7 @@
 #define _DEFAULT_SOURCE
 #endif
 
-#include "core/numeric.h"
+#include "runtime/numeric.h"
 #include "simdnet.h"
 #include "ulps.h"
 

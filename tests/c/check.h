@@ -54,8 +54,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/common.h"
-#include "core/numeric.h"
+#include "runtime/common.h"
+#include "runtime/numeric.h"
 #include "simdnet.h"
 
 enum check_type { CHECK_32F, CHECK_16B, CHECK_8U, CHECK_32I };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check_layer.h"
-#include "core/common.h"
+#include "runtime/common.h"
 
 typedef SimdConvolutionParameters parameters;
 

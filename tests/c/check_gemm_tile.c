@@ -1,12 +1,12 @@
 /*
- * The GEMM tile by itself (core/gemm.h): every height and width of its instances against plain loops. Bound: the rounding of
+ * The GEMM tile by itself (contract/gemm.h): every height and width of its instances against plain loops. Bound: the rounding of
  * a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which the activations do not enlarge by more than their slope.
  */
 #include <stdlib.h>
 
 #include "check.h"
-#include "core/dispatch.h"
-#include "core/memory.h"
+#include "runtime/dispatch.h"
+#include "runtime/memory.h"
 
 #define TILE "gemm_tile"
 
@@ -43,7 +43,7 @@ static const sn_32f * packed(const struct job * j, const sn_32f * b)
     static float kept[64 * 4096] __attribute__((aligned(SN_ALIGN)));
     static const struct sn_table * kept_table;
     static size_t kept_depth, kept_n;
-    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm.tile_32f;
     if (!j->bench) {
         sn_32f * panels = check_buffer(depth(j) * sn_gemm_width(tile, j->n) * sizeof(float));
         pack(tile, b, depth(j), j->n, panels);
@@ -60,7 +60,7 @@ static const sn_32f * packed(const struct job * j, const sn_32f * b)
 /* An array of one value per column, where the panel finds zeros behind the last. */
 static const sn_32f * per_column(const struct job * j, const sn_32f * values, size_t first, sn_32f * room)
 {
-    for (size_t i = 0; i < sn_table()->gemm_32f.columns; ++i)
+    for (size_t i = 0; i < sn_table()->gemm.tile_32f.columns; ++i)
         room[i] = first + i < j->n ? values[first + i] : 0;
     return room;
 }
@@ -68,14 +68,14 @@ static const sn_32f * per_column(const struct job * j, const sn_32f * values, si
 static void run_tile(const struct job * j, void * const * a)
 {
     float bias[64], slope[64];
-    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm_32f;
+    const struct sn_gemm_32f_tile * tile = &sn_table()->gemm.tile_32f;
     const sn_32f * panel = packed(j, a[1]);
     for (size_t first = 0; first < j->n; first += tile->columns) {
         struct sn_gemm_32f gemm = {.a = a[0], .height = j->height, .width = j->width, .aStepY = j->aStepY,
             .aStepX = j->aStepX, .segment = j->segment, .segments = j->segments, .length = j->length,
             .b = panel, .columns = sn_min(tile->columns, j->n - first), .c = (sn_32f *)a[4] + first,
             .cStepY = j->width * j->n, .cStepX = j->n, .from = j->resume ? (sn_32f *)a[4] + first : NULL, .byRow = j->byRow,
-            .activation = j->activation, .param = {j->param[0], j->param[1]}};
+            .activation = (enum sn_activation)j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->fetch)
             gemm.ahead = panel, gemm.aheadStep = depth(j);
@@ -138,7 +138,7 @@ static void call(const void * job, void * context, void * const * a)
     const struct job * j = job;
     (void)context;
     SimdVersion(); /* clears the error text, as a public function does */
-    if (sn_table()->gemm_32f.run)
+    if (sn_table()->gemm.tile_32f.run)
         run_tile(j, a);
     else
         plain(j, a[0], a[1], a[2], a[3], a[4], NULL);
@@ -201,7 +201,7 @@ static void interrupted(const void * job, void * context, void * const * a)
     call(&first, context, a);
     arrays[0] = a[0], arrays[1] = (sn_32f *)a[1] + j->length * j->n, arrays[4] = a[4];
     call(&rest, context, arrays);
-    if (sn_table()->gemm_32f.run && memcmp(whole, a[4], bytes) != 0)
+    if (sn_table()->gemm.tile_32f.run && memcmp(whole, a[4], bytes) != 0)
         check_that(false, TILE, "an interrupted sum has other bits: rows=%zu n=%zu", j->width, j->n);
     free(whole);
 }

@@ -2,16 +2,16 @@
 #ifndef SN_TESTS_MACHINE_HAS_ISA_H
 #define SN_TESTS_MACHINE_HAS_ISA_H
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 static inline bool machine_has_isa(void)
 {
-#if defined(SN_ISA_avx512)
+#if defined(__AVX512F__)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
-#elif defined(SN_ISA_avx2)
+#elif defined(__AVX2__)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#elif defined(SN_ISA_sse41)
+#elif defined(__SSE4_1__)
     return __builtin_cpu_supports("sse4.1");
 #else
     return true;

@@ -12,10 +12,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/keep.h"
-#include "core/memory.h"
-#include "core/statistic.h"
-#include "core/threads.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
+#include "runtime/statistic.h"
+#include "runtime/threads.h"
 #include "layers.h"
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/memory.h"
+#include "runtime/memory.h"
 #include "test.h"
 
 /* Two kinds of our own, so that the rules are tested without any family. */

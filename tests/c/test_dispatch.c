@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/cpu.h"
-#include "core/dispatch.h"
+#include "runtime/cpu.h"
+#include "runtime/dispatch.h"
 #include "test.h"
 
 /* What a fresh process with this SIMDNET_MAX_ISA (NULL: none) has as active level, and all that it wrote to stderr. */
@@ -161,15 +161,17 @@ static void no_slot_empty(void)
     static const struct {
         size_t begin, size;
     } tiles[] = {
-        PART(gemm_32f), PART(gemm_panels_32f), PART(gemm_few_32f), PART(depthwise_nhwc_32f), PART(depthwise_nchw_32f),
-        PART(columns_32f), PART(lines_32f), PART(interleave_32f), PART(channelwise_rows), PART(channelwise_joined),
-        PART(concat_32f), PART(few_nhwc_32f), PART(few_nchw_32f), PART(gemm_8i), PART(depthwise_8i), PART(pixels_8i),
-        PART(planes_8u), PART(gemm_16b), PART(pixels_16b), PART(planes_16b), PART(join_32f),
+        PART(gemm.tile_32f), PART(gemm.panels_32f), PART(gemm.few_32f), PART(convolution_32f.depthwise_nhwc),
+        PART(convolution_32f.depthwise_nchw), PART(convolution_32f.columns), PART(convolution_32f.lines),
+        PART(deconvolution_32f.interleave), PART(channelwise.rows), PART(channelwise.joined), PART(channelwise.concat),
+        PART(convolution_32f.few_nhwc), PART(convolution_32f.few_nchw), PART(convolution_8i.tile),
+        PART(convolution_8i.depthwise), PART(convolution_8i.pixels), PART(convolution_8i.planes),
+        PART(convolution_16b.tile), PART(convolution_16b.pixels), PART(convolution_16b.planes), PART(convolution_32f.join),
     };
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
-            if (at == offsetof(struct sn_table, gemm_8i.biased) || at == offsetof(struct sn_table, gemm_16b.biased))
+            if (at == offsetof(struct sn_table, convolution_8i.tile.biased) || at == offsetof(struct sn_table, convolution_16b.tile.biased))
                 continue; /* yes or no */
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "runtime/error.h"
 #include "test.h"
 
 static void life_of_a_text(void)

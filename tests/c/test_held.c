@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/memory.h"
+#include "runtime/memory.h"
 #include "emulated.h"
 #include "test.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/keep.h"
+#include "runtime/keep.h"
 #include "emulated.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* Aligned blocks, rounding, products of sizes that overflow, scratch memory of threads. */
-#include "core/keep.h"
-#include "core/memory.h"
+#include "runtime/keep.h"
+#include "runtime/memory.h"
 
 #include <pthread.h>
 #include <sys/resource.h>

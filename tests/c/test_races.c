@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "core/threads.h"
+#include "runtime/threads.h"
 #include "layers.h"
 #include "test.h"
 

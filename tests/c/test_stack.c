@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "core/threads.h"
+#include "runtime/threads.h"
 #include "test.h"
 
 /* So many kinds of calls that the table is full. */

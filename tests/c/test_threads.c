@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/cpu.h"
-#include "core/limits.h"
-#include "core/threads.h"
+#include "runtime/cpu.h"
+#include "runtime/limits.h"
+#include "runtime/threads.h"
 #include "emulated.h"
 #include "test.h"
 

@@ -11,7 +11,7 @@
 #ifndef SN_TESTS_TEST_VEC_H
 #define SN_TESTS_TEST_VEC_H
 
-#include "core/numeric.h"
+#include "runtime/numeric.h"
 #include "kernels/vec.h"
 #include "machine_has_isa.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/numeric.h"
+#include "runtime/numeric.h"
 #include "kernels/vec_math.h"
 #include "machine_has_isa.h"
 #include "ulps.h"

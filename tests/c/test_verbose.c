@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/threads.h"
-#include "core/statistic.h"
+#include "runtime/threads.h"
+#include "runtime/statistic.h"
 #include "emulated.h"
 #include "test.h"
 

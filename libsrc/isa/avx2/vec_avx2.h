@@ -13,8 +13,8 @@
 #error "vec_avx2.h needs -mavx2 -mfma -mf16c"
 #endif
 
-#include "core/common.h"
 #include "isa/sse41/tail_128.h"
+#include "runtime/common.h"
 
 #include <immintrin.h>
 

@@ -13,7 +13,7 @@
 #error "vec_avx512.h needs -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c"
 #endif
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 #include <immintrin.h>
 

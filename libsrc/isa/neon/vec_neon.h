@@ -13,7 +13,7 @@
 #error "vec_neon.h needs little-endian aarch64"
 #endif
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 #include <arm_neon.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #error "tail_128.h needs -msse4.1"
 #endif
 
-#include "core/common.h"
+#include "runtime/common.h"
 
 #include <smmintrin.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #error "vec_sse41.h needs -msse4.1"
 #endif
 
-#include "core/common.h"
 #include "isa/sse41/tail_128.h"
+#include "runtime/common.h"
 
 #include <smmintrin.h>
 

@@ -1,0 +1,29 @@
+/* What the kernels of Convolution16b are given, besides the tile (contract/dot.h). */
+#ifndef SN_CONTRACT_CONVOLUTION_16B_H
+#define SN_CONTRACT_CONVOLUTION_16B_H
+
+#include "contract/convolution.h"
+#include "contract/dot.h"
+#include "runtime/common.h"
+
+/* One image, straight from the formula; weights in the caller's layout, bias not NULL. Only `base` has it. */
+typedef void (*sn_convolution_16b_fn)(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
+                                      const sn_32f * params, const uint8_t * src, uint8_t * dst);
+
+/* What becomes of a sum, which began with the bias. */
+struct sn_result_16b {
+    bool narrow; /* results are rounded to bfloat16 */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    const sn_32f * slope;                     /* for Prelu: one for each column, in whole vectors */
+    float param[2];
+};
+
+/* The kernels of a level. */
+struct sn_convolution_16b_slots {
+    sn_convolution_16b_fn plain;
+    struct sn_dot_tile tile;
+    sn_pixels_fn pixels;
+    sn_planes_fn planes;
+};
+
+#endif

@@ -1,0 +1,149 @@
+/* What the kernels of convolutions are given, besides the GEMM tile (contract/gemm.h). */
+#ifndef SN_CONTRACT_CONVOLUTION_32F_H
+#define SN_CONTRACT_CONVOLUTION_32F_H
+
+#include "contract/convolution.h"
+#include "contract/gemm.h"
+#include "runtime/common.h"
+
+/*
+ * Some rows of a depthwise convolution of NHWC pixels. Output (y, x, c), y < rows, x < dstW, c < channels, is
+ *
+ *     activation(bias[c] + sum over ky, kx of weight(ky, kx, c) * input)
+ *
+ * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that
+ * several rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0
+ * what lies left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written. Weights
+ * are packed: for each vector of channels (table->alignment bytes) all taps, one after the other; in the last one there may
+ * be anything behind the last channel. bias and slope also have whole vectors.
+ */
+struct sn_depthwise_nhwc_32f {
+    const sn_32f * const * line; /* (rows - 1) * lineStep + kernelY of them */
+    size_t lineStep;
+    size_t offset;              /* floats from where a line points to the first channel of its first pixel that are meant */
+    size_t srcW, srcPixel;      /* pixels of a line, and floats between them */
+    size_t kernelY, kernelX, strideX, dilationX, padX;
+    size_t channels;
+    const sn_32f * weight;
+    const sn_32f * bias;
+    const sn_32f * slope;       /* for Prelu */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+    sn_32f * dst;
+    size_t rows, dstW;
+    size_t dstRow, dstPixel;    /* floats between rows and between pixels */
+};
+typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d);
+
+/*
+ * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
+ * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats behind the last input is read.
+ */
+struct sn_depthwise_nchw_32f {
+    const sn_32f * src;
+    size_t srcStep; /* floats between the inputs of neighbouring rows */
+    size_t tapStep; /* and between those of neighbouring rows of taps */
+    const size_t * tap;
+    size_t kernelY, kernelX;
+    const sn_32f * weight;
+    float bias, slope;
+    enum sn_activation activation;
+    float param[2];
+    sn_32f * dst;
+    size_t rows, columns;
+};
+typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
+
+/* Outputs of what follows, at most. */
+enum { SN_FEW = 4 };
+
+/*
+ * Few outputs in NHWC are asked for as a column of the GEMM tile (contract/gemm.h), but with another B: `columns`, at most
+ * SN_FEW, rows of segments * length floats, and a row of zeros behind three. cStepX is `columns`. bias and slope are a
+ * vector of floats that has the values of a pixel again and again, with a zero behind three. No `from`, no `ahead`.
+ *
+ * In NCHW: row y < rows of output o < outputs is, for x < columns,
+ *
+ *     dst[o * dstPlane + y * dstRow + x] = activation(bias[o] + sum over k < depth of
+ *                                                     weight[o * step + k] * src[offset[k] + y * srcRow + x])
+ */
+struct sn_few_nchw_32f {
+    const sn_32f * src;
+    const size_t * offset;
+    size_t depth;
+    const sn_32f * weight;
+    size_t step;
+    const sn_32f * bias;
+    const sn_32f * slope; /* for Prelu */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+    sn_32f * dst;
+    size_t outputs, rows, columns;
+    size_t srcRow, dstRow, dstPlane;
+};
+typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
+
+/*
+ * A panel of B for the tile from the planes of an image: row k has, for each piece in turn, `count` floats from
+ * src + offset[k] + from on, then zeros. With `exact` no others are read; without, up to a vector behind each piece. Rows
+ * are `width` floats; up to a vector behind the last one is written.
+ */
+struct sn_columns_32f {
+    const sn_32f * src;
+    const size_t * offset;
+    size_t depth;
+    const struct sn_piece { size_t from, count; } * piece;
+    size_t pieces;
+    bool exact;
+    sn_32f * panel;
+    size_t width;
+};
+typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
+
+/*
+ * dst[i * columns + j] = activation(dst[i * columns + j] + add[i * columns + j]) for i < rows, j < columns. The slope of a
+ * Prelu is slope[j], or, with byRow, slope[(first + i) / period % slopes].
+ */
+struct sn_join_32f {
+    const sn_32f * add;
+    sn_32f * dst;
+    size_t rows, columns;
+    const sn_32f * slope;
+    bool byRow;
+    size_t first, period, slopes;
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+};
+typedef void (*sn_join_32f_fn)(const struct sn_join_32f * j);
+
+/*
+ * Copies lines with their padding: each gets `before` zeros, then src[i * stride] for i < inside, then zeros up to `size`
+ * floats. Exactly those are read and written.
+ */
+struct sn_lines_32f {
+    const sn_32f * src;
+    size_t srcStep, stride;
+    sn_32f * dst;
+    size_t dstStep;
+    size_t lines, before, inside, size;
+};
+typedef void (*sn_lines_32f_fn)(const struct sn_lines_32f * l);
+
+/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies
+ * as dst and is added before the activation. Only `base` has it. */
+typedef void (*sn_convolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
+                                      const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst);
+
+/* The kernels of a level. */
+struct sn_convolution_32f_slots {
+    sn_convolution_32f_fn plain;
+    sn_depthwise_nhwc_32f_fn depthwise_nhwc;
+    sn_depthwise_nchw_32f_fn depthwise_nchw;
+    sn_gemm_32f_fn few_nhwc;
+    sn_few_nchw_32f_fn few_nchw;
+    sn_columns_32f_fn columns;
+    sn_join_32f_fn join;
+    sn_lines_32f_fn lines;
+};
+
+#endif

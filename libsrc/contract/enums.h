@@ -1,0 +1,43 @@
+/* Enumerators below api/: their numbers are those of include/simdnet.h (api/enums.c asserts it), and kernels do not depend on
+ * that header. */
+#ifndef SN_CONTRACT_ENUMS_H
+#define SN_CONTRACT_ENUMS_H
+
+/* Layouts: SimdTensorFormatType. */
+enum sn_format {
+    SN_FORMAT_UNKNOWN = -1,
+    SN_NCHW,
+    SN_NHWC,
+    SN_NCHW4C,
+    SN_NCHW8C,
+    SN_NCHW16C,
+    SN_NCHWXC,
+    SN_OIYX,
+    SN_YXIO,
+    SN_OYXI4O,
+    SN_OYXI8O,
+    SN_OYXI16O,
+    SN_OYXIXO
+};
+
+/* Element types that these layers compute with: some of SimdTensorDataType. */
+enum sn_data { SN_DATA_32F = 0, SN_DATA_8U = 3, SN_DATA_16B = 7 };
+
+/* SimdConvolutionActivationType. */
+enum sn_activation {
+    SN_ACTIVATION_IDENTITY,
+    SN_ACTIVATION_RELU,
+    SN_ACTIVATION_LEAKY_RELU,
+    SN_ACTIVATION_RESTRICT_RANGE,
+    SN_ACTIVATION_PRELU,
+    SN_ACTIVATION_ELU,
+    SN_ACTIVATION_HSWISH
+};
+
+/* SimdSynetEltwiseOperationType. */
+enum sn_eltwise { SN_ELTWISE_PRODUCT, SN_ELTWISE_SUM, SN_ELTWISE_MAX, SN_ELTWISE_MIN };
+
+/* Pixels that SimdSynetSetInput() reads: some of SimdPixelFormatType. */
+enum sn_pixel { SN_PIXEL_GRAY8 = 1, SN_PIXEL_BGR24 = 3, SN_PIXEL_BGRA32 = 4, SN_PIXEL_RGB24 = 16 };
+
+#endif

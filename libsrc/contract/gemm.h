@@ -1,0 +1,114 @@
+/*
+ * The GEMM tile: the one routine under matrix products, convolutions, inner products of batches, and what follows them.
+ *
+ * A run computes one column of register tiles, all rows of A against one packed panel of B:
+ *
+ *     C(y, x, n) = activation(start(n) + sum over s, k of A(y, x)[segment[s] + k] * B[s * length + k][n])
+ *
+ * for y < height, x < width, n < columns; start is the bias, something that lies as C, or both. It is C itself when the sum goes
+ * on from an earlier run. Rows of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1 convolution
+ * the same on pixels of an image; a K x K convolution on a padded image one segment per kernel row (its taps are neighbours in
+ * memory) or, with dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C is one chain of
+ * multiply-adds in the order of s and k, whatever the tile, so results do not depend on how rows are cut or where sums are
+ * interrupted.
+ */
+#ifndef SN_CONTRACT_GEMM_H
+#define SN_CONTRACT_GEMM_H
+
+#include "contract/enums.h"
+#include "runtime/common.h"
+
+struct sn_gemm_32f {
+    /* A: rows (y, x) at a + y * aStepY + x * aStepX. */
+    const sn_32f * a;
+    size_t height, width;
+    size_t aStepY, aStepX;
+    const size_t * segment; /* offsets in a row, `segments` of them, `length` floats each */
+    size_t segments, length;
+
+    /* B: segments * length rows of sn_gemm_width(tile, columns) floats: zeros beyond `columns`; aligned to SN_ALIGN. */
+    const sn_32f * b;
+    size_t columns; /* 1 .. tile->columns */
+
+    /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
+    sn_32f * c;
+    size_t cStepY, cStepX;
+    const sn_32f * from; /* NULL, or what the sums start from beside the bias; lies as C, and may be C */
+    const sn_32f * beta; /* from is multiplied by this; NULL is 1 */
+
+    /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
+    const sn_32f * bias;
+    const sn_32f * slope; /* for Prelu */
+    bool byRow;
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];                           /* of RestrictRange, Elu, Hswish */
+
+    /*
+     * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for
+     * each of its steps is fetched into the second cache, from ahead + x * aheadStep on.
+     */
+    const sn_32f * ahead;
+    size_t aheadStep;
+};
+
+typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);
+
+/* The tile of an instruction set, with what its drivers must know; run is NULL where there is none. */
+struct sn_gemm_32f_tile {
+    sn_gemm_32f_fn run;
+    size_t rows;    /* of the largest register tile: more rows are cut into tiles of about equal height */
+    size_t columns; /* of a panel of B */
+    size_t granule; /* the last panel is narrowed to a multiple of this */
+};
+
+/* C = alpha * A * B + beta * C, as SimdGemm32fNN has it, or SimdGemm32fNT when B is transposed. */
+struct sn_gemm {
+    bool transposed;
+    size_t M, N, K;
+    float alpha, beta;
+    const sn_32f * A, * B;
+    sn_32f * C;
+    size_t lda, ldb, ldc;
+};
+typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
+
+/*
+ * Columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is read once,
+ * and nothing is packed.
+ */
+struct sn_gemm_few_32f {
+    void (*run)(const struct sn_gemm * g, size_t begin, size_t end);
+    size_t rows;
+};
+
+/*
+ * Panels of B from a matrix, multiplied by alpha: panel n / wide at panel + n / wide * pitch has alpha * B(k, n) in column
+ * n % wide of its row k, for k < depth and n < columns. Rows are `wide` floats, whole vectors; those of a last panel with
+ * fewer columns are `narrow`, with zeros beyond `columns`, and up to a vector behind the last of them is written.
+ * B(k, n) is b[k * step + n], or, transposed, b[n * step + k].
+ */
+struct sn_gemm_panels_32f {
+    const sn_32f * b;
+    size_t step;
+    size_t depth, columns;
+    float alpha;
+    sn_32f * panel;
+    size_t wide, narrow, pitch;
+};
+typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
+
+/* The floats in a row of B when `columns` of them are used. */
+static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t columns)
+{
+    return sn_ceil_div(columns, tile->granule) * tile->granule;
+}
+
+/* The kernels of a level. */
+struct sn_gemm_slots {
+    struct sn_gemm_32f_tile tile_32f;
+    sn_gemm_fn plain;
+    sn_gemm_panels_32f_fn panels_32f[2];
+    struct sn_gemm_few_32f few_32f;
+};
+
+#endif

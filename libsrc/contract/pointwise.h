@@ -1,0 +1,33 @@
+/* Functions of every element: activations and unary operations. */
+#ifndef SN_CONTRACT_POINTWISE_H
+#define SN_CONTRACT_POINTWISE_H
+
+#include "runtime/common.h"
+
+enum sn_pointwise {
+    SN_RELU,           /* slope */
+    SN_ELU,            /* alpha */
+    SN_HSWISH,         /* shift, scale */
+    SN_RESTRICT_RANGE, /* lower, upper */
+    SN_SIGMOID,        /* slope */
+    SN_SOFTPLUS,       /* beta, threshold */
+    SN_TANH,           /* slope */
+    SN_ABS,
+    SN_EXP,
+    SN_LOG,
+    SN_NEG,
+    SN_RSQRT,
+    SN_SQRT,
+    SN_ZERO,
+    SN_POINTWISE /* their number */
+};
+
+/* dst = f(src); dst may be src. With `stream` dst may be written past the caches. */
+typedef void (*sn_pointwise_32f_fn)(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream);
+
+/* The kernels of a level. */
+struct sn_pointwise_slots {
+    sn_pointwise_32f_fn run_32f[SN_POINTWISE];
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* Maxima and averages over windows. */
+#ifndef SN_CONTRACT_POOLING_H
+#define SN_CONTRACT_POOLING_H
+
+#include "runtime/common.h"
+
+/* Output i of an axis covers its inputs max(0, i * stride - pad) .. min(src, i * stride - pad + kernel) - 1. */
+struct sn_pool_axis {
+    size_t src, dst, kernel, stride, pad;
+};
+
+/*
+ * Pools src[i0][i1][i2][i] over its first three axes into dst[o0][o1][o2][i]. Both layouts are of this form: NCHW has the
+ * axes C, H, W and inner 1; NHWC has none, H, W and inner C; NHWC pooled over channels too has H, W, C and inner 1.
+ */
+struct sn_pooling {
+    const void * src;
+    void * dst;
+    struct sn_pool_axis axis[3];
+    size_t inner;
+    bool excludePad;            /* of the average: divides by the cells inside the image */
+};
+
+/* The units of a pooling are pairs of output rows: unit u is rows 2 * (u % pairs) and the next, if there is one, of o0 =
+ * u / pairs. Two rows share what both windows cover, and sums keep their order however the units are split. */
+static inline size_t sn_pooling_pairs(const struct sn_pooling * p) { return sn_ceil_div(p->axis[1].dst, 2); }
+
+/* Computes units begin .. end - 1. */
+typedef void (*sn_pooling_fn)(const struct sn_pooling * p, size_t begin, size_t end);
+
+/* The kernels of a level. */
+struct sn_pooling_slots {
+    sn_pooling_fn max_32f;
+    sn_pooling_fn max_16b;
+    sn_pooling_fn max_8u;
+    sn_pooling_fn average_32f;
+};
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The table of an instruction set: for each family the slots of its contract, one typed pointer for each kernel.
+ *
+ * dispatch.c builds one table for each level of this machine: the table of its parent, overwritten where the level does better.
+ * `base` fills every slot, except tiles (a driver without a tile runs the loops of the reference), so that base shares neither
+ * packing nor blocking with the fast path. Kernels do not check, allocate or use threads: their caller has.
+ *
+ * Drivers, api/ and dispatch include this; a kernel includes the contract of its own family alone.
+ */
+#ifndef SN_CONTRACT_TABLE_H
+#define SN_CONTRACT_TABLE_H
+
+#include "contract/add.h"
+#include "contract/channelwise.h"
+#include "contract/convolution_16b.h"
+#include "contract/convolution_32f.h"
+#include "contract/convolution_8i.h"
+#include "contract/deconvolution_32f.h"
+#include "contract/eltwise.h"
+#include "contract/gemm.h"
+#include "contract/inner_product.h"
+#include "contract/layout.h"
+#include "contract/lrn.h"
+#include "contract/pointwise.h"
+#include "contract/pooling.h"
+#include "contract/set_input.h"
+#include "contract/shuffle.h"
+#include "contract/softmax.h"
+#include "contract/winograd.h"
+
+struct sn_table {
+    const char * isa;
+    size_t alignment; /* bytes of a vector, at least 16: the result of SimdAlignment() */
+    struct sn_pointwise_slots pointwise;
+    struct sn_add_slots add;
+    struct sn_channelwise_slots channelwise;
+    struct sn_softmax_slots softmax;
+    struct sn_layout_slots layout;
+    struct sn_set_input_slots set_input;
+    struct sn_shuffle_slots shuffle;
+    struct sn_eltwise_slots eltwise;
+    struct sn_lrn_slots lrn;
+    struct sn_gemm_slots gemm;
+    struct sn_inner_product_slots inner_product;
+    struct sn_convolution_32f_slots convolution_32f;
+    struct sn_deconvolution_32f_slots deconvolution_32f;
+    struct sn_convolution_8i_slots convolution_8i;
+    struct sn_convolution_16b_slots convolution_16b;
+    struct sn_winograd_slots winograd;
+    struct sn_pooling_slots pooling;
+};
+
+#endif

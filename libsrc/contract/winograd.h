@@ -1,0 +1,130 @@
+/*
+ * The Winograd transforms: their shapes, and what their kernels are given. The matrices are printed in include/simdnet.h.
+ *
+ * A tile is blockY x blockX outputs and the inputs they need, (blockY + kernelY - 1) x (blockX + kernelX - 1) of them. After
+ * the transform there are as many coefficients. Coefficient t of everything is a plane; planes lie `plane` floats apart.
+ *
+ * 3 taps of stride 2 are 2 taps of stride 1 on the even inputs, and one on the odd inputs: m outputs are F(m, 2), whose m + 1
+ * coefficients are multiplied, and m inputs that are multiplied as they are. So m x m outputs have coefficients of four kinds,
+ * one behind the other: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd columns; m x (m + 1) of odd
+ * rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for all m of a row or column that
+ * is not transformed: (m + 2) x (m + 2) of them.
+ */
+#ifndef SN_CONTRACT_WINOGRAD_H
+#define SN_CONTRACT_WINOGRAD_H
+
+#include "contract/enums.h"
+#include "runtime/common.h"
+
+/* SN_WINOGRAD_<block>_<kernel>, with an X for one that is a row; those behind the public ones are for the convolution alone. */
+enum sn_winograd {
+    SN_WINOGRAD_4X_3X, /* SimdWinogradKernel1x3Block1x4 */
+    SN_WINOGRAD_4X_5X,
+    SN_WINOGRAD_2_2,
+    SN_WINOGRAD_4_2, /* SimdWinogradKernel2x2Block4x4 */
+    SN_WINOGRAD_2_3,
+    SN_WINOGRAD_3_3,
+    SN_WINOGRAD_4_3,
+    SN_WINOGRAD_2_3_STRIDE_2,
+    SN_WINOGRAD_4_3_STRIDE_2,
+    SN_WINOGRADS /* their number */
+};
+
+struct sn_winograd_size {
+    size_t kernelY, kernelX, blockY, blockX, stride;
+};
+
+static inline struct sn_winograd_size sn_winograd_size(enum sn_winograd kind)
+{
+    static const struct sn_winograd_size sizes[SN_WINOGRADS] = {{1, 3, 1, 4, 1}, {1, 5, 1, 4, 1}, {2, 2, 2, 2, 1},
+        {2, 2, 4, 4, 1}, {3, 3, 2, 2, 1}, {3, 3, 3, 3, 1}, {3, 3, 4, 4, 1}, {3, 3, 2, 2, 2}, {3, 3, 4, 4, 2}};
+    return sizes[kind];
+}
+
+/* The rows and columns of a tile of inputs, and the number of coefficients. */
+static inline size_t sn_winograd_rows(struct sn_winograd_size s) { return (s.blockY - 1) * s.stride + s.kernelY; }
+static inline size_t sn_winograd_columns(struct sn_winograd_size s) { return (s.blockX - 1) * s.stride + s.kernelX; }
+static inline size_t sn_winograd_planes(struct sn_winograd_size s) { return sn_winograd_rows(s) * sn_winograd_columns(s); }
+
+/* The number of coefficients of a filter, and that of the planes from `first` on that coefficient f is multiplied with. */
+static inline size_t sn_winograd_filters(struct sn_winograd_size s)
+{
+    return s.stride == 1 ? sn_winograd_planes(s) : (s.blockY + 2) * (s.blockX + 2);
+}
+static inline size_t sn_winograd_shared(struct sn_winograd_size s, size_t f, size_t * first)
+{
+    const size_t m = s.blockY, both = s.stride == 1 ? sn_winograd_planes(s) : (m + 1) * (m + 1), one = both + 2 * (m + 1);
+    *first = f < both ? f : both + (f - both) * m;
+    return f < both ? 1 : f < one ? m : m * m;
+}
+
+/* Filters begin .. end - 1 of `size`, which lie as SimdWinograd*SetFilter has them; coefficient t of number i is written to
+ * dst[t * plane + i - begin]. */
+struct sn_winograd_filter_32f {
+    enum sn_winograd kind;
+    const sn_32f * src;
+    size_t size;
+    sn_32f * dst;
+    size_t plane;
+    bool trans;
+    size_t begin, end;
+};
+typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * job);
+
+/*
+ * The transform of a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column tx * blockX * stride
+ * - padX; what lies outside the image is 0.
+ *
+ * trans (NHWC): tiles begin .. end - 1, counted along the rows. Pixels of the image lie `pixel` floats apart, and tile p is
+ * written to dst + (p - begin) * tile, `channels` floats.
+ *
+ * else (NCHW): rows of tiles begin .. end - 1, counted through all channels: number u is row u % tilesY of channel
+ * u / tilesY, and is written to dst + (u - begin) * tilesX. `pixel` and `tile` are not used.
+ */
+struct sn_winograd_input_32f {
+    enum sn_winograd kind;
+    const sn_32f * src;
+    size_t channels, height, width, padY, padX;
+    size_t pixel;
+    size_t tilesY, tilesX;
+    sn_32f * dst;
+    size_t plane, tile;
+    bool trans;
+    size_t begin, end;
+};
+typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * job);
+
+/*
+ * The transform of a part of the products to an image of height x width, in the same order: tile p is read from
+ * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. What lies outside the image is not written.
+ *
+ * With a bias, for the convolution alone (3x3, trans): one for each channel is added, and the activation follows. `base`, which
+ * has no such convolution, leaves both out.
+ */
+struct sn_winograd_output_32f {
+    enum sn_winograd kind;
+    const sn_32f * src;
+    size_t plane, tile;
+    size_t tilesY, tilesX;
+    sn_32f * dst;
+    size_t channels, height, width;
+    size_t pixel;
+    bool trans;
+    size_t begin, end;
+
+    const sn_32f * bias; /* whole vectors, as the slopes; or NULL */
+    const sn_32f * add;  /* with a bias: NULL, or what is added to the sum with it, which lies as dst and may be dst */
+    const sn_32f * slope; /* for Prelu */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+};
+typedef void (*sn_winograd_output_32f_fn)(const struct sn_winograd_output_32f * job);
+
+/* The kernels of a level. */
+struct sn_winograd_slots {
+    sn_winograd_filter_32f_fn filter_32f;
+    sn_winograd_input_32f_fn input_32f;
+    sn_winograd_output_32f_fn output_32f;
+};
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * 14 x 32: 28 of the 32 registers are sums, two hold B, one A. The lone last vector of a panel goes with tiles 14 x 16: they
+ * are as fast, since 4 sums hide the latency of the unit.
+ *
+ * A panel of 8 or 24 columns ends in half a vector: where vectors are worked off in two halves, it takes half the time, and
+ * where they are not, as long as a whole one.
+ */
+#ifndef SN_ISA_AVX512_TILES_32F_H
+#define SN_ISA_AVX512_TILES_32F_H
+
+#include "isa/avx512/vec_avx512.h"
+
+/*
+ * Lower halves of vectors. By intrinsics, gcc 12 has only half of the registers for them, and copies sums to and fro. The
+ * factor comes from memory in each multiply-add: 24 columns reach the peak so, and 0.89 of it with a register for both.
+ */
+#define TILE_HALVES
+SN_INLINE v32f half_load_32f(const sn_32f * p)
+{
+    v32f v;
+    __asm__("vmovups %1, %t0" : "=v"(v) : "m"(*(const float(*)[8])p));
+    return v;
+}
+SN_INLINE void half_store_32f(sn_32f * p, v32f v) { __asm__("vmovups %t1, %0" : "=m"(*(float(*)[8])p) : "v"(v)); }
+SN_INLINE v32f half_fma_32f(const sn_32f * a, v32f b, v32f c)
+{
+    __asm__("vfmadd231ps %2%{1to8%}, %t1, %t0" : "+v"(c) : "v"(b), "m"(*a));
+    return c;
+}
+
+#define TILE_SHAPES(X) X(14, 1) X(14, 2)
+#define TILE_SHAPES_HALF(X) X(14, 1) X(14, 2)
+#define TILE_SHAPES_AHEAD(X) X(14, 2)
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * Quantised depthwise convolution of any kernel by 16-bit products of pairs of taps. As joined_8i.h, a level may have a header
+ * of this name of its own. It has
+ *
+ *   any_size(taps, channels)                        bytes of the packed weights
+ *   any_pack(weight, planes, taps, channels, to)    packs them
+ *   any_run(d)                                      computes struct sn_depthwise_run_8i with taps
+ */
+#ifndef SN_KERNELS_DEFAULT_DEPTHWISE_ANY_8I_H
+#define SN_KERNELS_DEFAULT_DEPTHWISE_ANY_8I_H
+
+static size_t pairs_of(size_t taps) { return (taps + 1) / 2; }
+
+static size_t any_size(size_t taps, size_t channels) { return pairs_of(taps) * 2 * sizeof(int16_t) * sn_ceil_div(channels, V32F_N) * V32F_N; }
+
+/* [vector of channels][pair of taps][channel][tap of the pair] */
+static void any_pack(const int8_t * weight, bool planes, size_t taps, size_t channels, void * packed)
+{
+    int16_t * to = packed;
+    const size_t pairs = pairs_of(taps);
+    for (size_t c = 0; c < channels; ++c)
+        for (size_t t = 0; t < taps; ++t)
+            to[((c / V32F_N * pairs + t / 2) * V32F_N + c % V32F_N) * 2 + t % 2] =
+                weight[planes ? c * taps + t : t * channels + c];
+}
+
+/* The sums of up to V32F_N channels of one output. */
+SN_INLINE v32i sum_of(const struct sn_depthwise_run_8i * d, const uint8_t * src, const int16_t * weight, size_t n)
+{
+    const size_t taps = d->kernelY * d->kernelX;
+    v32i sum = v_set_32i(0);
+    for (size_t t = 0; t < taps; t += 2, weight += V16I_N) {
+        v32i x = v_load_tail_8u_32i(src + d->tap[t], n);
+        if (t + 1 < taps)
+            x = v_or_32i(x, v_shl_32i(v_load_tail_8u_32i(src + d->tap[t + 1], n), 16));
+        sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_load_16i(weight)));
+    }
+    return sum;
+}
+
+static void any_run(const struct sn_depthwise_run_8i * d)
+{
+    const size_t pairs = pairs_of(d->kernelY * d->kernelX);
+    SN_ALIGNED int32_t sums[V8U_N];
+    for (size_t c = 0; c < d->channels; c += V8U_N) {
+        const size_t channels = sn_min(d->channels - c, V8U_N);
+        const struct sn_result_8i result = result_from(d->result, c);
+        for (size_t y = 0; y < d->rows; ++y)
+            for (size_t x = 0; x < d->columns; ++x) {
+                const uint8_t * src = d->src + y * d->strideY * d->srcStepY + x * d->strideX * d->srcStepX + c;
+                const int16_t * weight = (const int16_t *)d->weight + c * 2 * pairs;
+                for (size_t i = 0; i < channels; i += V32F_N, weight += pairs * V16I_N)
+                    v_store_32i(sums + i, channels - i >= V32F_N ? sum_of(d, src + i, weight, V32F_N)
+                                                                 : sum_of(d, src + i, weight, channels - i));
+                result_rows(sums, 0, &result, channels,
+                            d->dst + y * d->dstStepY + x * d->dstStepX + c * (result.bytes ? 1 : sizeof(float)), 0, 1);
+            }
+    }
+}
+
+#endif

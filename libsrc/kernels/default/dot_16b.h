@@ -1,0 +1,51 @@
+/*
+ * How the tile of bfloat16 multiplies where no instruction does: by multiply-adds of floats. A has bfloat16 numbers as floats,
+ * so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the pairs of B, then with
+ * the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
+ *
+ * kernels/gemm_16b.c includes this behind the template. A level with such an instruction has a header of this name in its
+ * folder, which is found before this one:
+ *
+ *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float that is one
+ *   tile_multiply(sum, a, step, length, b, rows, vectors)   adds `length` pairs of every row of A; see struct rows_of_a
+ *   tile_store_16b(p, v, n) stores n numbers of v, rounded to bfloat16
+ */
+#ifndef SN_KERNELS_DEFAULT_DOT_16B_H
+#define SN_KERNELS_DEFAULT_DOT_16B_H
+
+enum { TILE_NUMBER = 4 };
+
+SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * a, size_t step, size_t length,
+                             const uint8_t * b, int rows, int vectors)
+{
+    SN_UNROLL for (int k = 0; k < 2; ++k)
+    {
+        struct rows_of_a p = rows_from(a + k * TILE_NUMBER, step, rows);
+        const uint8_t * from = b;
+        for (size_t n = length; n; --n) {
+            v32f x[TILE_VECTORS];
+            SN_UNROLL for (int j = 0; j < vectors; ++j)
+            {
+                const v16i pairs = v_load_16i(from + (size_t)j * V8U_N);
+                x[j] = k == 0 ? v_even_16b_32f(pairs) : v_odd_16b_32f(pairs);
+            }
+            SN_UNROLL for (int i = 0; i < rows; ++i)
+            {
+                const v32f y = v_set_32f(*(const sn_32f *)(const void *)row_of(&p, step, i));
+                SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(y, x[j], sum[i][j]);
+            }
+            move_rows(&p, 2 * TILE_NUMBER, rows);
+            from += vectors * V8U_N;
+        }
+    }
+}
+
+SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n)
+{
+    if (n == V32F_N)
+        v_store_16b_32f(p, v);
+    else
+        v_store_tail_16b_32f(p, v, n);
+}
+
+#endif

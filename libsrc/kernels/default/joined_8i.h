@@ -1,0 +1,68 @@
+/*
+ * How lines of bytes are joined and multiplied for quantised depthwise convolution where no instruction multiplies bytes: by
+ * 16-bit products of pairs, which are the halves of 32-bit lanes. A level that has such an instruction has a header of this
+ * name in its folder, which is found before this one:
+ *
+ *   JOINED                  how many numbers a 32-bit lane holds: 4 bytes, or 2 of 16 bits; GROUPS are vectors of joined lines
+ *   joined(line, k, x)      vector k of a block (see kernels/depthwise_8i.h) of four lines: x[0] of all, or x[0] of the first
+ *                           two and x[1] of the others
+ *   joined_dot(sum, x, w)   sum, and in each lane the products of the numbers of x with those of w
+ *   place(c), RUN           where byte c of a block is in its vectors; RUN bytes that follow each other stay together
+ *   joined_bytes(v)         the bytes of such vectors of integers, saturated, in their order
+ *   load_two(p, q, n)       n bytes from p and n from q in one vector of bytes, n at most half of it
+ *   store_two(p, q, v, n)   the other way
+ *   place_two(second, c)    which byte of that is byte c of p, or of q
+ */
+#ifndef SN_KERNELS_DEFAULT_JOINED_8I_H
+#define SN_KERNELS_DEFAULT_JOINED_8I_H
+
+#include "kernels/vec.h"
+
+enum { JOINED = 2, RUN = 1, GROUPS = 4 / JOINED };
+
+/* The sum is kept, or gcc 12 adds products in an order of its own, for which it has to keep them in memory. */
+SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
+{
+    sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_cast_32i_16i(w)));
+    return v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(sum)));
+}
+
+/* Channel 4 * i + k is in lane i of vector k: there are words for bytes of lanes. */
+SN_INLINE size_t place(size_t c) { return c % 4 * V32F_N + c / 4; }
+
+SN_INLINE v8u joined_bytes(const v32i v[4]) { return v_join_32i_8u(v[0], v[1], v[2], v[3]); }
+
+/* Byte k of the lanes of two lines. */
+SN_INLINE v32i pairs(v8u first, v8u second, int k)
+{
+    const v32i a = v_cast_8u_32i(first), b = v_cast_8u_32i(second), low = v_set_32i(255);
+    switch (k) {
+    case 0: return v_put_byte_32i(v_and_32i(a, low), v_shl_32i(b, 16), 2);
+    case 1: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 8), low), v_shl_32i(b, 8), 2);
+    case 2: return v_put_byte_32i(v_and_32i(v_shr_32i(a, 16), low), b, 2);
+    default: return v_put_byte_32i(v_shr_32i(a, 24), v_shr_32i(b, 8), 2);
+    }
+}
+
+SN_INLINE void joined(const v8u line[4], int k, v32i x[GROUPS])
+{
+    SN_UNROLL for (int g = 0; g < GROUPS; ++g) x[g] = pairs(line[2 * g], line[2 * g + 1], k);
+}
+
+/* Four bytes of one in turns with four of the other. */
+SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
+{
+    const v32i a = v_cast_8u_32i(v_load_tail_8u(p, n)), b = v_cast_8u_32i(v_load_tail_8u(q, n));
+    return v_cast_32i_8u(v_cast_32f_32i(v_zip_low_32f(v_cast_32i_32f(a), v_cast_32i_32f(b))));
+}
+
+SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n)
+{
+    const v32f x = v_cast_32i_32f(v_cast_8u_32i(v));
+    v_store_tail_8u(p, v_cast_32i_8u(v_cast_32f_32i(v_even_32f(x, x))), n);
+    v_store_tail_8u(q, v_cast_32i_8u(v_cast_32f_32i(v_odd_32f(x, x))), n);
+}
+
+SN_INLINE size_t place_two(size_t second, size_t c) { return c / 4 * 8 + second * 4 + c % 4; }
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * The tile of floats, kernels/gemm_32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose last
+ * vector is half (TILE_SHAPES_HALF), and those that fetch ahead (TILE_SHAPES_AHEAD); the last two lists may be empty.
+ */
+#include <tiles_32f.h>
+
+#include "contract/gemm.h"
+#include "kernels/gemm_32f.h"
+#include "kernels/install.h"
+#include "kernels/tile_shapes.h"
+
+#define TILE_NAME_HALF(rows, vectors) tile_##rows##x##vectors##_half,
+#define TILE_INSTANCES_HALF(rows, vectors)                                                                                  \
+    ROWS_##rows(TILE_HALF, vectors) static const tile_fn tiles_##vectors##_half[] = {ROWS_##rows(TILE_NAME_HALF, vectors)};
+#define TILE_NAME_AHEAD(rows, vectors) tile_##rows##x##vectors##_ahead,
+#define TILE_INSTANCES_AHEAD(rows, vectors)                                                                                 \
+    ROWS_##rows(TILE_AHEAD, vectors) static const tile_fn tiles_##vectors##_ahead[] = {ROWS_##rows(TILE_NAME_AHEAD, vectors)};
+
+TILE_SHAPES(TILE_INSTANCES)
+TILE_SHAPES_HALF(TILE_INSTANCES_HALF)
+TILE_SHAPES_AHEAD(TILE_INSTANCES_AHEAD)
+
+#define RUN(rows, vectors) case vectors: tile_column(g, tiles_##vectors, rows); return;
+#define RUN_HALF(rows, vectors) case vectors: tile_column(g, tiles_##vectors##_half, rows); return;
+#define RUN_AHEAD(rows, vectors) case vectors: tile_column(g, tiles_##vectors##_ahead, rows); return;
+
+static void run(const struct sn_gemm_32f * g)
+{
+    const size_t vectors = sn_ceil_div(g->columns, V32F_N);
+    if (vectors * V32F_N - g->columns >= V32F_N / 2)
+        switch (vectors) { TILE_SHAPES_HALF(RUN_HALF) }
+    else if (g->ahead)
+        switch (vectors) { TILE_SHAPES_AHEAD(RUN_AHEAD) }
+    switch (vectors) { TILE_SHAPES(RUN) }
+}
+
+static const struct tile_shape shapes[] = {TILE_SHAPES(TILE_SHAPE)};
+
+SN_INSTALL(gemm_32f, gemm)
+{
+    const struct tile_shape widest = shapes[sizeof(shapes) / sizeof(shapes[0]) - 1];
+    slots->tile_32f = (struct sn_gemm_32f_tile){.run = run, .rows = widest.rows, .columns = widest.vectors * V32F_N,
+        .granule = TILE_GRANULE};
+}

@@ -1,0 +1,27 @@
+/* What convolutions and deconvolutions share in `base`: the activations in double. */
+#ifndef SN_REFERENCE_ACTIVATE_H
+#define SN_REFERENCE_ACTIVATE_H
+
+#include <math.h>
+
+#include "reference/image.h"
+
+/* Comparisons are turned so that a NaN comes through. */
+static inline double maximum(double a, double b) { return a > b ? a : b; }
+static inline double minimum(double a, double b) { return a < b ? a : b; }
+
+static inline double activate(double v, enum sn_activation type, const sn_32f * p, size_t channel)
+{
+    switch (type) {
+    case SN_ACTIVATION_IDENTITY: return v;
+    case SN_ACTIVATION_RELU: return maximum(0, v);
+    case SN_ACTIVATION_LEAKY_RELU: return maximum(0, v) + p[0] * minimum(0, v);
+    case SN_ACTIVATION_RESTRICT_RANGE: return minimum(p[1], maximum(p[0], v));
+    case SN_ACTIVATION_PRELU: return maximum(0, v) + p[channel] * minimum(0, v);
+    case SN_ACTIVATION_ELU: return v < 0 ? p[0] * expm1(v) : v;
+    case SN_ACTIVATION_HSWISH: return maximum(0, minimum(p[0], v) + p[0]) * p[1] * v;
+    }
+    return v;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Comparisons are turned so that a NaN comes through. */
+#include <math.h>
+
+#include "contract/pointwise.h"
+#include "reference/reference.h"
+
+static void relu_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = (0 > src[i] ? 0 : src[i]) + slope[0] * (0 < src[i] ? 0 : src[i]);
+}
+
+static void elu_32f(const sn_32f * src, size_t size, const sn_32f * alpha, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = src[i] < 0 ? (float)(alpha[0] * expm1(src[i])) : src[i];
+}
+
+static void hswish_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    const float shift = params[0], scale = params[1];
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float sum = (src[i] < shift ? src[i] : shift) + shift;
+        dst[i] = (sum > 0 ? sum : 0) * scale * src[i];
+    }
+}
+
+static void restrict_range_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    const float lower = params[0], upper = params[1];
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float x = lower > src[i] ? lower : src[i];
+        dst[i] = upper < x ? upper : x;
+    }
+}
+
+static void sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float x = slope[0] * src[i];
+        dst[i] = (float)(1 / (1 + exp(-(double)x)));
+    }
+}
+
+static double log_of_1_plus_exp(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
+
+static void softplus_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    const float beta = params[0], threshold = params[1];
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float x = beta * src[i];
+        dst[i] = src[i] > threshold ? src[i] : (float)(log_of_1_plus_exp(x) / beta);
+    }
+}
+
+static void tanh_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float x = slope[0] * src[i];
+        dst[i] = (float)tanh(x);
+    }
+}
+
+SN_INSTALL(activation, pointwise)
+{
+    slots->run_32f[SN_RELU] = relu_32f;
+    slots->run_32f[SN_ELU] = elu_32f;
+    slots->run_32f[SN_HSWISH] = hswish_32f;
+    slots->run_32f[SN_RESTRICT_RANGE] = restrict_range_32f;
+    slots->run_32f[SN_SIGMOID] = sigmoid_32f;
+    slots->run_32f[SN_SOFTPLUS] = softplus_32f;
+    slots->run_32f[SN_TANH] = tanh_32f;
+}

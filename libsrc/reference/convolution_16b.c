@@ -1,0 +1,55 @@
+#include "contract/convolution_16b.h"
+#include "reference/activate.h"
+#include "reference/reference.h"
+#include "runtime/numeric.h"
+
+#include <string.h>
+
+/* Element i of an image, as the bfloat16 number that it is or that it is rounded to. */
+static double element(enum sn_data type, const uint8_t * src, size_t i)
+{
+    uint16_t x;
+    if (type == SN_DATA_16B) {
+        memcpy(&x, src + i * sizeof(x), sizeof(x));
+    } else {
+        float v;
+        memcpy(&v, src + i * sizeof(v), sizeof(v));
+        x = sn_32f_to_16b(v);
+    }
+    return sn_16b_to_32f(x);
+}
+
+static double sum_of_window(const struct sn_convolution_parameters * p, const sn_16b * weight, const uint8_t * src, size_t o,
+                            size_t y, size_t x)
+{
+    const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
+    double sum = 0;
+    for (size_t i = 0; i < inputs; ++i)
+        for (size_t ky = 0; ky < p->kernelY; ++ky)
+            for (size_t kx = 0; kx < p->kernelX; ++kx) {
+                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge number when negative */
+                const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
+                if (sy < p->srcH && sx < p->srcW)
+                    sum += element(p->srcT, src, at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)) *
+                           (double)sn_16b_to_32f(weight[filter_at(p, o, i, ky, kx)]);
+            }
+    return sum;
+}
+
+static void convolution_16b(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
+                            const sn_32f * params, const uint8_t * src, uint8_t * dst)
+{
+    for (size_t o = 0; o < p->dstC; ++o)
+        for (size_t y = 0; y < p->dstH; ++y)
+            for (size_t x = 0; x < p->dstW; ++x) {
+                const float v = (float)activate(sum_of_window(p, weight, src, o, y, x) + bias[o], p->activation, params, o);
+                const size_t to = at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
+                const uint16_t rounded = sn_32f_to_16b(v);
+                if (p->dstT == SN_DATA_16B)
+                    memcpy(dst + to * sizeof(rounded), &rounded, sizeof(rounded));
+                else
+                    memcpy(dst + to * sizeof(v), &v, sizeof(v));
+            }
+}
+
+SN_INSTALL(convolution_16b, convolution_16b) { slots->plain = convolution_16b; }

@@ -1,0 +1,49 @@
+#include "contract/deconvolution_32f.h"
+#include "reference/activate.h"
+#include "reference/reference.h"
+
+/* The offset of a weight, as include/simdnet.h has it: input channels of all groups, outputs of one. */
+static size_t weight_at(const struct sn_convolution_parameters * p, size_t i, size_t o, size_t ky, size_t kx)
+{
+    const size_t outputs = p->dstC / p->group;
+    return p->srcF == SN_NHWC ? ((i * p->kernelY + ky) * p->kernelX + kx) * outputs + o
+                                           : ((i * outputs + o) * p->kernelY + ky) * p->kernelX + kx;
+}
+
+/* The input that reaches output y by a tap; SIZE_MAX for none. */
+static size_t source(size_t y, size_t pad, size_t tap, size_t dilation, size_t stride)
+{
+    const size_t end = y + pad, begin = tap * dilation;
+    return end >= begin && (end - begin) % stride == 0 ? (end - begin) / stride : SIZE_MAX;
+}
+
+/* What an output gets from all inputs of its group, each tap from one input or none. */
+static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
+                            size_t y, size_t x)
+{
+    const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, first = o / outputs * inputs;
+    double sum = 0;
+    for (size_t i = first; i < first + inputs; ++i)
+        for (size_t ky = 0; ky < p->kernelY; ++ky)
+            for (size_t kx = 0; kx < p->kernelX; ++kx) {
+                const size_t sy = source(y, p->padY, ky, p->dilationY, p->strideY);
+                const size_t sx = source(x, p->padX, kx, p->dilationX, p->strideX);
+                if (sy < p->srcH && sx < p->srcW)
+                    sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, i, sy, sx)] *
+                           weight[weight_at(p, i, o % outputs, ky, kx)];
+            }
+    return sum;
+}
+
+static void deconvolution_32f(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
+                              const sn_32f * params, const sn_32f * src, sn_32f * dst)
+{
+    for (size_t o = 0; o < p->dstC; ++o)
+        for (size_t y = 0; y < p->dstH; ++y)
+            for (size_t x = 0; x < p->dstW; ++x) {
+                const double v = sum_of_inputs(p, weight, src, o, y, x) + bias[o];
+                dst[at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] = (float)activate(v, p->activation, params, o);
+            }
+}
+
+SN_INSTALL(deconvolution_32f, deconvolution_32f) { slots->plain = deconvolution_32f; }

@@ -1,0 +1,206 @@
+#define _GNU_SOURCE
+#include "runtime/cpu.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#ifndef HWCAP_ASIMD
+#define HWCAP_ASIMD (1 << 1)
+#endif
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#endif
+
+/* ------------------------------------------------------------------------------------------ instruction sets */
+
+#if defined(__x86_64__)
+
+/* Bits of XCR0: what the operating system saves at a context switch. */
+#define SAVES_NONE 0x00u
+#define SAVES_AVX 0x06u     /* xmm and the upper halves of ymm */
+#define SAVES_AVX512 0xE6u  /* these, the masks, the upper halves of zmm, and zmm16..31 */
+
+/* A feature is one bit of one register of one CPUID leaf, and usable when the system saves the registers it needs. */
+static const struct cpuid_bit {
+    uint32_t feature;
+    enum sn_cpuid_leaf leaf;
+    enum sn_cpuid_register reg;
+    int bit;
+    uint32_t xcr0;
+} cpuid_bits[] = {
+    {SN_CPU_SSE, SN_LEAF_1, SN_EDX, 25, SAVES_NONE},
+    {SN_CPU_SSE2, SN_LEAF_1, SN_EDX, 26, SAVES_NONE},
+    {SN_CPU_SSE3, SN_LEAF_1, SN_ECX, 0, SAVES_NONE},
+    {SN_CPU_SSSE3, SN_LEAF_1, SN_ECX, 9, SAVES_NONE},
+    {SN_CPU_SSE41, SN_LEAF_1, SN_ECX, 19, SAVES_NONE},
+    {SN_CPU_SSE42, SN_LEAF_1, SN_ECX, 20, SAVES_NONE},
+    {SN_CPU_AVX, SN_LEAF_1, SN_ECX, 28, SAVES_AVX},
+    {SN_CPU_F16C, SN_LEAF_1, SN_ECX, 29, SAVES_AVX},
+    {SN_CPU_FMA, SN_LEAF_1, SN_ECX, 12, SAVES_AVX},
+    {SN_CPU_AVX2, SN_LEAF_7, SN_EBX, 5, SAVES_AVX},
+    {SN_CPU_AVX512F, SN_LEAF_7, SN_EBX, 16, SAVES_AVX512},
+    {SN_CPU_AVX512DQ, SN_LEAF_7, SN_EBX, 17, SAVES_AVX512},
+    {SN_CPU_AVX512BW, SN_LEAF_7, SN_EBX, 30, SAVES_AVX512},
+    {SN_CPU_AVX512VL, SN_LEAF_7, SN_EBX, 31, SAVES_AVX512},
+    {SN_CPU_AVX512VNNI, SN_LEAF_7, SN_ECX, 11, SAVES_AVX512},
+    {SN_CPU_AVX512BF16, SN_LEAF_7_1, SN_EAX, 5, SAVES_AVX512},
+};
+
+uint32_t sn_cpu_features(const struct sn_cpuid * cpuid)
+{
+    uint32_t features = 0;
+    for (size_t i = 0; i < sizeof(cpuid_bits) / sizeof(cpuid_bits[0]); ++i) {
+        const struct cpuid_bit * b = &cpuid_bits[i];
+        if ((cpuid->leaf[b->leaf][b->reg] >> b->bit & 1) && (cpuid->xcr0 & b->xcr0) == b->xcr0)
+            features |= b->feature;
+    }
+    return features;
+}
+
+/* XCR0; 0 where the system has not switched XGETBV on, which then cannot be executed. */
+static uint32_t saved_by_system(const struct sn_cpuid * cpuid)
+{
+    const uint32_t osxsave = 1u << 27;
+    uint32_t eax, edx;
+    if (!(cpuid->leaf[SN_LEAF_1][SN_ECX] & osxsave))
+        return 0;
+    __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+    return eax;
+}
+
+static uint32_t detect_features(void)
+{
+    static const uint32_t number[SN_LEAVES][2] = {[SN_LEAF_1] = {1, 0}, [SN_LEAF_7] = {7, 0}, [SN_LEAF_7_1] = {7, 1}};
+    struct sn_cpuid cpuid;
+    memset(&cpuid, 0, sizeof(cpuid));
+    for (size_t i = 0; i < SN_LEAVES; ++i) {
+        uint32_t * r = cpuid.leaf[i];
+        __get_cpuid_count(number[i][0], number[i][1], &r[SN_EAX], &r[SN_EBX], &r[SN_ECX], &r[SN_EDX]);
+    }
+    cpuid.xcr0 = saved_by_system(&cpuid);
+    return sn_cpu_features(&cpuid);
+}
+
+/* Three leaves of 16 letters, with blanks around. */
+static void detect_name(char name[49])
+{
+    uint32_t regs[12] = {0};
+    for (uint32_t i = 0; i < 3; ++i)
+        if (!__get_cpuid(0x80000002 + i, &regs[4 * i], &regs[4 * i + 1], &regs[4 * i + 2], &regs[4 * i + 3]))
+            return;
+    char text[sizeof(regs) + 1] = "";
+    memcpy(text, regs, sizeof(regs));
+    const size_t blanks = strspn(text, " ");
+    strcpy(name, text + blanks);
+    for (size_t length = strlen(name); length && name[length - 1] == ' '; --length)
+        name[length - 1] = '\0';
+}
+
+#elif defined(__aarch64__)
+
+/* The register that identifies the model, since there are no names. */
+static void detect_name(char name[49])
+{
+    int file = open("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    const ssize_t length = read(file, name, 48);
+    close(file);
+    name[length > 0 ? length : 0] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+}
+
+static uint32_t detect_features(void)
+{
+    const unsigned long caps = getauxval(AT_HWCAP);
+    return (caps & HWCAP_ASIMD ? SN_CPU_NEON : 0) | (caps & HWCAP_ASIMDDP ? SN_CPU_DOTPROD : 0);
+}
+
+#else
+
+static uint32_t detect_features(void) { return 0; }
+static void detect_name(char name[49]) { name[0] = '\0'; }
+
+#endif
+
+/* -------------------------------------------------------------------------------------------- counts, caches */
+
+/* The first number in a small file of /sys, with an optional K or M behind it; -1 when there is none. */
+static long read_number(const char * path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    char text[32];
+    ssize_t length = read(file, text, sizeof(text) - 1);
+    close(file);
+    if (length <= 0)
+        return -1;
+    text[length] = '\0';
+    char * end;
+    long number = strtol(text, &end, 10);
+    if (end == text)
+        return -1;
+    return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : number;
+}
+
+/* True when a processor is the first of those that a file of its topology lists: one of each core, or of each package. */
+static bool is_first_of(const char * list, long processor)
+{
+    char path[96];
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld/topology/%s", processor, list);
+    return read_number(path) == processor;
+}
+
+static void detect_counts(struct sn_cpu * cpu)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN), configured = sysconf(_SC_NPROCESSORS_CONF);
+    size_t sockets = 0, cores = 0;
+    for (long i = 0; i < configured; ++i) {
+        cores += is_first_of("thread_siblings_list", i);
+        sockets += is_first_of("core_siblings_list", i);
+    }
+    cpu->threads = online > 0 ? (size_t)online : 1;
+    cpu->cores = cores ? cores : cpu->threads;
+    cpu->sockets = sn_max(sockets, 1);
+}
+
+static void detect_caches(struct sn_cpu * cpu)
+{
+    size_t * const levels[] = {&cpu->cacheL1, &cpu->cacheL2, &cpu->cacheL3};
+    /* index1 is the instruction cache of the first level on every Linux system; the others come in order. */
+    static const int index[] = {0, 2, 3};
+    static const size_t fallback[] = {32 << 10, 256 << 10, 2 << 20};
+    for (size_t i = 0; i < 3; ++i) {
+        char path[96];
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index[i]);
+        const long size = read_number(path);
+        *levels[i] = size > 0 ? (size_t)size : fallback[i];
+    }
+}
+
+static struct sn_cpu machine;
+static pthread_once_t machine_once = PTHREAD_ONCE_INIT;
+
+static void detect(void)
+{
+    machine.features = detect_features();
+    detect_name(machine.name);
+    detect_counts(&machine);
+    detect_caches(&machine);
+}
+
+const struct sn_cpu * sn_cpu(void)
+{
+    pthread_once(&machine_once, detect);
+    return &machine;
+}

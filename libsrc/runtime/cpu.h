@@ -1,0 +1,78 @@
+/* What this machine is: instruction sets that processor and operating system support, caches, counts. */
+#ifndef SN_RUNTIME_CPU_H
+#define SN_RUNTIME_CPU_H
+
+#include "runtime/common.h"
+
+/* Feature bits. A level of dispatch.c asks for a bundle of them. */
+enum {
+    SN_CPU_SSE = 1 << 0,
+    SN_CPU_SSE2 = 1 << 1,
+    SN_CPU_SSE3 = 1 << 2,
+    SN_CPU_SSSE3 = 1 << 3,
+    SN_CPU_SSE41 = 1 << 4,
+    SN_CPU_SSE42 = 1 << 5,
+    SN_CPU_AVX = 1 << 6,
+    SN_CPU_F16C = 1 << 7,
+    SN_CPU_FMA = 1 << 8,
+    SN_CPU_AVX2 = 1 << 9,
+    SN_CPU_AVX512F = 1 << 10,
+    SN_CPU_AVX512BW = 1 << 11,
+    SN_CPU_AVX512DQ = 1 << 12,
+    SN_CPU_AVX512VL = 1 << 13,
+    SN_CPU_AVX512VNNI = 1 << 14,
+    SN_CPU_AVX512BF16 = 1 << 15,
+    SN_CPU_NEON = 1 << 16,
+    SN_CPU_DOTPROD = 1 << 17
+};
+
+/* What CPUID and XGETBV return about instruction sets of x86; a leaf that a processor does not have is 0. */
+enum sn_cpuid_leaf { SN_LEAF_1, SN_LEAF_7, SN_LEAF_7_1, SN_LEAVES };
+enum sn_cpuid_register { SN_EAX, SN_EBX, SN_ECX, SN_EDX, SN_REGISTERS };
+
+struct sn_cpuid {
+    uint32_t leaf[SN_LEAVES][SN_REGISTERS];
+    uint32_t xcr0; /* what the system saves; 0 where it has not switched XGETBV on */
+};
+
+/* The features of a processor and a system with these answers. */
+uint32_t sn_cpu_features(const struct sn_cpuid * cpuid);
+
+struct sn_cpu {
+    char name[49];              /* of the model, "" where nobody tells it */
+    uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */
+    size_t sockets;             /* processor packages, physical cores and hardware threads that are online */
+    size_t cores;
+    size_t threads;
+    size_t cacheL1;             /* bytes of data cache; 32 K, 256 K and 2 M where the system does not tell */
+    size_t cacheL2;
+    size_t cacheL3;
+};
+
+/* Read once, by the first caller; the same answer ever after. */
+const struct sn_cpu * sn_cpu(void);
+
+/* How this thread rounds, and what it does with denormal numbers; sn_relax() is for loops that wait. */
+#if defined(__x86_64__)
+static inline uint32_t sn_float_control(void) { return __builtin_ia32_stmxcsr(); }
+static inline void sn_set_float_control(uint32_t control) { __builtin_ia32_ldmxcsr(control); }
+static inline void sn_relax(void) { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+static inline uint32_t sn_float_control(void)
+{
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    return (uint32_t)control;
+}
+static inline void sn_set_float_control(uint32_t control)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)control));
+}
+static inline void sn_relax(void) { __asm__ volatile("yield"); }
+#else
+static inline uint32_t sn_float_control(void) { return 0; }
+static inline void sn_set_float_control(uint32_t control) { (void)control; }
+static inline void sn_relax(void) {}
+#endif
+
+#endif

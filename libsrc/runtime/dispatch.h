@@ -1,0 +1,22 @@
+/* The tables of this machine and the choice among them. */
+#ifndef SN_RUNTIME_DISPATCH_H
+#define SN_RUNTIME_DISPATCH_H
+
+#include "contract/table.h"
+
+/* The table in use: the newest level of this machine under the cap of SIMDNET_MAX_ISA or sn_dispatch_cap(). */
+const struct sn_table * sn_table(void);
+
+/* The tables of this machine, oldest first; NULL past the end. */
+const struct sn_table * sn_table_at(size_t index);
+
+/* The levels of a machine with these features (SN_CPU_*): bit i is the i-th level of this architecture. */
+uint32_t sn_levels_of(uint32_t features);
+
+/* The levels of this architecture, oldest first; NULL past the end. */
+const char * sn_level_name(size_t index);
+
+/* Caps the level by name; NULL lifts the cap. False, without effect, for a name this architecture does not know. */
+bool sn_dispatch_cap(const char * name);
+
+#endif

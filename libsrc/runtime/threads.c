@@ -1,0 +1,468 @@
+/*
+ * The pool. Its threads are made by the first call that can use them and live as long as the process. Between two jobs they
+ * spin for a while, so that calls that follow each other hand over within a microsecond, then sleep until a job wakes them.
+ *
+ * One word, the gate, says all: how many seats a job has left, and how many workers are inside. A worker that takes a seat
+ * may look at the job, which lies on the caller's stack; the caller closes the gate when no unit is left and returns when
+ * nobody is inside. So a worker that comes late finds the gate closed, and touches nothing. The caller waits for no worker
+ * to come: it begins at once, and ranges of units go to whoever asks.
+ *
+ * There is one job at a time. Whoever finds the pool busy (another thread's call, or a call inside a job) works alone.
+ */
+#define _GNU_SOURCE
+#include "runtime/threads.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/cpu.h"
+#include "runtime/limits.h"
+#include "runtime/memory.h"
+#include "runtime/text.h"
+
+/* ---- the number */
+
+size_t sn_thread_number;
+static bool forced;        /* see sn_threads_force() */
+static bool crowded;       /* there are fewer processors: who spins keeps another from working */
+static pthread_once_t number_once = PTHREAD_ONCE_INIT;
+
+/*
+ * The processors that the number was counted from: workers may use these, whichever the thread may whose call makes them.
+ * Each new set has another version. Words are atomic, as they can be set by one thread while a worker reads.
+ */
+enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
+static unsigned long mask[MASK_WORDS];
+static uint32_t mask_version;
+static bool forked;        /* since it was set */
+
+static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
+
+static void remember_mask(void)
+{
+    unsigned long now[MASK_WORDS] = {0};
+    make(&forked, false);
+    if (sched_getaffinity(0, sizeof(now), (cpu_set_t *)now) != 0)
+        return;
+    for (size_t i = 0; i < MASK_WORDS; ++i)
+        __atomic_store_n(&mask[i], now[i], __ATOMIC_RELAXED);
+    __atomic_fetch_add(&mask_version, 1, __ATOMIC_RELEASE);
+}
+
+static void forget_threads(void);
+
+/* Before the first call. Digits only: no sign, no space. More than there can be is as many as there are. */
+static void read_environment(void)
+{
+    pthread_atfork(NULL, NULL, forget_threads);
+    const char * text = secure_getenv("SIMDNET_NUM_THREADS");
+    const bool digits = text && strspn(text, "0123456789") == strlen(text);
+    const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
+    if (text && *text && !wanted)
+        sn_say("SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: %.80s", text);
+    remember_mask();
+    __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, sn_processors()) : 1, __ATOMIC_RELAXED);
+}
+
+size_t sn_threads_of_environment(void)
+{
+    pthread_once(&number_once, read_environment);
+    return __atomic_load_n(&sn_thread_number, __ATOMIC_RELAXED);
+}
+
+/* ---- the pool */
+
+enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
+
+/* Bytes: what functions need, with room for the program's handlers of signals and thread-local variables. What the system
+ * gives by default is the program's choice, and may be less. */
+enum { WORKER_STACK = 1 << 20 };
+
+/* How long idle workers spin: a little longer than it takes to wake one. */
+enum { SPIN_NS = 50000 };
+
+/* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other
+ * with no longer gaps than workers spin. */
+enum { WAKE_NS = 150000 };
+
+/* A range should take so long, and each thread have as much at least. */
+enum { RANGE_NS = 2000, SHARE_NS = 3000 };
+
+static struct {
+    uint32_t gate __attribute__((aligned(128))); /* seats * SEAT + workers inside */
+    uint32_t sleepers;
+
+    uint64_t left __attribute__((aligned(128))); /* units nobody has taken: the first, and << 32 the one behind the last */
+
+    /* The job, for those inside. */
+    const struct sn_parallel * p __attribute__((aligned(128)));
+    size_t scale;      /* units of p that count as one in `left` */
+    size_t parts, least;
+    uint32_t control;  /* of floating-point arithmetic, as the caller has it */
+    int processor;     /* that the caller was on */
+    size_t helpers;    /* workers that did a part of it */
+
+    uint32_t busy __attribute__((aligned(128))); /* somebody has the pool */
+    uint32_t callers;                            /* calls that have work for it */
+
+    /* For who has the pool. */
+    size_t workers;
+    bool full;         /* the system gave no more threads */
+    double debt;       /* nanoseconds of work since the last wake that would have liked company */
+    unsigned futile;   /* the last wakes that brought nobody in time, 3 at most */
+    double owed;       /* nanoseconds of work that is done alone for that */
+    int64_t last;      /* when the last call ended that had it and worked alone */
+} pool;
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void futex(int operation, uint32_t value) { syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0); }
+
+/* ---- a job, from inside */
+
+/* The next range of units: the caller's from the front, so that it goes on where it was, the others' from the back. */
+static bool take(bool front, size_t * begin, size_t * end)
+{
+    uint64_t left = __atomic_load_n(&pool.left, __ATOMIC_RELAXED), rest;
+    uint32_t first, last, count;
+    do {
+        first = (uint32_t)left, last = (uint32_t)(left >> 32);
+        if (first == last)
+            return false;
+        count = (uint32_t)sn_min(last - first, sn_max((last - first) / pool.parts, pool.least));
+        rest = front ? left + count : left - ((uint64_t)count << 32);
+    } while (!__atomic_compare_exchange_n(&pool.left, &left, rest, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    const size_t from = front ? first : last - count;
+    *begin = from * pool.scale;
+    *end = sn_min((from + count) * pool.scale, pool.p->units);
+    return true;
+}
+
+/* False when there was none left. */
+static bool run_ranges(void * work, bool front)
+{
+    size_t begin, end, count = 0;
+    for (; take(front, &begin, &end); ++count)
+        pool.p->run(pool.p->job, work, begin, end);
+    return count > 0;
+}
+
+static void close_gate(void) { __atomic_fetch_and(&pool.gate, INSIDE, __ATOMIC_ACQUIRE); }
+
+/* A worker that gets no memory takes no range; the others do all. */
+static void take_part(void)
+{
+    void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
+    if (work || !pool.p->workBytes) {
+        sn_set_float_control(pool.control);
+        if (run_ranges(work, false))
+            __atomic_fetch_add(&pool.helpers, 1, __ATOMIC_RELAXED);
+        close_gate();
+    }
+    __atomic_fetch_sub(&pool.gate, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- workers */
+
+static bool enter(uint32_t gate)
+{
+    while (gate >= SEAT)
+        if (__atomic_compare_exchange_n(&pool.gate, &gate, gate - SEAT + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+/* To the processors that are for workers, where they are others than before. If the system refuses, all stays as it is. */
+static void follow_mask(uint32_t * version)
+{
+    const uint32_t newest = __atomic_load_n(&mask_version, __ATOMIC_ACQUIRE);
+    if (*version == newest)
+        return;
+    *version = newest;
+    unsigned long own[MASK_WORDS];
+    for (size_t i = 0; i < MASK_WORDS; ++i)
+        own[i] = __atomic_load_n(&mask[i], __ATOMIC_RELAXED);
+    (void)sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own);
+}
+
+/*
+ * Leaves the caller's processor, where a worker only keeps the caller from going on; false where there is no other. Some
+ * systems wake it there while others are idle, and would move it milliseconds later. What it may use stays the same.
+ */
+static bool step_aside(int processor)
+{
+    unsigned long own[MASK_WORDS] = {0};
+    const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
+    const unsigned long bit = 1ul << (size_t)processor % bits;
+    if (at >= MASK_WORDS || sched_getaffinity(0, sizeof(own), (cpu_set_t *)own) != 0)
+        return false;
+    own[at] &= ~bit;
+    if (sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) != 0)
+        return false;
+    own[at] |= bit;
+    return sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) == 0;
+}
+
+static bool enter_spinning(void)
+{
+    enum { LOOKS = 32 };
+    if (is(&crowded))
+        return enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
+    const int64_t end = now() + SPIN_NS;
+    do {
+        const int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
+        if (sched_getcpu() == processor && !step_aside(processor))
+            sched_yield();
+        for (int i = 0; i < LOOKS; ++i) {
+            if (enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
+                return true;
+            sn_relax();
+        }
+    } while (now() < end);
+    return false;
+}
+
+static void wake(uint32_t count)
+{
+    if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST))
+        futex(FUTEX_WAKE_PRIVATE, count);
+}
+
+/* Waking takes microseconds: the caller wakes one, and whoever has slept wakes two more while there are seats. */
+static void * worker(void * unused)
+{
+    (void)unused;
+    uint32_t version = 0;
+    for (;;) {
+        bool slept = false;
+        follow_mask(&version);
+        while (!enter_spinning()) {
+            /* Who opens the gate looks for sleepers afterwards: a job is either seen here, or wakes. */
+            __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            const uint32_t gate = __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST);
+            if (gate < SEAT)
+                futex(FUTEX_WAIT_PRIVATE, gate);
+            __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            slept = true;
+            follow_mask(&version);
+        }
+        if (slept && __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST) >= SEAT)
+            wake(2);
+        take_part();
+    }
+    return NULL;
+}
+
+/* A child has none of the threads; what they and other callers were about is not its business. */
+static void forget_threads(void)
+{
+    memset(&pool, 0, sizeof(pool));
+    make(&forked, true);
+}
+
+/*
+ * Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads, but for
+ * those that an instruction raises: their handlers are to see them.
+ */
+static void hire(size_t wanted)
+{
+    static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    pthread_attr_t attributes;
+    if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
+        return;
+    if (is(&forked))
+        remember_mask(); /* children are often given processors of their own */
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); ++i)
+        sigdelset(&all, raised[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
+        __atomic_store_n(&pool.workers, pool.workers + 1, __ATOMIC_RELAXED);
+    make(&pool.full, pool.workers < wanted);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* ---- callers */
+
+/*
+ * True when so many nanoseconds of work, with what came just before, are worth waking workers. That costs the caller up to
+ * ten microseconds, and a machine that has much to do may bring nobody for milliseconds: what was in vain is tried less.
+ */
+static bool worth_waking(double work)
+{
+    if (now() - __atomic_load_n(&pool.last, __ATOMIC_RELAXED) > SPIN_NS)
+        pool.debt = 0;
+    pool.debt += work;
+    if (pool.debt < WAKE_NS)
+        return false;
+    pool.owed -= pool.debt;
+    pool.debt = 0;
+    return pool.owed <= 0;
+}
+
+/* What came of a job: whether waking is a good thing at present. */
+static void learn(bool woke)
+{
+    if (!pool.helpers && !woke)
+        return;
+    pool.futile = pool.helpers ? 0 : (unsigned)sn_min(pool.futile + 1, 3);
+    pool.owed = ((1u << pool.futile) - 1) * (double)WAKE_NS;
+}
+
+/* How many workers the job wants, at most `free`; *wakes: some of them sleep, and are to be woken. */
+static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
+{
+    *wakes = is(&forced);
+    if (*wakes) {
+        hire(free);
+        return sn_min(free, pool.workers);
+    }
+    const double shares = p->cost / SHARE_NS, ranges = (double)p->units / (double)sn_max(p->least, 1);
+    const double most = shares < ranges ? shares : ranges;
+    const size_t seats = most < (double)free + 1 ? (size_t)sn_max((size_t)most, 1) - 1 : free;
+    const size_t awake = pool.workers - sn_min(__atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED), pool.workers);
+    if (seats <= awake)
+        return seats;
+    *wakes = worth_waking(p->cost);
+    if (*wakes)
+        hire(seats);
+    return sn_min(seats, *wakes ? pool.workers : awake);
+}
+
+/*
+ * How long ranges are: those of a few large units one for each thread, equal ones; else some for each, large ones at first
+ * and small ones at last, so that all threads end together also where one of them is slow or late.
+ */
+static void set_ranges(size_t units, size_t threads)
+{
+    if (is(&forced)) {
+        pool.parts = SIZE_MAX;
+        pool.least = 1;
+        return;
+    }
+    const double short_range = RANGE_NS / pool.p->cost * (double)units;
+    pool.parts = 2 * threads;
+    pool.least = sn_max(sn_max(pool.p->least / pool.scale, (size_t)short_range), 1);
+    if (units / pool.least < 4 * threads)
+        pool.least = sn_ceil_div(units, threads);
+}
+
+/* Sets up the job and opens the gate. */
+static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
+{
+    pool.p = p;
+    pool.helpers = 0;
+    pool.scale = p->units / UINT32_MAX + 1;
+    pool.control = sn_float_control();
+    __atomic_store_n(&pool.processor, sched_getcpu(), __ATOMIC_RELAXED);
+    const size_t units = sn_ceil_div(p->units, pool.scale);
+    set_ranges(units, seats + 1);
+    __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.gate, (uint32_t)seats * SEAT, __ATOMIC_SEQ_CST);
+    if (wakes) {
+        wake(1);
+        if (!is(&crowded))
+            sched_yield(); /* to a worker that has been put on this processor, so that it can step aside */
+    }
+}
+
+/* By a futex that nobody wakes: nanosleep() is where a thread may be cancelled, and its workers would go on without it. */
+static void doze(void)
+{
+    static const struct timespec time = {.tv_nsec = SPIN_NS};
+    static const uint32_t never;
+    const int error = errno;
+    syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+    errno = error;
+}
+
+/*
+ * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If
+ * that is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
+ */
+static void wait_below(uint32_t bound)
+{
+    enum { SPINS = 1500, YIELDS = 4000 }; /* 20 microseconds; a millisecond or more */
+    for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
+        sn_relax();
+        if (i > SPINS + YIELDS)
+            doze();
+        else if (i > SPINS || is(&crowded))
+            sched_yield();
+    }
+}
+
+static SN_PER_THREAD uint32_t used;
+
+void sn_threads_used_clear(void) { used = 1; }
+size_t sn_threads_used(void) { return used; }
+
+void sn_parallel_together(const struct sn_parallel * p)
+{
+    const size_t threads = sn_threads();
+    const bool all = is(&forced);
+    size_t seats = 0;
+    bool wakes = false;
+    if (!all && p->cost < 2 * SHARE_NS) {
+        p->run(p->job, p->work, 0, p->units);
+        return;
+    }
+    /* Other callers have their threads: the pool's are for the processors that these leave. */
+    const size_t callers = __atomic_add_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
+    const size_t free = sn_min(all ? threads - 1 : threads - sn_min(threads, callers), p->units - 1);
+    if (free && !__atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
+        seats = seats_of(p, sn_min(free, MOST_WORKERS), &wakes);
+        if (seats) {
+            open_gate(p, seats, wakes);
+            if (all)
+                wait_below(SEAT);
+            run_ranges(p->work, true);
+            close_gate();
+            wait_below(1);
+            used = (uint32_t)sn_max(used, 1 + pool.helpers);
+            learn(wakes);
+        }
+        __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
+    }
+    if (!seats) {
+        p->run(p->job, p->work, 0, p->units);
+        __atomic_store_n(&pool.last, now(), __ATOMIC_RELAXED);
+    }
+    __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- setting */
+
+static void set(size_t wanted, bool force)
+{
+    sn_threads_of_environment(); /* is read before, not behind */
+    make(&forced, force);
+    make(&crowded, wanted > sn_processors());
+    make(&pool.full, false);
+    remember_mask();
+    __atomic_store_n(&sn_thread_number, sn_max(wanted, 1), __ATOMIC_RELAXED);
+}
+
+void sn_threads_set(size_t wanted) { set(sn_min(wanted, sn_processors()), false); }
+void sn_threads_force(size_t wanted) { set(wanted, true); }
+
+size_t sn_threads_alive(void) { return __atomic_load_n(&pool.workers, __ATOMIC_RELAXED); }

@@ -1,0 +1,82 @@
+/* _GNU_SOURCE is for dladdr and secure_getenv: the environment of a setuid program is not asked. */
+#define _GNU_SOURCE
+#include "runtime/verbose.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cpu.h"
+#include "runtime/dispatch.h"
+#include "runtime/statistic.h"
+#include "runtime/text.h"
+#include "runtime/threads.h"
+#include "simdnet.h"
+
+int sn_verbose_now = SN_VERBOSE_UNKNOWN;
+
+static const char * library(void)
+{
+    Dl_info info;
+    return dladdr(&sn_verbose_now, &info) && info.dli_fname ? info.dli_fname : "-";
+}
+
+/* The path comes last, since it alone may hold blanks. */
+static void introduce(void)
+{
+    char levels[160] = "", name[sizeof(sn_cpu()->name)];
+    for (size_t i = 0; sn_table_at(i); ++i)
+        sn_append(levels, sizeof(levels), i ? ",%s" : "%s", sn_table_at(i)->isa);
+    strcpy(name, *sn_cpu()->name ? sn_cpu()->name : "-");
+    for (char * blank = name; (blank = strchr(blank, ' '));)
+        *blank = '_';
+    sn_say("version=%s cpu=%s cores=%zu levels=%s level=%s threads=%zu library=%s", SIMDNET_VERSION, name, sn_cpu()->cores,
+           levels, sn_table()->isa, sn_threads(), library());
+}
+
+static pthread_once_t introduced = PTHREAD_ONCE_INIT;
+
+void sn_verbose_set(enum sn_verbose level)
+{
+    const int before = __atomic_load_n(&sn_verbose_now, __ATOMIC_RELAXED);
+    if (level > SN_VERBOSE_OFF) {
+        pthread_once(&introduced, introduce);
+        if (before == SN_VERBOSE_OFF)
+            sn_statistic_clear();
+    }
+    __atomic_store_n(&sn_verbose_now, level, __ATOMIC_RELAXED);
+}
+
+static void ask(void)
+{
+    const char * text = secure_getenv("SIMDNET_VERBOSE");
+    enum sn_verbose level = SN_VERBOSE_OFF;
+    if (text && text[0] >= '0' && text[0] <= '2' && !text[1])
+        level = (enum sn_verbose)(text[0] - '0');
+    else if (text && *text)
+        sn_say("SIMDNET_VERBOSE is ignored, expected 0, 1 or 2: %.100s", text);
+    sn_verbose_set(level);
+}
+
+enum sn_verbose sn_verbose(void)
+{
+    static pthread_once_t asked = PTHREAD_ONCE_INIT;
+    pthread_once(&asked, ask);
+    return (enum sn_verbose)__atomic_load_n(&sn_verbose_now, __ATOMIC_RELAXED);
+}
+
+void sn_verbose_tell(const struct sn_told * c)
+{
+    if (sn_verbose() == SN_VERBOSE_LINES && c->error)
+        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu error=%s", c->function, c->shape, c->algorithm,
+               c->isa, c->threads, c->error);
+    else if (sn_verbose() == SN_VERBOSE_LINES)
+        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu us=%llu.%03u", c->function, c->shape, c->algorithm,
+               c->isa, c->threads, (unsigned long long)(c->nanoseconds / 1000), (unsigned)(c->nanoseconds % 1000));
+    if (!c->error) {
+        char text[SN_STATISTIC_TEXT] = "";
+        sn_append(text, sizeof(text), "%s %s %s %s", c->function, c->shape, c->algorithm, c->isa);
+        sn_statistic_add(text, c->nanoseconds);
+    }
+}
