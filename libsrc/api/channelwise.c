@@ -44,7 +44,8 @@ void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const 
 {
     SN_CALL(channels, spatial, format);
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
-                                         .channels = channels, .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
+                                         .channels = channels, .spatial = spatial, .dst = dst,
+                                         .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, scale, dst)))
         sn_channelwise(&layer);
 }

@@ -88,11 +88,13 @@ bool sn_take_convolution(const char * function, size_t batch, const SimdConvolut
         *p++ = (struct sn_convolution_parameters){conv->srcC, conv->srcH, conv->srcW, (enum sn_data)conv->srcT,
             (enum sn_format)conv->srcF, conv->dstC, conv->dstH, conv->dstW, (enum sn_data)conv->dstT,
             (enum sn_format)conv->dstF, conv->kernelY, conv->kernelX, conv->dilationY, conv->dilationX, conv->strideY,
-            conv->strideX, conv->padY, conv->padX, conv->padH, conv->padW, conv->group, (enum sn_activation)conv->activation};
+            conv->strideX, conv->padY, conv->padX, conv->padH, conv->padW, conv->group,
+            (enum sn_activation)conv->activation};
     return true;
 }
 
-bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small, const char * name)
+bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
+                          const char * name)
 {
     const struct sn_convolution_check c = {function, "", p};
     return (small == SN_DATA_32F ? sn_check_convolution_types(&c) : sn_check_convolution_types_of(&c, small, name)) &&
@@ -131,7 +133,8 @@ static const char * type_name(enum sn_data type)
     return type == SN_DATA_8U ? "8u" : type == SN_DATA_16B ? "16b" : "32f";
 }
 
-void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv, size_t count)
+void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv,
+                          size_t count)
 {
     const size_t size = sizeof(head->shape);
     char * text = head->shape;

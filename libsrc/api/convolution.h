@@ -56,7 +56,8 @@ bool sn_take_convolution(const char * function, size_t batch, const SimdConvolut
                          struct sn_convolution_parameters * p);
 
 /* Those checks of types, sizes and channels; `small` may be 32f. */
-bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small, const char * name);
+bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
+                          const char * name);
 
 /* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
 struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution_parameters p);
@@ -65,7 +66,8 @@ struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 
 /* The shape that a context tells: "1x64x56x56->64x28x28,3x3,s2,nhwc", of several convolutions with an arrow for each. */
-void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv, size_t count);
+void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv,
+                          size_t count);
 
 /* The number of floats that ExternalBufferSize tells for a workspace of so many: aligning any array costs some. */
 size_t sn_external_size(size_t workspace);

@@ -8,7 +8,8 @@ void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters *
 {
     SN_ENTER();
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_16B, "SimdTensorData16b"))
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
+        !sn_check_convolution(__func__, &p, SN_DATA_16B, "SimdTensorData16b"))
         return NULL;
     return sn_dot_init(&kind, sizeof(struct sn_dot_context), __func__, batch, &p, sn_convolution_16b_plan);
 }

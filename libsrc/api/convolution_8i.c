@@ -13,7 +13,8 @@ void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters 
 {
     SN_ENTER();
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
+    if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
+        !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
         return NULL;
     return sn_dot_init(&kind, sizeof(struct context), __func__, batch, &p, sn_convolution_8i_plan);
 }

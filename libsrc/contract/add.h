@@ -25,7 +25,7 @@ typedef void (*sn_add_16b_fn)(const uint8_t * a, const uint8_t * b, uint8_t * ds
 /* The kernels of a level. */
 struct sn_add_slots {
     sn_add_8i_fn run_8i;
-    sn_add_16b_fn run_16b[2][2][2];
+    sn_add_16b_fn run_16b[2][2][2]; /* [a][b][dst]: 0 is float, 1 is bfloat16 */
 };
 
 #endif

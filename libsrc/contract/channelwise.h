@@ -69,8 +69,8 @@ typedef void (*sn_concat_32f_fn)(const sn_32f * a, size_t aSize, const sn_32f * 
 /* The kernels of a level. */
 struct sn_channelwise_slots {
     sn_channelwise_fn layer;
-    sn_channelwise_rows_fn rows[SN_CHANNELWISE_OPS];
-    sn_channelwise_joined_fn joined[2];
+    sn_channelwise_rows_fn rows[SN_CHANNELWISE_OPS]; /* these have no base, which runs whole layers */
+    sn_channelwise_joined_fn joined[2]; /* FUSED_4, FUSED_9 */
     sn_concat_32f_fn concat;
 };
 

@@ -18,7 +18,7 @@ struct sn_result_16b {
     float param[2];
 };
 
-/* The kernels of a level. */
+/* The kernels of a level; `base` has `plain` alone. */
 struct sn_convolution_16b_slots {
     sn_convolution_16b_fn plain;
     struct sn_dot_tile tile;

@@ -134,7 +134,7 @@ typedef void (*sn_lines_32f_fn)(const struct sn_lines_32f * l);
 typedef void (*sn_convolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
                                       const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst);
 
-/* The kernels of a level. */
+/* The kernels of a level; `base` has `plain` alone. */
 struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
     sn_depthwise_nhwc_32f_fn depthwise_nhwc;

@@ -1,7 +1,7 @@
 /*
- * What the kernels of Convolution8i are given, besides the tile (contract/dot.h). Activations are bytes, or the same numbers in
- * 16 bits where an instruction set multiplies those; weights are signed; sums are int32 and wrap. All addresses and steps of
- * images count bytes.
+ * What the kernels of Convolution8i are given, besides the tile (contract/dot.h). Activations are bytes, or the same
+ * numbers in 16 bits where an instruction set multiplies those; weights are signed; sums are int32 and wrap. All addresses
+ * and steps of images count bytes.
  */
 #ifndef SN_CONTRACT_CONVOLUTION_8I_H
 #define SN_CONTRACT_CONVOLUTION_8I_H
@@ -81,7 +81,7 @@ struct sn_depthwise_8i {
     void (*pack)(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed);
 };
 
-/* The kernels of a level. */
+/* The kernels of a level; `base` has `plain` alone. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
     struct sn_dot_tile tile;

@@ -6,8 +6,8 @@
 #include "runtime/common.h"
 
 /* One image, straight from the formula, as sn_convolution_32f_fn. */
-typedef void (*sn_deconvolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
-                                        const sn_32f * params, const sn_32f * src, sn_32f * dst);
+typedef void (*sn_deconvolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight,
+                                        const sn_32f * bias, const sn_32f * params, const sn_32f * src, sn_32f * dst);
 
 /*
  * Rows of values that come in turn from 2 or 4 phases: dst[row * dstStep + i] is src[row * srcStep + i % phases * phaseStep
@@ -22,7 +22,7 @@ struct sn_interleave_32f {
 };
 typedef void (*sn_interleave_32f_fn)(const struct sn_interleave_32f * job);
 
-/* The kernels of a level. */
+/* The kernels of a level; `base` has `plain` alone. */
 struct sn_deconvolution_32f_slots {
     sn_deconvolution_32f_fn plain;
     sn_interleave_32f_fn interleave;

@@ -5,12 +5,12 @@
  *
  *     C(y, x, n) = activation(start(n) + sum over s, k of A(y, x)[segment[s] + k] * B[s * length + k][n])
  *
- * for y < height, x < width, n < columns; start is the bias, something that lies as C, or both. It is C itself when the sum goes
- * on from an earlier run. Rows of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1 convolution
- * the same on pixels of an image; a K x K convolution on a padded image one segment per kernel row (its taps are neighbours in
- * memory) or, with dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C is one chain of
- * multiply-adds in the order of s and k, whatever the tile, so results do not depend on how rows are cut or where sums are
- * interrupted.
+ * for y < height, x < width, n < columns; start is the bias, something that lies as C, or both. It is C itself when the sum
+ * goes on from an earlier run. Rows of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1
+ * convolution the same on pixels of an image; a K x K convolution on a padded image one segment per kernel row (its taps
+ * are neighbours in memory) or, with dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C
+ * is one chain of multiply-adds in the order of s and k, whatever the tile, so results do not depend on how rows are cut or
+ * where sums are interrupted.
  */
 #ifndef SN_CONTRACT_GEMM_H
 #define SN_CONTRACT_GEMM_H
@@ -73,8 +73,8 @@ struct sn_gemm {
 typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
 
 /*
- * Columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is read once,
- * and nothing is packed.
+ * Columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is read
+ * once, and nothing is packed.
  */
 struct sn_gemm_few_32f {
     void (*run)(const struct sn_gemm * g, size_t begin, size_t end);
@@ -105,9 +105,9 @@ static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t 
 
 /* The kernels of a level. */
 struct sn_gemm_slots {
-    struct sn_gemm_32f_tile tile_32f;
-    sn_gemm_fn plain;
-    sn_gemm_panels_32f_fn panels_32f[2];
+    struct sn_gemm_32f_tile tile_32f; /* under everything that multiplies matrices; `base` has none */
+    sn_gemm_fn plain; /* the formula; only `base` needs it */
+    sn_gemm_panels_32f_fn panels_32f[2]; /* [transposed]; these and the next belong to the tile */
     struct sn_gemm_few_32f few_32f;
 };
 

@@ -4,11 +4,11 @@
  * A tile is blockY x blockX outputs and the inputs they need, (blockY + kernelY - 1) x (blockX + kernelX - 1) of them. After
  * the transform there are as many coefficients. Coefficient t of everything is a plane; planes lie `plane` floats apart.
  *
- * 3 taps of stride 2 are 2 taps of stride 1 on the even inputs, and one on the odd inputs: m outputs are F(m, 2), whose m + 1
- * coefficients are multiplied, and m inputs that are multiplied as they are. So m x m outputs have coefficients of four kinds,
- * one behind the other: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd columns; m x (m + 1) of odd
- * rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for all m of a row or column that
- * is not transformed: (m + 2) x (m + 2) of them.
+ * 3 taps of stride 2 are 2 taps of stride 1 on the even inputs, and one on the odd inputs: m outputs are F(m, 2), whose m +
+ * 1 coefficients are multiplied, and m inputs that are multiplied as they are. So m x m outputs have coefficients of four
+ * kinds, one behind the other: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd columns; m x (m +
+ * 1) of odd rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for all m of a row or
+ * column that is not transformed: (m + 2) x (m + 2) of them.
  */
 #ifndef SN_CONTRACT_WINOGRAD_H
 #define SN_CONTRACT_WINOGRAD_H
@@ -16,7 +16,8 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
-/* SN_WINOGRAD_<block>_<kernel>, with an X for one that is a row; those behind the public ones are for the convolution alone. */
+/* SN_WINOGRAD_<block>_<kernel>, with an X for one that is a row; those behind the public ones are for the convolution
+ * alone. */
 enum sn_winograd {
     SN_WINOGRAD_4X_3X, /* SimdWinogradKernel1x3Block1x4 */
     SN_WINOGRAD_4X_5X,
@@ -72,7 +73,8 @@ struct sn_winograd_filter_32f {
 typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * job);
 
 /*
- * The transform of a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column tx * blockX * stride
+ * The transform of a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column tx * blockX *
+ * stride
  * - padX; what lies outside the image is 0.
  *
  * trans (NHWC): tiles begin .. end - 1, counted along the rows. Pixels of the image lie `pixel` floats apart, and tile p is
@@ -98,8 +100,8 @@ typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * jo
  * The transform of a part of the products to an image of height x width, in the same order: tile p is read from
  * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. What lies outside the image is not written.
  *
- * With a bias, for the convolution alone (3x3, trans): one for each channel is added, and the activation follows. `base`, which
- * has no such convolution, leaves both out.
+ * With a bias, for the convolution alone (3x3, trans): one for each channel is added, and the activation follows. `base`,
+ * which has no such convolution, leaves both out.
  */
 struct sn_winograd_output_32f {
     enum sn_winograd kind;

@@ -5,8 +5,8 @@
  * end, over all panels, since that is what prefetchers understand: panel by panel, 49 x 512 x 4608 took 1.2 times as long.
  * Transposed, by squares of V32F_N.
  *
- * Few rows, which are not worth a copy of B: C takes DEPTH rows of B at a time, in pieces that stay in the first cache, so that
- * B is read in as many long runs. 1 x 1000 x 1280 takes a third of the time that the tile and its panels need.
+ * Few rows, which are not worth a copy of B: C takes DEPTH rows of B at a time, in pieces that stay in the first cache, so
+ * that B is read in as many long runs. 1 x 1000 x 1280 takes a third of the time that the tile and its panels need.
  */
 #include "contract/gemm.h"
 #include "kernels/install.h"
@@ -55,7 +55,8 @@ static void panels(const struct sn_gemm_panels_32f * p)
 }
 
 /*
- * `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and constants of a whole square.
+ * `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and constants of a whole
+ * square.
  */
 SN_INLINE void square(const sn_32f * b, size_t step, size_t columns, size_t depth, v32f alpha, sn_32f * panel, size_t width,
                       size_t room)

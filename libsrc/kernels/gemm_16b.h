@@ -1,6 +1,6 @@
 /*
- * The tile of contract/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B has
- * two bfloat16 numbers in each lane, of neighbouring k. dot_16b.h multiplies them.
+ * The tile of contract/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B
+ * has two bfloat16 numbers in each lane, of neighbouring k. dot_16b.h multiplies them.
  */
 #ifndef SN_KERNELS_GEMM_16B_H
 #define SN_KERNELS_GEMM_16B_H

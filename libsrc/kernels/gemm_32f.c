@@ -1,6 +1,6 @@
 /*
- * The tile of floats, kernels/gemm_32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose last
- * vector is half (TILE_SHAPES_HALF), and those that fetch ahead (TILE_SHAPES_AHEAD); the last two lists may be empty.
+ * The tile of floats, kernels/gemm_32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose
+ * last vector is half (TILE_SHAPES_HALF), and those that fetch ahead (TILE_SHAPES_AHEAD); the last two lists may be empty.
  */
 #include <tiles_32f.h>
 
@@ -14,7 +14,8 @@
     ROWS_##rows(TILE_HALF, vectors) static const tile_fn tiles_##vectors##_half[] = {ROWS_##rows(TILE_NAME_HALF, vectors)};
 #define TILE_NAME_AHEAD(rows, vectors) tile_##rows##x##vectors##_ahead,
 #define TILE_INSTANCES_AHEAD(rows, vectors)                                                                                 \
-    ROWS_##rows(TILE_AHEAD, vectors) static const tile_fn tiles_##vectors##_ahead[] = {ROWS_##rows(TILE_NAME_AHEAD, vectors)};
+    ROWS_##rows(TILE_AHEAD, vectors)                                                                                        \
+    static const tile_fn tiles_##vectors##_ahead[] = {ROWS_##rows(TILE_NAME_AHEAD, vectors)};
 
 TILE_SHAPES(TILE_INSTANCES)
 TILE_SHAPES_HALF(TILE_INSTANCES_HALF)

@@ -1,7 +1,7 @@
 /*
- * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each step
- * loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c
- * instantiates the shapes that isa/<isa>/tiles_32f.h lists.
+ * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each
+ * step loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c instantiates
+ * the shapes that isa/<isa>/tiles_32f.h lists.
  *
  * The last `halves` of these vectors (none or one) are halves, where half the lanes take half the time: an instruction set
  * for which that is so defines TILE_HALVES and the words half_..._32f for the lower half of a v32f before it includes this.

@@ -1,4 +1,5 @@
-/* The kernels of a level, put into the copy of its parent's table; compiled for each level with what the Makefile collected. */
+/* The kernels of a level, put into the copy of its parent's table; compiled for each level with what the Makefile
+ * collected. */
 #include "contract/table.h"
 #include "kernels/vec.h"
 

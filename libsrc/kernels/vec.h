@@ -2,8 +2,9 @@
  * The vector vocabulary: the only words a kernel may use.
  *
  * A kernel under libsrc/kernels/ is written once with these operations and compiled once per instruction set with
- * SN_ISA, the name of the level, and SN_VOCABULARY, that of its vocabulary, defined by the Makefile. This file says what each operation means; the implementations are
- * libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c holds every one of them to the meaning written here.
+ * SN_ISA, the name of the level, and SN_VOCABULARY, that of its vocabulary, defined by the Makefile. This file says what
+ * each operation means; the implementations are libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c holds every one of
+ * them to the meaning written here.
  *
  * Types. V32F_N, V16I_N and V8U_N are compile-time constants; V16I_N = 2 * V32F_N and V8U_N = 4 * V32F_N.
  *   v32f   V32F_N floats                           v32i   V32F_N signed 32-bit integers

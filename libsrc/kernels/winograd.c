@@ -196,8 +196,8 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
 }
 
 /*
- * The output of stride 2, see contract/winograd.h. Sums of both kinds that want a transform along x are first; then those of odd
- * columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
+ * The output of stride 2, see contract/winograd.h. Sums of both kinds that want a transform along x are first; then those
+ * of odd columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
  */
 SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
 {

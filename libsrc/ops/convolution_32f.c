@@ -48,8 +48,8 @@ static void base_forward_add(const struct sn_convolution_32f * c, const sn_32f *
     (void)work;
     const sn_32f * params = c->slope ? c->slope : c->param;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, add ? add + b * c->dstSize : NULL,
-                                  dst + b * c->dstSize);
+        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize,
+                                        add ? add + b * c->dstSize : NULL, dst + b * c->dstSize);
 }
 
 static void base_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)

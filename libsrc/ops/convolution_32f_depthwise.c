@@ -117,9 +117,9 @@ static struct sn_shares nhwc_shares(const struct sn_convolution_32f * c)
 }
 
 /*
- * Channels that are computed of all rows before the next ones. Where pixels lie a multiple of 2 KB apart the inputs of a block
- * have two places of the first cache between them, and the kernel takes small blocks, for which weights must stay near: 3x3
- * and stride 2 of 512x14x14 are 1.25 times as fast. 64 or 512 channels gain less.
+ * Channels that are computed of all rows before the next ones. Where pixels lie a multiple of 2 KB apart the inputs of a
+ * block have two places of the first cache between them, and the kernel takes small blocks, for which weights must stay
+ * near: 3x3 and stride 2 of 512x14x14 are 1.25 times as fast. 64 or 512 channels gain less.
  */
 static size_t nhwc_part(const struct sn_convolution_32f * c)
 {
@@ -197,8 +197,8 @@ static bool converted_takes(const struct sn_convolution_32f * c)
 
 /*
  * The workspace: pointers to lines, converted lines, the result, in bands of rows that stay in the second cache; those of a
- * quarter of this height took 1.2 times as long. Small images are converted by two vectors of channels, 1.05 to 1.15 times as
- * fast; large ones are not, 1.3 times as slow.
+ * quarter of this height took 1.2 times as long. Small images are converted by two vectors of channels, 1.05 to 1.15 times
+ * as fast; large ones are not, 1.3 times as slow.
  */
 static bool converted_plan(struct sn_convolution_32f * c)
 {

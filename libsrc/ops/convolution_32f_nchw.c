@@ -1,13 +1,13 @@
 /*
  * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are output pixels, counted through
  * the rows of the image, so that a small image wastes no lanes. Panels of B are gathered for a stripe of pixels, as many as
- * stay in the second cache; then the weights of some output channels, which stay in the first, meet all of them. So the planes
- * of the image and of the result are read and written in long runs: 1x1 of 256 to 64 channels of 56 x 56 is 1.07 times as fast
- * as panel by panel.
+ * stay in the second cache; then the weights of some output channels, which stay in the first, meet all of them. So the
+ * planes of the image and of the result are read and written in long runs: 1x1 of 256 to 64 channels of 56 x 56 is 1.07
+ * times as fast as panel by panel.
  *
- * They are gathered from the image itself where that has no padding and no stride in x; else from a band of lines, copied with
- * their padding. There a line is split in phases: for a stride s, phase f has the columns f, f + s, f + 2s ..., so that what
- * neighbouring outputs need from a tap are neighbours again, for every stride and dilation.
+ * They are gathered from the image itself where that has no padding and no stride in x; else from a band of lines, copied
+ * with their padding. There a line is split in phases: for a stride s, phase f has the columns f, f + s, f + 2s ..., so
+ * that what neighbouring outputs need from a tap are neighbours again, for every stride and dilation.
  *
  * Long sums are cut into blocks; the tile goes on from what it has stored.
  */
@@ -61,7 +61,8 @@ static void copy_phase(const struct sn_convolution_32f * c, const sn_32f * src, 
     const struct sn_convolution_parameters * p = &c->p;
     const size_t run = c->band.run, stride = p->strideX;
     const size_t before = sn_min(p->padX > phase ? sn_ceil_div(p->padX - phase, stride) : 0, run);
-    const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW); /* the first column of the image that is copied */
+    /* The first column of the image that is copied. */
+    const size_t begin = sn_min(before * stride + phase - p->padX, p->srcW);
     const struct sn_lines_32f job = {.src = src + begin, .srcStep = step * p->srcW, .stride = stride,
         .dst = to + phase * run, .dstStep = c->band.line, .lines = lines, .before = before,
         .inside = sn_min(sn_ceil_div(p->srcW - begin, stride), run - before), .size = run};

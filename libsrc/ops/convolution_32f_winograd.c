@@ -82,8 +82,8 @@ static double winograd_cost(const struct sn_convolution_32f * c, enum sn_winogra
     const double in = (double)sn_ceil_div(p->srcC, sn_lanes(c)), out = (double)sn_ceil_div(p->dstC, sn_lanes(c));
     const double width = (double)sn_gemm_width(&c->table->gemm.tile_32f, p->dstC);
     const double products = 1.05 * planes * tiles * width / 16 * (double)(p->srcC + 2);
-    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several planes
-     * share. */
+    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several
+     * planes share. */
     const double filters = (double)filters_of(kind), own = s.stride == 1 ? planes : (m + 1) * (m + 1);
     const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
     const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;

@@ -1,7 +1,7 @@
 /*
- * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): what the two families share. Whatever the image
- * is, rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and results of
- * NCHW are pixels first and then planes.
+ * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): what the two families share. Whatever the
+ * image is, rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and
+ * results of NCHW are pixels first and then planes.
  *
  * A plan is made once for a shape and an instruction set. It holds copies of all that SetParams gave, and Forward does not
  * change it: many threads may run one plan.
@@ -136,8 +136,8 @@ static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, si
 enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_LINES };
 
 /*
- * Plans c->band, bandBytes and workBytes for numbers of `number` bytes. Results that go to planes are computed `most` bytes of
- * a pixel at a time.
+ * Plans c->band, bandBytes and workBytes for numbers of `number` bytes. Results that go to planes are computed `most` bytes
+ * of a pixel at a time.
  */
 bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, enum sn_dot_reads reads, size_t most);
 

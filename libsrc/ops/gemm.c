@@ -1,8 +1,8 @@
 /*
- * Products of matrices as they come, neither of them packed before (Goto and van de Geijn, "Anatomy of High-Performance Matrix
- * Multiplication", 2008): C is cut into blocks of rows and stripes of columns, K into steps. Of each step a stripe of B is
- * packed into panels, which the tile multiplies with all rows of the block. A is read where it lies, unless its rows would
- * push each other out of the first cache, or the rows of a block are so many pages that a copy is cheaper.
+ * Products of matrices as they come, neither of them packed before (Goto and van de Geijn, "Anatomy of High-Performance
+ * Matrix Multiplication", 2008): C is cut into blocks of rows and stripes of columns, K into steps. Of each step a stripe
+ * of B is packed into panels, which the tile multiplies with all rows of the block. A is read where it lies, unless its
+ * rows would push each other out of the first cache, or the rows of a block are so many pages that a copy is cheaper.
  *
  * A sum that is interrupted between two steps goes on from what C holds: each element is one chain of multiply-adds in the
  * order of k, however the matrices are cut. alpha goes into the panels, beta into the start of the chain.
@@ -182,7 +182,8 @@ static bool multiply_blocks(struct job * job)
 {
     const struct sn_gemm * g = job->g;
     plan(job);
-    job->panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns) * pitch_of_panels(job, job->step);
+    const size_t panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns);
+    job->panels = panels * pitch_of_panels(job, job->step);
     const size_t bytes = (job->panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float);
     void * work = sn_scratch(bytes);
     if (!work)

@@ -296,9 +296,9 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
     for (int i = m->first; i <= (int)m->last; ++i)
         cost += sn_convolution_32f_cost(&m->stage[i]);
     /*
-     * Long ranges: each expands some lines again. Where there are few, 7 say, two threads gain 1.55 times, as many as the lines
-     * allow; to share out the channels of the expansion instead, into a ring of both, gained 1.15: cores fetched its lines from
-     * each other.
+     * Long ranges: each expands some lines again. Where there are few, 7 say, two threads gain 1.55 times, as many as the
+     * lines allow; to share out the channels of the expansion instead, into a ring of both, gained 1.15: cores fetched its
+     * lines from each other.
      */
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = cost,

@@ -26,8 +26,8 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
 }
 
 /* The byte of an input; coordinates of what lies above or left of the image have wrapped to huge numbers. */
-static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src, size_t c,
-                     size_t y, size_t x)
+static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src,
+                     size_t c, size_t y, size_t x)
 {
     if (y >= p->srcH || x >= p->srcW)
         return (uint8_t)q->srcZero;
@@ -40,8 +40,8 @@ static uint8_t input(const struct sn_convolution_parameters * p, const struct sn
 }
 
 /* Unsigned, since those wrap. */
-static int32_t sum_of_window(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src,
-                             size_t o, size_t y, size_t x)
+static int32_t sum_of_window(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
+                             const uint8_t * src, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
     uint32_t sum = 0;

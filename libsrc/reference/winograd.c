@@ -1,4 +1,5 @@
-/* U = G g G', V = B' d B, Y = A' M A with the matrices that include/simdnet.h prints; those of a row are on the right alone. */
+/* U = G g G', V = B' d B, Y = A' M A with the matrices that include/simdnet.h prints; those of a row are on the right
+ * alone. */
 #include "contract/winograd.h"
 #include "reference/reference.h"
 

@@ -10,8 +10,8 @@ enum sn_error_kind { SN_ERROR_NONE = 0, SN_ERROR_VALUE = 1, SN_ERROR_MEMORY = 2,
 void sn_error_clear(void);
 
 /*
- * Stores "<function>: <sentence>", cut to what the text holds, and sets errno to EINVAL or ENOMEM: it is there when the public
- * function returns, since nothing sets it to 0, so who finds a 0 need not ask for the last error.
+ * Stores "<function>: <sentence>", cut to what the text holds, and sets errno to EINVAL or ENOMEM: it is there when the
+ * public function returns, since nothing sets it to 0, so who finds a 0 need not ask for the last error.
  */
 void sn_error_set(enum sn_error_kind kind, const char * function, const char * format, ...) SN_PRINTF(3, 4);
 

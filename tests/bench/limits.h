@@ -1,6 +1,6 @@
 /*
- * The limits of the machine, which benchmarks compare with: as many operations as an instruction set can do, and nothing else.
- * limits.py parses this file.
+ * The limits of the machine, which benchmarks compare with: as many operations as an instruction set can do, and nothing
+ * else. limits.py parses this file.
  */
 #ifndef LIMITS_H
 #define LIMITS_H

@@ -1,8 +1,8 @@
 /*
  * The limits of an instruction set, on the kernels' vocabulary; compiled once per set, as kernels are.
  *
- * Arithmetic: independent chains, as many as hide the latency of the unit and as registers hold. Results are used, so that the
- * compiler cannot leave the chains out.
+ * Arithmetic: independent chains, as many as hide the latency of the unit and as registers hold. Results are used, so that
+ * the compiler cannot leave the chains out.
  *
  * Copying: plain loads and stores, four vectors a turn. For arrays that stay in a cache this is up to twice as fast as the C
  * library's memcpy, which goes past the caches early.
@@ -33,7 +33,8 @@ static size_t fma_32f(size_t operations)
 }
 
 /* ---- bytes: as the tile of the set multiplies groups of them. Instructions are in assembler for the reason that
- * isa/avx512vnni/dot_8i.h has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics. */
+ * isa/avx512vnni/dot_8i.h has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics.
+ * */
 
 #if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
 enum { GROUP = 4 };

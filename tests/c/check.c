@@ -365,8 +365,8 @@ static void use_level(size_t index)
 
 /*
  * Exceptions that a host may have unmasked; underflow and inexact results are no errors. Finite numbers of ordinary size
- * must raise none, unless `base` raises one, as of the formula itself: a division by zero, the root of a negative number. Larger
- * numbers may, since `base` computes in double.
+ * must raise none, unless `base` raises one, as of the formula itself: a division by zero, the root of a negative number.
+ * Larger numbers may, since `base` computes in double.
  */
 enum { EXCEPTIONS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
 

@@ -28,15 +28,15 @@
  * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts work
- * into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind, and
- * calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are untouched,
- * that the error text is empty, that finite arrays have raised no floating-point exceptions but where base does, that the
- * result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is reported and
- * counted as a failure of the case. Every failure prints a command line that repeats it.
+ * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts
+ * work into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind,
+ * and calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are
+ * untouched, that the error text is empty, that finite arrays have raised no floating-point exceptions but where base does,
+ * that the result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is
+ * reported and counted as a failure of the case. Every failure prints a command line that repeats it.
  *
- * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data: they
- * belong to the job, with the alignment of their type.
+ * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data:
+ * they belong to the job, with the alignment of their type.
  *
  * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
  * matters; a case that is left out by --function or --case does not change the others. For random geometries use

@@ -1,7 +1,7 @@
 /*
- * SimdGemm32fNN and SimdGemm32fNT. Bound: the roundings of a chain of K multiply-adds whose one factor is rounded too, and of
- * beta * C: (K + 4) * eps * (|alpha| * sum |a * b| + |beta * c|). Leading dimensions may be larger than the rows; what lies
- * between is NaN, and that of C must stay.
+ * SimdGemm32fNN and SimdGemm32fNT. Bound: the roundings of a chain of K multiply-adds whose one factor is rounded too, and
+ * of beta * C: (K + 4) * eps * (|alpha| * sum |a * b| + |beta * c|). Leading dimensions may be larger than the rows; what
+ * lies between is NaN, and that of C must stay.
  */
 #include "check.h"
 

@@ -1,6 +1,7 @@
 /*
- * The GEMM tile by itself (contract/gemm.h): every height and width of its instances against plain loops. Bound: the rounding of
- * a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which the activations do not enlarge by more than their slope.
+ * The GEMM tile by itself (contract/gemm.h): every height and width of its instances against plain loops. Bound: the
+ * rounding of a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which the activations do not enlarge by more than
+ * their slope.
  */
 #include <stdlib.h>
 

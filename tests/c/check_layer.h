@@ -62,9 +62,9 @@ size_t check_layer_count(const struct check_layer * l, enum check_layer_array ar
  * it. They verify beside results: bits depend neither on the buffer (with a batch of 1) nor on the place in a batch, buffers
  * have the size that is told and are not left, InternalBufferSize() counts the weights, no array of SetParams is kept. */
 
-/* `text` tells all but how it is called; a[] gets the arrays' contents; the result is that of check_case(). Weights are filled
- * as `fill` says, but with small finite values where it would give large or infinite ones. dst is declared last, if there are
- * no statistics. */
+/* `text` tells all but how it is called; a[] gets the arrays' contents; the result is that of check_case(). Weights are
+ * filled as `fill` says, but with small finite values where it would give large or infinite ones. dst is declared last, if
+ * there are no statistics. */
 bool check_layer_case(const struct check_layer * l, const char * text, enum check_fill fill, void ** a);
 
 void check_layer_run(const struct check_layer * l);

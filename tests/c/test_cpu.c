@@ -1,7 +1,8 @@
 /*
  * Which levels are chosen on which machine, from what CPUID and XGETBV answer there. The bits have their names and positions
- * from the manuals (Intel SDM, volume 2A, CPUID; volume 1, chapter 13; AMD APM, volume 3, appendix E), not from runtime/cpu.c.
- * Features that no level needs are there because of their places: a wrong bit would be mistaken for one of them.
+ * from the manuals (Intel SDM, volume 2A, CPUID; volume 1, chapter 13; AMD APM, volume 3, appendix E), not from
+ * runtime/cpu.c. Features that no level needs are there because of their places: a wrong bit would be mistaken for one of
+ * them.
  */
 #include "runtime/cpu.h"
 #include "runtime/dispatch.h"

@@ -171,7 +171,8 @@ static void no_slot_empty(void)
 #undef PART
     for (size_t level = 0; level < level_count(); ++level)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
-            if (at == offsetof(struct sn_table, convolution_8i.tile.biased) || at == offsetof(struct sn_table, convolution_16b.tile.biased))
+            if (at == offsetof(struct sn_table, convolution_8i.tile.biased) ||
+                at == offsetof(struct sn_table, convolution_16b.tile.biased))
                 continue; /* yes or no */
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)

@@ -1,7 +1,7 @@
 /*
- * Many threads do everything at once: the first calls of all, shared contexts of every kind, contexts of their own, functions
- * that allocate, while some of them change the number of threads, the instruction set, what is told, and read the table.
- * Results are those of one thread, and ThreadSanitizer (make tsan) finds no race.
+ * Many threads do everything at once: the first calls of all, shared contexts of every kind, contexts of their own,
+ * functions that allocate, while some of them change the number of threads, the instruction set, what is told, and read the
+ * table. Results are those of one thread, and ThreadSanitizer (make tsan) finds no race.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

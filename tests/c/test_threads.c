@@ -561,8 +561,8 @@ static void in_child(bool (*good)(void))
 }
 
 /*
- * Two callers that come at the same moment, again and again: one has the pool, the other one works alone. There are no workers
- * to be had, so that a round is short; whoever has the pool tries to make one, which is where two would be found.
+ * Two callers that come at the same moment, again and again: one has the pool, the other one works alone. There are no
+ * workers to be had, so that a round is short; whoever has the pool tries to make one, which is where two would be found.
  */
 static int arrived, stopped;
 

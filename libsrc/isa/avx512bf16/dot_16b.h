@@ -1,6 +1,6 @@
 /*
- * vdpbf16ps adds both products of a pair to each sum: twice the multiply-adds of floats. With tiles of 14 x 32, as of floats,
- * 16 loads go with 28 instructions that take a cycle each.
+ * vdpbf16ps adds both products of a pair to each sum: twice the multiply-adds of floats. With tiles of 14 x 32, as of
+ * floats, 16 loads go with 28 instructions that take a cycle each.
  *
  * The instruction takes subnormal numbers for zeros and makes none, and so does the one that rounds results here: they are
  * held to a bound, which has room for that. What is exact by contract is rounded by the words of the vocabulary.

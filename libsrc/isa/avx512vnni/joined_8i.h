@@ -1,8 +1,8 @@
 /*
- * vpdpbusd for quantised depthwise convolution, as kernels/default/joined_8i.h lists it. Bytes of four lines or taps are interleaved, so
- * that each 32-bit lane holds those of a channel: 8 shuffles for 64 channels. They come out in an order of their own, vector k
- * having channels 16 * L + 4 * k + i in lane 4 * L + i; weights and constants are put into the same order, and the packs that
- * make bytes again undo it.
+ * vpdpbusd for quantised depthwise convolution, as kernels/default/joined_8i.h lists it. Bytes of four lines or taps are
+ * interleaved, so that each 32-bit lane holds those of a channel: 8 shuffles for 64 channels. They come out in an order of
+ * their own, vector k having channels 16 * L + 4 * k + i in lane 4 * L + i; weights and constants are put into the same
+ * order, and the packs that make bytes again undo it.
  */
 #ifndef SN_ISA_AVX512VNNI_JOINED_8I_H
 #define SN_ISA_AVX512VNNI_JOINED_8I_H

@@ -1,6 +1,6 @@
 /*
- * Quantised depthwise convolution of any kernel by 16-bit products of pairs of taps. As joined_8i.h, a level may have a header
- * of this name of its own. It has
+ * Quantised depthwise convolution of any kernel by 16-bit products of pairs of taps. As joined_8i.h, a level may have a
+ * header of this name of its own. It has
  *
  *   any_size(taps, channels)                        bytes of the packed weights
  *   any_pack(weight, planes, taps, channels, to)    packs them
@@ -11,7 +11,10 @@
 
 static size_t pairs_of(size_t taps) { return (taps + 1) / 2; }
 
-static size_t any_size(size_t taps, size_t channels) { return pairs_of(taps) * 2 * sizeof(int16_t) * sn_ceil_div(channels, V32F_N) * V32F_N; }
+static size_t any_size(size_t taps, size_t channels)
+{
+    return pairs_of(taps) * 2 * sizeof(int16_t) * sn_ceil_div(channels, V32F_N) * V32F_N;
+}
 
 /* [vector of channels][pair of taps][channel][tap of the pair] */
 static void any_pack(const int8_t * weight, bool planes, size_t taps, size_t channels, void * packed)

@@ -1,7 +1,7 @@
 /*
- * How the tile of bfloat16 multiplies where no instruction does: by multiply-adds of floats. A has bfloat16 numbers as floats,
- * so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the pairs of B, then with
- * the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
+ * How the tile of bfloat16 multiplies where no instruction does: by multiply-adds of floats. A has bfloat16 numbers as
+ * floats, so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the pairs of
+ * B, then with the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
  *
  * kernels/gemm_16b.c includes this behind the template. A level with such an instruction has a header of this name in its
  * folder, which is found before this one:

@@ -1,6 +1,6 @@
 /*
- * How the tile of quantised convolutions multiplies where no instruction multiplies bytes: by 16-bit products of pairs. A level
- * that has such an instruction has a header of this name in its folder, which is found before this one:
+ * How the tile of quantised convolutions multiplies where no instruction multiplies bytes: by 16-bit products of pairs. A
+ * level that has such an instruction has a header of this name in its folder, which is found before this one:
  *
  *   TILE_GROUP            activations that a lane of A holds, and that are multiplied together
  *   TILE_BIASED           they are multiplied less 128

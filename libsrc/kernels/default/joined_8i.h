@@ -3,8 +3,9 @@
  * 16-bit products of pairs, which are the halves of 32-bit lanes. A level that has such an instruction has a header of this
  * name in its folder, which is found before this one:
  *
- *   JOINED                  how many numbers a 32-bit lane holds: 4 bytes, or 2 of 16 bits; GROUPS are vectors of joined lines
- *   joined(line, k, x)      vector k of a block (see kernels/depthwise_8i.h) of four lines: x[0] of all, or x[0] of the first
+ * JOINED                  how many numbers a 32-bit lane holds: 4 bytes, or 2 of 16 bits; GROUPS are vectors of joined
+ * lines
+ * joined(line, k, x)      vector k of a block (see kernels/depthwise_8i.h) of four lines: x[0] of all, or x[0] of the first
  *                           two and x[1] of the others
  *   joined_dot(sum, x, w)   sum, and in each lane the products of the numbers of x with those of w
  *   place(c), RUN           where byte c of a block is in its vectors; RUN bytes that follow each other stay together
