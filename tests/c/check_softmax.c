@@ -73,7 +73,8 @@ static void check_softmax_at(size_t outer, size_t count, size_t inner, enum chec
 static void small_terms(size_t count, size_t inner)
 {
     const struct softmax job = {3, count, inner};
-    check_case(SOFTMAX, "count=%zu inner=%zu many small terms", count, inner);
+    if (!check_case(SOFTMAX, "count=%zu inner=%zu many small terms", count, inner))
+        return;
     float * src = check_in("src", CHECK_32F, 3 * count * inner, CHECK_RANDOM);
     for (size_t i = 0; i < 3 * count * inner; ++i)
         src[i] = i / inner % count ? -17.35f + 0.01f * src[i] : 0;
