@@ -134,8 +134,9 @@ def test_claims_about_arrays_of_contexts(name: str, rng: np.random.Generator) ->
             assert bits(context.forward(*given)) == expected, lies
         for option, memory in options.items():
             assert bits(context.forward(*arrays, **{option: lying(memory, *lies)})) == expected, (option, lies)
-            with pytest.raises(ValueError, match=f"{option} has"):
-                context.forward(*arrays, **{option: lying(memory[:1], "shape", "size")})
+            if memory.size > 1:  # as the buffers of `base` are not
+                with pytest.raises(ValueError, match=f"{option} has"):
+                    context.forward(*arrays, **{option: lying(memory[:1], "shape", "size")})
     weights = context._weights()
     for place in places(weights):
         assert weights is not None

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
 #include "runtime/cpu.h"
@@ -42,9 +43,14 @@ static bool nhwc_takes(const struct sn_convolution_32f * c) { return depthwise(c
  */
 enum { SLICE = 64 };
 
+static bool pixels_share_sets(const struct sn_convolution_32f * c)
+{
+    return sn_share_sets(c->p.srcC * sizeof(float), SN_TWO_SETS);
+}
+
 static bool sliced(const struct sn_convolution_32f * c)
 {
-    return c->p.srcF == SN_NHWC && c->p.srcC % 512 == 0 && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+    return c->p.srcF == SN_NHWC && pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
 
 /* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
@@ -124,7 +130,7 @@ static struct sn_shares nhwc_shares(const struct sn_convolution_32f * c)
 static size_t nhwc_part(const struct sn_convolution_32f * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return p->srcC % 512 == 0 && p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2 ? 128 : p->dstC;
+    return pixels_share_sets(c) && p->kernelY == 3 && p->kernelX == 3 && p->strideX == 2 ? 128 : p->dstC;
 }
 
 static void nhwc_run(const void * argument, void * work, size_t begin, size_t end)

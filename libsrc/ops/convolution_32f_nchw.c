@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
 #include "runtime/cpu.h"
@@ -122,7 +123,7 @@ bool sn_nchw_plan(struct sn_convolution_32f * c)
         return false;
     c->depth = p->kernelY * p->kernelX * inputs(c);
     c->segments = c->depth;
-    c->step = c->depth + (c->depth % 256 ? 0 : SN_ALIGN / sizeof(float)); /* off the multiples of 1 KB, see the NHWC way */
+    c->step = sn_spaced(c->depth, SN_FOUR_SETS);
     c->channels = p->dstC;
     return sn_product(&c->weightSize, p->dstC, c->step);
 }

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
 #include "runtime/cpu.h"
@@ -68,7 +69,8 @@ static bool plan_band(struct sn_convolution_32f * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
-    const bool clash = !c->few && p->srcC && p->srcC * p->strideX % 1024 == 0 && p->dstW * p->dstH > 1 && p->dstC > 0;
+    const bool clash = !c->few && sn_share_sets(p->srcC * p->strideX * sizeof(float), SN_ONE_SET) &&
+                       p->dstW * p->dstH > 1 && p->dstC > 0;
     sn_band_plan(band, p, clash, false);
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
     c->edges = only_edges(c);

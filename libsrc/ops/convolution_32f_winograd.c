@@ -13,6 +13,7 @@
  */
 #include <math.h>
 
+#include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
 #include "ops/shares.h"
 #include "runtime/cpu.h"
@@ -28,8 +29,8 @@ enum {
 static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
 static size_t filters_of(enum sn_winograd kind) { return sn_winograd_filters(sn_winograd_size(kind)); }
 
-/* Floats from one transformed tile to the next: off the multiples of 1 KB, see the direct way. */
-static size_t pixel_of(size_t channels) { return channels + (channels % 256 ? 0 : LINE); }
+/* Floats from one transformed tile to the next. */
+static size_t pixel_of(size_t channels) { return sn_spaced(channels, SN_FOUR_SETS); }
 
 /* Floats from one plane to the next: an odd number of cache lines, so that a tile's coefficients are in different sets. */
 static size_t plane_of(size_t floats) { return (sn_ceil_div(floats, LINE) | 1) * LINE; }

@@ -1,6 +1,7 @@
 /* The bands of convolutions of small numbers: input as the kernels read it, and results of NCHW on their way to planes. */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/convolution_dot.h"
 #include "ops/pieces.h"
 #include "runtime/cpu.h"
@@ -14,8 +15,8 @@ bool sn_dot_band_plan(struct sn_convolution_dot * c, size_t number, enum sn_dot_
     const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     c->number = number;
-    /* Pixels a multiple of 2 KB apart push each other out of the first cache, see ops/convolution_32f_nhwc.c. */
-    const bool clash = c->family->spaced && p->srcC && number * p->srcC * p->strideX % 2048 == 0 && p->dstW * p->dstH > 1;
+    const bool clash = c->family->spaced && sn_share_sets(number * p->srcC * p->strideX, SN_TWO_SETS) &&
+                       p->dstW * p->dstH > 1;
     const bool other = number != c->family->small || is_nchw(c) || p->srcT == SN_DATA_32F;
     sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
     if (reads == SN_READS_LINES && !clash && !other) { /* whatever the padding is */

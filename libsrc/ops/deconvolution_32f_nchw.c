@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/deconvolution_32f.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
@@ -88,8 +89,8 @@ static size_t depth_of(const struct sn_convolution_32f * c, const struct sn_phas
     return y->taps * x->taps * inputs(c);
 }
 
-/* Floats from the weights of an output channel to the next: off the multiples of 1 KB, see the convolution. */
-static size_t step_of(size_t depth) { return depth + (depth == 0 || depth % 256 ? 0 : LINE); }
+/* Floats from the weights of an output channel to the next. */
+static size_t step_of(size_t depth) { return sn_spaced(depth, SN_FOUR_SETS); }
 
 /* The phases of an axis with so many taps. */
 static size_t phases_with(const struct sn_phases * a, size_t taps)

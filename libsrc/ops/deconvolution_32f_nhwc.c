@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/deconvolution_32f.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
@@ -66,7 +67,7 @@ static bool plan_band(struct sn_convolution_32f * c)
     const struct sn_convolution_parameters * p = &c->p;
     struct sn_band * band = &c->band;
     const bool used = c->y.taps && c->x.taps;
-    const bool clash = p->srcC % 512 == 0 && p->dstW * p->dstH > 1;
+    const bool clash = sn_share_sets(p->srcC * sizeof(float), SN_TWO_SETS) && p->dstW * p->dstH > 1;
     band->copied = used && (clash || !sn_phases_inside(&c->y, p->srcH) || !sn_phases_inside(&c->x, p->srcW));
     band->columns = band->copied ? c->x.count + c->x.reach : p->srcW;
     band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);

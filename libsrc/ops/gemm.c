@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/inner_product.h"
 #include "ops/pieces.h"
 #include "runtime/cpu.h"
@@ -168,8 +169,8 @@ static void plan(struct job * job)
     job->rows = equal_parts(g->M, TILES * tile->rows);
     job->stripe = STRIPE;
     split(job);
-    job->copied = g->N > 4 * tile->columns || g->lda % 512 == 0;
-    job->pitch = job->step + (job->step % 256 ? 0 : SN_ALIGN / sizeof(float));
+    job->copied = g->N > 4 * tile->columns || sn_share_sets(g->lda * sizeof(float), SN_TWO_SETS);
+    job->pitch = sn_spaced(job->step, SN_FOUR_SETS);
 }
 
 static double cost_of(const struct job * job)

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "ops/cache_sets.h"
 #include "ops/shares.h"
 #include "runtime/cpu.h"
 #include "runtime/keep.h"
@@ -50,10 +51,6 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const sn_32
 
 /* Rows of a step, and lines that they need with the largest kernel and stride. */
 enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
-
-/* Floats between pixels of `channels`, such that the pixels that a kernel reads together do not all fall into a few sets of
- * the first cache. */
-static size_t spaced(size_t channels) { return channels % 512 == 0 ? channels + SN_ALIGN / sizeof(float) : channels; }
 
 static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
 {
@@ -126,8 +123,8 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
     if (is_base(m))
         return plan_base(m);
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
-    m->pixel = m->first == SN_EXPANSION ? spaced(p->srcC) : p->srcC;
-    m->bufferPixel = spaced(p->dstC);
+    m->pixel = m->first == SN_EXPANSION ? sn_spaced(p->srcC, SN_TWO_SETS) : p->srcC;
+    m->bufferPixel = sn_spaced(p->dstC, SN_TWO_SETS);
     const size_t columns = sn_max(sn_used(p->dstW, p->strideX, p->kernelX, 1), p->padX + p->srcW);
     if (!sn_product(&m->line, m->first == SN_EXPANSION ? columns : p->srcW, m->pixel))
         return false;
