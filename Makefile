@@ -108,9 +108,8 @@ $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
 	$(COMMAND_compile) -c $< -o $@
 
-# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/. It is written again when one of
-# them changes, and keeps its date where the lines are the same.
-COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/.
+COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@
 
 # One set of rules for each level: kernels/ compiled with what is written for it, or for its vocabulary, in isa/.
 define level_rules
