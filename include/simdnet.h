@@ -19,7 +19,8 @@
  *                A context that was released, or a pointer to no memory, cannot be told from a good one.
  *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
  *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
- *   Stack        A call needs less than 64 KB of stack: a thread that has 64 KB in all may call every function.
+ *   Stack        A call needs less than 64 KB of stack: a thread that has 64 KB in all may call every function (80 KB where
+ *                clang compiled the library).
  *   Numbers      The same library, instruction set and arguments give the same bits on each run, whatever the thread count,
  *                the position in a batch or the alignment. NaN propagates unless a function says otherwise; the caller's
  *                floating-point environment is neither changed nor asked for more than round-to-nearest.
