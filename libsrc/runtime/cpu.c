@@ -204,3 +204,10 @@ const struct sn_cpu * sn_cpu(void)
     pthread_once(&machine_once, detect);
     return &machine;
 }
+
+void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3)
+{
+    pthread_once(&machine_once, detect);
+    machine.cacheL2 = cacheL2;
+    machine.cacheL3 = cacheL3;
+}

@@ -52,6 +52,9 @@ struct sn_cpu {
 /* Read once, by the first caller; the same answer ever after. */
 const struct sn_cpu * sn_cpu(void);
 
+/* For tests: the second and the last cache have so many bytes from now on. While no other thread computes. */
+void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3);
+
 /* How this thread rounds, and what it does with denormal numbers; sn_relax() is for loops that wait. */
 #if defined(__x86_64__)
 static inline uint32_t sn_float_control(void) { return __builtin_ia32_stmxcsr(); }

@@ -341,11 +341,12 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
 static void set_caches(bool small)
 {
     static struct sn_cpu real;
-    struct sn_cpu * cpu = (struct sn_cpu *)sn_cpu(); /* no constant in there */
     if (real.cacheL1 == 0)
-        real = *cpu;
-    cpu->cacheL2 = small ? 48 << 10 : real.cacheL2;
-    cpu->cacheL3 = small ? 256 : real.cacheL3;
+        real = *sn_cpu();
+    if (small)
+        sn_cpu_set_caches(48 << 10, 256);
+    else
+        sn_cpu_set_caches(real.cacheL2, real.cacheL3);
 }
 
 /* Under --threads every place but the first has some, however few the machine has, and no call is too small for them. */
