@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from threading import get_ident
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -20,9 +19,9 @@ R = TypeVar("R")
 Number = tuple[float]  # a parameter, which C takes as an array of one float
 _Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
 
-_tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
-# Other threads are not in the child, but one of its own may be named as they.
-os.register_at_fork(after_in_child=_tapes.clear)
+#: What :func:`prepare` has called functions write their calls into, in its own context: other threads compute meanwhile.
+_recorder: ContextVar[list[_Call] | None] = ContextVar("recorder", default=None)
+_recording = _recorder.get
 
 
 def call(function: Callable[..., None], *arguments: Any) -> None:
@@ -30,11 +29,10 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
 
     Of a tuple of numbers and of a list of C arrays cffi makes C arrays for the time of the call.
     """
-    if _tapes:
-        tape = _tapes.get(get_ident())
-        if tape is not None:
-            tape.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
-            return
+    calls = _recording()
+    if calls is not None:
+        calls.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
+        return
     function(*arguments)
     if errno():
         check()
@@ -100,12 +98,12 @@ def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> P
     """
     if not str(getattr(function, "__module__", "")).startswith("pysimd."):
         raise TypeError(f"function is {function!r}, expected a function of pysimd or a context")
-    thread = get_ident()
-    tape = _tapes[thread] = []
+    calls: list[_Call] = []
+    token = _recorder.set(calls)
     try:
         result = function(*args, **kwargs)
     finally:
-        _tapes.pop(thread, None)
-    if not tape and np.size(result):  # type: ignore[arg-type]
+        _recorder.reset(token)
+    if not calls and np.size(result):  # type: ignore[arg-type]
         raise TypeError(f"function is {function!r}, which calls nothing that could be prepared")
-    return Prepared(tape, (args, kwargs), result)
+    return Prepared(calls, (args, kwargs), result)

@@ -14,7 +14,7 @@ from conftest import LEVELS
 from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library, floats, python
 
 import pysimd
-from pysimd import _header, _library, calls
+from pysimd import _header, _library
 
 
 def test_version() -> None:
@@ -123,18 +123,6 @@ def test_threadpoolctl_is_found_where_it_was_imported_before() -> None:
 def test_an_old_threadpoolctl_is_left_alone() -> None:
     old = "import sys, types; sys.modules['threadpoolctl'] = types.ModuleType('threadpoolctl')"
     assert python(f"{old}; import pysimd; print(pysimd.register_threadpoolctl())").stdout.strip() == "False"
-
-
-def test_a_fork_ends_what_other_threads_prepare() -> None:
-    """The child's threads may be named as those of the parent, which are not there."""
-    calls._tapes[threading.get_ident()] = []
-    try:
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if pysimd.negative(np.ones(4, np.float32)).sum() == -4 and not calls._tapes else 1)
-    finally:
-        calls._tapes.clear()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_forked_child_computes() -> None:

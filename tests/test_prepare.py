@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import inspect
 import pickle
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -129,6 +130,46 @@ def test_a_batch_of_nothing_raises_no_error_of_before() -> None:
     prepared = pysimd.prepare(pysimd.pooling_max, np.zeros((0, 4, 4, 2), np.float32), kernel=2)
     lib.SimdSynetRelu32f(ffi.NULL, 1, ffi.NULL, ffi.NULL)
     assert prepared().shape == (0, 2, 2, 2)
+
+
+def as_ours(function: Callable[[], Any]) -> Callable[[], Any]:
+    """A function that prepare takes for one of the package."""
+    function.__module__ = "pysimd.of_a_test"
+    return function
+
+
+def test_other_threads_compute_meanwhile() -> None:
+    x = np.ones(4, np.float32)
+    computed = []
+
+    @as_ours
+    def function() -> Array:
+        thread = threading.Thread(target=lambda: computed.append(pysimd.negative(x)))
+        thread.start()
+        thread.join()
+        return pysimd.relu(x)
+
+    prepared = pysimd.prepare(function)
+    assert computed[0].sum() == -4
+    prepared.result.fill(7)
+    computed[0].fill(7)
+    assert (prepared() == x).all()
+    assert (computed[0] == 7).all()
+
+
+def test_what_is_prepared_meanwhile_is_not_called() -> None:
+    x = np.ones(4, np.float32)
+
+    @as_ours
+    def function() -> tuple[Array, Array]:
+        return pysimd.prepare(pysimd.negative, x).result, pysimd.relu(x)
+
+    prepared = pysimd.prepare(function)
+    for array in prepared.result:
+        array.fill(7)
+    negative, positive = prepared()
+    assert (negative == 7).all()
+    assert (positive == x).all()
 
 
 def test_refused_when_prepared() -> None:
