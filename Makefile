@@ -40,7 +40,9 @@ CC := cc
 endif
 
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
-SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
+# Before 1.0 a minor version may drop functions, as 0.2 did: programs find only the one that they were linked with.
+MAJOR   := $(firstword $(subst ., ,$(VERSION)))
+SONAME  := libsimdnet.so.$(MAJOR)$(if $(filter 0,$(MAJOR)),.$(word 2,$(subst ., ,$(VERSION))))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
@@ -176,9 +178,10 @@ CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c
 # What programs put in the place of the C library's functions, for the library and for themselves.
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
 WRAP_test_threads    := -Wl,--wrap=syscall
+WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
 
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
-COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(SN_LIBS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
 TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
@@ -236,7 +239,7 @@ asan:
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
 # What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
-TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_races test_threads test_verbose)
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_callers test_races test_threads test_verbose)
 tsan:
 	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
 	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \

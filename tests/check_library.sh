@@ -72,7 +72,8 @@ if [ -z "$strangers" ]; then good; else bad "global names of the static library 
 
 # ---- what the shared library asks for and promises
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-if [ "$soname" = "libsimdnet.so.0" ]; then good; else bad "SONAME is '$soname'"; fi
+version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
+if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
 needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
 stack=$($readelf -lW "$so" | awk '$1 == "GNU_STACK" {print $7 $8}')
