@@ -155,13 +155,19 @@ def tensor_or_null(array: Array | None, name: str, shape: Shape) -> Any:
 
 def alike(arrays: Sequence[Array], name: str) -> tuple[Array, list[Any]]:
     """The first of a list of float32 arrays of one shape, plain, and C arrays over all of them."""
-    first, src = floats(arrays[0], f"{name}[0]")
-    made = [src]
-    for array in arrays[1:]:
-        array, src = floats(array, f"{name}[{len(made)}]")
-        if array.shape != first.shape:
-            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {first.shape}")
-        made.append(src)
+    made: list[Any] = []
+    for array in arrays:
+        if type(array) is not ndarray or array.dtype is not _F32:
+            array = plain(array, f"{name}[{len(made)}]")
+            element_of(array, f"{name}[{len(made)}]", (FLOAT32,))
+        if not made:
+            first, shape = array, array.shape
+        elif array.shape != shape:
+            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {shape}")
+        try:
+            made.append(_from_buffer(_F32_ARRAY, array))
+        except (ValueError, BufferError):
+            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which tells why
     return first, made
 
 
