@@ -17,10 +17,11 @@
 #   uninstall  removes what install put there
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
-#   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there (minutes)
+#   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there
 #   clean      removes build/ and docs/api/, which make docs writes
 #   help       this text
 #
+# One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
 # instruction set has its own flags. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
 # at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
@@ -38,6 +39,13 @@ RUN     ?=
 ifeq ($(origin CC),default)
 CC := cc
 endif
+
+# Several targets, as in `make clean all`, may need their order, and tests the machine for themselves.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS))$(filter -j%,$(shell echo "$$MAKEFLAGS")),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+# How many at once, for what runs in a recipe: known only there.
+JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
 # Before 1.0 a minor version may drop functions, as 0.2 did: programs find only the one that they were linked with.
@@ -223,12 +231,14 @@ check: all check-programs
 # that gcc lets share their place.
 STACK := $(if $(findstring clang,$(CC)),80,64)
 
-# CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'.
+# CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'. What a quick first run would find, the last
+# one does.
+CHECK = $(RUN) $(B)/tests/check --jobs $(JOBS) $(CHECK_FLAGS)
 check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
-	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS); \
-	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5;) \
-	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --stack $(STACK))
+	 $(if $(and $(OPTIMISED),$(findstring --quick,$(CHECK_FLAGS))),,echo "== $(B)/tests/check"; $(CHECK);) \
+	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(CHECK) --quick --threads 5;) \
+	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(CHECK) --quick --stack $(STACK))
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
 # here (SN_UNROLL in runtime/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
@@ -246,16 +256,16 @@ tsan:
 	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 
 # ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
+# $(call pip,environment) installs there, one thing at a time.
+pip = flock $(1) $(1)/bin/python -m pip install --quiet --disable-pip-version-check
+
 VENV := .venv
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); false; }
 
 $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(call pip,$(VENV)) --editable '.[$*]'
 	@touch $@
-
-test: check examples $(LIMITS) $(VENV)/test.stamp
-	$(VENV)/bin/python -m pytest
 
 # ---- examples: the compiled ones link the shared library as any program would; run.py runs all of them and compares what they
 # print with what their sources say. A C++ compiler that is not the user's choice is the C compiler's relative.
@@ -282,7 +292,17 @@ $(CXX_EXAMPLES): $(B)/examples/%: examples/%.cpp include/simdnet.h $(B)/libsimdn
 	    set -x; $(CXX) $(CFLAGS) -std=c++11 -Wall -Wextra $(EXAMPLE_LINK); else echo "no $(CXX)"; fi
 
 examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
-	$(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
+	MAKEFLAGS= $(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
+
+# ---- everything: built at once, by all processors, and run one after the other, each with the machine for itself
+test: all $(TESTS) $(VEC_TESTS) $(B)/tests/check $(C_EXAMPLES) $(CXX_EXAMPLES) $(LIMITS) $(VENV)/test.stamp
+	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory examples
+	@echo "== pytest"
+	$(PYTEST)
+
+# A file of tests is one worker's, with the fixtures that its tests share. Those that call make have none of this one's jobs.
+PYTEST = MAKEFLAGS= $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
 # ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
 DIGITS_SRC := $(wildcard examples/digits/*.c)
@@ -292,8 +312,7 @@ $(B)/demo/digits: $(DIGITS_SRC) examples/digits/digits_files.h include/simdnet.h
 	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $(DIGITS_SRC) -L$(B) -lsimdnet -lm -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
 
 $(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]' && touch $@ || \
-	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call pip,$(VENV)) --editable '.[demo]' && touch $@ || $(call pip,$(VENV)) --editable .
 
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
 	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
@@ -303,7 +322,7 @@ demo: all $(B)/demo/digits $(VENV)/demo.stamp
 # tries again.
 PEERS      ?=
 PEERS_VENV := .venv-peers
-PEERS_PIP  := $(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+PEERS_PIP  := $(call pip,$(PEERS_VENV))
 
 $(PEERS_VENV)/bin/python:
 	$(PYTHON) -m venv $(PEERS_VENV) || { rm -rf $(PEERS_VENV); false; }
@@ -317,8 +336,7 @@ $(PEERS_VENV)/bench.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) tqdm matplotlib && touch $@ || echo "tqdm, matplotlib: not installed"
 
 $(VENV)/bench.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
-	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call pip,$(VENV)) --editable '.[bench]' && touch $@ || $(call pip,$(VENV)) --editable .
 
 PEERS_onnxruntime := onnx onnxruntime
 PEERS_openvino    := openvino
@@ -349,7 +367,7 @@ $(TOOLS)/bin/python:
 	$(PYTHON) -m venv $(TOOLS) || { rm -rf $(TOOLS); false; }
 
 $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(call pip,$(TOOLS)) --editable '.[$*]'
 	@touch $@
 
 docs: all $(TOOLS)/docs.stamp
@@ -398,7 +416,7 @@ sdist: $(TOOLS)/package.stamp
 	@rm -f $(DIST)/*.tar.gz
 	$(TOOLS)/bin/python -m build --sdist --no-isolation --outdir $(DIST) .
 
-check-package:
+check-package: all
 	tests/check_package.sh
 
 clean:

@@ -156,7 +156,8 @@ void check_softmax(void)
     for (size_t k = 0; k < 3; ++k) {
         small_terms(500, inners[5 * k]);
         small_terms(5000, inners[5 * k]);
-        small_terms(70001, inners[5 * k]);
+        if (k == 0 || !check_quick())
+            small_terms(70001, inners[5 * k]);
     }
     bad_lines(3, 1);
     bad_lines(10, 1);
