@@ -61,9 +61,9 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "fused0 nchw": ((planes,), {"bias": a, "scale": b, **nchw}),
         "fused1": ((x,), {"bias0": a, "scale1": b, "bias1": c}),
         "fused2": ((x,), {"scale": a, "bias": b, "slope": 0.25}),
-        "fused3": ((x,), {"scale": a, "bias": b}),
+        "fused3": ((x,), {"slope": a, "bias": b}),
         "fused4": ((planes,), {"bias0": a, "scale1": 0.5, "bias1": 2.0, **nchw}),
-        "fused8": ((planes, planes[::-1].copy()), {"src2": a, **nchw}),
+        "fused8": ((planes, planes[::-1].copy()), {"scale": a, **nchw}),
         "fused9": ((x, z), {"scale": floats(rng, 16), "bias": floats(rng, 16)}),
         "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
@@ -112,7 +112,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     floating.set_params(weight, bias, floats(rng, 16))
     backward = pysimd.Deconvolution32f(x.shape, 16, stride=2, **options)
     backward.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
-    merged = pysimd.MergedConvolution32f(x.shape, STAGES, add=True)
+    merged = pysimd.MergedConvolution32f(x.shape, STAGES, residual=True)
     merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)

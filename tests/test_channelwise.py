@@ -34,8 +34,8 @@ LAYERS: dict[str, tuple[Callable[..., Array], list[str], list[str]]] = {
     "fused0": (pysimd.fused0, ["bias", "scale"], []),
     "fused1": (pysimd.fused1, ["bias0", "scale1", "bias1"], []),
     "fused2": (pysimd.fused2, ["scale", "bias"], ["slope"]),
-    "fused3": (pysimd.fused3, ["scale", "bias"], []),
-    "fused8": (pysimd.fused8, ["src2"], []),
+    "fused3": (pysimd.fused3, ["slope", "bias"], []),
+    "fused8": (pysimd.fused8, ["scale"], []),
 }
 
 

@@ -201,7 +201,7 @@ def test_life(isa: str, rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Deconvolution32f((3, 3, 3), 4, kernel=2)
     out = np.full((4, 4, 4), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((3, 3, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((3, 3, 3), np.float32))
 
 
 # ------------------------------------------------------------------------------------------------------ refused
@@ -211,7 +211,6 @@ def test_forward_before_set_params() -> None:
     ("change", "error", "sentence"),
     [
         ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
-        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
         ({"dst_c": -1}, ValueError, "dst_c is -1"),
         ({"kernel": 0}, ValueError, "kernel is 0"),
         ({"stride": 0}, ValueError, "stride is 0"),
@@ -220,8 +219,8 @@ def test_forward_before_set_params() -> None:
         ({"padding": 3}, ValueError, r"padding is 3 \+ 3, expected less than the whole height of 6"),
         ({"padding": (0, 2, 0, 4)}, ValueError, r"padding is 2 \+ 4, expected less than the whole width of 6"),
         ({"stride": 2**62}, ValueError, "stride and kernel are too large for the height"),
-        ({"stride": 2**60}, ValueError, "SimdSynetDeconvolution32fInit"),
-        ({"group": 2}, ValueError, "group is 2, expected 1 for 'nhwc'"),
+        ({"stride": 2**60}, ValueError, r"^stride\[0\] is .*, too large"),
+        ({"group": 2}, ValueError, "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'"),
         ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
         ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
@@ -236,8 +235,8 @@ def test_refused_arrays() -> None:
     context = pysimd.Deconvolution32f((5, 5, 4), 6, kernel=2, activation="restrict_range")
     with pytest.raises(ValueError, match=r"weight has shape \(2, 2, 4, 6\), expected \(4, 2, 2, 6\)"):
         context.set_params(np.zeros((2, 2, 4, 6), np.float32), params=(0, 1))
-    with pytest.raises(ValueError, match="params is None, expected 2 numbers"):
-        context.set_params(np.zeros((4, 2, 2, 6), np.float32))
+    with pytest.raises(ValueError, match=r"params has shape \(3,\), expected \(2,\): the lower and upper of restrict_range"):
+        context.set_params(np.zeros((4, 2, 2, 6), np.float32), params=(0, 1, 2))
     context.set_params(np.zeros((4, 2, 2, 6), np.float32), params=(0, 1))
     out = np.full((6, 6, 6), 7, np.float32)
     assert_refused(context.forward, TypeError, "x has dtype float64", out, x=np.zeros((5, 5, 4)))

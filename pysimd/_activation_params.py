@@ -1,0 +1,84 @@
+"""The activations of convolutions: their names, and the parameters that each has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pysimd._arrays import FLOAT32, NULL, coefficients, element_of, is_array, plain, tensor
+from pysimd.annotations import Params
+from pysimd.enums import Activation
+
+
+class Kind(NamedTuple):
+    """An activation as functions of this package are given it."""
+
+    name: str
+    activation: Activation  # of the library
+    names: tuple[str, ...] = ()  # of its parameters, as those of the function of this name
+    defaults: tuple[float, ...] = ()
+
+
+#: Names and defaults are those of the functions :func:`pysimd.relu6`, :func:`pysimd.leaky_relu` and so on.
+_KINDS: dict[Any, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("identity", Activation.IDENTITY),
+        Kind("relu", Activation.RELU),
+        Kind("relu6", Activation.RESTRICT_RANGE, (), (0, 6)),
+        Kind("leaky_relu", Activation.LEAKY_RELU, ("slope",), (0.01,)),
+        Kind("restrict_range", Activation.RESTRICT_RANGE, ("lower", "upper"), (-inf, inf)),
+        Kind("prelu", Activation.PRELU, ("slope",)),
+        Kind("elu", Activation.ELU, ("alpha",), (1,)),
+        Kind("hswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
+        Kind("hardswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
+    )
+}
+_KINDS.update({activation: _KINDS[activation.name.lower()] for activation in Activation})
+
+
+def kind_of(activation: Any) -> Kind:
+    """An activation given by name or as an enumerator."""
+    try:
+        return _KINDS[activation]
+    except (KeyError, TypeError):
+        names = ", ".join(name for name in _KINDS if type(name) is str)
+        raise ValueError(f"activation is {activation!r}, expected one of {names}") from None
+
+
+def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params") -> Any:
+    """A C array of the parameters of an activation. Numbers are converted; an array must be float32."""
+    params: Any = _by_name(given, kind, name) if isinstance(given, Mapping) else given
+    if kind.activation is Activation.PRELU:
+        if params is None:
+            raise ValueError(f"{name} is None, expected {dst_c} numbers for prelu, or one for all channels")
+        slopes: Any = params if is_array(params) else np.array(params, np.float32).reshape(-1)
+        return coefficients(slopes, name, dst_c, shared=True)
+    if not kind.names and params is not None:
+        raise ValueError(f"{name} is {params!r}, expected None: the activation {kind.name} has no parameters")
+    if params is None:
+        return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
+    if not is_array(params):
+        listed = [params] if isinstance(params, (int, float)) else list(params)
+        defaults = kind.defaults if len(listed) == len(kind.defaults) else [None] * len(listed)
+        params = np.array([d if value is None else value for value, d in zip(listed, defaults)], np.float32)
+    array = plain(params, name)
+    element_of(array, name, (FLOAT32,))
+    if array.shape != (len(kind.names),):
+        expected = " and ".join(kind.names)
+        raise ValueError(f"{name} has shape {array.shape}, expected {(len(kind.names),)}: the {expected} of {kind.name}")
+    return tensor(array, name, array.shape)
+
+
+def _by_name(params: Mapping[str, Any], kind: Kind, name: str) -> Any:
+    """The parameters of a mapping, with defaults for those that it does not have."""
+    for key in params:
+        if key not in kind.names:
+            expected = " and ".join(kind.names) or "no parameters"
+            raise ValueError(f"{name} has {key!r}, expected {expected} for the activation {kind.name}")
+    if kind.activation is Activation.PRELU:
+        return params.get("slope")
+    return [params.get(key) for key in kind.names] or None
