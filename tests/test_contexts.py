@@ -81,7 +81,7 @@ def test_copies_without_weights(case: tuple[pysimd.Context, tuple[Array, ...]]) 
     bare = type(context)(**context._arguments)
     for how, copied in COPIES.items():
         if how != "out of band":
-            with pytest.raises(pysimd.StateError, match="call set_params):
+            with pytest.raises(pysimd.StateError, match="call set_params"):
                 copied(bare).forward(*arrays)
 
 
@@ -267,7 +267,7 @@ def test_a_refusal_is_raised_in_its_own_thread(rng: np.random.Generator) -> None
     def work(number: int) -> bool:
         if number % 2:
             return bool(context.forward(*arrays).size)
-        with pytest.raises(pysimd.StateError, match="call set_params):
+        with pytest.raises(pysimd.StateError, match="call set_params"):
             bare.forward(*arrays)
         return True
 

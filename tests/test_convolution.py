@@ -290,7 +290,7 @@ def test_pickle(rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Convolution32f((5, 5, 3), 4, kernel=3)
     out = np.full((3, 3, 4), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((5, 5, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.float32))
 
 
 def resident_bytes() -> int:

@@ -169,7 +169,7 @@ def test_ml_dtypes_come_back(rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Convolution16b((5, 5, 3), 4, kernel=3)
     out = np.full((3, 3, 4), 7, np.uint16)
-    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((5, 5, 3), np.uint16))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.uint16))
 
 
 # ------------------------------------------------------------------------------------------------------ refused

@@ -142,7 +142,7 @@ def test_result_does_not_depend_on_buffer_threads_or_pickle(isa: str, rng: np.ra
 def test_forward_before_set_params() -> None:
     context = pysimd.Convolution8i((5, 5, 3), 4, kernel=3)
     out = np.full((3, 3, 4), 7, np.uint8)
-    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((5, 5, 3), np.uint8))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.uint8))
 
 
 # --------------------------------------------------------------------------------------------------- statistics

@@ -201,7 +201,7 @@ def test_life(isa: str, rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Deconvolution32f((3, 3, 3), 4, kernel=2)
     out = np.full((4, 4, 4), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((3, 3, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((3, 3, 3), np.float32))
 
 
 # ------------------------------------------------------------------------------------------------------ refused

@@ -199,7 +199,7 @@ def test_close(rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.MergedConvolution32f((5, 5, 3), block(8, 3))
     out = np.full((5, 5, 3), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "call set_params, out, x=np.zeros((5, 5, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.float32))
 
 
 # ------------------------------------------------------------------------------------------------------ refused

@@ -112,7 +112,7 @@ def test_weights_and_errors_of_contexts(rng: np.random.Generator) -> None:
     x = floats(rng, 5, 5, 2)
     context = pysimd.Convolution32f(x.shape, 2, kernel=1)
     prepared = context.prepare(x)
-    with pytest.raises(pysimd.StateError, match="call set_params):
+    with pytest.raises(pysimd.StateError, match="call set_params"):
         prepared()
     context.set_params(np.eye(2, dtype=np.float32).reshape(1, 1, 2, 2))
     assert np.array_equal(prepared(), x)
