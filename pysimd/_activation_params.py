@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pysimd._arrays import FLOAT32, NULL, coefficients, element_of, is_array, plain, tensor
+from pysimd._arrays import FLOAT32, NULL, coefficients, element_of, is_array, numbers, plain, tensor
 from pysimd.annotations import Params
 from pysimd.enums import Activation
 
@@ -55,7 +55,7 @@ def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params"
     if kind.activation is Activation.PRELU:
         if params is None:
             raise ValueError(f"{name} is None, expected {dst_c} numbers for prelu, or one for all channels")
-        slopes: Any = params if is_array(params) else np.array(params, np.float32).reshape(-1)
+        slopes: Any = params if is_array(params) else numbers(params, name).reshape(-1)
         return coefficients(slopes, name, dst_c, shared=True)
     if not kind.names and params is not None:
         raise ValueError(f"{name} is {params!r}, expected None: the activation {kind.name} has no parameters")
@@ -64,7 +64,7 @@ def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params"
     if not is_array(params):
         listed = [params] if isinstance(params, (int, float)) else list(params)
         defaults = kind.defaults if len(listed) == len(kind.defaults) else [None] * len(listed)
-        params = np.array([d if value is None else value for value, d in zip(listed, defaults)], np.float32)
+        params = numbers([d if value is None else value for value, d in zip(listed, defaults)], name)
     array = plain(params, name)
     element_of(array, name, (FLOAT32,))
     if array.shape != (len(kind.names),):

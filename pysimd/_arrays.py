@@ -55,7 +55,10 @@ def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Ele
     if isinstance(dtype, str) and dtype == "bfloat16":
         found: Element | None = BFLOAT16
     else:
-        dtype = np.dtype(dtype)
+        try:
+            dtype = np.dtype(dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} is {dtype!r}, expected {_spelled(allowed)}") from None
         # ml_dtypes need not be installed: its dtype is known by its name.
         found = BFLOAT16 if dtype.name == "bfloat16" and dtype.isnative else _BY_DTYPE.get(dtype)
     if found is None or found not in allowed:
@@ -72,7 +75,10 @@ def refuse_mask(values: Any, name: str) -> None:
 def numbers(values: Any, name: str) -> Array:
     """A number, a sequence of numbers or an array of any dtype, as an array of floats."""
     refuse_mask(values, name)
-    return np.asarray(values, np.float32)
+    try:
+        return np.asarray(values, np.float32)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {values!r}, expected numbers") from None
 
 
 def is_array(value: Any) -> bool:

@@ -119,7 +119,8 @@ def filter_of(shape: Shape, layout: int, name: str = "weight") -> tuple[int, int
     """(outputs, inputs, kernel height, kernel width) of a filter; outputs with the lanes that fill the last block."""
     block = _FILTER_BLOCKS.get(layout)
     if len(shape) != (5 if block else 4):
-        axes = "O / x, kY, kX, I, x" if block else "O, I, kY, kX" if layout == _OIYX else "kY, kX, I, O"
+        taps = "kernel_y, kernel_x"
+        axes = f"dst_c / x, {taps}, C, x" if block else f"dst_c, C, {taps}" if layout == _OIYX else f"{taps}, C, dst_c"
         raise ValueError(f"{name} has shape {shape}, expected ({axes})")
     if block:
         if shape[-1] != block:

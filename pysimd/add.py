@@ -15,6 +15,7 @@ from pysimd._arrays import (
     element_of_dtype,
     output,
     plain,
+    plain_output,
     pointer,
     tensor,
 )
@@ -153,7 +154,7 @@ def add(a: Tensor, b: Tensor, *, dtype: Any = None, out: Array | None = None) ->
     if dtype is not None:
         element = element_of_dtype(dtype, "dtype", _SUMMANDS)
     elif out is not None:
-        element = element_of(plain(out, "out"), "out", _SUMMANDS)
+        element = element_of(plain_output(out, "out"), "out", _SUMMANDS)
     else:
         element = a_element if a_element is b_element else FLOAT32
     return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)

@@ -36,14 +36,26 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
         if tape is not None:
             tape.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
             return
-    function(*arguments)
+    try:
+        function(*arguments)
+    except TypeError:  # of cffi, which does not name the argument
+        _refuse_numbers(arguments)
+        raise
     if errno():
         check()
+
+
+def _refuse_numbers(arguments: tuple[Any, ...]) -> None:
+    """Raises for a parameter that is not a number."""
+    for argument in arguments:
+        if type(argument) is tuple and not hasattr(argument[0], "__float__"):
+            raise TypeError(f"{argument[0]!r} is given as a parameter, expected a number") from None
 
 
 def _lasting(argument: Any) -> Any:
     """An argument for many calls: what cffi would convert each time is converted once."""
     if type(argument) is tuple:
+        _refuse_numbers((argument,))
         return ffi.new("float[]", argument)
     if type(argument) is list:
         return ffi.new("float *[]", argument)

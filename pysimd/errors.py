@@ -42,6 +42,7 @@ _WORDS: dict[str, Any] = {
     r"\bpadH\b": "pad[2]",
     r"\bpadW\b": "pad[3]",
     r"\bpad\[": "padding[",
+    r"\baShape of\b": "a shape of",
     r"\bnorm or b is not finite": "they overflow once scaled",
     r"\bSimdTensorFormat(\w+)\b": lambda found: repr(found[1].lower()),
     r"\bSimdTensorData(\w+)\b": lambda found: {"32f": "float32", "16b": "bfloat16", "8u": "uint8"}.get(found[1], found[1]),

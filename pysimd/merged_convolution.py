@@ -80,7 +80,7 @@ class MergedConvolution32f(ConvolutionContext):
     @renamed(frames=1, add="residual")
     def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False) -> None:
         self._src_shape = shape_of(src_shape, "src_shape")
-        self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(stages))
+        self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(_sequence(stages, "stages")))
         lead, c, h, w = images_of(self._src_shape, NHWC, "src_shape")
         self._images = lead[0] if lead else 1
         first = _first_role(self._stages)
@@ -132,7 +132,8 @@ class MergedConvolution32f(ConvolutionContext):
         """
         handle, count = self._open(), len(self._stages)
         nothing = (None,) * count
-        lists = [tuple(values) if values is not None else nothing for values in (weight, bias, params)]
+        lists = [_sequence(weight, "weight")]
+        lists += [nothing if part is None else _sequence(part, name) for part, name in ((bias, "bias"), (params, "params"))]
         for values, name in zip(lists, ("weight", "bias", "params")):
             if len(values) != count:
                 raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
@@ -146,6 +147,13 @@ class MergedConvolution32f(ConvolutionContext):
         self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
         check()
         self._given = lists[0], lists[1], lists[2]
+
+
+def _sequence(values: Any, name: str) -> tuple[Any, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise TypeError(f"{name} is {values!r}, expected a sequence with an element for each stage") from None
 
 
 _ROLES = ("expansion", "depthwise", "projection")

@@ -27,7 +27,10 @@ def softmax(x: Floats, *, axis: int = -1, out: FloatArray | None = None) -> Floa
     """
     array, src = floats(x, "x")
     rank = array.ndim
-    axis = index(axis)
+    try:
+        axis = index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}, expected an integer") from None
     if not -rank <= axis < rank:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank

@@ -75,8 +75,8 @@ def test_empty() -> None:
         ({"a": np.zeros((2, 3), np.float32)[::-1]}, ValueError, "a has strides"),
         ({"b": np.zeros((4, 3), np.float32)}, ValueError, r"b has shape \(4, 3\), expected \(3, 3\)"),
         ({"b": np.zeros((3, 5), np.float32)}, ValueError, r"out has shape \(2, 4\), expected \(2, 5\)"),
-        ({"alpha": "a"}, TypeError, "real number"),
-        ({"beta": "b"}, TypeError, "real number"),
+        ({"alpha": "a"}, TypeError, "is given as a parameter, expected a number"),
+        ({"beta": "b"}, TypeError, "is given as a parameter, expected a number"),
         ({"c": np.zeros((3, 4), np.float32)}, ValueError, r"c has shape \(3, 4\), expected one that can be broadcast"),
     ],
 )
