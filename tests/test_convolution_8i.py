@@ -23,7 +23,7 @@ def statistics_of(rng: np.random.Generator, channels: int, size: float, signed: 
     return pysimd.Statistics(low, high)
 
 
-def check(rng: np.random.Generator, case: Any, layout: str, activation: str, types: tuple[Any, Any], signed: bool) -> None:
+def check(rng: np.random.Generator, case: Any, layout: Any, activation: Any, types: tuple[Any, Any], signed: bool) -> None:
     """A batch of two images against the reference."""
     src_c, dst_c, group, height, width, kernel, *geometry = case
     stride, dilation, padding = geometry
@@ -58,7 +58,7 @@ def check(rng: np.random.Generator, case: Any, layout: str, activation: str, typ
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for number, case in enumerate(CASES):
         for types in ((np.uint8, np.uint8), (DTYPES[number % 2], DTYPES[number // 2 % 2])):
             check(rng, case, layout, "identity", types, number % 3 > 0)
@@ -67,7 +67,7 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
 @pytest.mark.parametrize("dst", DTYPES)
 @pytest.mark.parametrize("src", DTYPES)
 @pytest.mark.parametrize("activation", PARAMS)
-def test_activations_and_types(isa: str, rng: np.random.Generator, activation: str, src: Any, dst: Any) -> None:
+def test_activations_and_types(isa: str, rng: np.random.Generator, activation: Any, src: Any, dst: Any) -> None:
     for layout in LAYOUTS:
         for signed in (False, True):
             case = (6, 18, 1, 7, 9, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1))
@@ -82,7 +82,7 @@ def test_activations_and_types(isa: str, rng: np.random.Generator, activation: s
     types=st.tuples(st.sampled_from(DTYPES), st.sampled_from(DTYPES)),
     signed=st.booleans(),
 )
-def test_any_geometry(isa: str, case: Any, layout: str, activation: str, types: Any, signed: bool) -> None:
+def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any, types: Any, signed: bool) -> None:
     check(np.random.default_rng(3), case, layout, activation, types, signed)
 
 
@@ -113,7 +113,7 @@ def test_special_floats(isa: str) -> None:
 def test_near_to_float(rng: np.random.Generator) -> None:
     """What it is for: the result of the float convolution, a little rounded."""
     x = rng.standard_normal((20, 21, 24), dtype=np.float32)
-    weight, bias = rng.standard_normal((3, 3, 24, 40), dtype=np.float32) / 10, floats(rng, 40)
+    weight, bias = rng.standard_normal((3, 3, 24, 40), dtype=np.float32) * np.float32(0.1), floats(rng, 40)
     exact = pysimd.convolution(x, weight, bias, padding=1, activation="relu")
     seen, given_ = pysimd.statistics(x), pysimd.statistics(exact)
     with pysimd.Convolution8i(x.shape, 40, kernel=3, padding=1, activation="relu") as context:
@@ -182,7 +182,7 @@ def test_statistics_and_bytes(rng: np.random.Generator) -> None:
             "expected 2 channels at axis -1",
         ),
         (
-            lambda: pysimd.dequantize(np.zeros((2, 2)), pysimd.statistics(np.zeros((2, 2), np.float32))),
+            lambda: pysimd.dequantize(np.zeros((2, 2)), pysimd.statistics(np.zeros((2, 2), np.float32))),  # type: ignore[arg-type]
             TypeError,
             "x has dtype float64",
         ),

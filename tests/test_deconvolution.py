@@ -42,7 +42,7 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
 ]
 
 
-def in_layout(weight: Array, layout: str) -> Array:
+def in_layout(weight: Array, layout: Any) -> Array:
     """Weights (C, O / group, ky, kx) as the layout wants them."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(0, 2, 3, 1))
 
@@ -52,7 +52,7 @@ def flipped(weight: Array) -> Array:
     return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
 
 
-def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
+def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: Any, params: Any, geometry: Any) -> None:
     """Compares a batch of images (N, C, H, W) with the reference."""
     stride, dilation, padding, group = geometry
     images = np.stack([reference.from_chw(image, layout) for image in x])
@@ -71,7 +71,7 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
         if layout == "nhwc" and group > 1:
             continue
@@ -81,7 +81,7 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
 
 @pytest.mark.parametrize("activation", PARAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_activations(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     for kernel, stride, group in [(2, 2, 1), (4, 2, 1), (3, 1, 1), (4, 2, 6)]:
         if layout == "nhwc" and group > 1:
             continue
@@ -92,7 +92,7 @@ def test_activations(isa: str, rng: np.random.Generator, layout: str, activation
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_winograd(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_winograd(isa: str, rng: np.random.Generator, layout: Any) -> None:
     """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
     for c, o, height, width, padding in [
         (16, 16, 14, 14, (1, 1, 1, 1)),
@@ -120,7 +120,8 @@ def test_algorithm_is_told() -> None:
 def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
-        layout, c = LAYOUTS[int(rng.integers(2))], int(rng.integers(1, 600))
+        layout: Any = LAYOUTS[int(rng.integers(2))]
+        c = int(rng.integers(1, 600))
         h, w = (int(n) for n in rng.integers(1, 300, 2))
         kernel, stride, dilation = (int(n) for n in rng.integers(1, 5, 3))
         shape = (c, h, w) if layout == "nchw" else (h, w, c)
@@ -156,7 +157,7 @@ def geometries(draw: Any) -> Any:
 
 
 @given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
-def test_any_geometry(isa: str, case: Any, layout: str, activation: str) -> None:
+def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None:
     src_c, dst_c, group, height, width, kernel, *geometry = case
     layout = layout if group == 1 else "nchw"
     rng = np.random.default_rng(3)

@@ -17,7 +17,7 @@ import pysimd
 Stage = pysimd.ConvolutionStage
 
 
-def block(wide: int, o: int, *, kernel: int = 3, stride: int = 1, expand: int = 1, activation: str = "relu") -> list[Stage]:
+def block(wide: int, o: int, *, kernel: int = 3, stride: int = 1, expand: int = 1, activation: Any = "relu") -> list[Stage]:
     """The stages of an inverted residual block."""
     return [
         Stage(expand, wide, padding=expand // 2, activation=activation),
@@ -36,7 +36,7 @@ def check(
     """Compares a batch of random images with the reference, image by image."""
     x = floats(rng, batch, *shape)
     with pysimd.MergedConvolution32f(x.shape, stages, residual=add) as context:
-        weights = [floats(rng, *w) / 4 for w in context.weight_shapes]
+        weights: list[Any] = [floats(rng, *w) / 4 for w in context.weight_shapes]
         biases = [floats(rng, w[-1]) if i != 1 else None for i, w in enumerate(context.weight_shapes)]
         params = [PARAMS[str(s.activation)](w[-1]) for s, w in zip(stages, context.weight_shapes)]
         context.set_params(weights, biases, params)
@@ -60,7 +60,7 @@ def check(
 
 
 @pytest.mark.parametrize("activation", PARAMS)
-def test_blocks(isa: str, rng: np.random.Generator, activation: str) -> None:
+def test_blocks(isa: str, rng: np.random.Generator, activation: Any) -> None:
     check(rng, (9, 11, 5), block(17, 5, activation=activation), add=True, batch=2)
     check(rng, (8, 7, 6), block(20, 9, kernel=5, stride=2, expand=3, activation=activation))
     check(rng, (6, 5, 3), block(33, 3, kernel=7, activation=activation)[:2])
@@ -131,7 +131,7 @@ def test_shapes_and_sizes(rng: np.random.Generator) -> None:
     assert context.external_buffer_size >= 1
     assert context.internal_buffer_size >= sum(int(np.prod(shape)) for shape in context.weight_shapes)
     assert pysimd.active_isa() in context.info
-    assert repr(context).startswith("<pysimd.MergedConvolution32f expansion to projection")
+    assert repr(context).startswith("<pysimd.MergedConvolution32f (2, 9, 10, 6) -> (2, 9, 10, 6), expansion 1x1")
     two = pysimd.MergedConvolution32f((9, 10, 6), block(0, 5, stride=2)[1:])
     assert (two.dst_shape, two.weight_shapes) == ((5, 5, 5), ((3, 3, 1, 6), (1, 1, 6, 5)))
     assert "depthwise to projection" in two.info
@@ -214,7 +214,11 @@ def test_forward_before_set_params() -> None:
         ({"stages": [*block(8, 4), Stage(1, 4)]}, ValueError, "stages has 4 elements, expected 3 or 2"),
         ({"stages": [Stage(1, 8), (3, 3)]}, TypeError, r"stages\[1\] is a tuple, expected a ConvolutionStage"),
         ({"stages": [Stage(1, -8), *block(8, 4)[1:]]}, ValueError, r"stages\[0\].dst_c is -8"),
-        ({"stages": block(8, 4, expand=5)}, ValueError, r"stages\[0\].kernel is \(5, 5\), expected 1 or 3 for the expansion"),
+        (
+            {"stages": block(8, 4, expand=5)},
+            ValueError,
+            r"stages\[0\].kernel is \(5, 5\), expected 1 or 3 for the expansion",
+        ),
         ({"stages": block(8, 4, stride=4)}, ValueError, r"stages\[1\].stride is \(4, 4\), expected 1, 2 or 3"),
         (
             {"stages": [Stage(1, 8), Stage(3, 8, padding=1), Stage(1, 4)]},
@@ -226,11 +230,23 @@ def test_forward_before_set_params() -> None:
             ValueError,
             r"stages\[1\].kernel is \(3, 5\), expected 3, 5 or 7",
         ),
-        ({"stages": [Stage(1), Stage(3), Stage(1, 4)]}, ValueError, r"stages\[0\].dst_c is None, expected a number for the expansion"),
-        ({"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]}, ValueError, r"stages\[2\].kernel is \(3, 3\), expected 1 for the projection"),
+        (
+            {"stages": [Stage(1), Stage(3), Stage(1, 4)]},
+            ValueError,
+            r"stages\[0\].dst_c is None, expected a number for the expansion",
+        ),
+        (
+            {"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]},
+            ValueError,
+            r"stages\[2\].kernel is \(3, 3\), expected 1 for the projection",
+        ),
         ({"stages": block(8, 4, kernel=9)}, ValueError, r"stages\[1\].kernel is \(9, 9\), expected 3, 5 or 7"),
         ({"stages": block(8, 4, activation="gelu")}, ValueError, "activation is 'gelu'"),
-        ({"stages": block(8, 6), "residual": True}, ValueError, r"residual is True for an output of \(5, 5, 6\), expected .*\(5, 5, 4\)"),
+        (
+            {"stages": block(8, 6), "residual": True},
+            ValueError,
+            r"residual is True for an output of \(5, 5, 6\), expected .*\(5, 5, 4\)",
+        ),
         ({"stages": block(8, 4, stride=2), "residual": True}, ValueError, r"residual is True for an output of \(3, 3, 4\)"),
     ],
 )

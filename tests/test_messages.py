@@ -15,6 +15,7 @@ from support import Array, floats
 import pysimd
 
 F32 = np.float32
+DOUBLES: Any = np.ones(3)
 SEED = 3
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
@@ -45,10 +46,10 @@ def wrong_numbers() -> Iterator[Any]:
     yield from (-1, 0, 2**62, 2**70, 1.5, "nothing", None, (1, 2, 3), object())
 
 
-def raised(call: Callable[[], Any]) -> str | None:
+def raised(call: Callable[..., Any], *args: Any, **options: Any) -> str | None:
     """The message of a call, if it raises one."""
     try:
-        call()
+        call(*args, **options)
     except (TypeError, ValueError, MemoryError, OverflowError) as error:
         return str(error)
     return None
@@ -67,7 +68,7 @@ def test_arrays_of_functions(name: str) -> None:
     for place in places(arguments):
         for wrong, error in wrong_arrays(at(arguments, place)):
             args, kwargs = replaced(arguments, place, wrong)
-            text = raised(lambda f=function, a=args, k=kwargs: f(*a, **k))
+            text = raised(function, *args, **kwargs)
             read(text)
             if error is TypeError and text is not None:
                 assert re.search("use (np|pysimd|[ab]|\\w+(\\[\\d\\])?)[.]|use c=", text), text
@@ -78,7 +79,7 @@ def test_options_of_functions(name: str) -> None:
     function, args, kwargs = samples.calls(np.random.default_rng(SEED))[name]
     for option in {*kwargs, "out", "layout"}:
         for wrong in wrong_numbers():
-            read(raised(lambda o=option, w=wrong: function(*args, **{**kwargs, o: w})))
+            read(raised(function, *args, **{**kwargs, option: wrong}))
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -86,18 +87,18 @@ def test_arguments_of_contexts(name: str, rng: np.random.Generator) -> None:
     context, arrays = samples.contexts(rng)[name]
     for argument in context._arguments:
         for wrong in (*wrong_numbers(), 2**60, 2**63 - 1, (2**40, 2**40, 2**40), [1] * 7):
-            read(raised(lambda a=argument, w=wrong: type(context)(**{**context._arguments, a: w})))
+            read(raised(type(context), **{**context._arguments, argument: wrong}))
     for i, array in enumerate(arrays):
         for wrong, _ in wrong_arrays(array):
-            read(raised(lambda i=i, w=wrong: context.forward(*[w if i == j else x for j, x in enumerate(arrays)])))
+            read(raised(context.forward, *[wrong if i == j else x for j, x in enumerate(arrays)]))
     weights: Any = context._weights()
     for place in places(weights):
         for wrong, _ in wrong_arrays(at(weights, place)):
             changed = replaced(weights, place, wrong)
-            read(raised(lambda c=changed: context.set_params(*c)))  # type: ignore[attr-defined]
+            read(raised(context.set_params, *changed))  # type: ignore[attr-defined]
     if weights is not None:
         bare = type(context)(**context._arguments)
-        text = raised(lambda: bare.forward(*arrays))
+        text = raised(bare.forward, *arrays)
         assert text == "the context has no weights yet: call set_params() first"
 
 
@@ -107,7 +108,7 @@ def test_stages() -> None:
     for field in good:
         for wrong in (*wrong_numbers(), 2**60):
             stages: Any = [stage(**{**good, field: wrong}), stage(3, padding=1), stage(1, 4)]
-            read(raised(lambda s=stages: pysimd.MergedConvolution32f((5, 5, 4), s)))
+            read(raised(pysimd.MergedConvolution32f, (5, 5, 4), stages))
 
 
 def test_the_patterns_find_names_of_c() -> None:
@@ -120,7 +121,7 @@ def test_the_patterns_find_names_of_c() -> None:
 
 
 REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: pysimd.relu(np.ones(3)), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
+    (lambda: pysimd.relu(DOUBLES), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
     (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)"),  # type: ignore[arg-type]
     (
         lambda: pysimd.relu(np.ones((2, 4), F32)[:, ::2]),
@@ -128,7 +129,7 @@ REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
         "x is not C-contiguous: use np.ascontiguousarray(x)",
     ),
     (
-        lambda: pysimd.relu(np.ones(3, F32), out=np.ones(3)),
+        lambda: pysimd.relu(np.ones(3, F32), out=DOUBLES),
         TypeError,
         "out has dtype float64, expected float32: use np.empty((3,), np.float32)",
     ),

@@ -143,7 +143,7 @@ COEFFICIENTS: dict[str, list[str]] = {
 }
 
 
-def _called(name: str, rng: np.random.Generator, layout: str, change: Callable[[Array], Any]) -> Array:
+def _called(name: str, rng: np.random.Generator, layout: Any, change: Callable[[Array], Any]) -> Array:
     """The function with coefficients in another form."""
     shape = (3, 4, 5, 8) if layout == "nhwc" else (3, 8, 4, 5)
     sources = {"fused8": ["x0", "x1"], "fused9": ["x0", "x1"]}.get(name, ["x"])
@@ -157,7 +157,7 @@ def _called(name: str, rng: np.random.Generator, layout: str, change: Callable[[
 
 @pytest.mark.parametrize("layout", ["nhwc", "nchw"])
 @pytest.mark.parametrize("name", COEFFICIENTS)
-def test_forms_of_coefficients(name: str, layout: str) -> None:
+def test_forms_of_coefficients(name: str, layout: Any) -> None:
     def bits(change: Callable[[Array], Any]) -> bytes:
         return _called(name, np.random.default_rng(5), layout, change).tobytes()
 
@@ -196,7 +196,7 @@ def test_forms_of_a_bias(rng: np.random.Generator) -> None:
 
 def test_operations_have_the_names_of_functions(x: Array) -> None:
     for name in ("absolute", "negative", "exp", "tanh"):
-        assert pysimd.unary(x, name).tobytes() == getattr(pysimd, name)(x).tobytes()  # type: ignore[arg-type]
+        assert pysimd.unary(x, name).tobytes() == getattr(pysimd, name)(x).tobytes()
 
 
 def test_add_of_a_single_call(rng: np.random.Generator) -> None:
@@ -211,8 +211,8 @@ def test_add_of_a_single_call(rng: np.random.Generator) -> None:
 def test_gemm_as_in_onnx(transpose_a: bool, transpose_b: bool, rng: np.random.Generator) -> None:
     a, b = floats(rng, 5, 6), floats(rng, 6, 7)
     product = pysimd.gemm(a, b)
-    given = {"a": a.T.copy() if transpose_a else a, "b": b.T.copy() if transpose_b else b}
-    options = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    given: dict[str, Any] = {"a": a.T.copy() if transpose_a else a, "b": b.T.copy() if transpose_b else b}
+    options: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
     for shape in ((5, 7), (7,), (5, 1), (1, 1)):
         c = floats(rng, *shape)
         np.testing.assert_allclose(pysimd.gemm(**given, c=c, **options), product + c, rtol=1e-4, atol=1e-4)

@@ -140,7 +140,7 @@ def test_refused_when_prepared() -> None:
     stats = pysimd.Statistics(x[0], x[0])
     calls: Any = ((pysimd.version, ()), (pysimd.quantize, (x, stats)), (pysimd.prepare, (pysimd.relu, x)))
     for function, args in calls:
-        with pytest.raises(TypeError, match="nothing that could be prepared"):
+        with pytest.raises(TypeError, match="nothing that can be prepared"):
             pysimd.prepare(function, *args)
     for other in (np.exp, lambda: pysimd.relu(x), 3, pysimd.lowlevel.lib.SimdVersion):
         with pytest.raises(TypeError, match="expected a function of pysimd"):

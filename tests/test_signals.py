@@ -15,17 +15,17 @@ import pysimd
 F32 = np.float32
 
 
-def as_images(x: Array, layout: str) -> Array:
+def as_images(x: Array, layout: Any) -> Array:
     """A signal with the axis of the height."""
     return np.expand_dims(x, -2 if layout == "ncw" else -3)
 
 
-def as_kernels(weight: Array, layout: str) -> Array:
+def as_kernels(weight: Array, layout: Any) -> Array:
     """The weights of a convolution with the axis of kernel_y."""
     return weight[:, :, None] if layout == "ncw" else weight[None]
 
 
-def signal(rng: np.random.Generator, layout: str, channels: int = 8, batch: bool = True, width: int = 11) -> Array:
+def signal(rng: np.random.Generator, layout: Any, channels: int = 8, batch: bool = True, width: int = 11) -> Array:
     shape = (channels, width) if layout == "ncw" else (width, channels)
     return floats(rng, *((2, *shape) if batch else shape))
 
@@ -113,10 +113,10 @@ def test_convolutions(layout: Any, rng: np.random.Generator) -> None:
 
 @layouts
 @pytest.mark.parametrize("cls", [pysimd.Convolution16b, pysimd.Convolution8i])
-def test_contexts(cls: Any, layout: str, rng: np.random.Generator) -> None:
+def test_contexts(cls: Any, layout: Any, rng: np.random.Generator) -> None:
     x = signal(rng, layout)
     weight = floats(rng, 6, 8, 3) if layout == "ncw" else floats(rng, 3, 8, 6)
-    stats = pysimd.statistics(x, layout=layout), pysimd.Statistics(np.full(6, -50, F32), np.full(6, 50, F32))  # type: ignore[arg-type]
+    stats = pysimd.statistics(x, layout=layout), pysimd.Statistics(np.full(6, -50, F32), np.full(6, 50, F32))
     more: dict[str, Any] = dict(zip(("src_stats", "dst_stats"), stats)) if cls is pysimd.Convolution8i else {}
     options: dict[str, Any] = {"padding": "same", "src_dtype": "float32"}
     one = cls(x.shape, 6, kernel=3, layout=layout, **options)
@@ -218,7 +218,7 @@ def test_output_padding(rng: np.random.Generator) -> None:
     )
     for output_padding in (2, (0, 2), -1):
         with pytest.raises(ValueError, match="output_padding is"):
-            pysimd.deconvolution(x, weight, stride=2, padding=1, output_padding=output_padding)  # type: ignore[arg-type]
+            pysimd.deconvolution(x, weight, stride=2, padding=1, output_padding=output_padding)
 
 
 # -------------------------------------------------------------------------------------------------- empty batches
