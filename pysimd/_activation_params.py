@@ -14,7 +14,7 @@ from pysimd.enums import Activation
 
 
 class Kind(NamedTuple):
-    """An activation as functions of this package are given it."""
+    """An activation as the functions of this package name it."""
 
     name: str
     activation: Activation  # of the library

@@ -51,7 +51,7 @@ def _spelled(elements: tuple[Element, ...]) -> str:
 
 
 def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Element:
-    """The element type that a NumPy dtype, or its name, stands for."""
+    """The element type of a NumPy dtype or its name."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         found: Element | None = BFLOAT16
     else:
@@ -146,7 +146,7 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
         _refuse(array, name, writable)
         if array.dtype == element.dtype:
             raise
-    # ml_dtypes.bfloat16, of which NumPy gives no buffer
+    # ml_dtypes.bfloat16, which has no buffer in NumPy
     return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 

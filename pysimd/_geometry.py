@@ -13,8 +13,8 @@ _LARGEST = 2**64 - 1
 
 
 class Signal(int):
-    """A layout of signals of one dimension, "nwc" or "ncw". It is equal to the layout of images that the library is given:
-    a signal is an image of height 1, an axis that the shapes of Python do not have.
+    """A layout of signals of one dimension, "nwc" or "ncw". It is equal to a layout of images: for the library a
+    signal is an image of height 1, an axis that the shapes of Python do not have.
     """
 
     __slots__ = ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 R = TypeVar("R")
 
-Number = tuple[float]  # a parameter, which C takes as an array of one float
+Number = tuple[float]  # a parameter; for C, an array of one float
 _Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, other objects that these point to
 
 _tapes: dict[int, list[_Call]] = {}  # by the identity of threads that prepare a call at this moment
