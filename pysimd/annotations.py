@@ -21,7 +21,8 @@ Arrays of other libraries (PyTorch, JAX, and others with ``__dlpack__`` or ``__a
 without a copy. To a type checker they are those that can be hashed, which distinguishes them from arrays of NumPy: these
 have the same methods, but are accepted only with the right dtype.
 
-NumPy's own annotations have float64 for ``x / 2`` and similar quotients of a float32 array: ``x * 0.5`` passes a type checker.
+NumPy's own annotations have float64 for ``x / 2`` and similar quotients of a float32 array: ``x * 0.5`` passes a type
+checker.
 """
 
 from __future__ import annotations
