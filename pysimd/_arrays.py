@@ -222,6 +222,11 @@ def coefficients_or_null(values: Coefficients | None, name: str, channels: int) 
     return NULL if values is None else coefficients(values, name, channels)
 
 
+def at(data: Any, offset: int) -> Any:
+    """A C array from an offset on. At offset 0 it is the array itself, which keeps its memory alive in a prepared call."""
+    return data + offset if offset else data
+
+
 def alike(arrays: Sequence[Any], name: str) -> tuple[Array, list[Any]]:
     """The first of a list of float32 arrays of one shape, plain, and C arrays over all of them."""
     first, src = floats(arrays[0], f"{name}[0]")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import coefficients, coefficients_or_null, floats, output, tensor
+from pysimd._arrays import at, coefficients, coefficients_or_null, floats, output, tensor
 from pysimd._deprecated import renamed
 from pysimd._geometry import LAYOUTS, layout_of, planes_of, with_channels
 from pysimd._library import ffi, lib
@@ -44,8 +44,8 @@ def _plan(function: _Function, shape: Shape, layout: ChannelLayout, name: str = 
 def _each(function: _Function, images: int, size: int, sources: int, *arguments: Any) -> None:
     """Calls C once per image. The sources are the first of the arguments, destination and format the last ones."""
     *terms, dst, form = arguments[sources:]
-    for at in [image * size for image in range(images)]:
-        function(*[src + at for src in arguments[:sources]], *terms, dst + at, form)
+    for begin in [image * size for image in range(images)]:
+        function(*[src + begin for src in arguments[:sources]], *terms, dst + begin, form)
 
 
 def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: int) -> None:
@@ -312,8 +312,8 @@ def fused4(
     out, dst = output(out, shape, (x, bias0), ("x", "bias0"))
     numbers = (scale1,), (bias1,)
     for image in range(images):
-        at = image * channels * spatial
-        call(lib.SimdSynetFusedLayerForward4, src + at, term, *numbers, channels, spatial, dst + 2 * at, form)
+        begin = image * channels * spatial
+        call(lib.SimdSynetFusedLayerForward4, at(src, begin), term, *numbers, channels, spatial, dst + 2 * begin, form)
     return out
 
 
@@ -362,8 +362,8 @@ def fused9(
     if both or out1 is not None:
         out1, dst1 = output(out1, shape, (*given, out), (*names, "out"), name="out1")
     for image in range(images):
-        at0, at1 = image * channels0 * spatial, image * channels1 * spatial
-        sizes = channels0, channels1, spatial
-        copy = dst1 + at0 + at1 if dst1 else dst1
-        call(lib.SimdSynetFusedLayerForward9, src0 + at0, src1 + at1, *terms, *sizes, dst + at0 + at1, copy, form)
+        begin0, begin1 = image * channels0 * spatial, image * channels1 * spatial
+        sources = at(src0, begin0), at(src1, begin1)
+        results = [to + begin0 + begin1 if to else to for to in (dst, dst1)]
+        call(lib.SimdSynetFusedLayerForward9, *sources, *terms, channels0, channels1, spatial, *results, form)
     return out if out1 is None else (out, out1)

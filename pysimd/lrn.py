@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import floats, output
+from pysimd._arrays import at, floats, output
 from pysimd._geometry import NHWC, images_of, layout_of, number
 from pysimd._library import ffi, lib
 from pysimd.annotations import FloatArray, Floats, Layout
@@ -46,5 +46,5 @@ def lrn(
         images, spatial = 1, images * spatial
     for i in range(images):
         offset = i * channels * spatial
-        call(lib.SimdSynetLrnLayerCrossChannels, src + offset, size // 2, channels, spatial, k, dst + offset, form)
+        call(lib.SimdSynetLrnLayerCrossChannels, at(src, offset), size // 2, channels, spatial, k, dst + offset, form)
     return out

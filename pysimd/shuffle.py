@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import apart, floats, output
+from pysimd._arrays import apart, at, floats, output
 from pysimd._geometry import NHWC, images_of, layout_of, with_channels
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Layout
@@ -50,9 +50,9 @@ def shuffle(
     for i in range(images):
         call(
             lib.SimdSynetShuffleLayerForward,
-            src0 + i * channels0 * spatial,
+            at(src0, i * channels0 * spatial),
             channels0,
-            src1 + i * channels1 * spatial,
+            at(src1, i * channels1 * spatial),
             channels1,
             spatial,
             dst0 + i * half * spatial,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,30 @@ def test_the_memory_outlives_its_name(kind: Any) -> None:
     call = pysimd.prepare(pysimd.negative, kind(np.full(1000, 3, F32)))
     np.zeros(1000, F32)
     assert (call() == -3).all()
+
+
+class Temporary(Interface):
+    """One that has a new copy of its memory each time, as images of Pillow have."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        x = self._array
+        return {"shape": x.shape, "typestr": x.dtype.str, "version": 3, "data": x.tobytes()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prepared_calls_keep_memory(name: str) -> None:
+    """Also memory that nothing else keeps."""
+    function, *given = samples.calls(np.random.default_rng(SEED))[name]
+    arguments: Any = given
+    expected = bits(function(*arguments[0], **arguments[1]))
+    for place in places(arguments):
+        args, kwargs = replaced(arguments, place, Temporary(at(arguments, place)))
+        call = pysimd.prepare(function, *args, **kwargs)
+        gc.collect()
+        others = [np.full(at(arguments, place).shape, 77, np.float32) for _ in range(20)]
+        assert bits(call()) == expected, place
+        del others
 
 
 @pytest.mark.parametrize("kind", KINDS)
