@@ -149,7 +149,7 @@ def at(value: Any, place: Place) -> Any:
     return value
 
 
-def replaced(value: Any, place: Place, array: Array) -> Any:
+def replaced(value: Any, place: Place, array: Any) -> Any:
     """The arguments with another array there."""
     if not place:
         return array
