@@ -8,7 +8,7 @@ from pysimd._arrays import FLOAT32, NULL, Element, apart, element_of, output, pl
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
 from pysimd.context import Context
-from pysimd.errors import StateError
+from pysimd.errors import NO_WEIGHTS, StateError
 
 
 class Functions(NamedTuple):
@@ -70,17 +70,13 @@ class ConvolutionContext(Context):
         like = x if self._src is self._dst else self._dst
         out, dst = output(out, self._dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
         scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
-        self._compute(self._functions.forward, handle, src, scratch, dst)
+        if self._images:
+            call(self._functions.forward, handle, src, scratch, dst)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
         return out
 
     __call__ = forward
-
-    def _compute(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Calls the library, except for an empty batch."""
-        if self._images:
-            call(function, *arguments)
-        elif self._given is None:
-            raise StateError("the context has no weights yet: call set_params() first")
 
     def _buffer_of(self, handle: Any, buf: Array, src: Any, dst: Any) -> Any:
         """The C array of the buffer of a call; it must not overlap x and out, which are C arrays."""

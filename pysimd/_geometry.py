@@ -211,7 +211,8 @@ class Window(NamedTuple):
     @property
     def span(self) -> tuple[int, int]:
         """The rows and columns from the first to the last element of the kernel."""
-        return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation))  # type: ignore[return-value]
+        (kernel_y, kernel_x), (dilation_y, dilation_x) = self.kernel, self.dilation
+        return dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
 
 
 def same(size: int, span: int, stride: int) -> int:

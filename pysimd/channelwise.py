@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import at, coefficients, coefficients_or_null, floats, output, tensor
+from pysimd._arrays import NULL, at, coefficients, floats, output, tensor
 from pysimd._deprecated import renamed
 from pysimd._geometry import LAYOUTS, layout_of, planes_of, with_channels
 from pysimd._library import ffi, lib
@@ -104,7 +104,7 @@ def scale(
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
-    scale_, bias_ = coefficients(scale, "scale", channels), coefficients_or_null(bias, "bias", channels)
+    scale_, bias_ = coefficients(scale, "scale", channels), NULL if bias is None else coefficients(bias, "bias", channels)
     out, dst = output(out, shape, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
@@ -129,7 +129,7 @@ def prelu(x: Floats, slope: Coefficients, *, layout: ChannelLayout = "nhwc", out
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)
-    slope_ = coefficients(slope, "slope", channels, shared=True)
+    slope_ = coefficients(slope, "slope", channels, True)
     out, dst = output(out, shape, (x, slope), ("x", "slope"), 1)
     call(function, src, slope_, channels, spatial, dst, form)
     return out
@@ -248,7 +248,7 @@ def fused3(
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, shape, layout)
-    slope_, bias_ = coefficients(slope, "slope", channels, shared=True), coefficients(bias, "bias", channels)
+    slope_, bias_ = coefficients(slope, "slope", channels, True), coefficients(bias, "bias", channels)
     out, dst = output(out, shape, (x, slope, bias), ("x", "slope", "bias"), 1)
     call(function, src, slope_, bias_, channels, spatial, dst, form)
     return out

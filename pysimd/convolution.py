@@ -19,6 +19,8 @@ from pysimd.annotations import (
     Shape,
     Tensor,
 )
+from pysimd.calls import call
+from pysimd.errors import NO_WEIGHTS, StateError
 
 
 class Convolution32f(SingleConvolution):
@@ -116,7 +118,10 @@ class Convolution32f(SingleConvolution):
         if buf is not None:
             scratch = self._buffer_of(handle, buf, src, dst)
             apart(scratch, "buf", more, "add")
-        self._compute(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
+        if self._images:
+            call(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
         return out
 
     __call__ = forward

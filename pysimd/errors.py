@@ -23,6 +23,8 @@ class StateError(ValueError):
     """
 
 
+NO_WEIGHTS = "the context has no weights yet: call set_params() first"
+
 _EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}
 
 #: Names of the library in its sentences, and what the arguments of this package are called. Most arguments are checked
@@ -62,7 +64,7 @@ def raise_last() -> NoReturn:
     """Raises the last error of this thread."""
     kind = lib.SimdnetLastErrorKind()
     if kind == _STATE:
-        raise StateError("the context has no weights yet: call set_params() first")
+        raise StateError(NO_WEIGHTS)
     text = ffi.string(lib.SimdnetLastError()).decode("utf-8", "replace")
     raise _EXCEPTIONS.get(kind, RuntimeError)(in_words_of_python(text) or "the library refused the call without a reason")
 

@@ -60,6 +60,9 @@ def activation(rng: np.random.Generator) -> Iterator[Case]:
     yield "relu", pysimd.relu(x, slope=0.5), np.where(d > 0, d, d / 2), _ROUNDED
     yield "elu", pysimd.elu(x), np.where(d >= 0, d, np.expm1(d)), _ROUNDED
     yield "hswish", pysimd.hswish(x), np.clip(d + 3, 0, 6) * d / 6, _ROUNDED
+    yield "hardswish", pysimd.hardswish(x), np.clip(d + 3, 0, 6) * d / 6, _ROUNDED
+    yield "leaky_relu", pysimd.leaky_relu(x), np.where(d > 0, d, d / 100), _ROUNDED
+    yield "relu6", pysimd.relu6(x), np.clip(d, 0, 6), 0
     yield "restrict_range", pysimd.restrict_range(x, -1.0, 1.0), np.clip(d, -1, 1), 0
     yield "sigmoid", pysimd.sigmoid(x), 1 / (1 + np.exp(-d)), _ROUNDED
     yield "softplus", pysimd.softplus(x), np.log1p(np.exp(d)), _ROUNDED
