@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 #: Device types of DLPack whose memory the CPU can read: CPU, pinned memory of CUDA and of ROCm, managed memory of CUDA.
 _HOST = {1, 3, 11, 13}
 
+_from_dlpack: Any = vars(np).get("from_dlpack") or vars(np)["_from_dlpack"]  # its name in NumPy 1.22
+
 
 def is_foreign(value: Any) -> bool:
     """Whether the class of an object offers its memory, and is neither an array nor a scalar of NumPy."""
@@ -32,7 +34,7 @@ def imported(value: Any, name: str) -> NDArray[Any]:
             f"or np.asarray({name})"
         )
     try:
-        array: NDArray[Any] = np.from_dlpack(value)
+        array: NDArray[Any] = _from_dlpack(value)
     except (BufferError, RuntimeError, ValueError, TypeError) as error:
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
         raise TypeError(f"{name} is a {kind} that cannot be read in place ({error}): use np.array({name})") from error
