@@ -62,9 +62,7 @@ def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params"
     if params is None:
         return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
     if not is_array(params):
-        listed = [params] if isinstance(params, (int, float)) else list(params)
-        defaults = kind.defaults if len(listed) == len(kind.defaults) else [None] * len(listed)
-        params = numbers([d if value is None else value for value, d in zip(listed, defaults)], name)
+        params = numbers(_without_none(params, kind), name).reshape(-1)
     array = plain(params, name)
     element_of(array, name, (FLOAT32,))
     if array.shape != (len(kind.names),):
@@ -82,3 +80,10 @@ def _by_name(params: Mapping[str, Any], kind: Kind, name: str) -> Any:
     if kind.activation is Activation.PRELU:
         return params.get("slope")
     return [params.get(key) for key in kind.names] or None
+
+
+def _without_none(params: Any, kind: Kind) -> Any:
+    """A sequence of all parameters with defaults in place of None; other parameters unchanged."""
+    if isinstance(params, (list, tuple)) and len(params) == len(kind.defaults):
+        return [default if value is None else value for value, default in zip(params, kind.defaults)]
+    return params

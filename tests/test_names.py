@@ -117,12 +117,13 @@ def test_wrong_parameters(x: Array) -> None:
         ("relu", {"slope": 1}, "params has 'slope', expected no parameters for the activation relu"),
         ("elu", {"slope": 1}, "params has 'slope', expected alpha for the activation elu"),
         ("hswish", [1.0], r"params has shape \(1,\), expected \(2,\): the shift and scale of hswish"),
+        ("elu", object(), "params is <object .*, expected numbers"),
         ("prelu", None, "params is None, expected 7 numbers for prelu, or one for all channels"),
         ("prelu", [1.0, 2.0], r"params has shape \(2,\), expected \(7,\)"),
         ("gelu", None, "activation is 'gelu', expected one of identity, relu, relu6, leaky_relu"),
     ]
     for activation, params, sentence in wrong:
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises((TypeError, ValueError), match=sentence):
             convolved(x, activation, params)
 
 
