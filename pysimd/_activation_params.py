@@ -51,16 +51,18 @@ def kind_of(activation: Any) -> Kind:
 
 def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params") -> Any:
     """A C array of the parameters of an activation. Numbers are converted; an array must be float32."""
-    params: Any = _by_name(given, kind, name) if isinstance(given, Mapping) else given
-    if kind.activation is Activation.PRELU:
-        if params is None:
+    params: Any = given
+    if params is not None and isinstance(params, Mapping):
+        params = _by_name(params, kind, name)
+    if params is None:
+        if kind.activation is Activation.PRELU:
             raise ValueError(f"{name} is None, expected {dst_c} numbers for prelu, or one for all channels")
+        return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
+    if not kind.names:
+        raise ValueError(f"{name} is {params!r}, expected None: the activation {kind.name} has no parameters")
+    if kind.activation is Activation.PRELU:
         slopes: Any = params if is_array(params) else numbers(params, name).reshape(-1)
         return coefficients(slopes, name, dst_c, shared=True)
-    if not kind.names and params is not None:
-        raise ValueError(f"{name} is {params!r}, expected None: the activation {kind.name} has no parameters")
-    if params is None:
-        return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
     if not is_array(params):
         params = numbers(_without_none(params, kind), name).reshape(-1)
     array = plain(params, name)

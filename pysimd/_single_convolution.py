@@ -147,9 +147,9 @@ def _less(pads: tuple[int, int, int, int], output_padding: Pair, form: int) -> t
 def _arguments(window: Window, pads: tuple[int, int, int, int], form: int) -> dict[str, Any]:
     """The arguments of a window, to pickle."""
     if is_signal(form):
-        (_, kernel), (_, stride), (_, dilation) = window
-        return {"kernel": kernel, "stride": stride, "dilation": dilation, "padding": (pads[1], pads[3])}
-    return {**window._asdict(), "padding": pads}
+        (_, kernel_x), (_, stride_x), (_, dilation_x) = window
+        return {"kernel": kernel_x, "stride": stride_x, "dilation": dilation_x, "padding": (pads[1], pads[3])}
+    return {"kernel": window.kernel, "stride": window.stride, "dilation": window.dilation, "padding": pads}
 
 
 class SmallConvolution(SingleConvolution):

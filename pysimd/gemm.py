@@ -84,7 +84,7 @@ def gemm(
     target, out_data, ldc = _matrix(out, "out", True)
     if target.shape != (m, n):
         raise ValueError(f"out has shape {target.shape}, expected {(m, n)}: use np.empty({(m, n)}, np.float32)")
-    for source, name in ((plain(a, "a"), "a"), (right, "b")):
+    for source, name in ((plain(a, "a") if transpose_a else left, "a"), (right, "b")):
         if np.may_share_memory(target, source) and np.shares_memory(target, source):
             raise ValueError(f"out overlaps {name}, expected memory of its own: use another array")
     if c is not None and c is not out:
