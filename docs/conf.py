@@ -26,7 +26,10 @@ python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 autodoc_default_options = {"members": True, "inherited-members": "Context, int, Exception, object"}
 autodoc_member_order = "bysource"
-autodoc_type_aliases = {name: name for name in ("Array", "Shape", "Pair", "Padding", "Layout", "Params", "Range")}
+autodoc_type_aliases = {
+    **{name: name for name in vars(pysimd.annotations) if name[0].isupper()},
+    **{name: name for name in ("Operation", "Pixels", "Range")},
+}
 
 html_theme = "furo"
 html_title = f"simdnet {release}"
