@@ -1,14 +1,14 @@
 """The programs and commands in README.md and in the pages under docs/, and how they are run.
 
-A text block after a block of C, Python or shell is the output; "..." in it stands for what differs between machines. Comments in
-front of a block, which readers do not see:
+A text block after a block of C, Python or shell is the output; "..." in it stands for what differs between machines.
+Comments in front of a block, which readers do not see:
 
     <!-- file: NAME -->     the block is saved under this name, for the shell commands of the page
     <!-- needs: NAME -->    a command or a Python module: without it the block is skipped
     <!-- skip: REASON -->   the block is not run
 
-C without a name is saved as program.c and compiled as `program`. Commands are run in a folder with these files and with links
-to the top level of the checkout, and with a home of their own; `$HOME/.local` has the installed library.
+C without a name is saved as program.c and compiled as `program`. Commands are run in a folder with these files and with
+links to the top level of the checkout, and with a home of their own; `$HOME/.local` has the installed library.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def blocks_of(page: Path) -> Iterator[Block]:
         single = dict(comments)
         needs = tuple(value for key, value in comments if key == "needs")
         line = text.count("\n", 0, found.start("text"))
-        yield Block(page, line, *found.group("language", "text", "output"), single.get("file"), needs, single.get("skip"))
+        language, program, output = found.group("language", "text", "output")
+        yield Block(page, line, language, program, output, single.get("file"), needs, single.get("skip"))
 
 
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]

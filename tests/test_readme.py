@@ -1,4 +1,4 @@
-"""What the README states beside its programs, which test_documents.py runs: names, targets, the version, the installed library."""
+"""What the README states of names, targets, version and the installed library. test_documents.py runs its programs."""
 
 from __future__ import annotations
 
