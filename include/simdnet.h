@@ -39,9 +39,10 @@
  *
  * and the last one rounds the number of outputs up to a multiple of x.
  *
- * Instruction sets, oldest first: base, sse41, avx2, avx512, avx512vnni, avx512bf16 on x86-64; base, neon, neondotprod on
- * aarch64. The newest that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once, and
- * SimdnetSetMaxIsa() cap it; an unknown name in the variable is ignored, and one line on stderr says so.
+ * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
+ * neondotprod on aarch64. The last that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once,
+ * and SimdnetSetMaxIsa() cap it: the last that the machine has is used that is not behind the named one. An unknown name in
+ * the variable is ignored, and one line on stderr says so. A library that was built for some of them knows no others.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -914,7 +915,7 @@ int SimdnetLastErrorKind(void);
 const char * SimdnetActiveIsa(void);
 
 /* Caps the instruction set: `name` and older ones are used by the calls that follow; NULL lifts the cap. Contexts that exist
- * keep theirs. SimdFalse, and no change, for a name that no instruction set of this architecture has. */
+ * keep theirs. SimdFalse, and no change, for a name that no instruction set of this library has. */
 SimdBool SimdnetSetMaxIsa(const char * name);
 
 /* The instruction sets of this machine, oldest first; NULL past the end. Static strings. */
