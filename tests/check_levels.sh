@@ -25,7 +25,7 @@ make_it() { # make_it NAME ARGUMENTS OF MAKE...: in a build folder of that name
 copy_objects() { # copy_objects NAME: the build folder begins with what is there
     mkdir -p "$work/$1/tests"
     cp -Rp "$build/obj" "$build/commands" "$build/bench" "$work/$1/"
-    cp -p "$build"/tests/*.o "$build"/tests/*.h "$work/$1/tests/"
+    cp -p "$build"/tests/check*.o "$build/tests/families.h" "$work/$1/tests/"
 }
 run=$*
 levels_of() { # levels_of CHECKER: what this machine has of the library's levels
