@@ -193,7 +193,7 @@ def test_results_do_not_depend_on_the_number_of_threads(isa: str, rng: np.random
 
 def test_levels_are_those_of_the_header() -> None:
     levels = pysimd.isa_levels()
-    assert list(levels) == LEVELS[: len(levels)]
+    assert list(levels) == [level for level in LEVELS if level in levels]
     assert levels[0] == "base"
 
 
@@ -229,7 +229,7 @@ def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_environment_caps(level: str) -> None:
     done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA=level)
-    expected = level if level in pysimd.isa_levels() else pysimd.isa_levels()[-1]
+    expected = [older for older in LEVELS[: LEVELS.index(level) + 1] if older in pysimd.isa_levels()][-1]
     assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 

@@ -31,7 +31,6 @@ from pysimd._library import ROOT
 _TOGETHER = 16  # rows that take their rounds in turn
 
 
-
 def _families_of_levels() -> dict[str, set[str]]:
     """The families in which a level differs from its parent, where it betters some kernels alone (``level.mk``)."""
     families = {}
