@@ -23,7 +23,7 @@
 #
 # One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
-# instruction set has its own flags. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
+# instruction set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and what they are built on. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
 # at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
 # build/libsimdnet.so is a link to the library that the plain `make` of this machine built last. With other flags, what they
@@ -54,27 +54,25 @@ SONAME  := libsimdnet.so.$(MAJOR)$(if $(filter 0,$(MAJOR)),.$(word 2,$(subst ., 
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
-# ---- levels of instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
-LEVELS_x86_64  := sse41 avx2 avx512 avx512vnni avx512bf16
-LEVELS_aarch64 := neon neondotprod
-LEVELS         := $(LEVELS_$(ARCH))
+# ---- instruction sets: the tree of isa/levels.h, or of it what ISAS names, each with all that it is built on. Their flags go to
+# their own objects alone, on top of what every machine of the architecture has.
+ISAS       ?=
+LEVEL_LIST ?= libsrc/isa/levels.h
+TREE       := $(shell $(CC) -E -P -x c '-DSN_LEVEL(name, parent, needs)=name:parent' $(LEVEL_LIST))
+KNOWN      := $(foreach row,$(TREE),$(firstword $(subst :, ,$(row))))
+UNKNOWN    := $(filter-out $(KNOWN),$(ISAS))
+$(if $(UNKNOWN),$(error ISAS: no instruction set $(UNKNOWN); there are $(KNOWN)))
+
+parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
+lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
+LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
+include $(LEVELS:%=libsrc/isa/%/level.mk)
+# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
+folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
+
 BASE_x86_64    := -march=x86-64
 # Atomics in line: those out of line come with a constructor, and the library has none.
 BASE_aarch64   := -march=armv8-a -mno-outline-atomics
-FLAGS_sse41       := -msse4.1
-FLAGS_avx2        := -mavx2 -mfma -mf16c
-FLAGS_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-FLAGS_avx512vnni  := $(FLAGS_avx512) -mavx512vnni
-FLAGS_avx512bf16  := $(FLAGS_avx512) -mavx512bf16
-FLAGS_neon        :=
-FLAGS_neondotprod := -march=armv8.2-a+dotprod
-# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
-VOCABULARY_avx512vnni  := avx512
-VOCABULARY_avx512bf16  := avx512
-VOCABULARY_neondotprod := neon
-KERNELS_avx512vnni  := gemm_8i depthwise_8i
-KERNELS_avx512bf16  := gemm_16b
-KERNELS_neondotprod := gemm_8i
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
@@ -84,9 +82,11 @@ SN_LIBS   := -lm -lpthread -ldl
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
              -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
 
-VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
+space   := $(subst ,, )
+VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
 B       := build/$(VARIANT)
-PLAIN   := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
 # A word of a shell's command, whatever is in it.
 quote = '$(subst ','\'',$(1))'
@@ -112,36 +112,57 @@ OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 .PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
+# An object's folder also has what make writes for its source.
 COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
 $(call commands,compile)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -c $< -o $@
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
 
-# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/.
-COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@
+# Symbols of local functions have their level at the end, so that profiles tell levels apart: relu_32f is relu_32f_avx2, and
+# relu_32f.cold is relu_32f_avx2.cold. Without the compiler's nm and objcopy they stay as they are.
+tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
+NM      := $(call tool,nm)
+OBJCOPY := $(call tool,objcopy)
+ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
+name_level = $(if $(and $(NM),$(OBJCOPY)),@$(NM) $@ | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@)
+COMMAND_names = $(NM) $(OBJCOPY) $(value ADD_LEVEL)
+$(call commands,names)
 
-# One set of rules for each level: kernels/ compiled with what is written for it, or for its vocabulary, in isa/.
+# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/; the same of the checker's families.
+collect = @mkdir -p $(@D); grep -oh '^$(1)([^)]*)' $(filter %.c,$^) > $@
+
+# One set of rules for each level: kernels/ compiled with what is written for it, for its parents, or for its vocabulary, in isa/.
 define level_rules
-VOCABULARY_$(1) ?= $(1)
+VOCABULARY_$(1) := $$(lastword $$(call folders,$(1)))
 SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc/kernels/install.c,$(KERNEL_SRC))
 OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
 COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
-                $$(patsubst %,-Ilibsrc/isa/%,$(1) $$(filter-out $(1),$$(VOCABULARY_$(1)))) -Ilibsrc/kernels/default -I$(B)/obj/$(1)
-$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1)
+                $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) -c $$< -o $$@
-$(B)/obj/$(1)/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1)
-	$$(COLLECT)
-$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/installs.h
+	$$(COMMAND_$(1)) -I$$(@D) -c $$< -o $$@
+	$$(call name_level,$(1))
+$(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
+	$$(call collect,SN_INSTALL)
+$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/kernels/installs.h
 endef
 $(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
 $(call commands,$(LEVELS))
 
-$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile
-	$(COLLECT)
+$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/compile $(B)/commands/names
+	@mkdir -p $(@D)
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
+	$(call name_level,base)
+$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
+	$(call collect,SN_INSTALL)
 $(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
-$(B)/obj/reference/install.o: SN_CFLAGS += -I$(B)/obj/reference
+
+COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
+$(call commands,levels)
+$(B)/obj/runtime/levels.h: $(LEVEL_LIST) $(B)/commands/levels
+	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
+$(B)/obj/runtime/dispatch.o: $(B)/obj/runtime/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
@@ -160,12 +181,11 @@ $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 LIMITS_OBJ  := $(B)/bench/limits.o $(LEVELS:%=$(B)/bench/limits_%.o)
 LIMITS      := $(B)/bench/liblimits.so
 
-COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LEVELS),X($(isa))))
 COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
-$(call commands,limits limits_link)
-$(B)/bench/limits.o: tests/bench/limits.c $(B)/commands/limits
+$(call commands,limits_link)
+$(B)/bench/limits.o: tests/bench/limits.c $(B)/obj/runtime/levels.h $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_limits) -c $< -o $@
+	$(COMMAND_compile) -I$(B)/obj/runtime -c $< -o $@
 
 $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
 	@mkdir -p $(@D)
@@ -188,6 +208,9 @@ WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix
 WRAP_test_threads    := -Wl,--wrap=syscall
 WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
 
+# The test of the list of instruction sets, which has its own.
+DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)
+
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
 COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
@@ -196,7 +219,11 @@ TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP
 
 $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
-	$(COMMAND_test) -c $< -o $@
+	$(COMMAND_test) $(DEFINE_$(*F)) -I$(@D) -c $< -o $@
+
+$(B)/tests/families.h: $(wildcard tests/c/check_*.c) $(B)/commands/check
+	$(call collect,CHECK_FAMILY)
+$(B)/tests/check.o: $(B)/tests/families.h
 
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
@@ -223,6 +250,7 @@ check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_levels.sh"; tests/check_levels.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -407,7 +435,7 @@ python-files: all
 
 # auditwheel reads in the library which C library it needs at least, and names the wheel after that.
 wheel: all $(TOOLS)/package.stamp
-	$(if $(PLAIN),,$(error a wheel is for this machine: not with CC=$(CC)))
+	$(if $(NATIVE),,$(error a wheel is for this machine: not with CC=$(CC)))
 	@rm -rf build/wheel $(DIST)/*.whl
 	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir build/wheel .
 	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) build/wheel/*.whl

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import threading
 from pathlib import Path
 from typing import Any, Callable
 
 import numpy as np
 import pytest
-from conftest import LEVELS
+from conftest import LEVELS, documented_levels
 from support import COMPILER, NO_LIBRARIES, OTHER_LIBRARIES, ROOT, assert_refused_library, floats, python
 
 import pysimd
@@ -37,8 +38,21 @@ def test_cpu_info() -> None:
         pysimd.cpu_info(99)  # type: ignore[call-overload]
 
 
+def test_documented_levels() -> None:
+    """Header and README name the instruction sets of the library's own list, in its order."""
+    rows = re.findall(r"^SN_LEVEL\((\w+),|^#elif (.*)", (ROOT / "libsrc" / "isa" / "levels.h").read_text(), re.MULTILINE)
+    border = rows.index(("", "defined(__aarch64__)"))
+    base, *x86 = [name for name, _ in rows[:border]]
+    expected = {"x86-64": [base, *x86], "aarch64": [base, *(name for name, _ in rows[border + 1 :])]}
+    assert {machine: documented_levels(machine) for machine in expected} == expected
+    readme = (ROOT / "README.md").read_text()
+    for machine, names in expected.items():
+        row = re.search(rf"^\| {machine} \| (.*) \|$", readme, re.MULTILINE)
+        assert row and re.findall(r"`(\w+)`", row[1]) == names
+
+
 def test_alignment(isa: str) -> None:
-    expected = 64 if isa.startswith("avx512") else 32 if isa == "avx2" else 16
+    expected = 64 if isa.startswith("avx512") else 32 if isa.startswith("avx") else 16
     assert pysimd.alignment() == expected
 
 
@@ -167,7 +181,7 @@ def test_results_do_not_depend_on_the_number_of_threads(isa: str, rng: np.random
 
 def test_levels_are_those_of_the_header() -> None:
     levels = pysimd.isa_levels()
-    assert list(levels) == LEVELS[: len(levels)]
+    assert list(levels) == [level for level in LEVELS if level in levels]
     assert levels[0] == "base"
 
 
@@ -203,7 +217,7 @@ def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_environment_caps(level: str) -> None:
     done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA=level)
-    expected = level if level in pysimd.isa_levels() else pysimd.isa_levels()[-1]
+    expected = [older for older in LEVELS[: LEVELS.index(level) + 1] if older in pysimd.isa_levels()][-1]
     assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 

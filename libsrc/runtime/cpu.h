@@ -4,7 +4,7 @@
 
 #include "runtime/common.h"
 
-/* Feature bits. A level of dispatch.c asks for a bundle of them. */
+/* Feature bits. A level of isa/levels.h needs some of them. */
 enum {
     SN_CPU_SSE = 1 << 0,
     SN_CPU_SSE2 = 1 << 1,
@@ -22,8 +22,9 @@ enum {
     SN_CPU_AVX512VL = 1 << 13,
     SN_CPU_AVX512VNNI = 1 << 14,
     SN_CPU_AVX512BF16 = 1 << 15,
-    SN_CPU_NEON = 1 << 16,
-    SN_CPU_DOTPROD = 1 << 17
+    SN_CPU_AVXVNNI = 1 << 16,
+    SN_CPU_NEON = 1 << 17,
+    SN_CPU_DOTPROD = 1 << 18
 };
 
 /* What CPUID and XGETBV return about instruction sets of x86; a leaf that a processor does not have is 0. */
