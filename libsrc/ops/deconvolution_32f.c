@@ -2,13 +2,12 @@
 
 #include <string.h>
 
-#include "ops/pieces.h"
-#include "ops/shares.h"
-#include "runtime/memory.h"
+#include "ops/convolution_32f.h"
+#include "ops/convolution_cost.h"
 
 /* ---- phases */
 
-/* Their table is to be small and made in no time, whatever the numbers: a larger stride takes the loops of the formula. */
+/* Their table is to be small and made in no time, whatever the numbers: a larger stride has the loops of the formula. */
 enum { MOST_PHASES = 1 << 13, MOST_TAPS = 1 << 20 };
 
 static size_t divisor(size_t a, size_t b)
@@ -51,13 +50,9 @@ static bool count_phases(struct sn_phases * a, size_t kernel, size_t dilation, s
     return a->number <= MOST_PHASES && sn_min(kernel, a->tapStep) <= MOST_TAPS;
 }
 
-/* False without memory. */
-static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
+static void plan_axis(struct sn_phases * a, struct sn_phase * table, size_t kernel, size_t dilation, size_t pad, size_t dst)
 {
-    a->bytes = a->number * sizeof(struct sn_phase);
-    a->phase = sn_allocate(a->bytes, SN_ALIGN);
-    if (!a->phase)
-        return false;
+    a->phase = table;
     find_taps(a, kernel, dilation, pad, dst);
     ptrdiff_t low = PTRDIFF_MAX, high = 0;
     for (size_t f = 0; f < a->number; ++f)
@@ -71,7 +66,6 @@ static bool plan_axis(struct sn_phases * a, size_t kernel, size_t dilation, size
     a->reach = a->taps ? (size_t)(high - low) : 0;
     for (size_t f = 0; f < a->number; ++f)
         a->phase[f].from -= a->phase[f].taps ? (size_t)low : 0;
-    return true;
 }
 
 size_t sn_phases_alike(const struct sn_phases * a, size_t f)
@@ -96,76 +90,102 @@ struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent)
 
 /* ---- bands */
 
-void sn_deconvolution_32f_rows(struct sn_convolution_32f * c, size_t row, size_t fixed, size_t budget)
+void sn_deconvolution_32f_rows(const struct sn_convolution * c, size_t row, size_t fixed, size_t budget,
+                               struct sn_band * band)
 {
-    const size_t fit = budget > fixed ? (budget - fixed) / sn_max(row, 1) : 0;
-    const size_t rows = sn_min(sn_max(fit, 1), c->y.count);
-    c->band.rows = sn_ceil_div(c->y.count, sn_ceil_div(c->y.count, rows));
-    c->band.lines = c->band.rows + c->y.reach;
+    const size_t count = sn_phases_y(c)->count, fit = budget > fixed ? (budget - fixed) / sn_max(row, 1) : 0;
+    band->rows = sn_ceil_div(count, sn_ceil_div(count, sn_min(sn_max(fit, 1), count)));
+    band->lines = sn_phase_lines(c, band->rows);
 }
 
-bool sn_deconvolution_32f_segments(struct sn_convolution_32f * c, size_t planes)
+bool sn_deconvolution_32f_segments(struct sn_convolution * c, size_t planes)
 {
+    const size_t taps = sn_phases_x(c)->taps;
     c->segments = 0;
-    return c->x.taps == 0 || sn_product(&c->segments, c->y.taps, 2 * c->x.taps - 1, planes);
+    return taps == 0 || sn_product(&c->segments, sn_phases_y(c)->taps, 2 * taps - 1, planes);
 }
 
-void sn_deconvolution_32f_offsets(const struct sn_convolution_32f * c, size_t planes, size_t * segment)
+void sn_deconvolution_32f_offsets(const struct sn_convolution * c, const struct sn_band * band, size_t planes)
 {
-    for (size_t taps = c->x.taps; taps && taps + 1 >= c->x.taps; --taps)
-        for (size_t y = 0; y < c->y.taps; ++y)
+    const struct sn_phases * py = sn_phases_y(c), * px = sn_phases_x(c);
+    size_t * segment = c->segment;
+    for (size_t taps = px->taps; taps && taps + 1 >= px->taps; --taps)
+        for (size_t y = 0; y < py->taps; ++y)
             for (size_t x = 0; x < taps; ++x)
                 for (size_t i = 0; i < planes; ++i)
-                    *segment++ = y * c->y.lineStep * c->band.line + x * c->x.lineStep * c->band.pixel + i * c->band.plane;
+                    *segment++ = y * py->lineStep * band->line + x * px->lineStep * band->pixel + i * band->plane;
 }
 
-/* ---- the way of `base` */
-
-static void base_forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
+void sn_deconvolution_32f_run(const struct sn_convolution * c, const struct sn_band * band, const struct sn_arrays * a,
+                              void (*compute)(const struct sn_convolution * c, const struct sn_share * s,
+                                              const struct sn_arrays * a))
 {
-    (void)work;
-    const sn_32f * params = c->slope ? c->slope : c->param;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
+        .time = sn_deconvolution_32f_time(c), .shares = {.lines = sn_phases_y(c)->count, .most = band->rows,
+        .least = sn_ceil_div(32, sn_phases_x(c)->count)}});
 }
 
-static const struct sn_convolution_32f_way base_way = {
-    "base", false, sn_base_takes, sn_base_plan, sn_base_pack, sn_base_spread, base_forward, NULL};
+/* ---- `base` */
+
+static void base_forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    const size_t srcSize = c->srcSize / sizeof(float), dstSize = c->dstSize / sizeof(float);
+    const sn_32f * params = c->slope ? c->slope : c->param, * src = a->src;
+    sn_32f * dst = a->dst;
+    for (size_t b = 0; b < c->batch; ++b)
+        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * srcSize, dst + b * dstSize);
+}
+
+const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .admits = sn_base_admits,
+    .plan = sn_base_plan, .pack = sn_base_pack, .forward = base_forward};
 
 /* ---- stride 1: a convolution */
 
 /* The convolution with the flipped kernel; it cannot leave out more than all that the kernel adds at a side. */
-static bool is_convolution(const struct sn_convolution_32f * c)
+static bool is_convolution(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
-    return !sn_base_takes(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
+    return !sn_base_admits(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
            p->padW <= x;
 }
 
-static sn_32f * flip(const struct sn_convolution_32f * c, const sn_32f * weight)
+static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f * flipped)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, taps = p->kernelY * p->kernelX;
-    sn_32f * turned = sn_allocate(p->srcC * outputs * taps * sizeof(float), SN_ALIGN);
-    if (!turned)
-        return NULL;
+    const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), taps = p->kernelY * p->kernelX;
     if (p->srcF == SN_NHWC) { /* to the last tap first, then input channels */
         for (size_t i = 0; i < inputs; ++i)
             for (size_t k = 0; k < taps; ++k, weight += outputs)
-                memcpy(turned + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
-        return turned;
+                memcpy(flipped + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
+        return;
     }
     for (size_t i = 0; i < p->srcC; ++i)
         for (size_t o = 0; o < outputs; ++o, weight += taps) {
-            sn_32f * to = turned + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
+            sn_32f * to = flipped + ((i / inputs * outputs + o) * inputs + i % inputs) * taps;
             for (size_t k = 0; k < taps; ++k)
                 to[taps - 1 - k] = weight[k];
         }
-    return turned;
 }
 
-static void make_convolution(struct sn_convolution_32f * c)
+static size_t flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
+
+static const void * take_flipped(struct sn_convolution * c, const struct sn_given * given, void * scratch,
+                                 struct sn_fault * fault)
+{
+    sn_convolution_32f_take(c, given, NULL, fault);
+    if (sn_weight_count(c))
+        flip(c, given->weight, scratch);
+    return scratch;
+}
+
+static enum sn_error_kind choose_convolution(struct sn_convolution * c) { return sn_convolution_32f.choose(c); }
+
+static const struct sn_convolution_family flipped = {.small = SN_DATA_32F, .unit = sizeof(float), .units = "floats",
+    .align = sizeof(float), .note = "as a convolution, ", .tile = sn_tile_32f, .choose = choose_convolution,
+    .scratch = flipped_size, .take = take_flipped};
+
+static void make_convolution(struct sn_convolution * c)
 {
     struct sn_convolution_parameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
@@ -173,64 +193,15 @@ static void make_convolution(struct sn_convolution_32f * c)
     p->padH = y - p->padH;
     p->padX = x - p->padX;
     p->padW = x - p->padW;
-    c->turn = flip;
 }
 
-/* ---- the plan */
-
-static double cost_of(const struct sn_convolution_32f * c)
-{
-    const struct sn_convolution_parameters * p = &c->p;
-    const double taps = (double)(p->kernelY * p->kernelX) * (double)(p->dstC / p->group);
-    return (double)c->batch * (sn_cost_of_sums((double)c->srcSize * taps, c->table->alignment) +
-                               sn_cost_of_bytes(4 * ((double)c->srcSize + (double)c->dstSize)));
-}
-
-/* ---- bands */
-
-struct job {
-    const struct sn_convolution_32f * c;
-    sn_deconvolution_32f_band_fn compute;
-    const sn_32f * src;
-    sn_32f * dst;
-};
-
-/* Units are rows of a phase, of all groups of all images. Those that make a band have a plan with a band of just so many. */
-static void run(const void * argument, void * work, size_t begin, size_t end)
-{
-    const struct job * job = argument;
-    const struct sn_convolution_32f * c = job->c;
-    const struct sn_convolution_parameters * p = &c->p;
-    const size_t srcPlanes = p->srcC / p->group * p->srcH * p->srcW, dstPlanes = p->dstC / p->group * p->dstH * p->dstW;
-    const struct sn_shares all = {.lines = c->y.count, .most = c->band.rows, .panels = 1, .each = c->y.count};
-    struct sn_convolution_32f plan = *c;
-    struct sn_share s;
-    for (; begin < end; begin += s.units) {
-        s = sn_share_at(&all, begin, end);
-        plan.band.rows = s.lines;
-        plan.band.lines = s.lines + c->y.reach;
-        job->compute(&plan, s.image % p->group, job->src + s.image * srcPlanes, work, s.line,
-                     job->dst + s.image * dstPlanes);
-    }
-}
-
-void sn_deconvolution_32f_bands(const struct sn_convolution_32f * c, sn_deconvolution_32f_band_fn compute,
-                                const sn_32f * src, sn_32f * work, sn_32f * dst)
-{
-    const struct job job = {c, compute, src, dst};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * c->p.group * c->y.count,
-        .cost = cost_of(c), .least = sn_ceil_div(32, c->x.count), .work = work, .workBytes = c->workSize * sizeof(float)});
-}
-
-/* In order of preference, the last takes everything. */
-static const struct sn_convolution_32f_way * const ways[] = {&sn_deconvolution_32f_depthwise, &sn_deconvolution_32f_nhwc,
-    &sn_deconvolution_32f_converted, &sn_deconvolution_32f_nchw};
+/* ---- the family */
 
 /*
  * Takes out what has no effect: the dilation of a single tap, and the stride of a single input, which becomes so large that
  * every output is a phase: it has one tap at most then, and no zeros to multiply.
  */
-static void simplify(struct sn_convolution_parameters * p)
+static void simplify_axes(struct sn_convolution_parameters * p)
 {
     p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
     p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
@@ -238,25 +209,47 @@ static void simplify(struct sn_convolution_parameters * p)
     p->strideX = p->srcW == 1 ? (p->kernelX - 1) * p->dilationX + 1 : p->strideX;
 }
 
-enum sn_error_kind sn_deconvolution_32f_plan(struct sn_convolution_32f * c)
+static void simplify(struct sn_convolution * c)
 {
-    struct sn_convolution_parameters * p = &c->p;
-    simplify(p);
-    if (is_convolution(c)) {
-        make_convolution(c);
-        return sn_convolution_32f_plan(c);
-    }
+    simplify_axes(&c->p);
+    if (!is_convolution(c))
+        return;
+    make_convolution(c);
+    c->family = &flipped;
+    sn_convolution_32f.simplify(c);
+}
+
+/* The phases of both axes, with their table; *base: it would be too large. */
+static enum sn_error_kind plan_phases(struct sn_convolution * c, bool * base)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    struct sn_phases_2 * phases = (void *)c->shared;
+    struct sn_phases * y = &phases->y, * x = &phases->x;
     const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
     const size_t kernelY = any ? p->kernelY : 0, kernelX = any ? p->kernelX : 0;
-    if (sn_base_takes(c) || !count_phases(&c->y, kernelY, p->dilationY, p->strideY, p->dstH) ||
-        !count_phases(&c->x, kernelX, p->dilationX, p->strideX, p->dstW)) {
-        c->way = &base_way;
-        return sn_convolution_32f_plan(c);
-    }
-    if (!plan_axis(&c->y, kernelY, p->dilationY, p->padY, p->dstH) ||
-        !plan_axis(&c->x, kernelX, p->dilationX, p->padX, p->dstW))
+    *base = sn_base_admits(c) || !count_phases(y, kernelY, p->dilationY, p->strideY, p->dstH) ||
+            !count_phases(x, kernelX, p->dilationX, p->strideX, p->dstW);
+    if (*base)
+        return SN_ERROR_NONE;
+    c->tablesSize = (y->number + x->number) * sizeof(struct sn_phase);
+    struct sn_phase * table = c->tables = sn_allocate(c->tablesSize, SN_ALIGN);
+    if (!table)
         return SN_ERROR_MEMORY;
-    for (size_t i = 0; !c->way; ++i)
-        c->way = ways[i]->takes(c) ? ways[i] : NULL;
-    return sn_convolution_32f_plan(c);
+    plan_axis(y, table, kernelY, p->dilationY, p->padY, p->dstH);
+    plan_axis(x, table + y->number, kernelX, p->dilationX, p->padX, p->dstW);
+    return SN_ERROR_NONE;
 }
+
+static enum sn_error_kind choose(struct sn_convolution * c)
+{
+    bool base;
+    const enum sn_error_kind error = plan_phases(c, &base);
+    if (error == SN_ERROR_NONE)
+        c->algorithm = base ? &sn_deconvolution_32f_base : sn_convolution_choice(c);
+    return error;
+}
+
+SN_FITS_SHARED(struct sn_phases_2);
+const struct sn_convolution_family sn_deconvolution_32f = {.small = SN_DATA_32F, .unit = sizeof(float), .units = "floats",
+    .align = sizeof(float), .note = "", .tile = sn_tile_32f, .simplify = simplify, .choose = choose,
+    .take = sn_convolution_32f_take};

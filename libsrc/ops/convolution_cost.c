@@ -1,0 +1,420 @@
+#include "ops/convolution_cost.h"
+
+#include <math.h>
+
+#include "ops/cache_sets.h"
+#include "ops/convolution_16b.h"
+#include "ops/convolution_32f.h"
+#include "ops/convolution_8i.h"
+#include "ops/deconvolution_32f.h"
+#include "ops/pieces.h"
+
+/*
+ * ---- constants, in cycles of a core that multiplies 16 floats in each unless they say otherwise. All were measured on a
+ * core with 512-bit vectors (Sapphire Rapids), on the layers of ten networks, and serve every level: what counts is their
+ * ratios. `make calibrate` measures the machine at hand against them.
+ */
+
+/* Direct products: for 16 products of one tap, of NHWC and of NCHW; and the height and width of an image below which tiles
+ * are low, and so many rows less would take twice as long. */
+static const double DIRECT_NHWC = 9.3 / 9, DIRECT_NCHW = 10.3 / 9, LOW = 4.5, LOW_ROWS = 3;
+
+/* Weights come from the last cache or, so many bytes, from memory, at so many bytes per cycle. */
+static const double FAR_BYTES = 10e6, NEAR_SPEED = 20, FAR_SPEED = 5.5;
+
+/* Winograd's algorithm: a product of a plane, the channels that starting a sum of them costs; the transforms of one
+ * coefficient of 16 channels, of F(4,3), of others, of stride 2; a call; converting 16 floats of NCHW in or out; and what
+ * part of the direct cost it has to stay below. */
+static const double WINOGRAD_PRODUCT = 1.05, WINOGRAD_START = 2, TRANSFORM_4 = 4, TRANSFORM = 7, TRANSFORM_STRIDED = 5,
+                    WINOGRAD_CALL = 1000, WINOGRAD_CONVERTED = 5, WINOGRAD_GAIN = 0.95;
+
+/* Direct NCHW or by NHWC, in cycles of a vector: products of 1x1 and of other kernels, what gathering a vector of pixels
+ * costs for each step of the sum; products by NHWC, and converting a vector in or out. */
+static const double PLANES_1 = 1.03, PLANES = 1.17, GATHERED_1 = 4, GATHERED = 10, PIXELS = 1.035, CONVERTED = 9;
+
+/* Few outputs: adding up the lanes of a sum, in cycles of a vector. */
+static const double LANES_ADDED = 3;
+
+/* Depthwise NCHW: a tap; copying a line, for each phase, and for each 16 floats of it, without and with a stride. By NHWC: a
+ * tap; converting 16 floats in or out; a vector of channels. */
+static const double DEPTHWISE_PLANES = 1.1, LINE = 16, LINE_COPIED = 3.5, LINE_SPLIT = 8, DEPTHWISE_PIXELS = 1.15,
+                    DEPTHWISE_CONVERTED = 7, DEPTHWISE_CALL = 600;
+
+/* Deconvolution in NCHW or by NHWC, in cycles of a vector for an output of a phase: a product, gathering an input, writing
+ * an output; a product by NHWC, converting. */
+static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6, PHASES_PIXELS = 1.03,
+                    PHASES_CONVERTED = 9;
+
+/* Copying a float of a band. */
+static const double COPIED = 0.4;
+
+/* Bytes of packed weights that the second cache holds beside a layer's images. */
+enum { NEAR_WEIGHTS = 256 << 10 };
+
+/* ---- what several models have */
+
+static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+static double taps_of(const struct sn_convolution * c) { return (double)(c->p.kernelY * c->p.kernelX); }
+
+/* Multiply-adds of one output. */
+static double depth_of(const struct sn_convolution * c) { return taps_of(c) * (double)sn_inputs(c); }
+
+/* The columns that the tile computes for so many. */
+static double width_of(const struct sn_convolution * c, size_t columns)
+{
+    return (double)sn_gemm_width(&c->table->gemm.tile_32f, columns);
+}
+
+static double vectors_of(const struct sn_convolution * c, size_t floats) { return (double)sn_ceil_div(floats, sn_lanes(c)); }
+
+static double src_pixels(const struct sn_convolution * c) { return (double)(c->p.srcH * c->p.srcW); }
+static double dst_pixels(const struct sn_convolution * c) { return (double)(c->p.dstH * c->p.dstW); }
+
+/* From cycles of a vector. */
+static double of_vectors(const struct sn_convolution * c, double cycles) { return cycles * (double)sn_lanes(c) / 16; }
+
+static double fetched(double bytes) { return bytes / (bytes < FAR_BYTES ? NEAR_SPEED : FAR_SPEED); }
+
+/* ---- Winograd's algorithm, against the direct one */
+
+/* From NCHW to NHWC, and the result back. */
+static double both_converted(const struct sn_convolution * c)
+{
+    const double in = src_pixels(c) * vectors_of(c, c->p.srcC), out = dst_pixels(c) * vectors_of(c, c->p.dstC);
+    return is_nchw(c) ? of_vectors(c, WINOGRAD_CONVERTED * (in + out)) : 0;
+}
+
+static double nhwc_products(const struct sn_convolution * c)
+{
+    const double rows = (double)sn_max(c->p.dstH, c->p.dstW), low = rows < LOW ? 1 + (LOW - rows) / LOW_ROWS : 1;
+    const double outputs = dst_pixels(c) * width_of(c, sn_outputs(c)) * (double)c->p.group / 16;
+    return DIRECT_NHWC * depth_of(c) * outputs * low;
+}
+
+static double weights_fetched(const struct sn_convolution * c) { return fetched(4 * depth_of(c) * (double)c->p.dstC); }
+
+static double nhwc_cycles(const struct sn_convolution * c) { return fmax(nhwc_products(c), weights_fetched(c)); }
+
+/* The direct algorithm that Winograd's stands against: of NCHW, columns may be pixels, and are gathered. */
+static double direct_cycles(const struct sn_convolution * c)
+{
+    const double gathered = DIRECT_NCHW / 16 * width_of(c, c->p.dstH * c->p.dstW) * (double)c->p.dstC * depth_of(c);
+    const double products = nhwc_products(c) + both_converted(c);
+    return fmax(is_nchw(c) ? fmin(gathered, products) : products, weights_fetched(c));
+}
+
+static double winograd_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
+    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double width = width_of(c, p->dstC);
+    const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
+    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several
+     * planes share. */
+    const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
+    const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
+    const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
+    const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
+    return products - first + fmax(first, waited) + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
+}
+
+/* The cheapest of those that admit the shape, if it is cheap enough; NULL for none. */
+static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
+{
+    static const struct sn_convolution_algorithm * const all[] = {&sn_convolution_32f_winograd_2,
+        &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_winograd_strided_2,
+        &sn_convolution_32f_winograd_strided_4};
+    const struct sn_convolution_algorithm * best = NULL;
+    struct sn_convolution trial = *c;
+    double least = WINOGRAD_GAIN * direct_cycles(c);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
+        trial.algorithm = all[i];
+        const double cycles = all[i]->admits(&trial) ? winograd_cycles(&trial) : INFINITY;
+        best = cycles < least ? all[i] : best;
+        least = fmin(cycles, least);
+    }
+    return best;
+}
+
+static bool winograd_pays(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
+
+/* ---- few outputs */
+
+/*
+ * Winograd's algorithm, which saves three multiplications of four, is faster for four outputs, or three, where many inputs
+ * pay for the transforms, and where its tiles cut the image without a rest: 64 x 56 x 56 by 1.08.
+ */
+static bool is_for_winograd(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    return p->dstC >= 3 && p->srcC >= 4 * sn_lanes(c) && p->dstH % 4 == 0 && p->dstW % 4 == 0 &&
+           cheapest_winograd(c) == &sn_convolution_32f_winograd_4;
+}
+
+/* The tile takes a cycle for each step of the sum and each vector of outputs; here a vector of steps takes one for each
+ * output, of which there are four instead of three. */
+static double few_nhwc_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double outputs = p->dstC == 3 ? 4 : (double)p->dstC;
+    const double vectors = p->dilationX == 1 ? (double)p->kernelY * vectors_of(c, p->kernelX * p->srcC)
+                                             : taps_of(c) * vectors_of(c, p->srcC);
+    return of_vectors(c, dst_pixels(c) * outputs * (vectors + LANES_ADDED));
+}
+
+static bool few_nhwc_pays(const struct sn_convolution * c)
+{
+    const double tile = dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / 16;
+    return !is_for_winograd(c) && few_nhwc_cycles(c) < tile;
+}
+
+static bool few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd(c); }
+
+/* ---- direct NCHW, or by NHWC */
+
+/*
+ * Pixels are lanes in the NCHW algorithm: the 49 of an image of 7 x 7 cost what 56 do. Gathering a panel costs it some
+ * cycles for each vector, more with taps, and whatever weights it waits for. The choice is right, or wrong by 3%, but for 3
+ * channels to 64 of 224 x 224, where the NCHW algorithm takes 1.2 times as long and is kept.
+ */
+static double nchw_cycles(const struct sn_convolution * c)
+{
+    const double vectors = width_of(c, c->p.dstH * c->p.dstW) / (double)sn_lanes(c), outputs = (double)c->p.dstC;
+    const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED : PLANES_1 * outputs + GATHERED_1;
+    return of_vectors(c, vectors * depth_of(c) * step);
+}
+
+static double converted_cycles(const struct sn_convolution * c)
+{
+    const double lanes = (double)sn_lanes(c);
+    const double in = src_pixels(c) * (double)c->p.srcC / lanes, out = dst_pixels(c) * (double)c->p.dstC / lanes;
+    const double products = PIXELS * dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / lanes;
+    return of_vectors(c, products + CONVERTED * (in + out));
+}
+
+static bool converted_pays(const struct sn_convolution * c) { return converted_cycles(c) < nchw_cycles(c); }
+
+/* ---- depthwise */
+
+bool sn_pixels_share_sets(const struct sn_convolution * c)
+{
+    return sn_share_sets(c->p.srcC * sizeof(float), SN_TWO_SETS);
+}
+
+/*
+ * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and
+ * drive each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then slices
+ * of channels are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as
+ * a cache line, or pixels 1 KB apart, it took up to 1.3 times as long.
+ */
+static bool sliced_pays(const struct sn_convolution * c)
+{
+    return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+}
+
+/*
+ * Directly, vectors of pixels are cut at the end of a row, and every line is copied first, which has its price for each line
+ * and phase, and where a stride sorts pixels into phases also for each vector. So small images and strides are converted:
+ * 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2. The choice is right, or wrong by some percent, on all layers
+ * of MobileNets but 16x112x112 of stride 2 with AVX2 (1.17 times).
+ */
+static double depthwise_nchw_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* 16 of them */
+    const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
+    const double line = phases * (LINE + floats * (p->strideX == 1 ? LINE_COPIED : LINE_SPLIT));
+    return (double)p->dstC * ((double)p->dstH * DEPTHWISE_PLANES * floats * taps_of(c) + (double)p->srcH * line);
+}
+
+static double depthwise_converted_cycles(const struct sn_convolution * c)
+{
+    const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
+    const double pixels = DEPTHWISE_PIXELS * dst_pixels(c) * taps_of(c) + moved;
+    return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_CALL);
+}
+
+static bool depthwise_converted_pays(const struct sn_convolution * c)
+{
+    return depthwise_converted_cycles(c) < depthwise_nchw_cycles(c);
+}
+
+/* ---- deconvolution, NCHW: what a product costs with pixels as lanes, and with channels as lanes and the conversions */
+
+/* Cycles of a vector for one output of a phase become those of all. */
+static double of_phases(const struct sn_convolution * c, double cycles)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    return cycles * (double)(y->number * x->number) * (double)(y->count * x->count) / 16;
+}
+
+static double phases_depth(const struct sn_convolution * c)
+{
+    return (double)c->p.srcC * taps_of(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+}
+
+static double phases_nchw_cycles(const struct sn_convolution * c)
+{
+    const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
+    const double used = vectors_of(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
+    const double gathered = PHASES_GATHERED / (double)sn_phases_alike(sn_phases_x(c), 0);
+    return of_phases(c, used * (phases_depth(c) * (PHASES_PLANES * outputs + gathered) + PHASES_WRITTEN * outputs));
+}
+
+static double phases_converted_cycles(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    const size_t alike = sn_phases_alike(sn_phases_x(c), 0);
+    const double columns = (double)sn_panels_width(&c->table->gemm.tile_32f, alike * c->p.dstC) / (double)alike;
+    const double moved = PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases);
+    return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns + moved);
+}
+
+static bool phases_converted_pays(const struct sn_convolution * c)
+{
+    return phases_converted_cycles(c) < phases_nchw_cycles(c);
+}
+
+/* ---- the choice */
+
+struct candidate {
+    const struct sn_convolution_algorithm * algorithm;
+    bool (*pays)(const struct sn_convolution * c);     /* NULL: wherever it comes to it */
+    double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
+};
+
+/* In order of preference; `base` comes first, and where it admits a shape there is nothing else. The last takes what is
+ * left. */
+static const struct candidate floats[] = {
+    {&sn_convolution_32f_base, NULL, NULL},
+    {&sn_convolution_32f_depthwise_sliced, sliced_pays, NULL},
+    {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
+    {&sn_convolution_32f_depthwise_converted, depthwise_converted_pays, depthwise_converted_cycles},
+    {&sn_convolution_32f_depthwise_nchw, NULL, depthwise_nchw_cycles},
+    {&sn_convolution_32f_few_nhwc, few_nhwc_pays, few_nhwc_cycles},
+    {&sn_convolution_32f_few_nchw, few_nchw_pays, NULL},
+    {&sn_convolution_32f_winograd_2, winograd_pays, winograd_cycles},
+    {&sn_convolution_32f_winograd_3, winograd_pays, winograd_cycles},
+    {&sn_convolution_32f_winograd_4, winograd_pays, winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_2, winograd_pays, winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_4, winograd_pays, winograd_cycles},
+    {&sn_convolution_32f_converted, converted_pays, converted_cycles},
+    {&sn_convolution_32f_nhwc, NULL, nhwc_cycles},
+    {&sn_convolution_32f_nchw, NULL, nchw_cycles},
+    {NULL, NULL, NULL},
+};
+
+static const struct candidate deconvolutions[] = {
+    {&sn_deconvolution_32f_base, NULL, NULL},
+    {&sn_deconvolution_32f_depthwise, NULL, NULL},
+    {&sn_deconvolution_32f_nhwc, NULL, NULL},
+    {&sn_deconvolution_32f_converted, phases_converted_pays, phases_converted_cycles},
+    {&sn_deconvolution_32f_nchw, NULL, phases_nchw_cycles},
+    {NULL, NULL, NULL},
+};
+
+static const struct candidate bytes[] = {
+    {&sn_convolution_8i_base, NULL, NULL},
+    {&sn_convolution_8i_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct candidate bfloats[] = {
+    {&sn_convolution_16b_base, NULL, NULL},
+    {&sn_convolution_16b_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct candidate * candidates_of(const struct sn_convolution * c)
+{
+    return c->family == &sn_deconvolution_32f     ? deconvolutions
+           : c->family->small == SN_DATA_8U       ? bytes
+           : c->family->small == SN_DATA_16B      ? bfloats
+                                                  : floats;
+}
+
+static bool admits(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm)
+{
+    struct sn_convolution trial = *c;
+    trial.algorithm = algorithm;
+    return algorithm->admits(&trial);
+}
+
+size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+{
+    const struct candidate * first = candidates_of(c);
+    size_t number = 0;
+    list[0] = first->algorithm;
+    if (admits(c, first->algorithm))
+        return 1;
+    for (const struct candidate * one = first + 1; one->algorithm; ++one)
+        if (admits(c, one->algorithm))
+            list[number++] = one->algorithm;
+    return number;
+}
+
+const struct sn_convolution_algorithm * sn_convolution_choice(const struct sn_convolution * c)
+{
+    struct sn_convolution trial = *c;
+    const struct candidate * one = candidates_of(c);
+    for (;; ++one) {
+        trial.algorithm = one->algorithm;
+        if (trial.algorithm->admits(&trial) && (!one->pays || one->pays(&trial)))
+            return one->algorithm;
+    }
+}
+
+double sn_convolution_cycles(const struct sn_convolution * c)
+{
+    const struct candidate * one = candidates_of(c);
+    while (one->algorithm && one->algorithm != c->algorithm)
+        ++one;
+    return one->cycles ? one->cycles(c) : 0;
+}
+
+/* ---- other choices */
+
+/* Tiles are cut once more at the sides, which costs about what is computed there. */
+bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides)
+{
+    const double products = depth_of(c) * (double)sn_ceil_div(c->p.dstC, 16);
+    return (double)sides * (double)c->p.dstH * products < COPIED * (double)(c->srcSize / sizeof(float));
+}
+
+bool sn_weights_are_far(const struct sn_convolution * c) { return c->weightSize > NEAR_WEIGHTS; }
+
+/* ---- times: they need not be good, see ops/pieces.h. On one thread they are not used, and small layers would notice. */
+
+/* Of so many products, and floats moved for each image. */
+static double time_of(const struct sn_convolution * c, double products, double moved)
+{
+    return (double)c->batch * (sn_cost_of_sums(products, c->table->alignment) + sn_cost_of_bytes(moved));
+}
+
+static double elements(size_t size, enum sn_data type) { return (double)(size / sn_element(type)); }
+
+double sn_convolution_32f_time(const struct sn_convolution * c)
+{
+    if (sn_threads() == 1)
+        return 0;
+    return time_of(c, elements(c->dstSize, SN_DATA_32F) * depth_of(c), (double)c->srcSize + (double)c->dstSize);
+}
+
+double sn_convolution_dot_time(const struct sn_convolution * c)
+{
+    const double outputs = elements(c->dstSize, c->p.dstT);
+    return time_of(c, outputs * depth_of(c) / 2, 4 * outputs + 8 * (double)c->srcSize);
+}
+
+double sn_deconvolution_32f_time(const struct sn_convolution * c)
+{
+    const double taps = taps_of(c) * (double)sn_outputs(c);
+    return time_of(c, elements(c->srcSize, SN_DATA_32F) * taps, (double)c->srcSize + (double)c->dstSize);
+}
