@@ -289,7 +289,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a,
         .compute = is_nchw(c) ? compute_rows : compute_tiles, .time = sn_convolution_32f_time(c) / 3,
         .shares = {.lines = w->tilesY * w->tilesX / line, .most = w->tiles / line, .columns = c->p.dstC,
-        .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true, .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)}});
+        .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
+        .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)}});
 }
 
 #define WINOGRAD(text, kind)                                                                                                \
