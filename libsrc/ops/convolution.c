@@ -43,6 +43,45 @@ static bool plan_images(struct sn_convolution * c)
     return true;
 }
 
+/* ---- the choice */
+
+/* Whether a candidate admits the shape and, with `pays`, should be taken if no other was. */
+static bool is_admitted(const struct sn_convolution * c, const struct sn_candidate * one, bool pays)
+{
+    struct sn_convolution trial = *c;
+    trial.algorithm = one->algorithm;
+    return trial.algorithm->admits(&trial) && (!pays || !one->pays || one->pays(&trial));
+}
+
+static const struct sn_convolution_algorithm * choice(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (!is_admitted(c, one, true))
+        ++one;
+    return one->algorithm;
+}
+
+size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    size_t number = 0;
+    list[0] = one->algorithm;
+    if (is_admitted(c, one, false))
+        return 1;
+    while ((++one)->algorithm)
+        if (is_admitted(c, one, false))
+            list[number++] = one->algorithm;
+    return number;
+}
+
+double sn_convolution_cycles(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (one->algorithm && one->algorithm != c->algorithm)
+        ++one;
+    return one->cycles ? one->cycles(c) : 0;
+}
+
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
 {
     const bool given = c->algorithm != NULL;
@@ -50,9 +89,10 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
         c->family->simplify(c);
     if (!plan_images(c))
         return SN_ERROR_VALUE;
-    const enum sn_error_kind error = given ? SN_ERROR_NONE : c->family->choose(c);
+    const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);
     if (error != SN_ERROR_NONE)
         return error;
+    c->algorithm = given ? c->algorithm : choice(c);
     if (!c->algorithm->plan(c))
         return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */

@@ -5,8 +5,8 @@
  * activation, never a pointer of the caller, and Forward does not change it: many threads may run one plan.
  *
  * A family (struct sn_convolution_family) is one kind of convolution: of floats, of bytes, of bfloat16 numbers, a
- * deconvolution. It chooses an algorithm (struct sn_convolution_algorithm), which is a file of its own. Both keep what they
- * compute for a plan in the plan itself, so that plans can be copied. Sizes count bytes.
+ * deconvolution. It has algorithms (struct sn_convolution_algorithm), each a file of its own, of which one is chosen by the
+ * shape. Both keep what they compute for a plan in the plan itself, so that plans can be copied. Sizes count bytes.
  */
 #ifndef SN_OPS_CONVOLUTION_H
 #define SN_OPS_CONVOLUTION_H
@@ -32,7 +32,7 @@ struct sn_convolution_algorithm {
     bool adds;      /* it takes `add`; else that is a pass over the result */
     size_t variant; /* tells algorithms of one file apart */
 
-    /* True when it can take this shape on this instruction set; what would be best is a matter of ops/convolution_cost.c. */
+    /* True when it can take this shape on this instruction set; what would be best is a matter of its candidate. */
     bool (*admits)(const struct sn_convolution * c);
 
     /* Computes weightSize, channels, groupStep, segments, workSize and what is its own. False when a size is too large for
@@ -66,7 +66,18 @@ struct sn_fault {
     bool memory; /* there was none */
 };
 
+/* An algorithm of a family, and what is expected of it (ops/convolution_cost.h). */
+struct sn_candidate {
+    const struct sn_convolution_algorithm * algorithm;
+    bool (*pays)(const struct sn_convolution * c);     /* NULL: wherever no other was taken before it */
+    double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
+};
+
 struct sn_convolution_family {
+    /* In order of preference, ended by NULL. `base` comes first, and where it admits a shape there is nothing else; the last
+     * one takes what is left. */
+    const struct sn_candidate * candidates;
+
     enum sn_data small;  /* what images may have beside floats */
     size_t unit;         /* bytes of what the sizes of buffers count, */
     const char * units;  /* and its name */
@@ -81,8 +92,8 @@ struct sn_convolution_family {
     /* Takes out of p what has no effect. */
     void (*simplify)(struct sn_convolution * c);
 
-    /* Sets the algorithm, and what the family has in c->shared. */
-    enum sn_error_kind (*choose)(struct sn_convolution * c);
+    /* NULL, or computes what the family has in c->shared, before an algorithm is chosen. */
+    enum sn_error_kind (*prepare)(struct sn_convolution * c);
 
     /* NULL, or the bytes of memory that take() needs, and nobody afterwards. */
     size_t (*scratch)(const struct sn_convolution * c);
@@ -111,7 +122,7 @@ struct sn_convolution {
     size_t segments;           /* offsets, for the tile or as the algorithm likes */
     size_t workSize;           /* of workspace for one thread; may be 0 */
 
-    void * tables;             /* tablesSize bytes that the family's choice needs; NULL for none */
+    void * tables;             /* tablesSize bytes that the family has made with it; NULL for none */
     size_t tablesSize;
 
     void * held;               /* everything that SetParams gave, heldSize bytes; NULL before */
@@ -136,6 +147,14 @@ struct sn_convolution {
 /* Chooses the algorithm, unless c->algorithm is one, and computes all sizes for p, batch, table and family, which are set.
  * SN_ERROR_VALUE: a size is too large. */
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
+
+/* The algorithms that admit a plan, in order of preference; their number. */
+enum { SN_MOST_ALGORITHMS = 16 };
+size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
+
+/* What the algorithm of a plan should take for one image, in cycles of a core that multiplies 16 floats in each; 0 where
+ * there is no model. */
+double sn_convolution_cycles(const struct sn_convolution * c);
 
 enum { SN_MOST_PLANS = 3 };
 
@@ -171,6 +190,9 @@ static inline size_t sn_lanes(const struct sn_convolution * c) { return c->table
 /* The channels of a group. */
 static inline size_t sn_inputs(const struct sn_convolution * c) { return c->p.srcC / c->p.group; }
 static inline size_t sn_outputs(const struct sn_convolution * c) { return c->p.dstC / c->p.group; }
+
+/* The packed weights, where they are floats. */
+static inline sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
 
 /* The caller's weights. */
 static inline size_t sn_weight_count(const struct sn_convolution * c)

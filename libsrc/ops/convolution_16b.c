@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ops/convolution_cost.h"
 #include "runtime/numeric.h"
 
 /* ---- `base`: the loops of the formula, weights and parameters as the caller gave them */
@@ -47,13 +46,12 @@ static struct sn_tile_shape tile_of(const struct sn_table * table)
     return (struct sn_tile_shape){table->convolution_16b.tile.rows, table->convolution_16b.tile.columns};
 }
 
-static enum sn_error_kind choose(struct sn_convolution * c)
+static enum sn_error_kind prepare(struct sn_convolution * c)
 {
     const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
     struct sn_dot_family * dot = (void *)c->shared;
     *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
         .result = result};
-    c->algorithm = sn_convolution_choice(c);
     return SN_ERROR_NONE;
 }
 
@@ -71,6 +69,13 @@ static const void * take(struct sn_convolution * c, const struct sn_given * give
 }
 
 SN_FITS_SHARED(struct sn_dot_family);
-const struct sn_convolution_family sn_convolution_16b = {.small = SN_DATA_16B, .unit = 1, .units = "bytes",
-    .align = SN_ALIGN, .note = "", .tile = tile_of, .simplify = sn_convolution_simplify, .choose = choose,
-    .scratch = scratch_size, .take = take};
+static const struct sn_candidate candidates[] = {
+    {&sn_convolution_16b_base, NULL, NULL},
+    {&sn_convolution_16b_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .small = SN_DATA_16B,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .note = "", .tile = tile_of,
+    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .take = take};

@@ -53,12 +53,6 @@ struct sn_tile_shape sn_tile_32f(const struct sn_table * table)
     return (struct sn_tile_shape){table->gemm.tile_32f.rows, table->gemm.tile_32f.columns};
 }
 
-static enum sn_error_kind choose(struct sn_convolution * c)
-{
-    c->algorithm = sn_convolution_choice(c);
-    return SN_ERROR_NONE;
-}
-
 const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_given * given, void * scratch,
                                      struct sn_fault * fault)
 {
@@ -67,6 +61,25 @@ const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_
     return given->weight;
 }
 
-const struct sn_convolution_family sn_convolution_32f = {.small = SN_DATA_32F, .unit = sizeof(float), .units = "floats",
-    .align = sizeof(float), .note = "", .tile = sn_tile_32f, .simplify = simplify, .choose = choose,
-    .take = sn_convolution_32f_take};
+const struct sn_candidate sn_convolution_32f_candidates[] = {
+    {&sn_convolution_32f_base, NULL, NULL},
+    {&sn_convolution_32f_depthwise_sliced, sn_sliced_pays, NULL},
+    {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
+    {&sn_convolution_32f_depthwise_converted, sn_depthwise_converted_pays, sn_depthwise_converted_cycles},
+    {&sn_convolution_32f_depthwise_nchw, NULL, sn_depthwise_nchw_cycles},
+    {&sn_convolution_32f_few_nhwc, sn_few_nhwc_pays, sn_few_nhwc_cycles},
+    {&sn_convolution_32f_few_nchw, sn_few_nchw_pays, NULL},
+    {&sn_convolution_32f_winograd_2, sn_winograd_pays, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_3, sn_winograd_pays, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_4, sn_winograd_pays, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_2, sn_winograd_pays, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_4, sn_winograd_pays, sn_winograd_cycles},
+    {&sn_convolution_32f_converted, sn_converted_pays, sn_converted_cycles},
+    {&sn_convolution_32f_nhwc, NULL, sn_nhwc_cycles},
+    {&sn_convolution_32f_nchw, NULL, sn_nchw_cycles},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_32f = {.candidates = sn_convolution_32f_candidates,
+    .small = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .note = "", .tile = sn_tile_32f,
+    .simplify = simplify, .take = sn_convolution_32f_take};

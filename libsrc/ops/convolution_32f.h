@@ -5,6 +5,7 @@
 #include "ops/convolution.h"
 
 extern const struct sn_convolution_family sn_convolution_32f;
+extern const struct sn_candidate sn_convolution_32f_candidates[];
 
 /* The loops of the formula, weights and parameters as the caller gave them; `base` has no other. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_base;
@@ -32,15 +33,6 @@ void sn_base_pack(const struct sn_convolution * c, const void * weight);
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table);
 const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_given * given, void * scratch,
                                      struct sn_fault * fault);
-
-/* The packed weights. */
-static inline sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
-
-/* The floats in a row of all panels of so many columns. */
-static inline size_t sn_panels_width(const struct sn_gemm_32f_tile * tile, size_t columns)
-{
-    return columns / tile->columns * tile->columns + sn_gemm_width(tile, columns % tile->columns);
-}
 
 /* Computes all images with what a->add has, by a pass over the result where the algorithm does not add. */
 void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a);

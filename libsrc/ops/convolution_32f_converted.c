@@ -59,8 +59,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     sn_32f * band = result + direct->nhwc.band.rows * p->dstW * step, * dst = a->dst;
     const sn_32f * add = a->add;
     const struct sn_lines needed = sn_lines_of(p, row, rows);
-    const sn_32f * image = lines - needed.begin * p->srcW * p->srcC;
-    c->table->layout.image_32f(p->srcC, srcPixels, a->src, SN_NCHW, (sn_32f *)image, SN_NHWC,
+    sn_32f * image = lines - needed.begin * p->srcW * p->srcC;
+    c->table->layout.image_32f(p->srcC, srcPixels, a->src, SN_NCHW, image, SN_NHWC,
                                 needed.begin * p->srcW, needed.end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!direct->edges)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/convolution_cost.h"
 #include "runtime/numeric.h"
 
 struct quantised {
@@ -180,13 +179,12 @@ static struct sn_tile_shape tile_of(const struct sn_table * table)
     return (struct sn_tile_shape){table->convolution_8i.tile.rows, table->convolution_8i.tile.columns};
 }
 
-static enum sn_error_kind choose(struct sn_convolution * c)
+static enum sn_error_kind prepare(struct sn_convolution * c)
 {
     const struct sn_convolution_8i_slots * slots = &c->table->convolution_8i;
     struct quantised * q = (void *)c->shared;
     *q = (struct quantised){.dot = {.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes,
         .result = result}};
-    c->algorithm = sn_convolution_choice(c);
     return SN_ERROR_NONE;
 }
 
@@ -234,6 +232,13 @@ static const void * take(struct sn_convolution * c, const struct sn_given * give
     return weight8;
 }
 
-const struct sn_convolution_family sn_convolution_8i = {.small = SN_DATA_8U, .unit = 1, .units = "bytes",
-    .align = SN_ALIGN, .note = "", .tile = tile_of, .simplify = sn_convolution_simplify, .choose = choose,
-    .scratch = scratch_size, .take = take, .lay_out = lay_out};
+static const struct sn_candidate candidates[] = {
+    {&sn_convolution_8i_base, NULL, NULL},
+    {&sn_convolution_8i_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .small = SN_DATA_8U,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .note = "", .tile = tile_of,
+    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .take = take, .lay_out = lay_out};

@@ -3,10 +3,7 @@
 #include <math.h>
 
 #include "ops/cache_sets.h"
-#include "ops/convolution_16b.h"
-#include "ops/convolution_32f.h"
-#include "ops/convolution_8i.h"
-#include "ops/deconvolution_32f.h"
+#include "ops/phases.h"
 #include "ops/pieces.h"
 
 /*
@@ -94,7 +91,7 @@ static double nhwc_products(const struct sn_convolution * c)
 
 static double weights_fetched(const struct sn_convolution * c) { return fetched(4 * depth_of(c) * (double)c->p.dstC); }
 
-static double nhwc_cycles(const struct sn_convolution * c) { return fmax(nhwc_products(c), weights_fetched(c)); }
+double sn_nhwc_cycles(const struct sn_convolution * c) { return fmax(nhwc_products(c), weights_fetched(c)); }
 
 /* The direct algorithm that Winograd's stands against: of NCHW, columns may be pixels, and are gathered. */
 static double direct_cycles(const struct sn_convolution * c)
@@ -104,7 +101,7 @@ static double direct_cycles(const struct sn_convolution * c)
     return fmax(is_nchw(c) ? fmin(gathered, products) : products, weights_fetched(c));
 }
 
-static double winograd_cycles(const struct sn_convolution * c)
+double sn_winograd_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
@@ -126,22 +123,21 @@ static double winograd_cycles(const struct sn_convolution * c)
 /* The cheapest of those that admit the shape, if it is cheap enough; NULL for none. */
 static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
 {
-    static const struct sn_convolution_algorithm * const all[] = {&sn_convolution_32f_winograd_2,
-        &sn_convolution_32f_winograd_3, &sn_convolution_32f_winograd_4, &sn_convolution_32f_winograd_strided_2,
-        &sn_convolution_32f_winograd_strided_4};
     const struct sn_convolution_algorithm * best = NULL;
     struct sn_convolution trial = *c;
     double least = WINOGRAD_GAIN * direct_cycles(c);
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
-        trial.algorithm = all[i];
-        const double cycles = all[i]->admits(&trial) ? winograd_cycles(&trial) : INFINITY;
-        best = cycles < least ? all[i] : best;
+    for (const struct sn_candidate * one = c->family->candidates; one->algorithm; ++one) {
+        trial.algorithm = one->algorithm;
+        if (one->cycles != sn_winograd_cycles || !trial.algorithm->admits(&trial))
+            continue;
+        const double cycles = sn_winograd_cycles(&trial);
+        best = cycles < least ? one->algorithm : best;
         least = fmin(cycles, least);
     }
     return best;
 }
 
-static bool winograd_pays(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
+bool sn_winograd_pays(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
 
 /* ---- few outputs */
 
@@ -152,13 +148,15 @@ static bool winograd_pays(const struct sn_convolution * c) { return cheapest_win
 static bool is_for_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return p->dstC >= 3 && p->srcC >= 4 * sn_lanes(c) && p->dstH % 4 == 0 && p->dstW % 4 == 0 &&
-           cheapest_winograd(c) == &sn_convolution_32f_winograd_4;
+    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % 4 || p->dstW % 4)
+        return false;
+    const struct sn_convolution_algorithm * best = cheapest_winograd(c);
+    return best && best->variant == SN_WINOGRAD_4_3;
 }
 
 /* The tile takes a cycle for each step of the sum and each vector of outputs; here a vector of steps takes one for each
  * output, of which there are four instead of three. */
-static double few_nhwc_cycles(const struct sn_convolution * c)
+double sn_few_nhwc_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double outputs = p->dstC == 3 ? 4 : (double)p->dstC;
@@ -167,13 +165,13 @@ static double few_nhwc_cycles(const struct sn_convolution * c)
     return of_vectors(c, dst_pixels(c) * outputs * (vectors + LANES_ADDED));
 }
 
-static bool few_nhwc_pays(const struct sn_convolution * c)
+bool sn_few_nhwc_pays(const struct sn_convolution * c)
 {
     const double tile = dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / 16;
-    return !is_for_winograd(c) && few_nhwc_cycles(c) < tile;
+    return !is_for_winograd(c) && sn_few_nhwc_cycles(c) < tile;
 }
 
-static bool few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd(c); }
+bool sn_few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd(c); }
 
 /* ---- direct NCHW, or by NHWC */
 
@@ -182,14 +180,14 @@ static bool few_nchw_pays(const struct sn_convolution * c) { return !is_for_wino
  * cycles for each vector, more with taps, and whatever weights it waits for. The choice is right, or wrong by 3%, but for 3
  * channels to 64 of 224 x 224, where the NCHW algorithm takes 1.2 times as long and is kept.
  */
-static double nchw_cycles(const struct sn_convolution * c)
+double sn_nchw_cycles(const struct sn_convolution * c)
 {
     const double vectors = width_of(c, c->p.dstH * c->p.dstW) / (double)sn_lanes(c), outputs = (double)c->p.dstC;
     const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED : PLANES_1 * outputs + GATHERED_1;
     return of_vectors(c, vectors * depth_of(c) * step);
 }
 
-static double converted_cycles(const struct sn_convolution * c)
+double sn_converted_cycles(const struct sn_convolution * c)
 {
     const double lanes = (double)sn_lanes(c);
     const double in = src_pixels(c) * (double)c->p.srcC / lanes, out = dst_pixels(c) * (double)c->p.dstC / lanes;
@@ -197,7 +195,7 @@ static double converted_cycles(const struct sn_convolution * c)
     return of_vectors(c, products + CONVERTED * (in + out));
 }
 
-static bool converted_pays(const struct sn_convolution * c) { return converted_cycles(c) < nchw_cycles(c); }
+bool sn_converted_pays(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
 
 /* ---- depthwise */
 
@@ -212,7 +210,7 @@ bool sn_pixels_share_sets(const struct sn_convolution * c)
  * of channels are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as
  * a cache line, or pixels 1 KB apart, it took up to 1.3 times as long.
  */
-static bool sliced_pays(const struct sn_convolution * c)
+bool sn_sliced_pays(const struct sn_convolution * c)
 {
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
@@ -223,7 +221,7 @@ static bool sliced_pays(const struct sn_convolution * c)
  * 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2. The choice is right, or wrong by some percent, on all layers
  * of MobileNets but 16x112x112 of stride 2 with AVX2 (1.17 times).
  */
-static double depthwise_nchw_cycles(const struct sn_convolution * c)
+double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* 16 of them */
@@ -232,16 +230,16 @@ static double depthwise_nchw_cycles(const struct sn_convolution * c)
     return (double)p->dstC * ((double)p->dstH * DEPTHWISE_PLANES * floats * taps_of(c) + (double)p->srcH * line);
 }
 
-static double depthwise_converted_cycles(const struct sn_convolution * c)
+double sn_depthwise_converted_cycles(const struct sn_convolution * c)
 {
     const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
     const double pixels = DEPTHWISE_PIXELS * dst_pixels(c) * taps_of(c) + moved;
     return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_CALL);
 }
 
-static bool depthwise_converted_pays(const struct sn_convolution * c)
+bool sn_depthwise_converted_pays(const struct sn_convolution * c)
 {
-    return depthwise_converted_cycles(c) < depthwise_nchw_cycles(c);
+    return sn_depthwise_converted_cycles(c) < sn_depthwise_nchw_cycles(c);
 }
 
 /* ---- deconvolution, NCHW: what a product costs with pixels as lanes, and with channels as lanes and the conversions */
@@ -258,7 +256,7 @@ static double phases_depth(const struct sn_convolution * c)
     return (double)c->p.srcC * taps_of(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
 }
 
-static double phases_nchw_cycles(const struct sn_convolution * c)
+double sn_phases_nchw_cycles(const struct sn_convolution * c)
 {
     const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
     const double used = vectors_of(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
@@ -266,7 +264,7 @@ static double phases_nchw_cycles(const struct sn_convolution * c)
     return of_phases(c, used * (phases_depth(c) * (PHASES_PLANES * outputs + gathered) + PHASES_WRITTEN * outputs));
 }
 
-static double phases_converted_cycles(const struct sn_convolution * c)
+double sn_phases_converted_cycles(const struct sn_convolution * c)
 {
     const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
     const size_t alike = sn_phases_alike(sn_phases_x(c), 0);
@@ -275,108 +273,9 @@ static double phases_converted_cycles(const struct sn_convolution * c)
     return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns + moved);
 }
 
-static bool phases_converted_pays(const struct sn_convolution * c)
+bool sn_phases_converted_pays(const struct sn_convolution * c)
 {
-    return phases_converted_cycles(c) < phases_nchw_cycles(c);
-}
-
-/* ---- the choice */
-
-struct candidate {
-    const struct sn_convolution_algorithm * algorithm;
-    bool (*pays)(const struct sn_convolution * c);     /* NULL: wherever it comes to it */
-    double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
-};
-
-/* In order of preference; `base` comes first, and where it admits a shape there is nothing else. The last takes what is
- * left. */
-static const struct candidate floats[] = {
-    {&sn_convolution_32f_base, NULL, NULL},
-    {&sn_convolution_32f_depthwise_sliced, sliced_pays, NULL},
-    {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
-    {&sn_convolution_32f_depthwise_converted, depthwise_converted_pays, depthwise_converted_cycles},
-    {&sn_convolution_32f_depthwise_nchw, NULL, depthwise_nchw_cycles},
-    {&sn_convolution_32f_few_nhwc, few_nhwc_pays, few_nhwc_cycles},
-    {&sn_convolution_32f_few_nchw, few_nchw_pays, NULL},
-    {&sn_convolution_32f_winograd_2, winograd_pays, winograd_cycles},
-    {&sn_convolution_32f_winograd_3, winograd_pays, winograd_cycles},
-    {&sn_convolution_32f_winograd_4, winograd_pays, winograd_cycles},
-    {&sn_convolution_32f_winograd_strided_2, winograd_pays, winograd_cycles},
-    {&sn_convolution_32f_winograd_strided_4, winograd_pays, winograd_cycles},
-    {&sn_convolution_32f_converted, converted_pays, converted_cycles},
-    {&sn_convolution_32f_nhwc, NULL, nhwc_cycles},
-    {&sn_convolution_32f_nchw, NULL, nchw_cycles},
-    {NULL, NULL, NULL},
-};
-
-static const struct candidate deconvolutions[] = {
-    {&sn_deconvolution_32f_base, NULL, NULL},
-    {&sn_deconvolution_32f_depthwise, NULL, NULL},
-    {&sn_deconvolution_32f_nhwc, NULL, NULL},
-    {&sn_deconvolution_32f_converted, phases_converted_pays, phases_converted_cycles},
-    {&sn_deconvolution_32f_nchw, NULL, phases_nchw_cycles},
-    {NULL, NULL, NULL},
-};
-
-static const struct candidate bytes[] = {
-    {&sn_convolution_8i_base, NULL, NULL},
-    {&sn_convolution_8i_depthwise, NULL, NULL},
-    {&sn_convolution_dot_tiled, NULL, NULL},
-    {NULL, NULL, NULL},
-};
-
-static const struct candidate bfloats[] = {
-    {&sn_convolution_16b_base, NULL, NULL},
-    {&sn_convolution_16b_depthwise, NULL, NULL},
-    {&sn_convolution_dot_tiled, NULL, NULL},
-    {NULL, NULL, NULL},
-};
-
-static const struct candidate * candidates_of(const struct sn_convolution * c)
-{
-    return c->family == &sn_deconvolution_32f     ? deconvolutions
-           : c->family->small == SN_DATA_8U       ? bytes
-           : c->family->small == SN_DATA_16B      ? bfloats
-                                                  : floats;
-}
-
-static bool admits(const struct sn_convolution * c, const struct sn_convolution_algorithm * algorithm)
-{
-    struct sn_convolution trial = *c;
-    trial.algorithm = algorithm;
-    return algorithm->admits(&trial);
-}
-
-size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
-{
-    const struct candidate * first = candidates_of(c);
-    size_t number = 0;
-    list[0] = first->algorithm;
-    if (admits(c, first->algorithm))
-        return 1;
-    for (const struct candidate * one = first + 1; one->algorithm; ++one)
-        if (admits(c, one->algorithm))
-            list[number++] = one->algorithm;
-    return number;
-}
-
-const struct sn_convolution_algorithm * sn_convolution_choice(const struct sn_convolution * c)
-{
-    struct sn_convolution trial = *c;
-    const struct candidate * one = candidates_of(c);
-    for (;; ++one) {
-        trial.algorithm = one->algorithm;
-        if (trial.algorithm->admits(&trial) && (!one->pays || one->pays(&trial)))
-            return one->algorithm;
-    }
-}
-
-double sn_convolution_cycles(const struct sn_convolution * c)
-{
-    const struct candidate * one = candidates_of(c);
-    while (one->algorithm && one->algorithm != c->algorithm)
-        ++one;
-    return one->cycles ? one->cycles(c) : 0;
+    return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
 }
 
 /* ---- other choices */

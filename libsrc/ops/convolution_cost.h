@@ -1,6 +1,6 @@
 /*
- * What convolutions should cost: the choice of an algorithm, and what else depends on such an estimate. All models, and the
- * constants that were measured for them, are in ops/convolution_cost.c.
+ * What convolutions should cost, for the choice of an algorithm (ops/convolution.c), and for what else depends on such an
+ * estimate. All models, and the constants that were measured for them, are in ops/convolution_cost.c.
  *
  * The bits of a result depend on the algorithm. So the choice depends on the shape and on the instruction set, never on the
  * machine, its caches, or the number of threads.
@@ -10,18 +10,29 @@
 
 #include "ops/convolution.h"
 
-enum { SN_MOST_ALGORITHMS = 16 };
+/* ---- for candidates: what c->algorithm should take, in cycles of a core that multiplies 16 floats in each, for one image;
+ * and whether that is reason to take it, where it admits the shape and none was taken before it */
 
-/* The algorithms of the plan's family that admit it, in order of preference; their number. p, table, family, the sizes of
- * images and what the family has are set. */
-size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
+double sn_nhwc_cycles(const struct sn_convolution * c);
+double sn_nchw_cycles(const struct sn_convolution * c);
+double sn_converted_cycles(const struct sn_convolution * c);
+bool sn_converted_pays(const struct sn_convolution * c);
 
-/* That of them which is to be taken. */
-const struct sn_convolution_algorithm * sn_convolution_choice(const struct sn_convolution * c);
+double sn_winograd_cycles(const struct sn_convolution * c);
+bool sn_winograd_pays(const struct sn_convolution * c);
 
-/* What the algorithm of the plan should take for one image, in cycles of a core that multiplies 16 floats in each; 0 where
- * there is no model. */
-double sn_convolution_cycles(const struct sn_convolution * c);
+double sn_few_nhwc_cycles(const struct sn_convolution * c);
+bool sn_few_nhwc_pays(const struct sn_convolution * c);
+bool sn_few_nchw_pays(const struct sn_convolution * c);
+
+bool sn_sliced_pays(const struct sn_convolution * c);
+double sn_depthwise_nchw_cycles(const struct sn_convolution * c);
+double sn_depthwise_converted_cycles(const struct sn_convolution * c);
+bool sn_depthwise_converted_pays(const struct sn_convolution * c);
+
+double sn_phases_nchw_cycles(const struct sn_convolution * c);
+double sn_phases_converted_cycles(const struct sn_convolution * c);
+bool sn_phases_converted_pays(const struct sn_convolution * c);
 
 /* ---- other choices, of which no bit depends */
 

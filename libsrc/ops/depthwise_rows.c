@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "ops/convolution_32f.h"
-
 /* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
 enum { LINES = 1024 };
 

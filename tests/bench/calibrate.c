@@ -16,7 +16,6 @@
 #include "ops/convolution_16b.h"
 #include "ops/convolution_32f.h"
 #include "ops/convolution_8i.h"
-#include "ops/convolution_cost.h"
 #include "ops/deconvolution_32f.h"
 #include "runtime/dispatch.h"
 #include "simdnet.h"
@@ -70,7 +69,8 @@ static bool read_word(const char * word, struct shape * s)
 static void pad(size_t src, size_t dst, size_t kernel, size_t dilation, size_t stride, bool back, size_t * before,
                 size_t * behind)
 {
-    const size_t small = back ? src : dst, large = back ? dst : src, used = (small - 1) * stride + (kernel - 1) * dilation + 1;
+    const size_t small = back ? src : dst, large = back ? dst : src;
+    const size_t used = (small - 1) * stride + (kernel - 1) * dilation + 1;
     const size_t all = used > large ? used - large : 0;
     *before = all / 2;
     *behind = all - all / 2;
@@ -166,7 +166,8 @@ static void * filled(size_t bytes)
 static bool plan_all(struct row * row, const struct sn_table * table)
 {
     const struct sn_convolution_algorithm * list[SN_MOST_ALGORITHMS];
-    struct sn_convolution chosen = {.p = row->shape.p, .batch = row->shape.batch, .table = table, .family = row->shape.family};
+    const struct shape * s = &row->shape;
+    struct sn_convolution chosen = {.p = s->p, .batch = s->batch, .table = table, .family = s->family};
     if (sn_convolution_plan(&chosen) != SN_ERROR_NONE)
         return false;
     row->number = sn_convolution_admitted(&chosen, list);
@@ -192,7 +193,8 @@ static bool set_all(struct row * row)
     const sn_32f * const stats[] = {values, ones, values, ones};
     bool set = true;
     for (size_t i = 0; set && i < row->number; ++i) {
-        const struct sn_fault fault = sn_convolution_set(&row->timed[i].plan, &(struct sn_given){weight, NULL, NULL, stats}, 1);
+        const struct sn_given given = {weight, NULL, NULL, stats};
+        const struct sn_fault fault = sn_convolution_set(&row->timed[i].plan, &given, 1);
         set = !fault.memory && !fault.name;
     }
     sn_free(weight), sn_free(values), sn_free(ones);
@@ -315,7 +317,8 @@ static int usage(void)
           "  measures every algorithm that admits a convolution, beside what ops/convolution_cost.c expects of it\n"
           "  --shapes: a file with a shape in each line, as SIMDNET_VERBOSE tells them: 1x64x56x56->128x28x28,3x3,s2,nhwc\n"
           "    without nhwc or nchw it is both; \",deconvolution\" makes it one; \",8u->8u\" and \",16b->16b\" as there\n"
-          "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n", stderr);
+          "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n",
+          stderr);
     return 2;
 }
 
