@@ -30,15 +30,10 @@ const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base",
 
 /* ---- the family */
 
-struct sn_result_16b sn_result_16b_of(const struct sn_convolution * c, size_t first)
-{
-    return (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_activation_of(c),
-        .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
-}
-
 static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
 {
-    to->as_16b = sn_result_16b_of(c, first);
+    to->as_16b = (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_activation_of(c),
+        .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
 }
 
 static struct sn_tile_shape tile_of(const struct sn_table * table)

@@ -9,7 +9,4 @@ extern const struct sn_convolution_family sn_convolution_16b;
 /* base has the first. */
 extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise;
 
-/* The results of channels from `first` of the spread arrays on. */
-struct sn_result_16b sn_result_16b_of(const struct sn_convolution * c, size_t first);
-
 #endif

@@ -72,21 +72,21 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &own(c)->band.band;
-    const struct sn_result_16b r = sn_result_16b_of(c, 0);
     const uint8_t * lines = sn_dot_lines(c, &own(c)->band, s, a);
     uint8_t * work = (uint8_t *)a->work + own(c)->band.bytes;
     const sn_32f ** line = (const sn_32f **)(void *)(work + own(c)->lines);
+    const bool narrow = p->dstT == SN_DATA_16B;
     size_t step;
     uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &step);
-    sn_32f * floats = (sn_32f *)(void *)(r.narrow ? work + own(c)->floats : to);
+    sn_32f * floats = (sn_32f *)(void *)(narrow ? work + own(c)->floats : to);
     find_lines(c, lines, rows, line);
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = band->columns,
         .srcPixel = band->pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = band->strideX,
-        .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = r.slope,
-        .activation = r.activation, .param = {r.param[0], r.param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
+        .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
         .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
     c->table->convolution_32f.depthwise_nhwc(&d);
-    if (r.narrow)
+    if (narrow)
         sn_dot_of(c)->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
             .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
     sn_dot_result_done(c, work, 0, p->dstC, row, rows, a->dst);

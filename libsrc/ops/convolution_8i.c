@@ -48,21 +48,16 @@ const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", 
 
 /* ---- results */
 
-struct sn_result_8i sn_result_8i_of(const struct sn_convolution * c, size_t first)
+static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
 {
     const struct quantised * q = own(c);
     enum sn_activation activation = sn_activation_of(c);
     const bool bytes = c->p.dstT == SN_DATA_8U;
     if (bytes && (activation == SN_ACTIVATION_RELU || activation == SN_ACTIVATION_RESTRICT_RANGE))
         activation = SN_ACTIVATION_IDENTITY; /* low and high stand for them */
-    return (struct sn_result_8i){.bytes = bytes, .bounded = q->bounded, .norm = q->norm + first, .bias = q->bias + first,
-        .scale = q->dstScale + first, .zero = q->dstZero, .low = q->low + first, .high = q->high + first,
+    to->as_8i = (struct sn_result_8i){.bytes = bytes, .bounded = q->bounded, .norm = q->norm + first,
+        .bias = q->bias + first, .scale = q->dstScale + first, .zero = q->dstZero, .low = q->low + first, .high = q->high + first,
         .activation = activation, .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
-}
-
-static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
-{
-    to->as_8i = sn_result_8i_of(c, first);
 }
 
 /* ---- what becomes of statistics and weights; the formulas are in include/simdnet.h */

@@ -65,12 +65,13 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &own(c)->band;
-    const struct sn_result_8i result = sn_result_8i_of(c, 0);
+    union sn_dot_result result;
     uint8_t * work = a->work ? (uint8_t *)a->work + own(c)->bytes : NULL;
     struct sn_depthwise_run_8i d = {.src = sn_dot_lines(c, own(c), s, a), .srcStepY = band->line, .srcStepX = band->pixel,
         .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .tap = by_lines(p) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
-        .columns = p->dstW, .result = &result};
+        .columns = p->dstW, .result = &result.as_8i};
+    sn_dot_of(c)->result(c, 0, &result);
     if (!d.tap)
         surround(c, row, rows, &d);
     d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &d.dstStepX);

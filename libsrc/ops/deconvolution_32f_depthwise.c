@@ -3,7 +3,7 @@
  * channel. Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are
  * computed one after the other, then interleaved into rows of the result.
  */
-#include "ops/convolution_32f.h"
+#include "ops/deconvolution_32f.h"
 #include "ops/phase_planes.h"
 #include "runtime/cpu.h"
 
@@ -100,7 +100,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_deconvolution_32f_run(c, own(c), a, compute);
+    sn_phase_bands_run(c, own(c), a, compute);
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW", .admits = admits,

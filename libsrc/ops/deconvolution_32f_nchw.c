@@ -8,7 +8,7 @@
  * all have as many columns as the first one: the last column of another may lie beyond the result, and is not written.
  */
 #include "ops/cache_sets.h"
-#include "ops/convolution_32f.h"
+#include "ops/deconvolution_32f.h"
 #include "ops/phase_planes.h"
 #include "runtime/cpu.h"
 
@@ -81,7 +81,7 @@ static bool plan(struct sn_convolution * c)
     const size_t wide = c->table->gemm.tile_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
     size_t copied, depth, products;
     if (!sn_phase_planes_plan(c, false, sn_inputs(c), 0, 2 * part, &o->band, &copied) ||
-        !sn_deconvolution_32f_segments(c, sn_inputs(c)) ||
+        !sn_phase_segments_plan(c, sn_inputs(c)) ||
         !sn_product(&depth, sn_phases_y(c)->taps, sn_phases_x(c)->taps, sn_inputs(c)))
         return false;
     sn_channels_plain(c);
@@ -110,7 +110,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     const struct sn_convolution_parameters * p = &c->p;
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    sn_deconvolution_32f_offsets(c, &own(c)->band, sn_inputs(c));
+    sn_phase_segments_pack(c, &own(c)->band, sn_inputs(c));
     for (size_t g = 0; g < p->group; ++g, w += sn_inputs(c) * sn_outputs(c) * p->kernelY * p->kernelX)
         for (size_t fy = 0; fy < sn_phases_y(c)->number; ++fy)
             for (size_t fx = 0; fx < sn_phases_x(c)->number; ++fx) {
@@ -260,7 +260,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_deconvolution_32f_run(c, &own(c)->band, a, compute);
+    sn_phase_bands_run(c, &own(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true, .admits = admits,

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
-#include "ops/convolution_32f.h"
 #include "ops/deconvolution_32f.h"
+#include "ops/phase_bands.h"
 #include "runtime/cpu.h"
 
 struct phases_nhwc {
@@ -57,7 +57,7 @@ static bool plan_band(struct sn_convolution * c, struct sn_band * band)
     if (!sn_product(&band->line, band->columns, band->pixel) || !sn_product(&row, y->number, p->dstW, p->dstC) ||
         !sn_product(&line, p->srcW, p->srcC) || !sn_product(&all, row + band->line + (is_nchw(c) ? line : 0), 1))
         return false;
-    sn_deconvolution_32f_rows(c, all, y->reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float), band);
+    sn_phase_band_rows(c, all, y->reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float), band);
     if (!is_nchw(c))
         return sn_floats(&c->workSize, band->copied, band->lines, band->line);
     return sn_product(&all, band->copied, band->lines, band->line) && sn_product(&row, row, band->rows) &&
@@ -75,7 +75,7 @@ static bool plan(struct sn_convolution * c)
     o->length = joined ? 0 : p->srcC;
     if (joined)
         c->segments = y->taps;
-    else if (!sn_deconvolution_32f_segments(c, 1))
+    else if (!sn_phase_segments_plan(c, 1))
         return false;
     c->channels = o->step = 0;
     for (size_t f = 0, n, columns, size; f < x->number; f += n) {
@@ -138,7 +138,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     sn_32f * packed = c->weight;
     if (own(c)->length)
-        sn_deconvolution_32f_offsets(c, &own(c)->band, 1);
+        sn_phase_segments_pack(c, &own(c)->band, 1);
     else
         for (size_t s = 0; s < c->segments; ++s)
             c->segment[s] = s * y->lineStep * own(c)->band.line;
@@ -281,7 +281,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_deconvolution_32f_run(c, &own(c)->band, a, compute);
+    sn_phase_bands_run(c, &own(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm

@@ -14,7 +14,7 @@ bool sn_phase_planes_plan(const struct sn_convolution * c, bool copied, size_t p
     if (!sn_product(&row, band->line, planes) || !sn_product(&row, row + more, 1) ||
         !sn_product(&fixed, band->line, planes, y->reach))
         return false;
-    sn_deconvolution_32f_rows(c, row, fixed, budget, band);
+    sn_phase_band_rows(c, row, fixed, budget, band);
     band->plane = band->copied ? band->lines * band->line : c->p.srcH * c->p.srcW;
     /* Kernels read up to a vector behind a copied line. */
     return sn_product(size, band->lines, band->line, planes) && sn_product(size, band->copied, *size + sn_lanes(c));

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_PHASE_PLANES_H
 #define SN_OPS_PHASE_PLANES_H
 
-#include "ops/deconvolution_32f.h"
+#include "ops/phase_bands.h"
 
 /*
  * The band of `planes` channels, or the image itself if that will do and need not be `copied`, for `budget` floats with
