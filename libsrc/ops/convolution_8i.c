@@ -56,8 +56,9 @@ static void result(const struct sn_convolution * c, size_t first, union sn_dot_r
     if (bytes && (activation == SN_ACTIVATION_RELU || activation == SN_ACTIVATION_RESTRICT_RANGE))
         activation = SN_ACTIVATION_IDENTITY; /* low and high stand for them */
     to->as_8i = (struct sn_result_8i){.bytes = bytes, .bounded = q->bounded, .norm = q->norm + first,
-        .bias = q->bias + first, .scale = q->dstScale + first, .zero = q->dstZero, .low = q->low + first, .high = q->high + first,
-        .activation = activation, .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
+        .bias = q->bias + first, .scale = q->dstScale + first, .zero = q->dstZero, .low = q->low + first,
+        .high = q->high + first, .activation = activation, .slope = c->slope ? c->slope + first : NULL,
+        .param = {c->param[0], c->param[1]}};
 }
 
 /* ---- what becomes of statistics and weights; the formulas are in include/simdnet.h */
