@@ -19,12 +19,13 @@
 #   uninstall  removes what install put there
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
-#   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there (minutes)
+#   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there
 #   clean      removes build/ and docs/api/, which make docs writes
 #   help       this text
 #
+# One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
-# instruction set has its own flags. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
+# instruction set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and what they are built on. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
 # at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
 # build/libsimdnet.so is a link to the library that the plain `make` of this machine built last. With other flags, what they
@@ -41,32 +42,39 @@ ifeq ($(origin CC),default)
 CC := cc
 endif
 
+# Several targets, as in `make clean all`, may need their order, and tests the machine for themselves.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS))$(filter -j%,$(shell echo "$$MAKEFLAGS")),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+# How many at once, for what runs in a recipe: known only there.
+JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
+
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
-SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
+# Before 1.0 a minor version may drop functions, as 0.2 did: programs find only the one that they were linked with.
+MAJOR   := $(firstword $(subst ., ,$(VERSION)))
+SONAME  := libsimdnet.so.$(MAJOR)$(if $(filter 0,$(MAJOR)),.$(word 2,$(subst ., ,$(VERSION))))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
-# ---- levels of instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
-LEVELS_x86_64  := sse41 avx2 avx512 avx512vnni avx512bf16
-LEVELS_aarch64 := neon neondotprod
-LEVELS         := $(LEVELS_$(ARCH))
+# ---- instruction sets: the tree of isa/levels.h, or of it what ISAS names, each with all that it is built on. Their flags go to
+# their own objects alone, on top of what every machine of the architecture has.
+ISAS       ?=
+LEVEL_LIST ?= libsrc/isa/levels.h
+TREE       := $(shell $(CC) -E -P -x c '-DSN_LEVEL(name, parent, needs)=name:parent' $(LEVEL_LIST))
+KNOWN      := $(foreach row,$(TREE),$(firstword $(subst :, ,$(row))))
+UNKNOWN    := $(filter-out $(KNOWN),$(ISAS))
+$(if $(UNKNOWN),$(error ISAS: no instruction set $(UNKNOWN); there are $(KNOWN)))
+
+parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
+lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
+LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
+include $(LEVELS:%=libsrc/isa/%/level.mk)
+# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
+folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
+
 BASE_x86_64    := -march=x86-64
 # Atomics in line: those out of line come with a constructor, and the library has none.
 BASE_aarch64   := -march=armv8-a -mno-outline-atomics
-FLAGS_sse41       := -msse4.1
-FLAGS_avx2        := -mavx2 -mfma -mf16c
-FLAGS_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-FLAGS_avx512vnni  := $(FLAGS_avx512) -mavx512vnni
-FLAGS_avx512bf16  := $(FLAGS_avx512) -mavx512bf16
-FLAGS_neon        :=
-FLAGS_neondotprod := -march=armv8.2-a+dotprod
-# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
-VOCABULARY_avx512vnni  := avx512
-VOCABULARY_avx512bf16  := avx512
-VOCABULARY_neondotprod := neon
-KERNELS_avx512vnni  := gemm_8i depthwise_8i
-KERNELS_avx512bf16  := gemm_16b
-KERNELS_neondotprod := gemm_8i
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
@@ -76,9 +84,11 @@ SN_LIBS   := -lm -lpthread -ldl
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
              -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
 
-VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
+space   := $(subst ,, )
+VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
 B       := build/$(VARIANT)
-PLAIN   := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
 # A word of a shell's command, whatever is in it.
 quote = '$(subst ','\'',$(1))'
@@ -101,39 +111,61 @@ KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
-.PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
+.PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
+        clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
+# An object's folder also has what make writes for its source.
 COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
 $(call commands,compile)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -c $< -o $@
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
 
-# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/.
-COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@
+# Symbols of local functions have their level at the end, so that profiles tell levels apart: relu_32f is relu_32f_avx2, and
+# relu_32f.cold is relu_32f_avx2.cold. Without the compiler's nm and objcopy they stay as they are.
+tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
+NM      := $(call tool,nm)
+OBJCOPY := $(call tool,objcopy)
+ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
+name_level = $(if $(and $(NM),$(OBJCOPY)),@$(NM) $@ | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@)
+COMMAND_names = $(NM) $(OBJCOPY) $(value ADD_LEVEL)
+$(call commands,names)
 
-# One set of rules for each level: kernels/ compiled with what is written for it, or for its vocabulary, in isa/.
+# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/; the same of the checker's families.
+collect = @mkdir -p $(@D); grep -oh '^$(1)([^)]*)' $(filter %.c,$^) > $@
+
+# One set of rules for each level: kernels/ compiled with what is written for it, for its parents, or for its vocabulary, in isa/.
 define level_rules
-VOCABULARY_$(1) ?= $(1)
+VOCABULARY_$(1) := $$(lastword $$(call folders,$(1)))
 SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc/kernels/install.c,$(KERNEL_SRC))
 OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
 COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
-                $$(patsubst %,-Ilibsrc/isa/%,$(1) $$(filter-out $(1),$$(VOCABULARY_$(1)))) -Ilibsrc/kernels/default -I$(B)/obj/$(1)
-$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1)
+                $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) -c $$< -o $$@
-$(B)/obj/$(1)/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1)
-	$$(COLLECT)
-$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/installs.h
+	$$(COMMAND_$(1)) -I$$(@D) -c $$< -o $$@
+	$$(call name_level,$(1))
+$(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
+	$$(call collect,SN_INSTALL)
+$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/kernels/installs.h
 endef
 $(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
 $(call commands,$(LEVELS))
 
-$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile
-	$(COLLECT)
+$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/compile $(B)/commands/names
+	@mkdir -p $(@D)
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
+	$(call name_level,base)
+$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
+	$(call collect,SN_INSTALL)
 $(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
-$(B)/obj/reference/install.o: SN_CFLAGS += -I$(B)/obj/reference
+
+COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
+$(call commands,levels)
+$(B)/obj/runtime/levels.h: $(LEVEL_LIST) $(B)/commands/levels
+	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
+$(B)/obj/runtime/dispatch.o: $(B)/obj/runtime/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
@@ -152,12 +184,11 @@ $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 LIMITS_OBJ  := $(B)/bench/limits.o $(LEVELS:%=$(B)/bench/limits_%.o)
 LIMITS      := $(B)/bench/liblimits.so
 
-COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LEVELS),X($(isa))))
 COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
-$(call commands,limits limits_link)
-$(B)/bench/limits.o: tests/bench/limits.c $(B)/commands/limits
+$(call commands,limits_link)
+$(B)/bench/limits.o: tests/bench/limits.c $(B)/obj/runtime/levels.h $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_limits) -c $< -o $@
+	$(COMMAND_compile) -I$(B)/obj/runtime -c $< -o $@
 
 $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
 	@mkdir -p $(@D)
@@ -178,16 +209,24 @@ CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c
 # What programs put in the place of the C library's functions, for the library and for themselves.
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
 WRAP_test_threads    := -Wl,--wrap=syscall
+WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
+
+# The test of the list of instruction sets, which has its own.
+DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)
 
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
-COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(SN_LIBS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
 TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
 
 $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
-	$(COMMAND_test) -c $< -o $@
+	$(COMMAND_test) $(DEFINE_$(*F)) -I$(@D) -c $< -o $@
+
+$(B)/tests/families.h: $(wildcard tests/c/check_*.c) $(B)/commands/check
+	$(call collect,CHECK_FAMILY)
+$(B)/tests/check.o: $(B)/tests/families.h
 
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
@@ -217,6 +256,7 @@ check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_levels.sh"; tests/check_levels.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -225,13 +265,15 @@ check: all check-programs
 # that gcc lets share their place.
 STACK := $(if $(findstring clang,$(CC)),80,64)
 
-# CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'.
+# CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'. What a quick first run would find, the last
+# one does.
+CHECK = $(RUN) $(B)/tests/check --jobs $(JOBS) $(CHECK_FLAGS)
 check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check $(B)/bench/calibrate
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
-	 echo "== $(B)/tests/check"; $(RUN) $(B)/tests/check $(CHECK_FLAGS); \
+	 $(if $(and $(OPTIMISED),$(findstring --quick,$(CHECK_FLAGS))),,echo "== $(B)/tests/check"; $(CHECK);) \
 	 echo "== $(B)/bench/calibrate"; $(RUN) $(B)/bench/calibrate --shape $(CALIBRATE_SMALL); \
-	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(B)/tests/check $(CHECK_FLAGS) --quick --threads 5;) \
-	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(RUN) $(B)/tests/check $(CHECK_FLAGS) --quick --stack $(STACK))
+	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(CHECK) --quick --threads 5;) \
+	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(CHECK) --quick --stack $(STACK))
 
 # The programs are linked statically: clang's runtime is not in a shared library built with -z defs. Loops are not unrolled
 # here (SN_UNROLL in runtime/common.h), and three checks are left out, of which AddressSanitizer sees nearly all: with either
@@ -242,23 +284,23 @@ asan:
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
 # What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
-TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_races test_threads test_verbose)
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_callers test_races test_threads test_verbose)
 tsan:
 	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
 	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
 	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 
 # ---- Python: a virtual environment of this checkout. A stamp per extra of pyproject.toml, so that a repeated run costs nothing.
+# $(call pip,environment) installs there, one thing at a time.
+pip = flock $(1) $(1)/bin/python -m pip install --quiet --disable-pip-version-check
+
 VENV := .venv
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); false; }
 
 $(VENV)/%.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(call pip,$(VENV)) --editable '.[$*]'
 	@touch $@
-
-test: check examples $(LIMITS) $(VENV)/test.stamp
-	$(VENV)/bin/python -m pytest
 
 # ---- examples: the compiled ones link the shared library as any program would; run.py runs all of them and compares what they
 # print with what their sources say. A C++ compiler that is not the user's choice is the C compiler's relative.
@@ -285,7 +327,17 @@ $(CXX_EXAMPLES): $(B)/examples/%: examples/%.cpp include/simdnet.h $(B)/libsimdn
 	    set -x; $(CXX) $(CFLAGS) -std=c++11 -Wall -Wextra $(EXAMPLE_LINK); else echo "no $(CXX)"; fi
 
 examples: $(C_EXAMPLES) $(CXX_EXAMPLES) $(VENV)/test.stamp
-	$(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
+	MAKEFLAGS= $(VENV)/bin/python examples/run.py --programs $(B)/examples --prefix '$(RUN)' $(EXAMPLE_SRC)
+
+# ---- everything: built at once, by all processors, and run one after the other, each with the machine for itself
+test: all $(TESTS) $(VEC_TESTS) $(B)/tests/check $(C_EXAMPLES) $(CXX_EXAMPLES) $(LIMITS) $(VENV)/test.stamp
+	$(MAKE) --no-print-directory check
+	$(MAKE) --no-print-directory examples
+	@echo "== pytest"
+	$(PYTEST)
+
+# A file of tests is one worker's, with the fixtures that its tests share. Those that call make have none of this one's jobs.
+PYTEST = MAKEFLAGS= $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
 # ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
 DIGITS_SRC := $(wildcard examples/digits/*.c)
@@ -295,8 +347,7 @@ $(B)/demo/digits: $(DIGITS_SRC) examples/digits/digits_files.h include/simdnet.h
 	$(CC) $(CFLAGS) -std=c99 $(WARNINGS) -Iinclude $(DIGITS_SRC) -L$(B) -lsimdnet -lm -Wl,-rpath,$(abspath $(B)) $(LDFLAGS) -o $@
 
 $(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]' && touch $@ || \
-	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call pip,$(VENV)) --editable '.[demo]' && touch $@ || $(call pip,$(VENV)) --editable .
 
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
 	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
@@ -306,7 +357,7 @@ demo: all $(B)/demo/digits $(VENV)/demo.stamp
 # tries again.
 PEERS      ?=
 PEERS_VENV := .venv-peers
-PEERS_PIP  := $(PEERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+PEERS_PIP  := $(call pip,$(PEERS_VENV))
 
 $(PEERS_VENV)/bin/python:
 	$(PYTHON) -m venv $(PEERS_VENV) || { rm -rf $(PEERS_VENV); false; }
@@ -320,8 +371,7 @@ $(PEERS_VENV)/bench.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) tqdm matplotlib && touch $@ || echo "tqdm, matplotlib: not installed"
 
 $(VENV)/bench.stamp: pyproject.toml setup.py | $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ || \
-	    $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call pip,$(VENV)) --editable '.[bench]' && touch $@ || $(call pip,$(VENV)) --editable .
 
 PEERS_onnxruntime := onnx onnxruntime
 PEERS_openvino    := openvino
@@ -366,7 +416,7 @@ $(TOOLS)/bin/python:
 	$(PYTHON) -m venv $(TOOLS) || { rm -rf $(TOOLS); false; }
 
 $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python
-	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(call pip,$(TOOLS)) --editable '.[$*]'
 	@touch $@
 
 docs: all $(TOOLS)/docs.stamp
@@ -406,7 +456,7 @@ python-files: all
 
 # auditwheel reads in the library which C library it needs at least, and names the wheel after that.
 wheel: all $(TOOLS)/package.stamp
-	$(if $(PLAIN),,$(error a wheel is for this machine: not with CC=$(CC)))
+	$(if $(NATIVE),,$(error a wheel is for this machine: not with CC=$(CC)))
 	@rm -rf build/wheel $(DIST)/*.whl
 	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir build/wheel .
 	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) build/wheel/*.whl
@@ -415,7 +465,7 @@ sdist: $(TOOLS)/package.stamp
 	@rm -f $(DIST)/*.tar.gz
 	$(TOOLS)/bin/python -m build --sdist --no-isolation --outdir $(DIST) .
 
-check-package:
+check-package: all
 	tests/check_package.sh
 
 clean:

@@ -1,6 +1,5 @@
 """What pyproject.toml cannot say: the version is the header's, and the package carries the library that make builds."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -28,9 +27,8 @@ class BuildWithLibrary(build_py):
             raise SystemExit("pysimd is built on Linux, with GNU make and gcc or clang")
         shutil.rmtree(self.build_lib, ignore_errors=True)  # may hold modules that are no more
         super().run()
-        jobs = [] if "MAKEFLAGS" in os.environ else [f"-j{len(os.sched_getaffinity(0))}"]
         into = Path(self.build_lib).resolve() / "pysimd"
-        subprocess.run(["make", "-C", str(ROOT), *jobs, "python-files", f"INTO={into}"], check=True)
+        subprocess.run(["make", "-C", str(ROOT), "python-files", f"INTO={into}"], check=True)
         interface = cffi.FFI()
         interface.set_source("pysimd._declarations", None)
         interface.cdef(run_path(str(ROOT / "pysimd" / "_header.py"))["declarations"](HEADER.read_text(encoding="ascii")))

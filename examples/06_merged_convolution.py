@@ -29,7 +29,7 @@ def layer_by_layer() -> Any:
 # In one go: the 144 channels never leave the caches.
 stage = pysimd.ConvolutionStage
 stages = [stage(1, 144, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 24)]
-block = pysimd.MergedConvolution32f(x.shape, stages, add=True)
+block = pysimd.MergedConvolution32f(x.shape, stages, residual=True)
 block.set_params(weights)
 print(block)
 

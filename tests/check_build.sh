@@ -45,6 +45,16 @@ expect 'libraries linked after it' "$(linked)" 1
 make_it -q all
 expect 'status of make -q behind make -n' $? 0
 
+# ---- how many jobs make runs where nobody says it, and where somebody does
+jobs() { # jobs WORD... of env and make: what a recipe finds in JOBS
+    env -u MAKELEVEL -u MAKEFLAGS "$@" -s CC="$cc" --eval='jobs:; @echo $(JOBS)' jobs
+}
+expect 'jobs of make' "$(jobs make)" "$(nproc)"
+expect 'jobs of make -j3' "$(jobs make -j3)" 3
+expect 'jobs of make in MAKEFLAGS=-j3' "$(jobs MAKEFLAGS=-j3 make)" 3
+expect 'jobs of a make for several targets' "$(jobs make help | tail -n 1)" 1
+expect 'jobs of a make that another one calls' "$(jobs MAKELEVEL=1 make)" 1
+
 # ---- what make does with one object: other flags are other flags once
 object=$work/variant/obj/runtime/text.o
 build_object() { make_it VARIANT="${work#build/}/variant" CFLAGS="$1" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
@@ -54,9 +64,10 @@ expect 'a build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")
 expect 'a second build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 0
 expect 'a build with the first flags' "$(build_object -O1)" 1
 
-# ---- the checker: cases that are left out take no time. No function that it calls has this name.
+# ---- the checker: cases that are left out take no time. No function that it calls has this name. Several processes find what
+# one finds; that one of them died is a failure, here of each, for want of stack.
 if [ $# -gt 0 ]; then
-    echo 'skipped: time of cases that are left out: emulated'
+    echo 'skipped: time of cases that are left out, processes of the checker: emulated'
 else
     (
         ulimit -t 2
@@ -64,6 +75,11 @@ else
     )
     expect 'status of a checker without cases' $? 1
     expect 'last line of a checker without cases' "$(tail -n 1 "$work/check.log")" '0 passed, 0 failed'
+    some() { "$build/tests/check" --case 'size=9' --quick --seed 1 "$@" | tail -n 1; }
+    expect 'what three processes find' "$(some --jobs 3)" "$(some)"
+    "$build/tests/check" --test activation --jobs 2 --stack 1 > "$work/check.log" 2>&1
+    expect 'status of a checker whose processes died' $? 1
+    expect 'its last line' "$(tail -n 1 "$work/check.log")" '0 passed, 2 failed'
 fi
 
 echo "$passed passed, $failed failed"

@@ -80,7 +80,7 @@ def peer() -> Iterator[workers.Peer]:
     peer.close()
 
 
-def _case(outputs: int, layout: str = "nhwc") -> cases.Case:
+def _case(outputs: int, layout: Any = "nhwc") -> cases.Case:
     return cases.of_layer(dataclasses.replace(LAYER, o=outputs), layout)
 
 
@@ -88,7 +88,7 @@ LAYER = Layer(CONVOLUTION, 16, 7, 7, 8, 1, 2)
 
 
 @pytest.mark.parametrize("layout", ["nhwc", "nchw"])
-def test_peers_are_compared(layout: str, tmp_path: Path, peer: workers.Peer) -> None:
+def test_peers_are_compared(layout: Any, tmp_path: Path, peer: workers.Peer) -> None:
     case = cases.of_layer(LAYER, layout)
     level = runner.isa_levels()[-1]
     result = runner.run_case(case, level, 2, [peer])

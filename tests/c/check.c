@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "check_frame.h"
 #include "runtime/cpu.h"
+#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 #include "stack.h"
 
@@ -12,18 +13,26 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#undef CHECK_FAMILY
+#define CHECK_FAMILY(name) void check_##name(void);
+#include "families.h"
+#undef CHECK_FAMILY
 
 static const struct family {
     const char * name;
     void (*run)(void);
 } families[] = {
 #define CHECK_FAMILY(name) {#name, check_##name},
-    CHECK_FAMILIES(CHECK_FAMILY)
+#include "families.h"
 #undef CHECK_FAMILY
 };
 
+enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
 enum { REPORTS = 20 }; /* failures of a family that are told in full */
 enum { HANGS = 3600 }; /* seconds of a family, also under an emulator: more, and the program is ended */
 
@@ -36,7 +45,7 @@ size_t frame_threads;
 static struct {
     const char * isa, * test, * function, * geometry;
     uint64_t seed;
-    size_t count, stack;
+    size_t count, stack, jobs;
     bool quick;
 } option;
 
@@ -341,11 +350,12 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
 static void set_caches(bool small)
 {
     static struct sn_cpu real;
-    struct sn_cpu * cpu = (struct sn_cpu *)sn_cpu(); /* no constant in there */
     if (real.cacheL1 == 0)
-        real = *cpu;
-    cpu->cacheL2 = small ? 48 << 10 : real.cacheL2;
-    cpu->cacheL3 = small ? 256 : real.cacheL3;
+        real = *sn_cpu();
+    if (small)
+        sn_cpu_set_caches(48 << 10, 256);
+    else
+        sn_cpu_set_caches(real.cacheL2, real.cacheL3);
 }
 
 /* Under --threads every place but the first has some, however few the machine has, and no call is too small for them. */
@@ -607,14 +617,12 @@ float check_random_32f(float low, float high)
 
 /* ------------------------------------------------------------------------------------------------- the program */
 
-static const char * const every_level[] = {"base",       "sse41",      "avx2", "avx512",
-                                           "avx512vnni", "avx512bf16", "neon", "neondotprod"};
-
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
-    "             [--threads N] [--stack N] [--no-guards]\n"
+    "             [--jobs N] [--threads N] [--stack N] [--no-guards]\n"
     "  compares the levels of this machine, or the one given, with base; SIMDNET_MAX_ISA leaves out newer ones\n"
     "  --case: only cases whose geometry contains TEXT    --count: random cases per loop    --bench: times, no checks\n"
+    "  --jobs: in N processes, a family in each\n"
     "  --threads: what up to N threads compute, on any machine and of any size, must be what one does, to the bit;\n"
     "             under --bench the times of one and of N\n"
     "  --stack: on a thread with a stack of N KB, all included: what the C library and the checker use of it, too\n"
@@ -635,15 +643,15 @@ static void choose_levels(void)
         printf(" %s", frame_level[i]);
     printf("\n");
     bool known = false;
-    for (size_t i = 0; i < sizeof(every_level) / sizeof(every_level[0]); ++i) {
-        const char * name = every_level[i];
+    for (size_t i = 0; sn_level_name(i); ++i) {
+        const char * name = sn_level_name(i);
         const bool asked = !option.isa || strcmp(option.isa, name) == 0;
         bool here = false, used = false;
         for (size_t k = 0; SimdnetIsaLevel(k); ++k)
             here |= strcmp(SimdnetIsaLevel(k), name) == 0;
         for (size_t k = 0; k < frame_levels; ++k)
             used |= strcmp(frame_level[k], name) == 0;
-        if (asked && !used && SimdnetSetMaxIsa(name))
+        if (asked && !used)
             printf("skipped: level %s: %s\n", name, here ? "SIMDNET_MAX_ISA leaves it out" : "this machine lacks it");
         known |= option.isa && asked;
     }
@@ -676,6 +684,8 @@ static void read_options(int argc, char ** argv)
             option.seed = strtoull(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--count") == 0)
             option.count = strtoul(argv[++i], NULL, 0);
+        else if (i + 1 < argc && strcmp(name, "--jobs") == 0)
+            option.jobs = strtoul(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--threads") == 0)
             frame_threads = strtoul(argv[++i], NULL, 0);
         else if (i + 1 < argc && strcmp(name, "--stack") == 0)
@@ -694,54 +704,102 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* True when there was one to run. */
-static bool run_families(void)
+static bool family_selected(size_t i) { return !option.test || strcmp(option.test, families[i].name) == 0; }
+
+static void run_family(void)
 {
-    bool any = false;
-    catch_crashes();
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); ++i) {
-        family = &families[i];
-        if (option.test && strcmp(option.test, family->name) != 0)
-            continue;
-        any = true;
-        const size_t passed_before = passed;
-        const double begin = seconds();
-        family_random.state = frame_hash(option.seed, family->name);
-        family_failed = 0;
-        level = frame_level[0];
-        alarm(frame_bench ? 0 : HANGS);
-        family->run();
-        if (!frame_bench)
-            printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
-                   seconds() - begin);
-        fflush(stdout);
-    }
-    return any;
+    const size_t passed_before = passed;
+    const double begin = seconds();
+    family_random.state = frame_hash(option.seed, family->name);
+    family_failed = 0;
+    level = frame_level[0];
+    alarm(frame_bench ? 0 : HANGS);
+    family->run();
+    if (!frame_bench)
+        printf("%-15s %zu passed, %zu failed (%.1f s)\n", family->name, passed - passed_before, family_failed,
+               seconds() - begin);
+    fflush(stdout);
 }
 
-static void * run_on_thread(void * any)
+/* What the processes of --jobs share: the first family that none of them has begun, and what all of them have found. */
+static struct shared {
+    size_t next, passed, failed;
+} * shared;
+
+static void * run_families(void * unused)
 {
-    *(bool *)any = run_families();
+    (void)unused;
+    catch_crashes();
+    for (size_t i; (i = __atomic_fetch_add(&shared->next, 1, __ATOMIC_RELAXED)) < FAMILIES;) {
+        if (family_selected(i)) {
+            family = &families[i];
+            run_family();
+        }
+    }
+    __atomic_fetch_add(&shared->passed, passed, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&shared->failed, failed, __ATOMIC_RELAXED);
     return NULL;
+}
+
+static void run_process(void)
+{
+    if (!option.stack) {
+        run_families(NULL);
+    } else if (!run_on_stack(option.stack << 10, run_families, NULL)) {
+        fprintf(stderr, "check: no thread with a stack of %zu KB\n", option.stack);
+        exit(2);
+    }
+}
+
+/* A process that does not come to its end has failed: what it has found is not known. */
+static void run_processes(void)
+{
+    for (size_t i = 0; i < option.jobs; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            run_process();
+            exit(0);
+        }
+        if (child < 0) {
+            fprintf(stderr, "check: no process: %s\n", strerror(errno));
+            ++shared->failed;
+            break;
+        }
+    }
+    for (int status; wait(&status) > 0;) {
+        if (status != 0) {
+            fprintf(stderr, "check: a process ended by signal %d, with status %d\n", WTERMSIG(status), WEXITSTATUS(status));
+            __atomic_fetch_add(&shared->failed, 1, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static void require_family(void)
+{
+    for (size_t i = 0; i < FAMILIES; ++i)
+        if (family_selected(i))
+            return;
+    fprintf(stderr, "check: no such family: %s\n", option.test);
+    exit(2);
 }
 
 int main(int argc, char ** argv)
 {
     program = argv[0];
     read_options(argc, argv);
+    require_family();
     choose_levels();
-    bool any = false;
-    if (!option.stack) {
-        any = run_families();
-    } else if (!run_on_stack(option.stack << 10, run_on_thread, &any)) {
-        fprintf(stderr, "check: no thread with a stack of %zu KB\n", option.stack);
+    fflush(stdout); /* or every process would print that again */
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        fprintf(stderr, "check: no memory for what processes share\n");
         return 2;
     }
-    if (!any) {
-        fprintf(stderr, "check: no such family: %s\n", option.test);
-        return 2;
-    }
+    if (option.jobs > 1 && !frame_bench)
+        run_processes();
+    else
+        run_process();
     if (!frame_bench)
-        printf("%zu passed, %zu failed\n", passed, failed);
-    return failed != 0 || (!frame_bench && passed == 0);
+        printf("%zu passed, %zu failed\n", shared->passed, shared->failed);
+    return shared->failed != 0 || (!frame_bench && shared->passed == 0);
 }

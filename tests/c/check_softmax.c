@@ -138,7 +138,7 @@ static void bench(void)
     }
 }
 
-void check_softmax(void)
+CHECK_FAMILY(softmax)
 {
     static const size_t counts[] = {1,  2,  3,  4,  5,  7,  8,  9,  10, 13,  15,  16,
                                     17, 21, 31, 32, 33, 47, 63, 64, 65, 100, 257, 1000};
@@ -156,7 +156,8 @@ void check_softmax(void)
     for (size_t k = 0; k < 3; ++k) {
         small_terms(500, inners[5 * k]);
         small_terms(5000, inners[5 * k]);
-        small_terms(70001, inners[5 * k]);
+        if (k == 0 || !check_quick())
+            small_terms(70001, inners[5 * k]);
     }
     bad_lines(3, 1);
     bad_lines(10, 1);
