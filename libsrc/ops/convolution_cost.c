@@ -7,42 +7,52 @@
 #include "ops/pieces.h"
 
 /*
- * ---- constants, in cycles of a core that multiplies 16 floats in each unless they say otherwise. All were measured on a
- * core with 512-bit vectors (Sapphire Rapids), on the layers of ten networks, and serve every level: what counts is their
- * ratios. `make calibrate` measures the machine at hand against them.
+ * ---- constants. A cycle is the time in which a core multiplies 16 floats; a cycle of a vector is as many of them as the
+ * vector has floats. All were measured with 512-bit vectors and serve every level: what counts is their ratios. `make
+ * calibrate` measures the machine at hand against them.
  */
 
-/* Direct products: for 16 products of one tap, of NHWC and of NCHW; and the height and width of an image below which tiles
- * are low, and so many rows less would take twice as long. */
-static const double DIRECT_NHWC = 9.3 / 9, DIRECT_NCHW = 10.3 / 9, LOW = 4.5, LOW_ROWS = 3;
+/* Direct products, on 3x3 layers. */
+static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
+static const double DIRECT_NCHW = 10.3 / 9;  /* the same with pixels as columns, which are gathered */
+static const double LOW = 4.5, LOW_ROWS = 3; /* rows of an image, below which tiles are low; so many less take twice as long */
 
-/* Weights come from the last cache or, so many bytes, from memory, at so many bytes per cycle. */
-static const double FAR_BYTES = 10e6, NEAR_SPEED = 20, FAR_SPEED = 5.5;
+/* Weights that come from the last cache, or from memory. */
+static const double FAR_BYTES = 10e6;                   /* from so many bytes on */
+static const double NEAR_SPEED = 20, FAR_SPEED = 5.5;   /* bytes of a cycle */
 
-/* Winograd's algorithm: a product of a plane, the channels that starting a sum of them costs; the transforms of one
- * coefficient of 16 channels, of F(4,3), of others, of stride 2; a call; converting 16 floats of NCHW in or out; and what
- * part of the direct cost it has to stay below. */
-static const double WINOGRAD_PRODUCT = 1.05, WINOGRAD_START = 2, TRANSFORM_4 = 4, TRANSFORM = 7, TRANSFORM_STRIDED = 5,
-                    WINOGRAD_CALL = 1000, WINOGRAD_CONVERTED = 5, WINOGRAD_GAIN = 0.95;
+/* Winograd's algorithm, on 3x3 layers. */
+static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
+static const double WINOGRAD_START = 2;       /* products that the start of their sum costs */
+static const double TRANSFORM = 7;            /* cycles of a vector, of each coefficient, in or out */
+static const double TRANSFORM_4 = 4;          /* of F(4,3) */
+static const double TRANSFORM_STRIDED = 5;    /* of stride 2 */
+static const double WINOGRAD_CALL = 1000;     /* cycles */
+static const double WINOGRAD_CONVERTED = 5;   /* cycles of a vector of NCHW, in or out */
+static const double WINOGRAD_GAIN = 0.95;     /* the part of the direct cost that it has to stay below */
 
-/* Direct NCHW or by NHWC, in cycles of a vector: products of 1x1 and of other kernels, what gathering a vector of pixels
- * costs for each step of the sum; products by NHWC, and converting a vector in or out. */
-static const double PLANES_1 = 1.03, PLANES = 1.17, GATHERED_1 = 4, GATHERED = 10, PIXELS = 1.035, CONVERTED = 9;
+/* Direct NCHW, or by NHWC: cycles of a vector, on all layers of ten networks. */
+static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* of 1x1: products; gathering a vector of pixels for all outputs */
+static const double PLANES = 1.17, GATHERED = 10;     /* of other kernels */
+static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out */
 
-/* Few outputs: adding up the lanes of a sum, in cycles of a vector. */
-static const double LANES_ADDED = 3;
+/* Few outputs, NHWC: cycles of a vector. */
+static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
 
-/* Depthwise NCHW: a tap; copying a line, for each phase, and for each 16 floats of it, without and with a stride. By NHWC: a
- * tap; converting 16 floats in or out; a vector of channels. */
-static const double DEPTHWISE_PLANES = 1.1, LINE = 16, LINE_COPIED = 3.5, LINE_SPLIT = 8, DEPTHWISE_PIXELS = 1.15,
-                    DEPTHWISE_CONVERTED = 7, DEPTHWISE_CALL = 600;
+/* Depthwise NCHW, on all layers of MobileNets. */
+static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products */
+static const double LINE = 16;                  /* cycles to copy a line, for each phase, */
+static const double LINE_COPIED = 3.5;          /* and for each 16 floats of it, */
+static const double LINE_SPLIT = 8;             /* or of a stride */
+static const double DEPTHWISE_PIXELS = 1.15;    /* by NHWC: cycles of 16 products, */
+static const double DEPTHWISE_CONVERTED = 7;    /* to convert 16 floats in or out, */
+static const double DEPTHWISE_CALL = 600;       /* and for a vector of channels */
 
-/* Deconvolution in NCHW or by NHWC, in cycles of a vector for an output of a phase: a product, gathering an input, writing
- * an output; a product by NHWC, converting. */
-static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6, PHASES_PIXELS = 1.03,
-                    PHASES_CONVERTED = 9;
+/* Deconvolution in NCHW, or by NHWC: cycles of a vector for each output of a phase. */
+static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
+static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9;                    /* by NHWC: a product, a float converted */
 
-/* Copying a float of a band. */
+/* Copying a float of a band, in cycles. */
 static const double COPIED = 0.4;
 
 /* Bytes of packed weights that the second cache holds beside a layer's images. */

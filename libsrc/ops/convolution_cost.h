@@ -10,7 +10,7 @@
 
 #include "ops/convolution.h"
 
-/* ---- for candidates: what c->algorithm should take, in cycles of a core that multiplies 16 floats in each, for one image;
+/* ---- for candidates: what c->algorithm should take, in cycles of 16 multiply-adds, for one image;
  * and whether that is reason to take it, where it admits the shape and none was taken before it */
 
 double sn_nhwc_cycles(const struct sn_convolution * c);
