@@ -15,7 +15,7 @@
 /* Direct products, on 3x3 layers. */
 static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
 static const double DIRECT_NCHW = 10.3 / 9;  /* the same with pixels as columns, which are gathered */
-static const double LOW = 4.5, LOW_ROWS = 3; /* rows of an image, below which tiles are low; so many less take twice as long */
+static const double LOW = 4.5, LOW_ROWS = 3; /* rows, below which tiles are low; so many fewer take twice as long */
 
 /* Weights that come from the last cache, or from memory. */
 static const double FAR_BYTES = 10e6;                   /* from so many bytes on */
@@ -50,7 +50,7 @@ static const double DEPTHWISE_CALL = 600;       /* and for a vector of channels 
 
 /* Deconvolution in NCHW, or by NHWC: cycles of a vector for each output of a phase. */
 static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
-static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9;                    /* by NHWC: a product, a float converted */
+static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
 
 /* Copying a float of a band, in cycles. */
 static const double COPIED = 0.4;

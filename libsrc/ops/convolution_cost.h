@@ -10,8 +10,8 @@
 
 #include "ops/convolution.h"
 
-/* ---- for candidates: what c->algorithm should take, in cycles of 16 multiply-adds, for one image;
- * and whether that is reason to take it, where it admits the shape and none was taken before it */
+/* ---- for candidates: what c->algorithm should take, in cycles of 16 multiply-adds, for one image; and whether that is
+ * reason to take it, where it admits the shape and none was taken before it */
 
 double sn_nhwc_cycles(const struct sn_convolution * c);
 double sn_nchw_cycles(const struct sn_convolution * c);
