@@ -8,6 +8,8 @@
 #              every 1000th float and only prints
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
 #              and PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
+#   calibrate  the cost models of convolutions against this machine (minutes); CALIBRATE_FLAGS are its options, see
+#              docs/benchmarks.md
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   tsan       the tests of threads built with ThreadSanitizer, among them all kinds of contexts in many threads at once
@@ -109,7 +111,8 @@ KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
-.PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
+.PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
+        clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
 # An object's folder also has what make writes for its source.
@@ -245,6 +248,9 @@ accuracy: $(B)/tests/accuracy
 # Whether instructions and stacks are those that users have.
 OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
 
+# A shape that three algorithms or more admit on every level with a tile.
+CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
+
 .PHONY: check-programs
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
@@ -262,9 +268,10 @@ STACK := $(if $(findstring clang,$(CC)),80,64)
 # CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'. What a quick first run would find, the last
 # one does.
 CHECK = $(RUN) $(B)/tests/check --jobs $(JOBS) $(CHECK_FLAGS)
-check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
+check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check $(B)/bench/calibrate
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
 	 $(if $(and $(OPTIMISED),$(findstring --quick,$(CHECK_FLAGS))),,echo "== $(B)/tests/check"; $(CHECK);) \
+	 echo "== $(B)/bench/calibrate"; $(RUN) $(B)/bench/calibrate --shape $(CALIBRATE_SMALL); \
 	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(CHECK) --quick --threads 5;) \
 	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(CHECK) --quick --stack $(STACK))
 
@@ -383,6 +390,20 @@ BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench on
 bench: all $(LIMITS) $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)
+
+# The cost models against this machine: CALIBRATE_FLAGS='--isa avx2 --only 3x3'.
+CALIBRATE_OBJ := $(B)/bench/calibrate.o $(LIMITS_OBJ)
+COMMAND_calibrate = $(COMMAND_program) $(CALIBRATE_OBJ)
+$(call commands,calibrate)
+$(B)/bench/calibrate.o: tests/bench/calibrate.c $(B)/commands/test
+	@mkdir -p $(@D)
+	$(COMMAND_test) -c $< -o $@
+
+$(B)/bench/calibrate: $(CALIBRATE_OBJ) $(B)/libsimdnet.a $(B)/commands/calibrate
+	$(TEST_LINK)
+
+calibrate: $(B)/bench/calibrate
+	$(RUN) $< $(if $(findstring --shape,$(CALIBRATE_FLAGS)),,--shapes tests/bench/convolutions.txt) $(CALIBRATE_FLAGS)
 
 # ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp
