@@ -1,6 +1,6 @@
 /*
  * Sums of large windows, for averages: a float chain of n additions may lose n * 2^-24 of the terms' sum, halves that are
- * added to each other log2(n) * 2^-24. Included by pooling.c.
+ * added to each other log2(n) * 2^-24. Included by pooling.h.
  *
  * Windows of up to CHAIN terms on either axis are added one after the other, first along one axis, then along the other:
  * 12 additions in a row for 49 terms, which is log2(49) + 6.4. Larger ones are halved until LEAF remain.

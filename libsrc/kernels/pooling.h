@@ -1,7 +1,15 @@
 /*
- * The kernels of one kind of pooling; pooling.c includes this once per kind with
+ * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
  *
- *   KIND                       the suffix of all names
+ * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window's maximum is taken in two steps,
+ * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs.
+ * Two rows of outputs go together: the rows of the image that both windows cover are read once.
+ *
+ * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
+ * is there, as elements that change nothing.
+ *
+ * Each kind of pooling is a source of its own, which includes this one with
+ *
  *   ELEMENT TYPE VECTOR LANES  what the arrays hold, and the vocabulary's suffix, vector and its size for it
  *   IDENTITY                   what changes nothing in a reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     what becomes of vectors on the way, and of two of those
@@ -11,11 +19,40 @@
  *   ACROSS(v)                  the lanes of a rest reduced, in lane 0
  *   HAS_DIVISOR                1 when LEAVE needs the divisor
  */
-#define FN(name) SN_JOIN3(name, _, KIND)
+#include <string.h>
 
-enum { FN(BUFFER) = BUFFER_BYTES / sizeof(ELEMENT), FN(ROW) = FN(BUFFER) / 2 };
+#include "kernels/pooling_plan.h"
+#if HAS_DIVISOR
+#include "kernels/pooling_sums.h"
+#endif
 
-SN_INLINE VECTOR FN(load)(const ELEMENT * p, int i, size_t n, bool full)
+/* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
+struct known {
+    int common, own;
+    bool two, flat; /* it has two rows of outputs; windows have one plane */
+};
+
+#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
+
+#define BITS(v) SN_JOIN3(v_cast_, TYPE, _32i)(v)
+#define FROM_BITS(v) SN_JOIN2(v_cast_32i_, TYPE)(v)
+
+/* Read from 64 - n: the mask of the first n bytes of a vector. */
+static const int8_t first_bytes[128] = {
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+};
+
+/* Elements of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
+ * pixel. RUN: vectors of a walk. */
+enum { BUFFER = 16384 / sizeof(ELEMENT), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
+
+/* Vectors of single elements that are reduced beside each other. */
+enum { ACCUMULATORS = 4 };
+
+SN_INLINE VECTOR load(const ELEMENT * p, int i, size_t n, bool full)
 {
     if (full)
         return WORD(load)(p + i * LANES);
@@ -24,13 +61,13 @@ SN_INLINE VECTOR FN(load)(const ELEMENT * p, int i, size_t n, bool full)
 }
 
 /* Lanes without a mask become IDENTITY. */
-SN_INLINE VECTOR FN(masked)(VECTOR v, v32i mask)
+SN_INLINE VECTOR masked(VECTOR v, v32i mask)
 {
     return FROM_BITS(v_xor_32i(BITS(IDENTITY), v_and_32i(mask, v_xor_32i(BITS(IDENTITY), BITS(v)))));
 }
 
 /* v in all lanes of n elements. */
-static void FN(fill)(ELEMENT * p, size_t n, VECTOR v)
+static void fill(ELEMENT * p, size_t n, VECTOR v)
 {
     for (; n >= LANES; n -= LANES, p += LANES)
         WORD(store)(p, v);
@@ -39,27 +76,27 @@ static void FN(fill)(ELEMENT * p, size_t n, VECTOR v)
 }
 
 /* The results of empty windows. */
-static void FN(fill_empty)(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
+static void fill_empty(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
 {
     const float divisor = divisor_of(p, 0, 0) * divisor_of(p, 1, 0) * divisor_of(p, 2, 0);
     (void)divisor;
-    FN(fill)(dst, outputs * p->inner, LEAVE(RESUME(IDENTITY), v_set_32f(divisor)));
+    fill(dst, outputs * p->inner, LEAVE(RESUME(IDENTITY), v_set_32f(divisor)));
 }
 
 /* ---- the first step: over rows and planes */
 
 /* What one or two rows of outputs read. Kept in registers: a vector store might change what lies in memory. */
-struct FN(reach) {
+struct reach {
     const ELEMENT * common, * own[2];   /* rows of both, rows of one */
     size_t rows, own_rows[2];           /* how many */
     size_t pitch;                       /* elements between rows */
     size_t planes, plane;               /* as many rows at as many places, and the elements between those */
 };
 
-SN_INLINE struct FN(reach) FN(reach_of)(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
+SN_INLINE struct reach reach_of(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
                                         size_t plane)
 {
-    return (struct FN(reach)){.common = src + t->common.begin,
+    return (struct reach){.common = src + t->common.begin,
                               .own = {src + t->own[0].begin, src + t->own[1].begin},
                               .rows = t->common.count,
                               .own_rows = {t->own[0].count, t->own[1].count},
@@ -69,7 +106,7 @@ SN_INLINE struct FN(reach) FN(reach_of)(const struct step * t, const ELEMENT * s
 }
 
 /* Reduces `rows` rows at p into u vectors. */
-SN_INLINE void FN(fold)(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full,
+SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full,
                         int known)
 {
     if (known) {
@@ -77,20 +114,20 @@ SN_INLINE void FN(fold)(REDUCTION * v, int u, const ELEMENT * p, size_t rows, si
         for (int row = 0; row < known; ++row, p += pitch) {
             SN_UNROLL
             for (int i = 0; i < u; ++i)
-                v[i] = REDUCE(v[i], ENTER(FN(load)(p, i, n, full)));
+                v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
         }
         return;
     }
     for (; rows; --rows, p += pitch) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], ENTER(FN(load)(p, i, n, full)));
+            v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
     }
 }
 
 #if HAS_DIVISOR
 /* `rows` rows of all planes at p added to v, unless there are none. */
-SN_INLINE void FN(add_terms)(v32f * v, int u, const struct FN(reach) * r, const sn_32f * p, size_t rows, size_t n, bool full)
+SN_INLINE void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
     v32f w[4];
@@ -100,8 +137,8 @@ SN_INLINE void FN(add_terms)(v32f * v, int u, const struct FN(reach) * r, const 
     add_vectors(v, w, u);
 }
 
-/* FN(reduce), where one chain of additions might be too long. */
-SN_INLINE void FN(reduce_long)(v32f * v0, v32f * v1, int u, const struct FN(reach) * r, size_t x, size_t n, bool full,
+/* reduce, where one chain of additions might be too long. */
+SN_INLINE void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full,
                                bool two)
 {
     sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
@@ -110,47 +147,47 @@ SN_INLINE void FN(reduce_long)(v32f * v0, v32f * v1, int u, const struct FN(reac
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v1[i] = v0[i];
-    FN(add_terms)(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
-    FN(add_terms)(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
 }
 #endif
 
 /* Elements x .. x + u * LANES - 1 (with !full: the n of them that exist) reduced, for one or two rows of outputs. */
-SN_INLINE void FN(reduce)(REDUCTION * v0, REDUCTION * v1, int u, const struct FN(reach) * r, size_t x, size_t n,
+SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach * r, size_t x, size_t n,
                           bool full, struct known k)
 {
 #if HAS_DIVISOR
     if (!k.common && ((!k.flat && r->planes > 1) || is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), 1))) {
-        FN(reduce_long)(v0, v1, u, r, x, n, full, k.two);
+        reduce_long(v0, v1, u, r, x, n, full, k.two);
         return;
     }
 #endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v0[i] = FIRST(FN(load)(r->common + x, i, n, full));
+        v0[i] = FIRST(load(r->common + x, i, n, full));
     if (k.common != 1)
-        FN(fold)(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, n, full, k.common ? k.common - 1 : 0);
+        fold(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, n, full, k.common ? k.common - 1 : 0);
     for (size_t i = 1; !k.flat && i < r->planes; ++i)
-        FN(fold)(v0, u, r->common + x + i * r->plane, r->rows, r->pitch, n, full, 0);
+        fold(v0, u, r->common + x + i * r->plane, r->rows, r->pitch, n, full, 0);
     if (!k.two)
         return;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
         v1[i] = v0[i];
-    FN(fold)(v0, u, r->own[0] + x, r->own_rows[0], r->pitch, n, full, k.own);
-    FN(fold)(v1, u, r->own[1] + x, r->own_rows[1], r->pitch, n, full, k.own);
+    fold(v0, u, r->own[0] + x, r->own_rows[0], r->pitch, n, full, k.own);
+    fold(v1, u, r->own[1] + x, r->own_rows[1], r->pitch, n, full, k.own);
     for (size_t i = 1; !k.flat && i < r->planes; ++i) {
-        FN(fold)(v0, u, r->own[0] + x + i * r->plane, r->own_rows[0], r->pitch, n, full, 0);
-        FN(fold)(v1, u, r->own[1] + x + i * r->plane, r->own_rows[1], r->pitch, n, full, 0);
+        fold(v0, u, r->own[0] + x + i * r->plane, r->own_rows[0], r->pitch, n, full, 0);
+        fold(v1, u, r->own[1] + x + i * r->plane, r->own_rows[1], r->pitch, n, full, 0);
     }
 }
 
 /* u vectors of one or two rows at x: results if `direct`, else at rest. */
-SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0,
+SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0,
                                 ELEMENT * dst1, bool two, bool direct)
 {
     REDUCTION v0[4], v1[4];
-    FN(reduce)(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
+    reduce(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
     (void)d0;
     (void)d1;
     SN_UNROLL
@@ -163,52 +200,52 @@ SN_INLINE void FN(collect_some)(const struct FN(reach) * r, size_t x, int u, v32
 
 /* n elements of one or two rows into dst0 and dst1: exactly these, as results, if `direct`; else it may be a vector. The
  * last vector overlaps the one before where that is possible. */
-SN_INLINE void FN(collect)(const struct FN(reach) * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+SN_INLINE void collect(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
                            bool two, bool direct)
 {
-    const struct FN(reach) copy = *given, * r = &copy;
+    const struct reach copy = *given, * r = &copy;
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t x = 0;
     if (n < LANES) {
         REDUCTION v0, v1;
-        FN(reduce)(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
+        reduce(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
         WORD(store_tail)(dst0, direct ? LEAVE(v0, d0) : REST(v0), direct ? n : LANES);
         if (two)
             WORD(store_tail)(dst1, direct ? LEAVE(v1, d1) : REST(v1), direct ? n : LANES);
         return;
     }
     for (; x + 4 * LANES <= n; x += 4 * LANES)
-        FN(collect_some)(r, x, 4, d0, d1, dst0, dst1, two, direct);
+        collect_some(r, x, 4, d0, d1, dst0, dst1, two, direct);
     if (x + 2 * LANES <= n) {
-        FN(collect_some)(r, x, 2, d0, d1, dst0, dst1, two, direct);
+        collect_some(r, x, 2, d0, d1, dst0, dst1, two, direct);
         x += 2 * LANES;
     }
     if (x + LANES <= n) {
-        FN(collect_some)(r, x, 1, d0, d1, dst0, dst1, two, direct);
+        collect_some(r, x, 1, d0, d1, dst0, dst1, two, direct);
         x += LANES;
     }
     if (x < n)
-        FN(collect_some)(r, n - LANES, 1, d0, d1, dst0, dst1, two, direct);
+        collect_some(r, n - LANES, 1, d0, d1, dst0, dst1, two, direct);
 }
 
 /* Not inlined: the same code serves pixels and whole rows. */
-static __attribute__((noinline)) void FN(collect_results)(const struct FN(reach) * r, size_t n, const sn_32f * divisor,
+static __attribute__((noinline)) void collect_results(const struct reach * r, size_t n, const sn_32f * divisor,
                                                           ELEMENT * dst0, ELEMENT * dst1, bool two)
 {
     if (two)
-        FN(collect)(r, n, divisor, dst0, dst1, true, true);
+        collect(r, n, divisor, dst0, dst1, true, true);
     else
-        FN(collect)(r, n, divisor, dst0, NULL, false, true);
+        collect(r, n, divisor, dst0, NULL, false, true);
 }
 
-static __attribute__((noinline)) void FN(collect_vectors)(const struct FN(reach) * r, size_t n, ELEMENT * dst0,
+static __attribute__((noinline)) void collect_vectors(const struct reach * r, size_t n, ELEMENT * dst0,
                                                           ELEMENT * dst1, bool two)
 {
     static const float no_divisor[2];
     if (two)
-        FN(collect)(r, n, no_divisor, dst0, dst1, true, false);
+        collect(r, n, no_divisor, dst0, dst1, true, false);
     else
-        FN(collect)(r, n, no_divisor, dst0, NULL, false, false);
+        collect(r, n, no_divisor, dst0, NULL, false, false);
 }
 
 #include "kernels/pooling_pixels.h"
@@ -219,27 +256,27 @@ static __attribute__((noinline)) void FN(collect_vectors)(const struct FN(reach)
 /* ---- the choice */
 
 /* How the steps of a pooling are done. */
-struct FN(way) {
-    FN(step_fn) step;
-    struct FN(rows) * rows;     /* if not NULL, by the buffer instead */
+struct way {
+    step_fn step;
+    struct rows * rows;     /* if not NULL, by the buffer instead */
     bool single;                /* one row of outputs at a time */
 };
 
 /* One step; the planes of its windows begin at src, the plane of its outputs at dst. */
-static void FN(do_step)(const struct FN(way) * way, const struct sn_pooling * p, const struct step * t, const ELEMENT * src,
+static void do_step(const struct way * way, const struct sn_pooling * p, const struct step * t, const ELEMENT * src,
                         struct span planes, ELEMENT * dst)
 {
     dst += t->y * pitches_of(p).dstRow;
     if (t->common.count == 0 || planes.count == 0)
-        FN(fill_empty)(p, dst, (t->two ? 2 : 1) * p->axis[2].dst);
+        fill_empty(p, dst, (t->two ? 2 : 1) * p->axis[2].dst);
     else if (way->rows)
-        FN(rows_step)(way->rows, t, src, planes, dst);
+        rows_step(way->rows, t, src, planes, dst);
     else
         way->step(p, t, src, planes, dst);
 }
 
 /* Steps begin .. end - 1 for one plane of outputs. */
-static void FN(do_plane)(const struct FN(way) * way, const struct sn_pooling * p, const struct step * begin,
+static void do_plane(const struct way * way, const struct sn_pooling * p, const struct step * begin,
                          const struct step * end, size_t plane)
 {
     const struct pitches pitch = pitches_of(p);
@@ -248,17 +285,17 @@ static void FN(do_plane)(const struct FN(way) * way, const struct sn_pooling * p
     ELEMENT * dst = (ELEMENT *)p->dst + plane * pitch.dstPlane;
     const struct step * strip = begin, * rest = begin;
     if (way->rows && planes.count == 1)
-        FN(find_strips)(way->rows, planes.begin * pitch.plane, end, &strip, &rest);
+        find_strips(way->rows, planes.begin * pitch.plane, end, &strip, &rest);
     for (; begin < strip; ++begin)
-        FN(do_step)(way, p, begin, src, planes, dst);
+        do_step(way, p, begin, src, planes, dst);
     if (strip < rest)
-        FN(do_strips)(way->rows, strip, rest, src, dst);
+        do_strips(way->rows, strip, rest, src, dst);
     for (begin = rest; begin < end; ++begin)
-        FN(do_step)(way, p, begin, src, planes, dst);
+        do_step(way, p, begin, src, planes, dst);
 }
 
 /* Units begin .. end - 1. The steps are planned for a block of rows, then done for all planes. */
-static void FN(do_units)(const struct FN(way) * way, const struct sn_pooling * p, size_t begin, size_t end)
+static void do_units(const struct way * way, const struct sn_pooling * p, size_t begin, size_t end)
 {
     const size_t pairs = sn_pooling_pairs(p);
     struct plan plan;
@@ -269,29 +306,29 @@ static void FN(do_units)(const struct FN(way) * way, const struct sn_pooling * p
             const size_t unit = plane * pairs + first;
             const size_t from = sn_max(begin, unit), to = sn_min(end, unit + count);
             if (from < to)
-                FN(do_plane)(way, p, plan.step + plan.first[from - unit], plan.step + plan.first[to - unit], plane);
+                do_plane(way, p, plan.step + plan.first[from - unit], plan.step + plan.first[to - unit], plane);
         }
     }
 }
 
 /* By the buffer, a chunk of columns after the other. */
-static void FN(by_rows)(const struct sn_pooling * p, size_t begin, size_t end)
+static void by_rows(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const size_t room = FN(ROW) - 8 * LANES - 2 * axis->kernel * p->inner, most = room / (axis->stride * p->inner);
-    struct FN(rows) rows;
-    const struct FN(way) way = {.rows = &rows};
+    const size_t room = ROW - 8 * LANES - 2 * axis->kernel * p->inner, most = room / (axis->stride * p->inner);
+    struct rows rows;
+    const struct way way = {.rows = &rows};
     rows.p = p;
     rows.covered = covered(axis);
     for (size_t o = 0, now; o < rows.covered.count; o += now) {
         now = sn_min(rows.covered.count - o, most);
-        FN(begin_chunk)(&rows, rows.covered.begin + o, now);
-        FN(do_units)(&way, p, begin, end);
-        FN(finish_rows)(&rows);
+        begin_chunk(&rows, rows.covered.begin + o, now);
+        do_units(&way, p, begin, end);
+        finish_rows(&rows);
     }
 }
 
-static void FN(pooling)(const struct sn_pooling * given, size_t begin, size_t end)
+static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
 {
     struct sn_pooling p = *given;
     struct sn_pool_axis * axis = &p.axis[2];
@@ -300,31 +337,13 @@ static void FN(pooling)(const struct sn_pooling * given, size_t begin, size_t en
         p.inner *= axis->src;
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }
-    const size_t most = FN(ROW) / 8 / p.inner;
+    const size_t most = ROW / 8 / p.inner;
     if (p.inner == 1 && is_alone(&p.axis[0]) && is_whole(&p.axis[1]) && is_whole(axis))
-        FN(whole_planes)(&p, begin, end);
+        whole_planes(&p, begin, end);
     else if (alone || p.inner >= LANES)
-        FN(do_units)(&(struct FN(way)){.step = alone ? FN(wide_step) : FN(pixels_for)(&p)}, &p, begin, end);
+        do_units(&(struct way){.step = alone ? wide_step : pixels_for(&p)}, &p, begin, end);
     else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
-        FN(do_units)(&(struct FN(way)){.step = FN(windows_step), .single = true}, &p, begin, end);
+        do_units(&(struct way){.step = windows_step, .single = true}, &p, begin, end);
     else
-        FN(by_rows)(&p, begin, end);
+        by_rows(&p, begin, end);
 }
-
-#undef FN
-#undef BY_PLACE
-#undef KIND
-#undef ELEMENT
-#undef VECTOR
-#undef LANES
-#undef TYPE
-#undef IDENTITY
-#undef ENTER
-#undef FIRST
-#undef REST
-#undef RESUME
-#undef LEAVE
-#undef REDUCTION
-#undef REDUCE
-#undef ACROSS
-#undef HAS_DIVISOR

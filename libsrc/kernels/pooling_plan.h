@@ -1,19 +1,11 @@
 /*
- * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
- *
- * A tensor is planes of rows of pixels of `inner` elements (see contract/table.h). A window's maximum is taken in two steps,
- * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs;
- * pooling_kind.h, which is included once per element type, has them. Two rows of outputs go together: the rows of the image
- * that both windows cover are read once.
- *
- * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
- * is there, as elements that change nothing.
+ * Windows of pooling, known to no kind of it: what each output reads, which rows go together, how rows lie in a buffer.
+ * Included by pooling.h.
  */
-#include <float.h>
-#include <string.h>
+#ifndef SN_KERNELS_POOLING_PLAN_H
+#define SN_KERNELS_POOLING_PLAN_H
 
 #include "contract/pooling.h"
-#include "kernels/install.h"
 
 __extension__ typedef __int128 wide;
 
@@ -174,126 +166,4 @@ static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, c
     return l;
 }
 
-/* ---- one instance of pooling_kind.h for each kind */
-
-/* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
-struct known {
-    int common, own;
-    bool two, flat; /* it has two rows of outputs; windows have one plane */
-};
-
-#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
-
-#define BITS(v) SN_JOIN3(v_cast_, TYPE, _32i)(v)
-#define FROM_BITS(v) SN_JOIN2(v_cast_32i_, TYPE)(v)
-
-/* Read from 64 - n: the mask of the first n bytes of a vector. */
-static const int8_t first_bytes[128] = {
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-};
-
-/* RING: columns of overlapping windows, a power of two. NARROW: elements of a pixel. RUN: vectors of a walk. */
-enum { BUFFER_BYTES = 16384, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
-
-/* Vectors of single elements that are reduced beside each other. */
-enum { ACCUMULATORS = 4 };
-
-#include "kernels/pooling_sums.h"
-
-#define KIND max_32f
-#define ELEMENT sn_32f
-#define VECTOR v32f
-#define LANES V32F_N
-#define TYPE 32f
-#define IDENTITY v_set_32f(-FLT_MAX)
-#define REDUCTION v32f
-#define FIRST(v) v_max_32f(v_set_32f(-FLT_MAX), v)
-#define ENTER(v) (v)
-#define REDUCE(a, b) v_max_32f(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) (r)
-#define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
-#define HAS_DIVISOR 0
-#include "kernels/pooling_kind.h"
-
-#define KIND average_32f
-#define ELEMENT sn_32f
-#define VECTOR v32f
-#define LANES V32F_N
-#define TYPE 32f
-#define IDENTITY v_zero_32f()
-#define REDUCTION v32f
-#define FIRST(v) (v)
-#define ENTER(v) (v)
-#define REDUCE(a, b) v_add_32f(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) v_div_32f(r, divisor)
-#define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
-#define HAS_DIVISOR 1
-#include "kernels/pooling_kind.h"
-
-/*
- * Maxima of bfloat16 as of integers. Among numbers of which one at least is not negative the greatest is the greatest signed
- * integer; of negative ones it is the least. So both are kept, two instructions for each vector where an order of integers
- * made of its bits first would take four. The least begins with -Inf, hence is negative, and above all others as unsigned:
- * of both the lower one is the maximum.
- */
-struct extremes {
-    v16i most, least;
-};
-
-SN_INLINE v16i lowest_16b(void) { return v_set_16i((int16_t)0xFF80); } /* -Inf */
-SN_INLINE struct extremes first_16b(v16i v) { return (struct extremes){v, v_min_16i(v, lowest_16b())}; }
-SN_INLINE struct extremes enter_16b(v16i v) { return (struct extremes){v, v}; }
-SN_INLINE v16i rest_16b(struct extremes r) { return v_min_16u(r.most, r.least); }
-SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
-{
-    return (struct extremes){v_max_16i(a.most, b.most), v_min_16i(a.least, b.least)};
-}
-
-#define KIND max_16b
-#define ELEMENT sn_16b
-#define VECTOR v16i
-#define LANES V16I_N
-#define TYPE 16i
-#define IDENTITY lowest_16b()
-#define REDUCTION struct extremes
-#define FIRST(v) first_16b(v)
-#define ENTER(v) enter_16b(v)
-#define REDUCE(a, b) reduce_16b(a, b)
-#define REST(r) rest_16b(r)
-#define RESUME(v) first_16b(v)
-#define LEAVE(r, divisor) rest_16b(r)
-#define ACROSS(v) across_max_16b(v)
-#define HAS_DIVISOR 0
-#include "kernels/pooling_kind.h"
-
-#define KIND max_8u
-#define ELEMENT uint8_t
-#define VECTOR v8u
-#define LANES V8U_N
-#define TYPE 8u
-#define IDENTITY v_set_8u(0)
-#define REDUCTION v8u
-#define FIRST(v) (v)
-#define ENTER(v) (v)
-#define REDUCE(a, b) v_max_8u(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) (r)
-#define ACROSS(v) across_max_8u(v)
-#define HAS_DIVISOR 0
-#include "kernels/pooling_kind.h"
-
-SN_INSTALL(pooling, pooling)
-{
-    slots->max_32f = pooling_max_32f;
-    slots->max_16b = pooling_max_16b;
-    slots->max_8u = pooling_max_8u;
-    slots->average_32f = pooling_average_32f;
-}
+#endif
