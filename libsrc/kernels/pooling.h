@@ -1,9 +1,9 @@
 /*
  * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
  *
- * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window's maximum is taken in two steps,
- * first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring outputs.
- * Two rows of outputs go together: the rows of the image that both windows cover are read once.
+ * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window's maximum is taken in two
+ * steps, first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring
+ * outputs. Two rows of outputs go together: the rows of the image that both windows cover are read once.
  *
  * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
  * is there, as elements that change nothing.
@@ -127,24 +127,49 @@ SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t
 
 #if HAS_DIVISOR
 /* `rows` rows of all planes at p added to v, unless there are none. */
-SN_INLINE void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
     v32f w[4];
     if (rows == 0)
         return;
     sum_terms(w, u, &t, full);
-    add_vectors(v, w, u);
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* reduce, where one chain of additions might be too long. */
-SN_INLINE void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full,
-                               bool two)
+/* `rows` rows of all planes at p, few of each, added to v. */
+SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+{
+    v32f w[4];
+    if (rows == 0)
+        return;
+    sum_chain(w, u, &(struct terms){p, rows, r->pitch, r->planes, r->plane, n}, full);
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
+}
+
+/* reduce() of several planes: each is a sum of its own, so that no chain grows by their number. */
+SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full, bool two)
+{
+    sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    if (!two)
+        return;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v1[i] = v0[i];
+    add_chain(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    add_chain(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+}
+
+/* reduce(), where one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
+static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n,
+                                                  bool full, bool two)
 {
     sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
     if (!two)
         return;
-    SN_UNROLL
     for (int i = 0; i < u; ++i)
         v1[i] = v0[i];
     add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
@@ -157,8 +182,20 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach 
                           bool full, struct known k)
 {
 #if HAS_DIVISOR
-    if (!k.common && ((!k.flat && r->planes > 1) || is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), 1))) {
-        reduce_long(v0, v1, u, r, x, n, full, k.two);
+    if (!k.common && is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), k.flat ? 1 : r->planes)) {
+        const struct reach copy = *r; /* what a function gets by address stays in memory */
+        v32f a[4], b[4];
+        reduce_long(a, b, u, &copy, x, n, full, k.two);
+        SN_UNROLL
+        for (int i = 0; i < u; ++i) {
+            v0[i] = a[i];
+            if (k.two)
+                v1[i] = b[i];
+        }
+        return;
+    }
+    if (!k.flat && r->planes > 1) {
+        reduce_planes(v0, v1, u, r, x, n, full, k.two);
         return;
     }
 #endif
@@ -182,9 +219,9 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach 
     }
 }
 
-/* u vectors of one or two rows at x: results if `direct`, else at rest. */
-SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0,
-                                ELEMENT * dst1, bool two, bool direct)
+/* u vectors of results of one or two rows at x. */
+SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
+                            bool two)
 {
     REDUCTION v0[4], v1[4];
     reduce(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
@@ -192,16 +229,15 @@ SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v3
     (void)d1;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
-        WORD(store)(dst0 + x + i * LANES, direct ? LEAVE(v0[i], d0) : REST(v0[i]));
+        WORD(store)(dst0 + x + i * LANES, LEAVE(v0[i], d0));
         if (two)
-            WORD(store)(dst1 + x + i * LANES, direct ? LEAVE(v1[i], d1) : REST(v1[i]));
+            WORD(store)(dst1 + x + i * LANES, LEAVE(v1[i], d1));
     }
 }
 
-/* n elements of one or two rows into dst0 and dst1: exactly these, as results, if `direct`; else it may be a vector. The
- * last vector overlaps the one before where that is possible. */
-SN_INLINE void collect(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
-                           bool two, bool direct)
+/* n results of one or two rows. The last vector overlaps the one before where that is possible. */
+SN_INLINE void collect_rows(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+                            bool two)
 {
     const struct reach copy = *given, * r = &copy;
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
@@ -209,44 +245,29 @@ SN_INLINE void collect(const struct reach * given, size_t n, const sn_32f * divi
     if (n < LANES) {
         REDUCTION v0, v1;
         reduce(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
-        WORD(store_tail)(dst0, direct ? LEAVE(v0, d0) : REST(v0), direct ? n : LANES);
+        WORD(store_tail)(dst0, LEAVE(v0, d0), n);
         if (two)
-            WORD(store_tail)(dst1, direct ? LEAVE(v1, d1) : REST(v1), direct ? n : LANES);
+            WORD(store_tail)(dst1, LEAVE(v1, d1), n);
         return;
     }
     for (; x + 4 * LANES <= n; x += 4 * LANES)
-        collect_some(r, x, 4, d0, d1, dst0, dst1, two, direct);
-    if (x + 2 * LANES <= n) {
-        collect_some(r, x, 2, d0, d1, dst0, dst1, two, direct);
-        x += 2 * LANES;
-    }
-    if (x + LANES <= n) {
-        collect_some(r, x, 1, d0, d1, dst0, dst1, two, direct);
-        x += LANES;
-    }
-    if (x < n)
-        collect_some(r, n - LANES, 1, d0, d1, dst0, dst1, two, direct);
+        collect_some(r, x, 4, d0, d1, dst0, dst1, two);
+    for (; x < n; x += LANES)
+        collect_some(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two);
 }
 
-/* Not inlined: the same code serves pixels and whole rows. */
-static __attribute__((noinline)) void collect_results(const struct reach * r, size_t n, const sn_32f * divisor,
-                                                          ELEMENT * dst0, ELEMENT * dst1, bool two)
+/* Not inlined: the same code serves pixels, whole rows and the buffer. */
+static __attribute__((noinline)) void collect(const struct reach * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
+                                              ELEMENT * dst1, bool two)
 {
     if (two)
-        collect(r, n, divisor, dst0, dst1, true, true);
+        collect_rows(r, n, divisor, dst0, dst1, true);
     else
-        collect(r, n, divisor, dst0, NULL, false, true);
+        collect_rows(r, n, divisor, dst0, NULL, false);
 }
 
-static __attribute__((noinline)) void collect_vectors(const struct reach * r, size_t n, ELEMENT * dst0,
-                                                          ELEMENT * dst1, bool two)
-{
-    static const float no_divisor[2];
-    if (two)
-        collect(r, n, no_divisor, dst0, dst1, true, false);
-    else
-        collect(r, n, no_divisor, dst0, NULL, false, false);
-}
+/* The rows of a buffer are divided when they leave it. */
+static const float no_divisor[2] = {1, 1};
 
 #include "kernels/pooling_pixels.h"
 #include "kernels/pooling_rows.h"

@@ -14,7 +14,7 @@ static void wide_step(const struct sn_pooling * p, const struct step * t, const 
     const struct pitches pitch = pitches_of(p);
     const struct reach r = reach_of(t, src, pitch.row, planes.count, pitch.plane);
     const float part = divisor_of(p, 0, planes.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
-    collect_results(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+    collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
 }
 
 /* Any window: its columns are the planes of the reach. The image has one plane. */
@@ -32,7 +32,7 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
             if (t->two)
                 fill_empty(p, dst + pitch.dstRow, 1);
         } else {
-            collect_results(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+            collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
         }
     }
 }
@@ -41,14 +41,15 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
 
 #if HAS_DIVISOR
 /* The sum of the columns of x: a run of the ring up to its end, and one from its beginning. */
-SN_INLINE void ring_sum(v32f (*ring)[4], int u, struct span x, v32f * v)
+static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct span x, v32f * v)
 {
     const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
     v32f w[4];
     sum_terms(v, u, &(struct terms){(const sn_32f *)ring[at], first, 4 * V32F_N, 1, 0, 0}, true);
     if (first < x.count) {
         sum_terms(w, u, &(struct terms){(const sn_32f *)ring[0], x.count - first, 4 * V32F_N, 1, 0, 0}, true);
-        add_vectors(v, w, u);
+        for (int i = 0; i < u; ++i)
+            v[i] = v_add_32f(v[i], w[i]);
     }
 }
 #endif

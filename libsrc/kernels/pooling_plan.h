@@ -138,31 +138,20 @@ static struct chunk chunk_at(const struct sn_pool_axis * axis, size_t output, si
 }
 
 /*
- * How a row lies in the buffer. With stride 2 and single elements the even and the odd positions are kept apart, so that a
- * window's columns are at unit distance from those of the next. data[f] is where the image's columns begin in phase f, at
- * the alignment of a vector; origin[f] is where position f is.
+ * How a row lies in the buffer, in elements: position 0 is at `origin`, the `count` elements of the image begin at `data`,
+ * at the alignment of a vector; between, and from their end to `end`, is the border.
  */
 struct layout {
-    size_t phases, pitch;
-    size_t first; /* the phase of the image's first column */
-    size_t origin[2], data[2], count[2], end[2]; /* elements */
+    size_t origin, data, count, end, pitch;
 };
 
 static struct layout layout_of(const struct sn_pool_axis * axis, size_t inner, const struct chunk * c, size_t lanes)
 {
-    const size_t length = (c->outputs - 1) * axis->stride + axis->kernel;
-    struct layout l = {.phases = axis->stride == 2 && inner == 1 ? 2 : 1};
-    l.first = c->lead % l.phases;
-    for (size_t f = 0; f < l.phases; ++f) {
-        /* Positions f, f + phases, ...: how many lie before the image, and how many before its end. */
-        const size_t before = (c->lead + l.phases - 1 - f) / l.phases * inner;
-        const size_t until = (c->lead + c->columns + l.phases - 1 - f) / l.phases * inner;
-        l.data[f] = l.pitch + (before + lanes - 1) / lanes * lanes;
-        l.origin[f] = l.data[f] - before;
-        l.count[f] = until - before;
-        l.end[f] = l.origin[f] + sn_ceil_div(length - sn_min(f, length), l.phases) * inner;
-        l.pitch = (l.end[f] + 2 * lanes - 1) / lanes * lanes;
-    }
+    const size_t length = ((c->outputs - 1) * axis->stride + axis->kernel) * inner, before = c->lead * inner;
+    struct layout l = {.data = (before + lanes - 1) / lanes * lanes, .count = c->columns * inner};
+    l.origin = l.data - before;
+    l.end = l.origin + length;
+    l.pitch = (l.end + 2 * lanes - 1) / lanes * lanes;
     return l;
 }
 

@@ -62,20 +62,19 @@ SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach 
         o[1][at] = WORD(odd)(v[1][0], v[1][1]);
 }
 
-/* One vector of outputs; the columns are taken in the order of the buffer, so that sums are the same. */
+/* One vector of outputs; the columns are taken from left to right as by the buffer, so that sums are the same. */
 SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int S)
 {
     REDUCTION v = RESUME(e[0]);
-    SN_UNROLL
-    for (int k = 1; k < 5; ++k)
-        if (k * S < K)
-            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
     if (S == 2 && K > 1)
         v = REDUCE(v, ENTER(o[0]));
     SN_UNROLL
-    for (int k = 1; k < 5; ++k)
+    for (int k = 1; k < 5; ++k) {
+        if (k * S < K)
+            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
         if (S == 2 && k * S + 1 < K)
             v = REDUCE(v, ENTER(WORD(slide)(o[0], o[1], k)));
+    }
     return v;
 }
 
@@ -125,7 +124,7 @@ SN_INLINE void strip(const struct rows * d, const struct step * t, const struct 
     const int common = K > S ? K - S : K;
     const struct known k = {common, S, K > S, true}, any = {0, 0, true, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
-    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, d->columns};
+    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
     for (; t < end; ++t) {
         const struct reach r = reach_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
