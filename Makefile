@@ -8,6 +8,8 @@
 #              every 1000th float and only prints
 #   bench      times the layer cases, as fractions of this machine's limits; with PEERS=1 beside ONNX Runtime, OpenVINO, ncnn
 #              and PyTorch, which it installs in .venv-peers. docs/benchmarks.md tells more
+#   calibrate  the cost models of convolutions against this machine (minutes); CALIBRATE_FLAGS are its options, see
+#              docs/benchmarks.md
 #   examples   builds and runs the programs under examples/
 #   asan       the C tests and the checker built with clang, AddressSanitizer and UndefinedBehaviorSanitizer
 #   tsan       the tests of threads built with ThreadSanitizer, among them all kinds of contexts in many threads at once
@@ -23,7 +25,7 @@
 #
 # One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
-# instruction set has its own flags. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
+# instruction set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and what they are built on. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
 # at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
 # Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
 # build/libsimdnet.so is a link to the library that the plain `make` of this machine built last. With other flags, what they
@@ -48,31 +50,31 @@ endif
 JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
-SONAME  := libsimdnet.so.$(firstword $(subst ., ,$(VERSION)))
+# Before 1.0 a minor version may drop functions, as 0.2 did: programs find only the one that they were linked with.
+MAJOR   := $(firstword $(subst ., ,$(VERSION)))
+SONAME  := libsimdnet.so.$(MAJOR)$(if $(filter 0,$(MAJOR)),.$(word 2,$(subst ., ,$(VERSION))))
 ARCH    := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 STRIP   ?= $(shell $(CC) -print-prog-name=strip)
 
-# ---- levels of instruction sets: their flags go to their own objects alone, on top of what every machine of the architecture has
-LEVELS_x86_64  := sse41 avx2 avx512 avx512vnni avx512bf16
-LEVELS_aarch64 := neon neondotprod
-LEVELS         := $(LEVELS_$(ARCH))
+# ---- instruction sets: the tree of isa/levels.h, or of it what ISAS names, each with all that it is built on. Their flags go to
+# their own objects alone, on top of what every machine of the architecture has.
+ISAS       ?=
+LEVEL_LIST ?= libsrc/isa/levels.h
+TREE       := $(shell $(CC) -E -P -x c '-DSN_LEVEL(name, parent, needs)=name:parent' $(LEVEL_LIST))
+KNOWN      := $(foreach row,$(TREE),$(firstword $(subst :, ,$(row))))
+UNKNOWN    := $(filter-out $(KNOWN),$(ISAS))
+$(if $(UNKNOWN),$(error ISAS: no instruction set $(UNKNOWN); there are $(KNOWN)))
+
+parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
+lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
+LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
+include $(LEVELS:%=libsrc/isa/%/level.mk)
+# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
+folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
+
 BASE_x86_64    := -march=x86-64
 # Atomics in line: those out of line come with a constructor, and the library has none.
 BASE_aarch64   := -march=armv8-a -mno-outline-atomics
-FLAGS_sse41       := -msse4.1
-FLAGS_avx2        := -mavx2 -mfma -mf16c
-FLAGS_avx512      := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
-FLAGS_avx512vnni  := $(FLAGS_avx512) -mavx512vnni
-FLAGS_avx512bf16  := $(FLAGS_avx512) -mavx512bf16
-FLAGS_neon        :=
-FLAGS_neondotprod := -march=armv8.2-a+dotprod
-# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
-VOCABULARY_avx512vnni  := avx512
-VOCABULARY_avx512bf16  := avx512
-VOCABULARY_neondotprod := neon
-KERNELS_avx512vnni  := gemm_8i depthwise_8i
-KERNELS_avx512bf16  := gemm_16b
-KERNELS_neondotprod := gemm_8i
 
 # ---- the flags that are not the user's to choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
@@ -82,9 +84,11 @@ SN_LIBS   := -lm -lpthread -ldl
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
              -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
 
-VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))
+space   := $(subst ,, )
+VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
 B       := build/$(VARIANT)
-PLAIN   := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
+PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
 # A word of a shell's command, whatever is in it.
 quote = '$(subst ','\'',$(1))'
@@ -107,39 +111,61 @@ KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
-.PHONY: all check test bench accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package clean help
+.PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
+        clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a
 
+# An object's folder also has what make writes for its source.
 COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
 $(call commands,compile)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -c $< -o $@
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
 
-# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/.
-COLLECT = @mkdir -p $(@D); grep -oh '^SN_INSTALL([^)]*)' $(filter %.c,$^) > $@
+# Symbols of local functions have their level at the end, so that profiles tell levels apart: relu_32f is relu_32f_avx2, and
+# relu_32f.cold is relu_32f_avx2.cold. Without the compiler's nm and objcopy they stay as they are.
+tool    = $(shell command -v "$$($(CC) -print-prog-name=$(1))")
+NM      := $(call tool,nm)
+OBJCOPY := $(call tool,objcopy)
+ADD_LEVEL = $$2 == "t" && !seen[$$3]++ { name = $$3; sub(/\.|$$/, "_$(1)&", name); print $$3, name }
+name_level = $(if $(and $(NM),$(OBJCOPY)),@$(NM) $@ | awk '$(ADD_LEVEL)' | $(OBJCOPY) --redefine-syms=/dev/stdin $@)
+COMMAND_names = $(NM) $(OBJCOPY) $(value ADD_LEVEL)
+$(call commands,names)
 
-# One set of rules for each level: kernels/ compiled with what is written for it, or for its vocabulary, in isa/.
+# What the lines SN_INSTALL(...) of some files say, for install.c of kernels/ and reference/; the same of the checker's families.
+collect = @mkdir -p $(@D); grep -oh '^$(1)([^)]*)' $(filter %.c,$^) > $@
+
+# One set of rules for each level: kernels/ compiled with what is written for it, for its parents, or for its vocabulary, in isa/.
 define level_rules
-VOCABULARY_$(1) ?= $(1)
+VOCABULARY_$(1) := $$(lastword $$(call folders,$(1)))
 SRC_$(1)     := $(if $(KERNELS_$(1)),$(KERNELS_$(1):%=libsrc/kernels/%.c) libsrc/kernels/install.c,$(KERNEL_SRC))
 OBJECTS      += $$(SRC_$(1):libsrc/%.c=$(B)/obj/$(1)/%.o)
 COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=$$(VOCABULARY_$(1)) \
-                $$(patsubst %,-Ilibsrc/isa/%,$(1) $$(filter-out $(1),$$(VOCABULARY_$(1)))) -Ilibsrc/kernels/default -I$(B)/obj/$(1)
-$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1)
+                $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
+$(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) -c $$< -o $$@
-$(B)/obj/$(1)/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1)
-	$$(COLLECT)
-$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/installs.h
+	$$(COMMAND_$(1)) -I$$(@D) -c $$< -o $$@
+	$$(call name_level,$(1))
+$(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
+	$$(call collect,SN_INSTALL)
+$(B)/obj/$(1)/kernels/install.o: $(B)/obj/$(1)/kernels/installs.h
 endef
 $(foreach level,$(LEVELS),$(eval $(call level_rules,$(level))))
 $(call commands,$(LEVELS))
 
-$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile
-	$(COLLECT)
+$(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/compile $(B)/commands/names
+	@mkdir -p $(@D)
+	$(COMMAND_compile) -I$(@D) -c $< -o $@
+	$(call name_level,base)
+$(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
+	$(call collect,SN_INSTALL)
 $(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
-$(B)/obj/reference/install.o: SN_CFLAGS += -I$(B)/obj/reference
+
+COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
+$(call commands,levels)
+$(B)/obj/runtime/levels.h: $(LEVEL_LIST) $(B)/commands/levels
+	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
+$(B)/obj/runtime/dispatch.o: $(B)/obj/runtime/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
@@ -158,12 +184,11 @@ $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 LIMITS_OBJ  := $(B)/bench/limits.o $(LEVELS:%=$(B)/bench/limits_%.o)
 LIMITS      := $(B)/bench/liblimits.so
 
-COMMAND_limits      = $(COMMAND_compile) $(call quote,-DSETS(X)=$(foreach isa,$(LEVELS),X($(isa))))
 COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
-$(call commands,limits limits_link)
-$(B)/bench/limits.o: tests/bench/limits.c $(B)/commands/limits
+$(call commands,limits_link)
+$(B)/bench/limits.o: tests/bench/limits.c $(B)/obj/runtime/levels.h $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_limits) -c $< -o $@
+	$(COMMAND_compile) -I$(B)/obj/runtime -c $< -o $@
 
 $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
 	@mkdir -p $(@D)
@@ -184,16 +209,24 @@ CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c
 # What programs put in the place of the C library's functions, for the library and for themselves.
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
 WRAP_test_threads    := -Wl,--wrap=syscall
+WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
+
+# The test of the list of instruction sets, which has its own.
+DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)
 
 COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
-COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(SN_LIBS)
+COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)
 TEST_LINK = $(CC) $(CFLAGS) $(filter %.o,$^) $(B)/libsimdnet.a $(LDFLAGS) $(WRAP_$(@F)) $(SN_LIBS) -o $@
 
 $(B)/tests/%.o: tests/c/%.c $(B)/commands/test
 	@mkdir -p $(@D)
-	$(COMMAND_test) -c $< -o $@
+	$(COMMAND_test) $(DEFINE_$(*F)) -I$(@D) -c $< -o $@
+
+$(B)/tests/families.h: $(wildcard tests/c/check_*.c) $(B)/commands/check
+	$(call collect,CHECK_FAMILY)
+$(B)/tests/check.o: $(B)/tests/families.h
 
 define vec_test_rules
 $(B)/tests/$(basename $(notdir $(1)))_$(2): $(1) $(B)/libsimdnet.a $(B)/commands/test $(B)/commands/$(2) $(B)/commands/program
@@ -215,11 +248,15 @@ accuracy: $(B)/tests/accuracy
 # Whether instructions and stacks are those that users have.
 OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
 
+# A shape that three algorithms or more admit on every level with a tile.
+CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
+
 .PHONY: check-programs
 check: all check-programs
 	@echo "== tests/check_library.sh"; tests/check_library.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_install.sh"; tests/check_install.sh $(B) "$(CC)" $(RUN)
 	@echo "== tests/check_build.sh"; tests/check_build.sh $(B) "$(CC)" $(RUN)
+	@echo "== tests/check_levels.sh"; tests/check_levels.sh $(B) "$(CC)" $(RUN)
 	$(if $(OPTIMISED),\
 	    @echo "== tests/test_disassembly.py"; if command -v $(PYTHON) > /dev/null; then \
 	        $(PYTHON) tests/test_disassembly.py $(B)/obj; else echo "skipped: no $(PYTHON)"; fi)
@@ -231,9 +268,10 @@ STACK := $(if $(findstring clang,$(CC)),80,64)
 # CHECK_FLAGS are the checker's options: make check CHECK_FLAGS='--quick --seed 7'. What a quick first run would find, the last
 # one does.
 CHECK = $(RUN) $(B)/tests/check --jobs $(JOBS) $(CHECK_FLAGS)
-check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check
+check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check $(B)/bench/calibrate
 	@set -e; for t in $(VEC_TESTS) $(TESTS); do echo "== $$t"; $(RUN) $$t; done; \
 	 $(if $(and $(OPTIMISED),$(findstring --quick,$(CHECK_FLAGS))),,echo "== $(B)/tests/check"; $(CHECK);) \
+	 echo "== $(B)/bench/calibrate"; $(RUN) $(B)/bench/calibrate --shape $(CALIBRATE_SMALL); \
 	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(CHECK) --quick --threads 5;) \
 	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(CHECK) --quick --stack $(STACK))
 
@@ -246,7 +284,7 @@ asan:
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
 # What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
-TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_races test_threads test_verbose)
+TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_callers test_races test_threads test_verbose)
 tsan:
 	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
 	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
@@ -353,6 +391,20 @@ bench: all $(LIMITS) $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
 	    --json build/bench.json $(BENCH_FLAGS)
 
+# The cost models against this machine: CALIBRATE_FLAGS='--isa avx2 --only 3x3'.
+CALIBRATE_OBJ := $(B)/bench/calibrate.o $(LIMITS_OBJ)
+COMMAND_calibrate = $(COMMAND_program) $(CALIBRATE_OBJ)
+$(call commands,calibrate)
+$(B)/bench/calibrate.o: tests/bench/calibrate.c $(B)/commands/test
+	@mkdir -p $(@D)
+	$(COMMAND_test) -c $< -o $@
+
+$(B)/bench/calibrate: $(CALIBRATE_OBJ) $(B)/libsimdnet.a $(B)/commands/calibrate
+	$(TEST_LINK)
+
+calibrate: $(B)/bench/calibrate
+	$(RUN) $< $(if $(findstring --shape,$(CALIBRATE_FLAGS)),,--shapes tests/bench/convolutions.txt) $(CALIBRATE_FLAGS)
+
 # ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp
 	$(VENV)/bin/python -m mypy
@@ -404,7 +456,7 @@ python-files: all
 
 # auditwheel reads in the library which C library it needs at least, and names the wheel after that.
 wheel: all $(TOOLS)/package.stamp
-	$(if $(PLAIN),,$(error a wheel is for this machine: not with CC=$(CC)))
+	$(if $(NATIVE),,$(error a wheel is for this machine: not with CC=$(CC)))
 	@rm -rf build/wheel $(DIST)/*.whl
 	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir build/wheel .
 	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) build/wheel/*.whl

@@ -26,7 +26,10 @@ python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 autodoc_default_options = {"members": True, "inherited-members": "Context, int, Exception, object"}
 autodoc_member_order = "bysource"
-autodoc_type_aliases = {name: name for name in ("Array", "Shape", "Pair", "Padding", "Layout", "Params", "Range")}
+autodoc_type_aliases = {
+    **{name: name for name in vars(pysimd.annotations) if name[0].isupper()},
+    **{name: name for name in ("Operation", "Pixels", "Range")},
+}
 
 html_theme = "furo"
 html_title = f"simdnet {release}"
@@ -39,7 +42,8 @@ html_show_sphinx = False
 def of_the_repository(app: Any, name: str, source: list[str]) -> None:
     """Includes README.md and the like, which are written to be read where they lie: their links become links to pages or,
     where there is no page, to files. Names of functions become links, too."""
-    text, folder = source[0], HERE
+    text = source[0]
+    page = folder = (HERE / name).parent
     included = re.search(r"^```{include} \.\./(\S+)\n```$", text, re.MULTILINE)
     if included:
         file = HERE.parent / included[1]
@@ -54,11 +58,11 @@ def of_the_repository(app: Any, name: str, source: list[str]) -> None:
     def link(found: re.Match[str]) -> str:
         shown, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
         if target.is_relative_to(HERE) or not target.exists():
-            return f"[{shown}]({os.path.relpath(target, HERE)}{anchor})"  # of what does not exist a warning will tell
-        page = elsewhere.get(str(target.relative_to(HERE.parent)))
-        if page:
-            return f"[{shown}]({page}{anchor})"
-        return f"{{download}}`{shown.strip('`')} <{os.path.relpath(target, HERE)}>`" if target.is_file() else shown
+            return f"[{shown}]({os.path.relpath(target, page)}{anchor})"  # of what does not exist a warning will tell
+        there = elsewhere.get(str(target.relative_to(HERE.parent)))
+        if there:
+            return f"[{shown}]({os.path.relpath(HERE / there, page)}{anchor})"
+        return f"{{download}}`{shown.strip('`')} <{os.path.relpath(target, page)}>`" if target.is_file() else shown
 
     def function(found: re.Match[str]) -> str:
         role = interfaces.ROLES.get(found[1])

@@ -39,7 +39,7 @@ def plain(text: str) -> str:
 
 def term(names: str) -> str:
     """What a definition is of: names of arguments, or a word."""
-    return names if re.fullmatch(r"[A-Z][a-z]+|.*\w \w.*", names) else re.sub(r"(\w+)", r"``\1``", names)
+    return names if re.fullmatch(r"[A-Z]\w+|.*\w \w.*", names) else re.sub(r"(\w+)", r"``\1``", names)
 
 
 # ---- C
@@ -125,7 +125,7 @@ def docstring(_app: object, what: str, name: str, thing: Any, _options: object, 
     """Makes lists of what docstrings tell about arguments, `name : text`; links the names of C functions."""
     result: list[str] = []
     for line in lines:
-        matched = re.match(r"(\w+(?:, \w+)*|the six arrays) : (.*)", line)
+        matched = re.match(r"(\w+(?:, \w+)*|\w+ \.\.\. \w+) : (.*)", line)
         if matched:
             if result and result[-1] and not result[-1].startswith("    "):
                 result.append("")
@@ -140,7 +140,10 @@ def docstring(_app: object, what: str, name: str, thing: Any, _options: object, 
 def python_pages() -> Iterator[tuple[str, str]]:
     """(name, page) for the package and for each of its modules that has public names."""
     public = {name: getattr(pysimd, name) for name in pysimd.__all__}
-    names = sorted({str(getattr(thing, "__module__", "")) for thing in public.values()} - {""} | {"pysimd.lowlevel"})
+    names = sorted(
+        {str(getattr(thing, "__module__", "")) for thing in public.values()} - {""}
+        | {"pysimd.annotations", "pysimd.lowlevel"}
+    )
     modules = [sys.modules[name] for name in names if name.startswith("pysimd.")]
     for module in [pysimd, *modules]:
         family = module.__name__.rpartition(".")[2]
@@ -172,7 +175,7 @@ def write(folder: Path) -> None:
         if "::" in line or line.startswith(" " * 16)
         for word in re.findall(r"\w+", line)
     }
-    missing = {*ROLES, *pysimd.__all__} - told - {"__version__", "lowlevel"}
+    missing = {*ROLES, *pysimd.__all__} - told - {"__version__", "annotations", "lowlevel"}
     if missing:
         raise ValueError(f"no page tells of {', '.join(sorted(missing))}")
     for old in set(folder.glob("*/*.rst")) - set(wanted):

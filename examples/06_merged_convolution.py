@@ -29,7 +29,7 @@ def layer_by_layer() -> Any:
 # In one go: the 144 channels never leave the caches.
 stage = pysimd.ConvolutionStage
 stages = [stage(1, 144, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 24)]
-block = pysimd.MergedConvolution32f(x.shape, stages, add=True)
+block = pysimd.MergedConvolution32f(x.shape, stages, residual=True)
 block.set_params(weights)
 print(block)
 
@@ -50,6 +50,6 @@ print(f"layer by layer {seconds(layer_by_layer) * 1e6:.0f} us, in one go {second
 
 # Output:
 #
-#   <pysimd.MergedConvolution32f expansion to projection ...>
+#   <pysimd.MergedConvolution32f (56, 56, 24) -> (56, 56, 24), expansion 1x1 relu, ...>
 #   largest difference: ...e-... of the largest output
 #   layer by layer ... us, in one go ... us

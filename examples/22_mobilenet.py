@@ -35,7 +35,7 @@ def block(x, expand, outputs, stride):
     first = [stage(1, expand * x.shape[2], activation=RELU6)] if expand > 1 else []
     stages = [*first, middle, stage(1, outputs)]
     shortcut = stride == 1 and x.shape[2] == outputs and expand > 1
-    layer = pysimd.MergedConvolution32f(x.shape, stages, add=shortcut)
+    layer = pysimd.MergedConvolution32f(x.shape, stages, residual=shortcut)
     bounds = [None if s.activation == "identity" else (0, 6) for s in stages]
     layer.set_params([random(*shape) for shape in layer.weight_shapes], None, bounds)
     return then(layer.forward, x)

@@ -1,47 +1,47 @@
 /*
  * simdnet: primitives of neural-network inference on a CPU.
  *
- * This is the only header and the only list of declarations: C and C++ programs include it, the Python package reads its
- * declarations from it, a test compares it with the symbols that the library exports. The functions called Simd* have the
- * names, the arguments and the meaning of the Simd Library's documentation (Synet functions); the block called Simdnet* at
- * the end is ours.
+ * This is the only header: C and C++ programs include it, the Python package reads the declarations from it, and a test
+ * compares it with the symbols that the library exports. Functions named Simd* have the names, arguments and meaning that
+ * the documentation of the Simd Library gives them (Synet functions); functions named Simdnet*, at the end, are extensions.
  *
- * The contract of every function, where it does not say otherwise:
+ * Unless the comment of a function states otherwise, the following holds for all of them:
  *
- *   Memory       Exactly the documented elements are read and exactly the documented elements are written. Arrays are dense
- *                and row-major; there is no padding to provide. Arrays of data, single numbers and buffers may lie at any
- *                byte address; arrays of pointers, arrays of sizes, and structs have the alignment of their type. src and
- *                dst must not overlap. The library keeps no pointer of the caller after it returned.
- *   Errors       A bad argument (NULL, an unknown format, a size that cannot be, a stride of 0 ...) is refused before any
- *                element is written: an Init function returns NULL, one that gives a number 0, the others leave dst alone,
- *                and SimdnetLastError() tells which argument, what it was, and what was expected. Nothing aborts, and
- *                nothing prints unless SIMDNET_VERBOSE asks for it.
- *                A context that was released, or a pointer to no memory, cannot be told from a good one.
- *   Empty        An output of zero elements is valid: nothing is done and pointers may be NULL.
- *   Threads      Every function may be called from many threads at once. A context may run Forward in many threads at once.
- *   Stack        A call needs less than 64 KB of stack: a thread that has 64 KB in all may call every function (80 KB where
- *                clang compiled the library).
- *   Numbers      The same library, instruction set and arguments give the same bits on each run, whatever the thread count,
- *                the position in a batch or the alignment. NaN propagates unless a function says otherwise; the caller's
- *                floating-point environment is neither changed nor asked for more than round-to-nearest.
- *   Batches      Functions without a batch argument work on one image; call them once per image. In NHWC, a function that
- *                treats every pixel alike (AddBias ...) can take batch * height * width as its spatial size.
+ *   Memory       Only the documented elements are read and only the documented elements are written. Arrays are dense and
+ *                row-major and need no padding. Arrays of data, single numbers and buffers may start at any byte address;
+ *                arrays of pointers, arrays of sizes, and structs must have the alignment of their type. src and dst must
+ *                not overlap. The library keeps none of the caller's pointers after a function returns.
+ *   Errors       An invalid argument (NULL, an unknown format, an impossible size, a stride of 0 ...) is refused before any
+ *                element is written: Init functions return NULL, functions that return a number return 0, and the others
+ *                leave dst unchanged. SimdnetLastError() then names the argument, its value and what was expected. No
+ *                function aborts the process, and none prints anything unless SIMDNET_VERBOSE is set.
+ *                A released context or a dangling pointer cannot be detected.
+ *   Empty        An output of zero elements is valid: the function does nothing, and pointers may be NULL.
+ *   Threads      All functions are thread-safe. Forward functions may run on the same context in many threads at once.
+ *   Stack        A call needs less than 64 KB of stack (80 KB if the library was compiled by clang).
+ *   Numbers      The same library, instruction set and arguments give bit-identical results on each run, for any number of
+ *                threads, position in the batch and alignment. NaN propagates unless stated otherwise. The caller's
+ *                floating-point environment is not changed; it must be set to round to nearest.
+ *   Batches      Functions without a batch argument process one image: call them once per image. In NHWC, functions that
+ *                process every pixel in the same way (AddBias ...) accept batch * height * width as their spatial size.
  *
  * Layouts of a tensor of C channels and S = H * W spatial positions; (c, s) is at
  *
  *   NCHW   c * S + s             NHWC   s * C + c             NCHWxc, x = 4, 8 or 16   ((c / x) * S + s) * x + c % x
  *
- * The last one rounds the number of channels up to a multiple of x. A filter of O outputs, I inputs and K = kernelY *
- * kernelX taps has (o, i, k) at
+ * NCHWxc rounds the number of channels up to a multiple of x. In a filter of O outputs, I inputs and K = kernelY * kernelX
+ * taps, (o, i, k) is at
  *
  *   Oiyx   (o * I + i) * K + k   Yxio   (k * I + i) * O + o
  *   Oyxixo, x = 4, 8 or 16   (((o / x) * K + k) * I + i) * x + o % x
  *
- * and the last one rounds the number of outputs up to a multiple of x.
+ * Oyxixo rounds the number of outputs up to a multiple of x.
  *
- * Instruction sets, oldest first: base, sse41, avx2, avx512, avx512vnni, avx512bf16 on x86-64; base, neon, neondotprod on
- * aarch64. The newest that the machine has is used. The environment variable SIMDNET_MAX_ISA=<name>, read once, and
- * SimdnetSetMaxIsa() cap it; an unknown name in the variable is ignored, and one line on stderr says so.
+ * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
+ * neondotprod on aarch64. The last one in this order that the machine supports is used, unless the environment variable
+ * SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() limits it: then the last one that the machine supports up to
+ * <name>. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for some of the
+ * instruction sets only, the others are unknown.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -66,7 +66,7 @@ typedef enum {
     SimdTrue = 1
 } SimdBool;
 
-/* What SimdCpuInfo() can be asked for: counts, cache sizes in bytes, and instruction sets (1 when usable). */
+/* Arguments of SimdCpuInfo(): counts, cache sizes in bytes, and instruction sets (1 if usable). */
 typedef enum {
     SimdCpuInfoSockets = 0,
     SimdCpuInfoCores = 1,
@@ -142,7 +142,7 @@ typedef enum {
     SimdConvolutionActivationHswish = 6
 } SimdConvolutionActivationType;
 
-/* What SimdSynetEltwiseLayerForward() does with its arrays. */
+/* Operations of SimdSynetEltwiseLayerForward(). */
 typedef enum {
     SimdSynetEltwiseOperationProduct = 0,
     SimdSynetEltwiseOperationSum = 1,
@@ -150,7 +150,7 @@ typedef enum {
     SimdSynetEltwiseOperationMin = 3
 } SimdSynetEltwiseOperationType;
 
-/* Formats of pixels. Functions here take Gray8, Bgr24, Bgra32 and Rgb24: bytes, in the order of their names. */
+/* Pixel formats. SimdSynetSetInput() accepts Gray8, Bgr24, Bgra32 and Rgb24: bytes, in the order of the name. */
 typedef enum {
     SimdPixelFormatNone = 0,
     SimdPixelFormatGray8 = 1,
@@ -171,7 +171,8 @@ typedef enum {
     SimdPixelFormatRgb24 = 16
 } SimdPixelFormatType;
 
-/* Flags of the quantised functions. Only the group 8i matters: 8iNarrowed limits bytes to 0..180, all else to 0..255. */
+/* Flags of the quantised functions. Only the 8i flags have an effect: 8iNarrowed limits bytes to 0..180, the others to
+ * 0..255. */
 typedef enum {
     SimdSynetCompatibilityDefault = 0,
     SimdSynetCompatibilityFmaUse = 0,
@@ -192,7 +193,7 @@ typedef enum {
     SimdSynetCompatibility16fpMask = 192
 } SimdSynetCompatibilityType;
 
-/* Shape of one convolution. Padding is counted in zeros at the top (padY), left (padX), bottom (padH) and right (padW). */
+/* Shape of one convolution. Padding is the number of zeros at the top (padY), left (padX), bottom (padH), right (padW). */
 typedef struct SimdConvolutionParameters {
     size_t srcC, srcH, srcW;                  /* input channels, height, width                                   */
     SimdTensorDataType srcT;                  /* input element type                                              */
@@ -209,108 +210,112 @@ typedef struct SimdConvolutionParameters {
 } SimdConvolutionParameters;
 
 /*
- * A matrix multiplication that a program may offer to the convolutions: C(M,N) = alpha * A(M,K) * B(K,N) + beta * C(M,N),
- * row-major, alpha and beta pointers to one float. This library accepts it and never calls it: its own is used.
+ * A matrix multiplication that a program may pass to the convolutions: C(M,N) = alpha * A(M,K) * B(K,N) + beta * C(M,N),
+ * row-major; alpha and beta point to one float each. This library ignores it and uses its own.
  */
 typedef void (*SimdGemm32fNNPtr)(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda,
                                  const float * B, size_t ldb, const float * beta, float * C, size_t ldc);
 
 /* --------------------------------------------------------------------------------------------- infrastructure */
 
-/* The version of this library, three numbers with dots; a static string. */
+/* The version of this library, such as "1.2.3"; a static string. */
 const char * SimdVersion(void);
 
-/* A fact about this machine (see SimdCpuInfoType); 0 for an unknown type. An instruction set counts when the processor and
+/* A property of this machine (see SimdCpuInfoType); 0 for an unknown type. An instruction set is usable if the processor and
  * the operating system support it and the library has kernels for it or for a newer one that contains it. */
 size_t SimdCpuInfo(SimdCpuInfoType type);
 
 /*
- * A table of the time spent in each function, as SimdnetSetVerbose() has it collected; "" when there is none, never NULL. A
- * line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total, mean,
- * min, max), and these four words; the largest total first. The text is this thread's own and valid until its next call of
- * the library.
+ * A table of the time spent in each function, collected since SimdnetSetVerbose() enabled it; "" if it is disabled, never
+ * NULL. The first line has the names of the columns, then there is a line for each combination of function, shape,
+ * algorithm and instruction set: the number of calls, their time in microseconds (total, mean, min, max), and the four
+ * names; the largest total is first. The text belongs to the calling thread and is valid until its next call of a function
+ * of this library.
  */
 const char * SimdPerformanceStatistic(void);
 
-/* A block of at least `size` bytes (rounded up to a multiple of `align`) whose address is a multiple of `align`, a power of
- * two; NULL when there is no memory or `align` is not a power of two. Free it with SimdFree(). */
+/* Allocates at least `size` bytes (rounded up to a multiple of `align`) at an address that is a multiple of `align`, a power
+ * of two. Returns NULL if memory is exhausted or `align` is not a power of two. Free the block with SimdFree(). */
 void * SimdAllocate(size_t size, size_t align);
 
 /* Frees a block of SimdAllocate(); NULL is allowed. */
 void SimdFree(void * ptr);
 
-/* `size` rounded up to a multiple of `align`, a power of two or 0, which gives 0; what cannot be is refused, and gives 0. */
+/* `size` rounded up to a multiple of `align`, which is a power of two. Returns 0 if align is 0 and, with an error, if it is
+ * not a power of two or the result does not fit in size_t. */
 size_t SimdAlign(size_t size, size_t align);
 
-/* The alignment in bytes that suits the instruction set in use: 64, 32 or 16. It follows the cap of SimdnetSetMaxIsa(). */
+/* The vector width of the instruction set in use, in bytes: 64, 32 or 16. SimdnetSetMaxIsa() changes it. */
 size_t SimdAlignment(void);
 
-/* Destroys a context made by any Init function; NULL is allowed, a pointer to something else is refused. */
+/* Destroys a context returned by any Init function; NULL is allowed. A pointer to something else is refused. */
 void SimdRelease(void * context);
 
 /*
- * The number of threads that one call may use, its caller among them; 1 unless set here or by the environment variable
- * SIMDNET_NUM_THREADS (a number of at least 1; anything else is ignored, with a line on stderr).
+ * The number of threads that one call may use, including the calling thread; 1 unless set by SimdSetThreadNumber() or by the
+ * environment variable SIMDNET_NUM_THREADS (a number of at least 1; anything else is ignored, with a line on stderr).
  *
- * Work that is worth it is shared out to a pool of threads, made by the first call that can use them and kept until the
- * process ends; with 1 there is none. Small work stays on the caller, as does that of a call which finds the pool at work
- * for another thread. The pool's threads take no signals and compute with the caller's mode of rounding; a forked child
- * makes its own.
+ * Large layers are divided among a pool of threads, which the first call that can use it creates and which exists until the
+ * process ends; with 1 there is no pool. A call whose work is small, or that finds the pool busy for another thread, runs on
+ * the calling thread alone. The threads of the pool block all signals and use the caller's rounding mode; a forked child
+ * creates a pool of its own.
  */
 size_t SimdGetThreadNumber(void);
 
 /*
- * Sets it, for the whole process, limited to 1 .. the number of processors that the calling thread's affinity and the quotas
- * of its control groups allow. Results do not depend on it. The threads are made by the first call that is worth them, and
- * run where the thread may that sets the number.
+ * Sets that number for the whole process, limited to the range from 1 to the number of processors that the affinity of the
+ * calling thread and the quotas of its control groups allow. Results are bit-identical for any number of threads. The
+ * threads inherit the affinity of the thread that calls this function.
  */
 void SimdSetThreadNumber(size_t threadNumber);
 
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
-/* NchwXc and OyxiXo made specific for the instruction set in use: X is SimdAlignment() / 4. Unknown for any other input. */
+/* Replaces the X of NchwXc and OyxiXo by SimdAlignment() / 4, the vector width of the instruction set in use in floats.
+ * Returns SimdTensorFormatUnknown for any other format. */
 SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format);
 
 /* The multiple to which a layout rounds channels (or filter outputs): 1, 4, 8 or 16; 0 for Unknown, NchwXc and OyxiXo. */
 size_t SimdSynetTensorAlignment(SimdTensorFormatType format);
 
 /*
- * Converts images between NCHW, NHWC, NCHW4c, NCHW8c and NCHW16c, in every direction but from one NCHWxc to another.
+ * Converts images between NCHW, NHWC, NCHW4c, NCHW8c and NCHW16c; all pairs are supported except two different NCHWxc.
  *
  *   batch, channels, spatial   images, C, H * W
  *   src, dst                   batch * SimdAlign(C, SimdSynetTensorAlignment(format)) * spatial floats, by format
  *
- * Values are copied to the bit. To NCHWxc, the lanes beyond C are written as 0; from it, they are dropped; the same format
- * on both sides is a plain copy, those lanes included.
+ * Values are copied unchanged. When converting to NCHWxc, channels beyond C are set to 0; when converting from it, they are
+ * ignored. If both formats are the same, the whole array is copied, including those channels.
  */
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const float * src,
                            SimdTensorFormatType srcFormat, float * dst, SimdTensorFormatType dstFormat);
 
 /*
- * Converts filters between Oiyx, Yxio, Oyxi4o, Oyxi8o and Oyxi16o, in every direction but from one Oyxixo to another.
+ * Converts filters between Oiyx, Yxio, Oyxi4o, Oyxi8o and Oyxi16o; all pairs are supported except two different Oyxixo.
  *
  *   output, input, kernel   O, I, kernelY * kernelX; of a grouped convolution I is the inputs of one group
  *   src, dst                SimdAlign(O, SimdSynetTensorAlignment(format)) * I * kernel floats, by format
  *
- * Values are copied to the bit. To Oyxixo, the lanes beyond O are written as 0; from it, they are dropped; the same format
- * on both sides is a plain copy, those lanes included.
+ * Values are copied unchanged. When converting to Oyxixo, outputs beyond O are set to 0; when converting from it, they are
+ * ignored. If both formats are the same, the whole array is copied, including those outputs.
  */
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const float * src, SimdTensorFormatType srcFormat,
                             float * dst, SimdTensorFormatType dstFormat);
 
 /*
- * Makes the input tensor of a network from a picture: every byte v of colour c becomes
+ * Converts a picture to the input tensor of a network: byte v of colour c becomes
  *
- *   dst(c, y, x) = v * ((upper[c] - lower[c]) / 255) + lower[c], each operation rounded by itself,
+ *   dst(c, y, x) = v * ((upper[c] - lower[c]) / 255) + lower[c]
  *
- * the same bits on every instruction set. With 3 channels c is blue, green, red, in this order whatever the order in the
- * picture, and a gray picture gives three times the same; with 1 channel, colours become the gray byte
- * (1868 * blue + 9617 * green + 4899 * red + 8192) / 16384, rounded down. Alpha is ignored.
+ * with each operation rounded separately, so that all instruction sets give bit-identical results. With 3 channels, c is
+ * blue, green, red, in this order for every pixel format, and the three channels of a gray picture are equal. With 1
+ * channel, colours are converted to the gray byte (1868 * blue + 9617 * green + 4899 * red + 8192) / 16384, rounded down.
+ * Alpha is ignored.
  *
- *   src            height rows of width pixels, the first bytes of which are `stride` bytes apart, at least
- *                  width * (bytes of a pixel); what lies between two rows is not read
+ *   src            height rows of width pixels. Rows start `stride` bytes apart, at least width * (bytes per pixel); the
+ *                  bytes between two rows are not read
  *   srcFormat      Gray8, Bgr24, Bgra32 or Rgb24
- *   lower, upper   `channels` floats each: what bytes 0 and 255 become
+ *   lower, upper   `channels` floats each: the values that bytes 0 and 255 are converted to
  *   channels       1 or 3
  *   dst            channels * height * width floats, NCHW or NHWC
  */
@@ -319,7 +324,7 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
                        SimdTensorFormatType dstFormat);
 
 /*
- * Parts the channels of two tensors, taken as one after the other, into even and odd ones:
+ * Separates the channels of two tensors, concatenated, into the even and the odd ones:
  *
  *   dst0 = channels 0, 2, 4 ... of src0, then of src1        dst1 = channels 1, 3, 5 ... of src0, then of src1
  *
@@ -332,46 +337,46 @@ void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float 
 
 /* ---------------------------------------------------------------------------------------------------- pooling */
 /*
- * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1 and columns
- * alike: cells of the padding contribute nothing. dstH and dstW are the caller's choice (floor and ceil conventions are both
- * fine); a window that lies wholly outside the image is empty.
+ * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1, and columns
+ * likewise: padding contributes nothing. dstH and dstW may follow the floor or the ceil convention, or be any other size; a
+ * window that lies entirely outside the image is empty.
  *
  *   src   srcC * srcH * srcW elements        dst   srcC * dstH * dstW elements        format   NCHW or NHWC
  *
- * kernel and stride are at least 1. Which NaN wins in a maximum, and whether one does, is open.
+ * kernel and stride are at least 1. Whether the maximum of a window that contains NaN is NaN is unspecified.
  */
 
-/* Maximum. The start value is -FLT_MAX, so an empty window, and one of nothing but -Inf, gives -FLT_MAX.
- * With kernelC 1, strideC 1, padC 0 and srcC == dstC each channel is pooled by itself; else the window also spans channels
+/* Maximum. The initial value is -FLT_MAX, so an empty window, and a window that contains only -Inf, gives -FLT_MAX.
+ * With kernelC 1, strideC 1, padC 0 and srcC == dstC, each channel is pooled separately; else the window also spans channels
  * max(0, c * strideC - padC) .. min(srcC, c * strideC - padC + kernelC) - 1 for c in 0 .. dstC - 1, and dst has dstC
  * channels. */
 void SimdSynetPoolingMax32f(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelC, size_t kernelY,
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
                             size_t padX, float * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format);
 
-/* Maximum of bfloat16 values, compared as floats. The start value is -FLT_MAX, which bfloat16 stores as -Inf (0xFF80). */
+/* Maximum of bfloat16 values, compared as floats. The initial value is -FLT_MAX, which rounds to -Inf (0xFF80). */
 void SimdSynetPoolingMax16b(const uint16_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
                             size_t strideY, size_t strideX, size_t padY, size_t padX, uint16_t * dst, size_t dstH,
                             size_t dstW, SimdTensorFormatType format);
 
-/* Maximum of bytes; 0 for an empty window. */
+/* Maximum of unsigned bytes; 0 for an empty window. */
 void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint8_t * dst, size_t dstH,
                            size_t dstW, SimdTensorFormatType format);
 
-/* Mean. The divisor is the number of cells inside the image when excludePad is SimdTrue, else kernelY * kernelX, also where
- * the window is cut off. An empty window gives 0, or NaN (0 / 0) with excludePad. The error is at most (log2(n) + 8) *
- * 2^-24 * (sum of |src|) / divisor for n cells. */
+/* Mean. The divisor is the number of elements inside the image if excludePad is SimdTrue, else kernelY * kernelX, also for
+ * windows that extend beyond the image. An empty window gives 0, or NaN (0 / 0) with excludePad. The error is at most
+ * (log2(n) + 8) * 2^-24 * (sum of |src|) / divisor for n elements. */
 void SimdSynetPoolingAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
                              size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format);
 
-/* The maximum under its older name: trans is SimdFalse for NCHW, SimdTrue for NHWC. */
+/* The older form of SimdSynetPoolingMax32f(): trans is SimdFalse for NCHW, SimdTrue for NHWC. */
 void SimdSynetPoolingForwardMax(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
                                 size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst, size_t dstH,
                                 size_t dstW, SimdBool trans);
 
-/* The mean under its older name. */
+/* The older name of SimdSynetPoolingAverage(). */
 void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
                                     size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, float * dst,
                                     size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format);
@@ -379,16 +384,17 @@ void SimdSynetPoolingForwardAverage(const float * src, size_t srcC, size_t srcH,
 /* --------------------------------------------------------------------------------------------------- addition */
 
 /*
- * Adds two byte tensors that carry per-channel scales and shifts; in float32, each operation rounded by itself:
+ * Adds two byte tensors with a scale and a shift per channel, in float32 with each operation rounded separately:
  *
  *   t = (a * aScale[c] + aShift[c] + b * bScale[c] + bShift[c]) * cScale[c] + cShift[c]
  *   c = min(max(nearest integer of t, ties to even, 0), upper)
  *
- * upper is 180 when (compatibility & SimdSynetCompatibility8iMask) is SimdSynetCompatibility8iNarrowed, else 255; a NaN
- * gives 0. Every instruction set gives the same bytes.
+ * upper is 180 if (compatibility & SimdSynetCompatibility8iMask) is SimdSynetCompatibility8iNarrowed, else 255; NaN gives 0.
+ * All instruction sets give the same bytes.
  *
- *   aData, bData, cData   batch * channels * spatial bytes        the six arrays   channels floats each
- *   format                NCHW or NHWC
+ *   aData, bData, cData      batch * channels * spatial bytes each
+ *   aScale, aShift ...       channels floats each
+ *   format                   NCHW or NHWC
  */
 void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * aShift, const uint8_t * bData,
                     const float * bScale, const float * bShift, uint8_t * cData, const float * cScale, const float * cShift,
@@ -396,51 +402,54 @@ void SimdSynetAdd8i(const uint8_t * aData, const float * aScale, const float * a
                     SimdSynetCompatibilityType compatibility);
 
 /*
- * Makes a context that adds two tensors of the same shape, each float or bfloat16:
+ * Creates a context that adds two tensors of the same shape, each float or bfloat16:
  *
  *   dst[i] = convert(float(a[i]) + float(b[i]))
  *
- *   aShape, bShape         aCount and bCount dimensions; the counts and all dimensions must be equal. A count of 0 is one
- *                          element, a dimension of 0 is none
- *   aType, bType, dstType  SimdTensorData32f or SimdTensorData16b each; to bfloat16 it rounds to nearest even and keeps
- *                          subnormals; a NaN stays one
- *   format                 Unknown, NCHW or NHWC; it does not change the result
+ *   aShape, bShape         aCount and bCount dimensions; both shapes must be equal. A count of 0 means one element, a
+ *                          dimension of 0 means none
+ *   aType, bType, dstType  SimdTensorData32f or SimdTensorData16b. Results in bfloat16 are rounded to nearest even;
+ *                          subnormals and NaN are kept
+ *   format                 Unknown, NCHW or NHWC; it does not affect the result
  *
- * Returns NULL on error. Release it with SimdRelease().
+ * Returns NULL on error. Release the context with SimdRelease().
  */
 void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataType aType, const size_t * bShape,
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format);
 
-/* Adds. a, b and dst point to floats or bfloat16 values, as Init said. dst may be a or b when it has the same type. */
+/* Adds. a, b and dst point to floats or bfloat16 values, of the types given to Init. dst may be a or b if the types are
+ * equal. */
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst);
 
 /*
- * Puts `count` arrays together, element by element, x(i) being src[i][j]:
+ * Combines `count` arrays element by element, with x(i) = src[i][j]:
  *
- *   Product   dst[j] = x(0) * x(1) * x(2) ..., from left to right, each product rounded by itself
+ *   Product   dst[j] = x(0) * x(1) * x(2) ..., from left to right, each product rounded separately
  *   Sum       dst[j] = weight[0] * x(0) + weight[1] * x(1) ...
- *   Max       d = x(0), then d = d > x(i) ? d : x(i) for i = 1, 2 ...; so a NaN stays where it is in the last array
+ *   Max       d = x(0), then d = d > x(i) ? d : x(i) for i = 1, 2 ...; so only a NaN in the last array is kept
  *   Min       likewise with d < x(i)
  *
- * count is at least 1. With 1, Max and Min begin at -FLT_MAX and FLT_MAX: infinities of that sign become finite.
+ * count is at least 1. With a count of 1, Max and Min start from -FLT_MAX and FLT_MAX, so an infinity of that sign becomes
+ * finite.
  *
- *   src      count pointers to `size` floats each          weight   count floats; NULL is fine for all but Sum
- *   dst      size floats; it may be any one of the arrays
+ *   src      count pointers to `size` floats each
+ *   weight   count floats for Sum; ignored, and may be NULL, for the other operations
+ *   dst      size floats; it may be one of the source arrays
  */
 void SimdSynetEltwiseLayerForward(float const * const * src, const float * weight, size_t count, size_t size,
                                   SimdSynetEltwiseOperationType type, float * dst);
 
 /* ---------------------------------------------------------------------------------------- channel-wise layers */
 /*
- * One pass over an image of C channels and S positions, x = src(c, s), where every channel has coefficients of its own.
+ * Layers that transform every element x = src(c, s) of an image with coefficients of its channel c.
  *
  *   format        NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c, of src and dst alike
  *   src, dst      A * spatial floats, with A = SimdAlign(channels, SimdSynetTensorAlignment(format))
- *   coefficients  A floats in each array that is indexed by c. In NCHWxc the lanes beyond `channels` are treated as the
- *                 others: their results follow from what src and the coefficients have there
+ *   coefficients  A floats in each array that is indexed by c. In NCHWxc, channels beyond `channels` are computed like the
+ *                 others, from the values that src and the coefficients have there
  *
- * dst may be src where it says "in place". A NaN comes through: max(0, x) and min(0, x) are x for it.
+ * dst may be src in functions marked "in place". NaN propagates: max(0, NaN) and min(0, NaN) are NaN.
  */
 
 /* dst(c, s) += bias[c], in place. */
@@ -462,34 +471,34 @@ void SimdSynetFusedLayerForward0(const float * src, const float * bias, const fl
 void SimdSynetFusedLayerForward1(const float * src, const float * bias0, const float * scale1, const float * bias1,
                                  size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
 
-/* v = x * scale[c] + bias[c]; dst(c, s) = max(0, v) + min(0, v) * slope[0], one slope for all channels. Also in place. */
+/* v = x * scale[c] + bias[c]; dst(c, s) = max(0, v) + min(0, v) * slope[0]: one slope for all channels. Also in place. */
 void SimdSynetFusedLayerForward2(const float * src, const float * scale, const float * bias, size_t channels,
                                  size_t spatial, const float * slope, float * dst, SimdTensorFormatType format);
 
 /*
  * v = x + bias[c]; dst(c, s) = max(0, v) + min(0, v) * scale[c]. Also in place.
  *
- * As the documentation prints it, scale is the second argument and bias the third: a program that was written for the
- * original library, which takes them the other way round, must swap them.
+ * scale is the second argument and bias the third, as in the documentation of the Simd Library. The Simd Library itself
+ * expects them in the opposite order: a program written for it must swap them.
  */
 void SimdSynetFusedLayerForward3(const float * src, const float * scale, const float * bias, size_t channels,
                                  size_t spatial, float * dst, SimdTensorFormatType format);
 
 /*
- * v = x + bias0[c]; dst(c, s) = max(0, v) and dst(channels + c, s) = max(0, v * scale1[0] + bias1[0]): dst has 2 * channels
- * channels, scale1 and bias1 are one float each. In NCHWxc channels must be a multiple of x.
+ * v = x + bias0[c]; dst(c, s) = max(0, v) and dst(channels + c, s) = max(0, v * scale1[0] + bias1[0]). dst has 2 * channels
+ * channels; scale1 and bias1 are one float each. In NCHWxc, channels must be a multiple of x.
  */
 void SimdSynetFusedLayerForward4(const float * src, const float * bias0, const float * scale1, const float * bias1,
                                  size_t channels, size_t spatial, float * dst, SimdTensorFormatType format);
 
-/* dst(c, s) = src0(c, s) + src1(c, s) * src2[c]: src2 are coefficients. dst may be src0 or src1. */
+/* dst(c, s) = src0(c, s) + src1(c, s) * src2[c]: src2 holds coefficients. dst may be src0 or src1. */
 void SimdSynetFusedLayerForward8(const float * src0, const float * src1, const float * src2, size_t channels,
                                  size_t spatial, float * dst, SimdTensorFormatType format);
 
 /*
- * x runs over the channels0 channels of src0, then over the channels1 of src1; c counts all of them:
+ * With x(c, s) the concatenation of src0 (channels0 channels) and src1 (channels1 channels):
  * dst0(c, s) = max(0, x * scale[c] + bias[c]), and dst1(c, s) = x unless dst1 is NULL. Both have channels0 + channels1
- * channels. In NCHWxc channels0 must be a multiple of x.
+ * channels. In NCHWxc, channels0 must be a multiple of x.
  */
 void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const float * scale, const float * bias,
                                  size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
@@ -497,12 +506,12 @@ void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const f
 
 /* ------------------------------------------------------------------------------------------------ activations */
 /*
- * Functions of every element: src and dst are `size` floats, dst may be src, and each parameter points to one float. Those
- * of exp and tanh are within 2 units in the last place of the exact value at the argument that float32 arithmetic gives
- * (slope * x, beta * x), denormal results included.
+ * Element-wise functions: src and dst are `size` floats, dst may be src, and each parameter points to one float. The error
+ * of exp and tanh is at most 2 units in the last place, at the argument computed in float32 (slope * x, beta * x), also for
+ * subnormal results.
  */
 
-/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]); slope 0 is the plain ReLU, but that -Inf gives NaN. */
+/* dst[i] = max(0, src[i]) + slope[0] * min(0, src[i]). Slope 0 is the plain ReLU, except that -Inf gives NaN. */
 void SimdSynetRelu32f(const float * src, size_t size, const float * slope, float * dst);
 
 /* dst[i] = src[i] >= 0 ? src[i] : alpha[0] * (exp(src[i]) - 1), without cancellation near 0. */
@@ -511,7 +520,7 @@ void SimdSynetElu32f(const float * src, size_t size, const float * alpha, float 
 /* dst[i] = max(min(src[i], shift[0]) + shift[0], 0) * scale[0] * src[i]; arXiv:1905.02244 has shift 3 and scale 1/6. */
 void SimdSynetHswish32f(const float * src, size_t size, const float * shift, const float * scale, float * dst);
 
-/* dst[i] = min(max(lower[0], src[i]), upper[0]); upper[0] where lower[0] is above it. */
+/* dst[i] = min(max(lower[0], src[i]), upper[0]), which is upper[0] if lower[0] > upper[0]. */
 void SimdSynetRestrictRange32f(const float * src, size_t size, const float * lower, const float * upper, float * dst);
 
 /* dst[i] = 1 / (1 + exp(-slope[0] * src[i])). */
@@ -539,9 +548,10 @@ typedef enum {
 } SimdSynetUnaryOperation32fType;
 
 /*
- * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are exact, the others within 2 units in
- * the last place; with avx512 the last bit of Rsqrt may differ between makers of processors. Special values are those of the
- * C library: Log of 0 is -Inf and of less NaN, Rsqrt of 0 is Inf and of -0 -Inf, Sqrt of less than 0 is NaN.
+ * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are correctly rounded; the error of the
+ * others is at most 2 units in the last place. With avx512, the last bit of Rsqrt may differ between processors of different
+ * vendors. Special values are those of the C library: Log(0) is -Inf and Log(x) is NaN for x < 0; Rsqrt(0) is Inf and
+ * Rsqrt(-0) is -Inf; Sqrt(x) is NaN for x < 0.
  */
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
@@ -550,21 +560,22 @@ void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, Simd
 
 /*
  * For each (o, i): dst(o, c, i) = e(c) / (sum of all e), e(c) = exp(src(o, c, i) - max over c), with (o, c, i) at
- * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src. The error of
- * the sum is at most (log2(count) + 8) * 2^-24 of it, beside those of the exponentials.
+ * (o * count + c) * inner + i of outer * count * inner floats. Large inputs do not overflow. dst may be src. The relative
+ * error of the sum is at most (log2(count) + 8) * 2^-24, in addition to those of the exponentials.
  */
 void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count, size_t inner, float * dst);
 
 /* --------------------------------------------------------------------------------- local response normalization */
 
 /*
- * dst(c, s) = src(c, s) * (k[0] + k[1] * sum) ^ k[2], where sum is that of the squares of src(i, s) for all channels i from
+ * dst(c, s) = src(c, s) * (k[0] + k[1] * sum) ^ k[2], where sum is the sum of squares of src(i, s) over channels i from
  * max(0, c - half) to min(channels - 1, c + half). `half` may be any number.
  *
  *   src, dst   channels * spatial floats        k   3 floats        format   NCHW or NHWC
  *
- * The result is within 1e-6 of itself for -1 <= k[2] <= 1, and open where the sum of finite values is beyond float or where
- * k[0] + k[1] * sum is below FLT_MIN. Multiples of 1/4 are fast; last bits may differ between makers of processors.
+ * The relative error is at most 1e-6 for -1 <= k[2] <= 1. The result is unspecified if the sum of finite values overflows
+ * or k[0] + k[1] * sum is below FLT_MIN. Exponents k[2] that are multiples of 1/4 are fast. The last bits may differ between
+ * processors of different vendors.
  */
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format);
@@ -583,15 +594,15 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
 
 /*
  * C = alpha * A * B + beta * C of row-major matrices: C[i * ldc + j] = alpha[0] * (sum over k of A[i * lda + k] * B(k, j))
- * + beta[0] * C[i * ldc + j] for i < M and j < N, where B(k, j) is B[k * ldb + j] in NN, and B[j * ldb + k] in NT, whose B
- * is transposed.
+ * + beta[0] * C[i * ldc + j] for i < M and j < N, where B(k, j) is B[k * ldb + j] in NN, and B[j * ldb + k] in NT (B
+ * transposed).
  *
  *   A   M rows of K floats, lda >= K apart           C   M rows of N floats, ldc >= N apart
  *   B   NN: K rows of N floats, ldb >= N apart       NT: N rows of K floats, ldb >= K apart
  *
- * As in BLAS, with beta 0 C is written without being read, and with alpha 0 A and B are not read; with K 0 they may be NULL.
- * What lies between rows is neither read nor written. C must not overlap A or B. alpha is multiplied with B before the sum
- * where that is faster, so that it may overflow there.
+ * As in BLAS, C is not read if beta is 0, and A and B are not read if alpha is 0; with K 0 they may be NULL. Elements
+ * between rows are neither read nor written. C must not overlap A or B. Where it is faster, B is multiplied by alpha before
+ * the sum is computed, so the product alpha * B may overflow.
  */
 void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
                    size_t ldb, const float * beta, float * C, size_t ldc);
@@ -606,210 +617,212 @@ void SimdGemm32fNT(size_t M, size_t N, size_t K, const float * alpha, const floa
  *   dst(o, y, x) = activation(bias[o] + sum over i, ky, kx of
  *                  src(g * srcC / group + i, y * strideY + ky * dilationY - padY, x * strideX + kx * dilationX - padX)
  *                  * weight(o, i, ky, kx)),        g = o / (dstC / group), and src outside the image is 0.
- * A weight that is not finite may act on those zeros, or not, as the algorithm has it.
+ * Whether the product of a non-finite weight and such a zero becomes part of the sum depends on the algorithm.
  *
- * Both tensors are float, both NCHW or both NHWC, and the output size must be the one that follows:
- * dstH = (srcH + padY + padH - (dilationY * (kernelY - 1) + 1)) / strideY + 1, at least 1, and dstW alike. batch, strides,
- * dilations, kernel and group are at least 1; group divides srcC and dstC. `gemm` is ignored and may be NULL.
+ * Both tensors are float, both NCHW or both NHWC, and the output size must be
+ * dstH = (srcH + padY + padH - (dilationY * (kernelY - 1) + 1)) / strideY + 1, at least 1, and dstW likewise. batch,
+ * strides, dilations, kernel and group are at least 1; group divides srcC and dstC. `gemm` is ignored and may be NULL.
  *
- * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Where it is "Winograd
- * F(m,3)" or "Winograd F(m,3) of stride 2", a tile is the inputs of m x m outputs that are computed together: an infinity or
- * a NaN among them may make all those outputs NaN. The error of a sum is within k * 2^-24 * sum over i of (largest |src| of
- * the tile) * (sum of |weight(o, i)|), with k of 4, 12 and 32 for m of 2, 3 and 4, or, of stride 2, of 2 and 12 for m of 2
- * and 4, where many channels share in the sum, with terms of both signs. Where a few weights are nearly all of it, k is up
- * to 12 times as large; where all terms have one sign it is larger by up to srcC / 64, and by up to 8 * srcC where all
- * roundings go the same way, as with equal values beside zeros of the padding.
+ * SimdnetContextInfo() returns the name of the algorithm, which depends on the shape and the instruction set only. With
+ * "Winograd F(m,3)" and "Winograd F(m,3) of stride 2", m x m outputs are computed together from a tile of inputs: an
+ * infinity or a NaN in the tile may make all these outputs NaN. If a sum has many channels and terms of both signs, its
+ * error is at most k * 2^-24 * sum over i of (largest |src| in the tile) * (sum of |weight(o, i)|), where k is 4, 12 and 32
+ * for m of 2, 3 and 4, and, for stride 2, 2 and 12 for m of 2 and 4. If a few weights dominate the sum, k is up to 12 times
+ * as large. If all terms have the same sign, k is larger by up to srcC / 64, and by up to 8 * srcC if all rounding errors
+ * have the same sign, as with equal values next to the zeros of the padding.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm);
 
-/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+/* The size in floats of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context);
 
-/* The number of floats that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
+/* The number of floats that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
 size_t SimdSynetConvolution32fInternalBufferSize(const void * context);
 
 /*
- * Gives the context its weights; may be called again with others, but not while Forward() runs.
+ * Sets the weights. It may be called again with other weights, but not while Forward() runs.
  *
  *   weight     NCHW: Oiyx, i inside the group: ((o * (srcC / group) + i) * kernelY + ky) * kernelX + kx
  *              NHWC: Yxio: ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o
- *   internal   NULL, or receives SimdTrue: everything is copied and the arrays may be freed at once
+ *   internal   NULL, or receives SimdTrue: the context copies all arrays, and the caller may free them
  *   bias       dstC floats, or NULL for zeros
- *   params     what the activation needs (see SimdConvolutionActivationType); NULL when it needs nothing
+ *   params     the parameters of the activation (see SimdConvolutionActivationType); NULL if it has none
  */
 void SimdSynetConvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
                                       const float * params);
 
 /*
- * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW.
+ * Computes `batch` images. Image b is at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW.
  *
- *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
- *         of the calling thread, which it allocates in the first call of that thread
+ *   buf   ExternalBufferSize() floats, used by one thread at a time; or NULL, then the library uses scratch memory of the
+ *         calling thread, which it allocates in the first call of that thread
  */
 void SimdSynetConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
 /* ---------------------------------------------------------------------------------------------- deconvolution */
 
 /*
- * A context for the transposed convolution: each input is multiplied with the kernel, which lands on the output strideY
- * lines and strideX columns further on for each input further on,
+ * A context for the transposed convolution: each input is multiplied by the kernel, and the products are added to the output
+ * at positions that are strideY rows and strideX columns apart for neighbouring inputs,
  *
  *   dst(o, sy * strideY + ky * dilationY - padY, sx * strideX + kx * dilationX - padX) +=
- *       src(i, sy, sx) * weight(i, o, ky, kx)       for all i of the group of o; what lies outside dst is dropped,
+ *       src(i, sy, sx) * weight(i, o, ky, kx)       for all i of the group of o; positions outside dst are skipped,
  *
- * then bias[o] is added and the activation applied. Padding is what is cut off the output, whose size must be the one that
- * follows: dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW alike. Types,
- * formats and the other parameters are those of SimdSynetConvolution32fInit, but NHWC has a group of 1.
+ * then bias[o] is added and the activation applied. The output is cropped by the padding, and its size must be
+ * dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW likewise. Types, formats
+ * and the other parameters are those of SimdSynetConvolution32fInit(), except that NHWC requires a group of 1.
  *
- * SimdnetContextInfo() tells the algorithm, which follows from the shape and the instruction set. Of stride 1 it is a
- * convolution, and what SimdSynetConvolution32fInit says of Winograd's algorithm holds.
+ * SimdnetContextInfo() returns the name of the algorithm, which depends on the shape and the instruction set only. With
+ * stride 1 it is a convolution: see SimdSynetConvolution32fInit() for the error of Winograd's algorithm.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
 void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm);
 
-/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+/* The size in floats of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context);
 
-/* The number of floats that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
+/* The number of floats that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
 size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context);
 
 /*
- * Gives the context its weights; may be called again with others, but not while Forward() runs. In both layouts the input
+ * Sets the weights. It may be called again with other weights, but not while Forward() runs. In both layouts the input
  * channel is outermost:
  *
  *   weight     NCHW: ((i * (dstC / group) + o) * kernelY + ky) * kernelX + kx, i of all srcC, o inside the group
  *              NHWC: ((i * kernelY + ky) * kernelX + kx) * dstC + o
- *   internal   NULL, or receives SimdTrue: everything is copied and the arrays may be freed at once
+ *   internal   NULL, or receives SimdTrue: the context copies all arrays, and the caller may free them
  *   bias       dstC floats, or NULL for zeros
- *   params     what the activation needs (see SimdConvolutionActivationType); NULL when it needs nothing
+ *   params     the parameters of the activation (see SimdConvolutionActivationType); NULL if it has none
  */
 void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
                                         const float * params);
 
 /*
- * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap
+ * Computes `batch` images. Image b is at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap
  * src.
  *
- *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
- *         of the calling thread, which it allocates in the first call of that thread
+ *   buf   ExternalBufferSize() floats, used by one thread at a time; or NULL, then the library uses scratch memory of the
+ *         calling thread, which it allocates in the first call of that thread
  */
 void SimdSynetDeconvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
 /* ----------------------------------------------------------------------------------------- merged convolution */
 
 /*
- * A context for convolutions one after the other, whose results in between stay in the caches and are never whole images:
+ * A context for two or three consecutive convolutions. Intermediate results stay in the caches and are never stored as whole
+ * images.
  *
  *   conv[0]   an expansion: group 1, kernel 1x1 or 3x3, stride 1 .. 3
  *   conv[1]   depthwise: group = srcC = dstC, kernel 3x3, 5x5 or 7x7, stride 1 .. 3
  *   conv[2]   a projection: group 1, kernel 1x1, stride 1
  *
- * With count 3 all of them; with count 2, an extension, the first two or the last two. Each is what
- * SimdSynetConvolution32fInit describes, with its bias and its activation, and its source is the result of the one before:
- * srcC, srcH and srcW of conv[i + 1] are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square,
- * dilations 1, and with count 3 strideY and strideX are equal. What lies in the padding of a convolution is 0, not the
- * result of the one before at that place.
+ * A count of 3 means all of them; a count of 2, an extension, means the first two or the last two. Each is a convolution as
+ * in SimdSynetConvolution32fInit(), with a bias and an activation. The source of each is the result of the one before: srcC,
+ * srcH and srcW of conv[i + 1] are dstC, dstH and dstW of conv[i]. All tensors are float and NHWC; kernels are square,
+ * dilations are 1, and with a count of 3 strideY and strideX are equal. Padding is 0 for each convolution.
  *
- * add, which count 2 ignores: the image is added to the result of conv[2], before its activation:
- * dst = activation(src + sum + bias). conv[2] then has the output size that conv[0] has as input.
+ * If add is SimdTrue, the source image is added to the result of conv[2] before its activation:
+ * dst = activation(src + sum + bias). The output of conv[2] must then have the size of the input of conv[0]. add is ignored
+ * if count is 2.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add);
 
-/* The number of floats of the buffer that Forward() can be given; at least 1, and constant. */
+/* The size in floats of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context);
 
-/* The number of floats that the context holds now: packed weights, biases and parameters; 0 before SetParams(). */
+/* The number of floats that the context holds: packed weights, biases and parameters; 0 before SetParams(). */
 size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context);
 
 /*
- * Gives the context its weights; may be called again with others, but not while Forward() runs. Arrays of `count`:
+ * Sets the weights. It may be called again with other weights, but not while Forward() runs. Arrays of `count` elements:
  *
  *   weight     weight[i]: Yxio, ((ky * kernelX + kx) * (srcC / group) + i) * dstC + o; depthwise:
  *              (ky * kernelX + kx) * srcC + c
- *   internal   NULL, or receives SimdTrue in each: everything is copied and the arrays may be freed at once
+ *   internal   NULL, or receives SimdTrue in each element: the context copies all arrays, and the caller may free them
  *   bias       bias[i]: dstC floats, or NULL for zeros; the array itself may be NULL
- *   params     params[i]: what the activation needs (see SimdConvolutionActivationType), or NULL when it needs nothing; the
- *              array itself may be NULL when none does
+ *   params     params[i]: the parameters of the activation (see SimdConvolutionActivationType), or NULL if it has none; the
+ *              array itself may be NULL if no activation has any
  */
 void SimdSynetMergedConvolution32fSetParams(void * context, const float * const * weight, SimdBool * internal,
                                             const float * const * bias, const float * const * params);
 
 /*
- * Computes `batch` images, image b at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW, of the first source and
- * the last result. dst must not overlap src, not even with add.
+ * Computes `batch` images. Image b is at src + b * srcC * srcH * srcW, with the sizes of conv[0], and at
+ * dst + b * dstC * dstH * dstW, with those of the last convolution. dst must not overlap src, not even with add.
  *
- *   buf   ExternalBufferSize() floats, one per thread that runs this context; or NULL, then the library uses scratch memory
- *         of the calling thread, which it allocates in the first call of that thread
+ *   buf   ExternalBufferSize() floats, used by one thread at a time; or NULL, then the library uses scratch memory of the
+ *         calling thread, which it allocates in the first call of that thread
  */
 void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
 /* --------------------------------------------------------------------------------------- quantised convolution */
 
 /*
- * Convolution as of SimdSynetConvolution32fInit(), with 8-bit integers: unsigned inputs, signed weights, exact sums. Source
+ * Convolution as in SimdSynetConvolution32fInit() with 8-bit integers: unsigned inputs, signed weights, exact sums. Source
  * and destination are each float or uint8 (srcT and dstT: SimdTensorData32f or SimdTensorData8u, all four combinations).
  *
- * A tensor is quantised by the smallest and largest value of each of its channels, which SetParams() gets. With neg true
- * when some channel's minimum is below 0:
+ * A tensor is quantised by the minimum and maximum of each of its channels, which are arguments of SetParams(). neg is true
+ * if the minimum of any channel is below 0:
  *
- *   inv[c] = max(|min[c]|, |max[c]|) / (neg ? 127 : 255), or 1 where that is below 1e-7        scale[c] = 1 / inv[c]
- *   zero = neg ? 128 : 0                             byte of x: x * scale[c] + zero, to nearest even, within 0 .. 255;
- *                                                    0 of a NaN
+ *   inv[c] = max(|min[c]|, |max[c]|) / (neg ? 127 : 255), or 1 if that is below 1e-7        scale[c] = 1 / inv[c]
+ *   zero = neg ? 128 : 0                             byte of x: x * scale[c] + zero, to nearest even, clamped to 0 .. 255;
+ *                                                    0 for NaN
  *
- * and back, x = (byte - zero) * inv[c]. Weights of each output channel o, with n = weight / scale of its input channel:
+ * The value of a byte is (byte - zero) * inv[c]. Weights of output channel o, with n = weight / scale of its input channel:
  *
- *   ws = 127 / (largest |n|)        w8 = n * ws to nearest even, within -128 .. 127        norm[o] = 1 / ws
- *   b[o] = bias[o] - zero of src * (sum of w8) / ws                     where all n are 0: w8, norm and 1 / ws are 0
+ *   ws = 127 / (largest |n|)        w8 = n * ws to nearest even, clamped to -128 .. 127        norm[o] = 1 / ws
+ *   b[o] = bias[o] - zero of src * (sum of w8) / ws                     if all n are 0: w8, norm and 1 / ws are 0
  *
- * Forward() quantises a float source, and puts the byte `zero` outside the image. It computes
+ * Forward() quantises a float source, pads with the byte `zero`, and computes
  *
- *   dst(o, y, x) = activation((sum of byte * w8) * norm[o] + b[o]), as a float, or as the byte of it
+ *   dst(o, y, x) = activation((sum of byte * w8) * norm[o] + b[o])
  *
- * in float32, each operation rounded by itself in the order written (sums are integers until they become a float). So all
- * instruction sets give the same bits, but for the exponential of Elu: bytes within 1, floats within 4 units in the last
- * place. Sums wrap beyond 32 bits, which takes 66,312 products or more.
+ * as a float, or converted to a byte as above, in float32 with each operation rounded separately in the order written; the
+ * sum is an integer. All instruction sets give bit-identical results, except with Elu: bytes differ by at most 1, floats by
+ * at most 4 units in the last place. Sums are 32 bits wide and wrap around; this requires at least 66,312 products.
  *
- * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any
- * alignment.
+ * The other parameters are as in SimdSynetConvolution32fInit(). src and dst point to elements of the declared types, at any
+ * byte address.
  */
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv);
 
-/* The number of bytes of the buffer that Forward() can be given; at least 1, and constant. */
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdSynetConvolution8iExternalBufferSize(const void * context);
 
-/* The number of bytes that the context holds now: packed weights and what else SetParams() gave; 0 before it. */
+/* The number of bytes that the context holds: packed weights and all else given to SetParams(); 0 before SetParams(). */
 size_t SimdSynetConvolution8iInternalBufferSize(const void * context);
 
 /*
- * Gives the context its weights and statistics; all are copied. May be called again, but not while Forward() runs.
+ * Sets the weights and statistics, which are copied. It may be called again, but not while Forward() runs.
  *
- *   weight, bias, params   floats as for SimdSynetConvolution32fSetParams(); they must be finite, and give finite norm and b
+ *   weight, bias, params   floats as in SimdSynetConvolution32fSetParams(); they, norm and b must be finite
  *   stats                  four arrays of finite floats: minima and maxima of the source (srcC each), minima and maxima of
- *                          the destination (dstC each), no minimum above its maximum; all four also for float tensors
+ *                          the destination (dstC each); no minimum may exceed its maximum. All four are required, also for
+ *                          float tensors
  *
- * On error the context keeps what it had.
+ * On error the context is unchanged.
  */
 void SimdSynetConvolution8iSetParams(void * context, const float * weight, const float * bias, const float * params,
                                      const float * const * stats);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 /* --------------------------------------------------------------------------------------------------- winograd */
 /*
- * The transforms of Winograd's convolution (arXiv:1509.09308) of stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
- * kernel of Y x X taps and computes the output in tiles of y x x. A tile needs (y + Y - 1) x (x + X - 1) = tY x tX inputs
- * and has as many coefficients, T = tY * tX; coefficient number row * tX + column is a plane of its own:
+ * The transforms of Winograd's convolution (arXiv:1509.09308) with stride 1. SimdWinogradKernel<Y>x<X>Block<y>x<x>... has a
+ * kernel of Y x X taps and computes the output in tiles of y x x. A tile has (y + Y - 1) x (x + X - 1) = tY x tX inputs
+ * and as many coefficients, T = tY * tX; each coefficient t = row * tX + column is stored in a plane of its own:
  *
  *   SetFilter   U = G g G'      SetInput   V = B' d B      SetOutput   Y = A' M A      (' is transposed)
  *
  * for each filter g, tile of inputs d and tile of products M; for each coefficient t, M is the product of the matrices U and
- * V (below). A kernel of one row has a matrix on the right alone: U = g G', V = d B, Y = M A. The rows of the matrices:
+ * V (below). For kernels of one row, U = g G', V = d B, Y = M A. The rows of the matrices:
  *
  *   1x3 by 4,   B'  4  0 -5  0  1  0     0 -4 -4  1  1  0     0  4 -4 -1  1  0     0 -2 -1  2  1  0     0  2 -1 -2  1  0
  *   3x3 by 4        0  4  0 -5  0  1
@@ -830,8 +843,8 @@ void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t 
  *               G   1/2 0 0     -1/2 -1/2 -1/2     -1/6 1/6 -1/6     1/6 1/3 2/3     0 0 1
  *               A'  1 1 1 1 0     0 1 -1 2 0     0 1 1 4 1
  *
- * Arrays, for C input and D output channels; there are n = tilesY * tilesX tiles, counted along the rows, with
- * tilesY = ceil(dstHeight / y) and tilesX alike:
+ * Arrays, for C input and D output channels. There are n = tilesY * tilesX tiles in row-major order, with
+ * tilesY = ceil(dstHeight / y) and tilesX likewise:
  *
  *               trans SimdFalse (NCHW)                               trans SimdTrue (NHWC)
  *   SetFilter   src [size][Y * X], i = o * C + c (Oiyx)              src [Y * X][size], i = c * D + o (Yxio)
@@ -843,14 +856,14 @@ void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t 
  *   product     M(D x n) = U(D x C) * V(C x n)                       M(n x D) = V(n x C) * U(C x D)
  *
  *   size        C * D
- *   padY ...    zeros at the top, left, bottom (padH) and right (padW); any number. The output of the convolution, the image
- *               of SetOutput, is dstHeight = srcHeight + padY + padH - Y + 1 high and
- *               dstWidth = srcWidth + padX + padW - X + 1 wide
- *   strides     floats between planes, at least C * n (D * n). Floats between the planes are not touched: the array has
- *               (T - 1) * stride + C * n (D * n)
+ *   padY ...    zeros at the top, left, bottom (padH) and right (padW); any number. The output of the convolution, and of
+ *               SetOutput, has the size dstHeight = srcHeight + padY + padH - Y + 1 and
+ *               dstWidth = srcWidth + padX + padW - X + 1
+ *   strides     floats from one plane to the next, at least C * n (D * n). Floats between planes are neither read nor
+ *               written: the array has (T - 1) * stride + C * n (D * n) elements
  *
- * What a tile needs from outside of the image is 0; what it has outside of the output is not written. An infinity or a NaN
- * among the inputs of a tile may make all its outputs NaN.
+ * Inputs outside the image are 0; outputs outside the result are not written. An infinity or a NaN among the inputs of a
+ * tile may make all its outputs NaN.
  */
 
 void SimdWinogradKernel1x3Block1x4SetFilter(const float * src, size_t size, float * dst, SimdBool trans);
@@ -902,81 +915,81 @@ void SimdWinogradKernel3x3Block4x4SetInput(const float * src, size_t srcChannels
 void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride, float * dst, size_t dstChannels,
                                             size_t dstHeight, size_t dstWidth, SimdBool trans);
 
-/* ----------------------------------------------------- extensions: what the Simd Library does not have */
+/* --------------------------------------------------------- extensions: functions that the Simd Library does not have */
 
-/* Why the last call of this thread was refused, one sentence; "" after a successful call. Valid until the thread's next. */
+/* A sentence that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
+ * this thread. */
 const char * SimdnetLastError(void);
 
-/* Its kind: 0 none, 1 value (a bad argument), 2 memory, 3 state (Forward before SetParams ...). Each of these sets errno. */
+/* The kind of that error: 0 none, 1 an invalid argument, 2 memory exhausted, 3 a function called in the wrong state (Forward
+ * before SetParams ...). Errors also set errno: EINVAL, or ENOMEM for kind 2. */
 int SimdnetLastErrorKind(void);
 
-/* The instruction set in use, after the cap. A static string. */
+/* The name of the instruction set in use. A static string. */
 const char * SimdnetActiveIsa(void);
 
-/* Caps the instruction set: `name` and older ones are used by the calls that follow; NULL lifts the cap. Contexts that exist
- * keep theirs. SimdFalse, and no change, for a name that no instruction set of this architecture has. */
+/* Limits the following calls to instruction set `name` and those before it; NULL removes the limit. Existing contexts keep
+ * their instruction set. Returns SimdFalse, and changes nothing, if this library has no instruction set of that name. */
 SimdBool SimdnetSetMaxIsa(const char * name);
 
-/* The instruction sets of this machine, oldest first; NULL past the end. Static strings. */
+/* The names of the instruction sets of this machine, oldest first; NULL past the end. Static strings. */
 const char * SimdnetIsaLevel(size_t index);
 
 /*
- * What the library tells about its calls: 0 nothing; 1 counts and times them for SimdPerformanceStatistic(); 2 also writes a
- * line for each on stderr. The environment variable SIMDNET_VERBOSE says it first; any other value there is ignored, and one
- * line on stderr says so. With 1 and 2 the library introduces itself by one line, once. Going from 0 to 1 or 2 begins a new
- * table. SimdFalse, and no change, for another level.
+ * Sets what the library reports about its calls. 0: nothing. 1: calls are counted and timed for SimdPerformanceStatistic().
+ * 2: in addition, each call writes a line to stderr. The environment variable SIMDNET_VERBOSE sets the initial level; any
+ * other value there is ignored, with one line on stderr. With 1 and 2 the library writes one line with its version and the
+ * machine to stderr, once. A change from 0 to 1 or 2 starts a new table. Returns SimdFalse, and changes nothing, for any
+ * other level.
  */
 SimdBool SimdnetSetVerbose(int level);
 
-/* How a context does its work: algorithm, tile, instruction set. Lives as long as the context; NULL for no context. */
+/* The algorithm, register tile and instruction set of a context. The string is valid as long as the context; NULL if the
+ * pointer is not a context. */
 const char * SimdnetContextInfo(const void * context);
 
 /*
- * SimdSynetConvolution32fForward() of the same context with an addition before the activation, as the end of a residual
- * block has it:
+ * SimdSynetConvolution32fForward() with an addition before the activation, as at the end of a residual block:
  *
  *   dst(o, y, x) = activation(bias[o] + add(o, y, x) + sum of src * weight)
  *
- * add has the shape of dst, for all images, and lies as it does: batch * dstC * dstH * dstW floats. It may be src, but must
- * not overlap dst. It is a term of the sum as bias[o] is, and outside of what Winograd's algorithm multiplies. The order in
- * which terms are added is the algorithm's affair, and the same for each call with a context: some start from bias + add,
- * Winograd's adds first the bias and then add to its sums, others add last.
+ * add has the shape and the layout of dst, batch * dstC * dstH * dstW floats. It may be src, but must not overlap dst. Like
+ * bias[o], it is a term of the sum. The order in which terms are added depends on the algorithm, and is the same for all
+ * calls with a context.
  */
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
 
 /*
- * Convolution as of SimdSynetConvolution32fInit() with bfloat16 numbers, half the bytes of floats: source and destination
- * are each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
+ * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
+ * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
  *
  *   dst(o, y, x) = convert(activation(bias[o] + sum of round(src) * round(weight)))
  *
- * where round is to the nearest bfloat16, ties to even, subnormals kept (nothing changes of a bfloat16 source), sums and
- * activation are of floats, and convert rounds in the same way to a bfloat16 destination. Products of bfloat16 numbers are
- * exact in float. The sum of n products and the bias is within (n + 3) * 2^-23 * (sum of |product| + |bias|) of the exact
- * one, whatever the order of its additions.
+ * where round is to the nearest bfloat16, ties to even, with subnormals kept; sums and activation are computed in float32;
+ * and convert rounds in the same way if the destination is bfloat16. Products of bfloat16 numbers are exact in float32. The
+ * error of the sum of n products and the bias is at most (n + 3) * 2^-23 * (sum of |product| + |bias|).
  *
- * On avx512bf16 the instruction adds two products at a time, which the bound has room for, takes subnormal numbers for zeros
- * and makes none: there bfloat16 numbers, sums and results below 2^-126 may count as 0, which adds the sum of |src * weight|
- * over the subnormal ones of them, and (n + 3) * 2^-126, to the bound.
+ * The instruction of avx512bf16 treats subnormal numbers as zeros: there, bfloat16 numbers, sums and results below 2^-126
+ * may be replaced by 0, which adds the sum of |src * weight| over the subnormal numbers, and (n + 3) * 2^-126, to the bound.
  *
- * Parameters otherwise as in SimdSynetConvolution32fInit(). src and dst are addresses of the declared types, of any
- * alignment.
+ * The other parameters are as in SimdSynetConvolution32fInit(). src and dst point to elements of the declared types, at any
+ * byte address.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv);
 
-/* The number of bytes of the buffer that Forward() can be given; at least 1, and constant. */
+/* The size in bytes of the buffer that Forward() accepts; at least 1, and constant for a context. */
 size_t SimdnetConvolution16bExternalBufferSize(const void * context);
 
-/* The number of bytes that the context holds now: packed weights, bias and parameters; 0 before SetParams(). */
+/* The number of bytes that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
 size_t SimdnetConvolution16bInternalBufferSize(const void * context);
 
-/* Gives the context its weights: floats as for SimdSynetConvolution32fSetParams(), which are copied, the weights rounded.
- * May be called again, but not while Forward() runs. On error the context keeps what it had. */
+/* Sets the weights: floats as in SimdSynetConvolution32fSetParams(), which are copied; the weights are rounded to bfloat16.
+ * It may be called again, but not while Forward() runs. On error the context is unchanged. */
 void SimdnetConvolution16bSetParams(void * context, const float * weight, const float * bias, const float * params);
 
-/* Computes `batch` images; buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
+/* Computes `batch` images. buf is NULL or ExternalBufferSize() bytes, see SimdSynetConvolution32fForward(). */
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst);
 
 #if defined(__GNUC__)

@@ -1,22 +1,21 @@
 """pysimd: neural-network inference primitives on NumPy arrays, computed by libsimdnet.
 
-Functions take contiguous arrays, in place, and give new ones or write into ``out=``. The dtype chooses the C function; an
-array that does not fit is refused, never converted: TypeError for a wrong dtype, ValueError for what else does not fit, with
-the name of the argument, what it is and what was expected. ``pysimd.lowlevel`` has every C function as it is.
+Functions read contiguous arrays in place, and return new ones or write to ``out=``. The dtype selects the C function; an
+array that does not fit is refused and never converted: TypeError for a wrong dtype, ValueError for everything else, with the
+name of the argument, its value, what was expected and what to do. Arrays of other libraries (PyTorch, JAX, and others with
+DLPack or NumPy's array interface) in the memory of the CPU are accepted as inputs and read in place as well.
 
-Names in signatures:
+The types in signatures are described in :mod:`pysimd.annotations`. ``pysimd.lowlevel`` has every C function unchanged.
 
-Array : a numpy.ndarray, C-contiguous where its description does not say otherwise.
-Shape : a tuple of int.
-Pair : an int for both directions, or (y, x).
-Padding : an int for all sides, (y, x) for both of each, or (top, left, bottom, right).
-Layout : "nhwc" or "nchw"; some functions take "nchw4c", "nchw8c" and "nchw16c". A :class:`TensorFormat` is fine as well.
-Params : a float, some of them, or a float32 array.
+>>> x = np.ones((8, 8, 3), np.float32)  # height, width, channels
+>>> y = pysimd.convolution(x, np.ones((3, 3, 3, 4), np.float32), padding="same", activation="relu")
+>>> pysimd.pooling_max(y, kernel=2).shape
+(4, 4, 4)
 """
 
-from pysimd import lowlevel
+from pysimd import annotations, lowlevel
 from pysimd._library import VERSION as __version__
-from pysimd.activation import elu, hswish, relu, restrict_range, sigmoid, softplus, tanh
+from pysimd.activation import elu, hardswish, hswish, leaky_relu, relu, relu6, restrict_range, sigmoid, softplus, tanh
 from pysimd.add import Add16b, add, add_8i
 from pysimd.calls import Prepared, prepare
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
@@ -92,6 +91,7 @@ __all__ = [
     "add_8i",
     "add_bias",
     "alignment",
+    "annotations",
     "convert_filter",
     "convert_image",
     "convolution",
@@ -111,9 +111,11 @@ __all__ = [
     "fused9",
     "gemm",
     "get_num_threads",
+    "hardswish",
     "hswish",
     "inner_product",
     "isa_levels",
+    "leaky_relu",
     "log",
     "lowlevel",
     "lrn",
@@ -128,6 +130,7 @@ __all__ = [
     "quantize",
     "register_threadpoolctl",
     "relu",
+    "relu6",
     "restrict_range",
     "rsqrt",
     "scale",

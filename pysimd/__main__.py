@@ -15,7 +15,7 @@ from pysimd import _library
 
 
 def info() -> int:
-    """Prints what is installed and what the machine has."""
+    """Prints the versions, the files and the machine."""
     facts = pysimd.cpu_info()
     caches = ", ".join(f"{name.upper()} {facts[f'cache_{name}'] >> 10} KiB" for name in ("l1", "l2", "l3"))
     for name, value in (
@@ -34,10 +34,10 @@ def info() -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command; gives the exit status."""
+    """Runs a command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pysimd", description="simdnet from the command line")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("info", help="what is installed, and what the machine has")
+    commands.add_parser("info", help="versions, files and the machine")
     commands.add_parser("selftest", help="checks every family against NumPy on every instruction set, in seconds")
     if parser.parse_args(argv).command == "info":
         return info()

@@ -1,10 +1,10 @@
 """NumPy arrays as C arrays: dtype, shape, contiguity, pointers, output allocation.
 
 Arrays are used in place. Nothing is converted or copied to make an argument fit: what does not fit is refused, with the name
-of the argument, what it is and what was expected.
+of the argument, what it is, what was expected, and what to do.
 
-C is given pointers and sizes of :func:`plain` arrays alone. A subclass of numpy.ndarray may redefine shape, dtype and the
-rest; its plain array has those of the memory itself.
+Only pointers and sizes of :func:`plain` arrays are passed to C. A subclass of numpy.ndarray may redefine shape, dtype and
+other attributes; its plain array has those of the memory itself. An array of another library has one over its memory.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from typing import Any
 
 import _cffi_backend
 import numpy as np
-from numpy.typing import NDArray
 
+from pysimd._foreign import imported, is_foreign
 from pysimd._library import ffi, lib
-
-Array = NDArray[Any]
-Shape = tuple[int, ...]
+from pysimd.annotations import Array, Coefficients, Shape
 
 
 class Element:
@@ -43,6 +41,7 @@ ndarray = np.ndarray
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype
 NULL = ffi.NULL
+_NUMBERS = (int, float, np.integer, np.floating)
 _from_buffer: Any = _cffi_backend.from_buffer  # what ffi.from_buffer calls, in half the time
 
 
@@ -52,11 +51,14 @@ def _spelled(elements: tuple[Element, ...]) -> str:
 
 
 def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Element:
-    """The element type that a NumPy dtype, or its name, stands for."""
+    """The element type of a NumPy dtype or its name."""
     if isinstance(dtype, str) and dtype == "bfloat16":
         found: Element | None = BFLOAT16
     else:
-        dtype = np.dtype(dtype)
+        try:
+            dtype = np.dtype(dtype)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} is {dtype!r}, expected {_spelled(allowed)}") from None
         # ml_dtypes need not be installed: its dtype is known by its name.
         found = BFLOAT16 if dtype.name == "bfloat16" and dtype.isnative else _BY_DTYPE.get(dtype)
     if found is None or found not in allowed:
@@ -67,23 +69,44 @@ def element_of_dtype(dtype: Any, name: str, allowed: tuple[Element, ...]) -> Ele
 def refuse_mask(values: Any, name: str) -> None:
     """Refuses an array with masked elements."""
     if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked elements, which would be taken as any others; expected an array without a mask")
+        raise ValueError(f"{name} has masked elements, expected an array without a mask: use {name}.filled(value)")
 
 
 def numbers(values: Any, name: str) -> Array:
-    """Plain numbers, as they come, as an array of floats."""
+    """A number, a sequence of numbers or an array of any dtype, as an array of floats."""
     refuse_mask(values, name)
-    return np.asarray(values, np.float32)
+    try:
+        return np.asarray(values, np.float32)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {values!r}, expected numbers") from None
 
 
-def plain(array: Array, name: str) -> Array:
-    """The array, or the memory of one of a subclass as a numpy.ndarray, without what the subclass redefines."""
+def is_array(value: Any) -> bool:
+    """Whether an object is an array, of NumPy or of another library."""
+    return issubclass(type(value), ndarray) or is_foreign(value)
+
+
+def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
+    """An input as a numpy.ndarray over the same memory, without attributes that a subclass redefines.
+
+    element : what the message about an object that is not an array recommends.
+    """
     if type(array) is ndarray:
         return array
-    if not issubclass(type(array), ndarray):  # isinstance() would believe a __class__
-        raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+    if not issubclass(type(array), ndarray):  # isinstance() would be misled by a __class__
+        if is_foreign(array):
+            return imported(array, name)
+        kind = f"{name} is a {type(array).__name__}, expected a numpy.ndarray"
+        raise TypeError(f"{kind}: use np.asarray({name}, np.{element.dtype.name})")
     refuse_mask(array, name)
     return ndarray.view(array, ndarray)
+
+
+def plain_output(array: Any, name: str) -> Array:
+    """An output as :func:`plain`; arrays of other libraries are refused."""
+    if not issubclass(type(array), ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+    return plain(array, name)
 
 
 def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element:
@@ -91,15 +114,28 @@ def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element
     found = _BY_DTYPE.get(array.dtype)
     if found is not None and found in allowed:
         return found
-    return element_of_dtype(array.dtype, name, allowed)
+    try:
+        return element_of_dtype(array.dtype, name, allowed)
+    except TypeError as error:
+        raise TypeError(f"{error}: use {_conversion(array, name, allowed[0])}") from None
+
+
+def _conversion(array: Array, name: str, element: Element) -> str:
+    """The code that converts an array to an element type."""
+    if element is BFLOAT16:
+        return f"pysimd.to_bfloat16({name if array.dtype == np.float32 else name + '.astype(np.float32)'})"
+    if element is FLOAT32 and array.dtype.name in ("uint16", "bfloat16"):
+        return f"pysimd.from_bfloat16({name}) or {name}.astype(np.float32)"
+    return f"{name}.astype(np.{element.name})"
 
 
 def _refuse(array: Array, name: str, writable: bool) -> None:
-    """Says why NumPy gave no buffer."""
+    """Raises with the reason why NumPy returned no buffer."""
     if not array.flags.c_contiguous:
-        raise ValueError(f"{name} is not C-contiguous, expected a contiguous array (numpy.ascontiguousarray makes one)")
+        remedy = "use a contiguous array and copy from it" if writable else f"use np.ascontiguousarray({name})"
+        raise ValueError(f"{name} is not C-contiguous: {remedy}")
     if writable and not array.flags.writeable:
-        raise ValueError(f"{name} is read-only, expected an array that can be written")
+        raise ValueError(f"{name} is read-only, expected a writable array: use np.empty_like({name})")
 
 
 def pointer(array: Array, name: str, element: Element, writable: bool = False, ctype: Any = None) -> Any:
@@ -110,24 +146,37 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
         _refuse(array, name, writable)
         if array.dtype == element.dtype:
             raise
-    # ml_dtypes.bfloat16, of which NumPy gives no buffer
+    # ml_dtypes.bfloat16, which has no buffer in NumPy
     return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 
-# What functions ask for. A call costs its user what is done here for each of its arrays, so a plain array, whose class and
-# dtype are one object each, has to pass a single condition; only what fails it is looked at closely.
+# What functions require of their arrays. Every call pays for what is done here, so a plain array, whose class and dtype are
+# one object each, has to pass a single condition; only arrays that fail it are examined in detail.
 
 
-def _checked(array: Array, name: str, shape: Shape, element: Element) -> Array:
-    """A plain array of this element type and this shape; refuses what is none."""
-    array = plain(array, name)
-    element_of(array, name, (element,))
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-    return array
+def _checked(array: Any, name: str, shape: Shape, element: Element) -> Array:
+    """A plain array of this element type and this shape; refuses others."""
+    checked = plain(array, name, element)
+    element_of(checked, name, (element,))
+    if checked.shape != shape:
+        raise ValueError(f"{name} has shape {checked.shape}, expected {shape}")
+    return checked
 
 
-def floats(array: Array, name: str) -> tuple[Array, Any]:
+def _checked_output(array: Any, name: str, shape: Shape, element: Element) -> Array:
+    """The same for an output."""
+    checked = plain_output(array, name)
+    remedy = f"use np.empty({shape}, np.{element.dtype.name})"
+    try:
+        element_of_dtype(checked.dtype, name, (element,))
+    except TypeError as error:
+        raise TypeError(f"{error}: {remedy}") from None
+    if checked.shape != shape:
+        raise ValueError(f"{name} has shape {checked.shape}, expected {shape}: {remedy}")
+    return checked
+
+
+def floats(array: Any, name: str) -> tuple[Array, Any]:
     """A float32 array of any shape, plain, and its C array."""
     if type(array) is not ndarray or array.dtype is not _F32:
         array = plain(array, name)
@@ -135,10 +184,10 @@ def floats(array: Array, name: str) -> tuple[Array, Any]:
     try:
         return array, _from_buffer(_F32_ARRAY, array)
     except (ValueError, BufferError):
-        return array, pointer(array, name, FLOAT32)  # which tells why
+        return array, pointer(array, name, FLOAT32)  # which raises with the reason
 
 
-def tensor(array: Array, name: str, shape: Shape, element: Element = FLOAT32, ctype: Any = _F32_ARRAY) -> Any:
+def tensor(array: Any, name: str, shape: Shape, element: Element = FLOAT32, ctype: Any = _F32_ARRAY) -> Any:
     """A C array over an array of this shape and this element type."""
     if type(array) is not ndarray or array.dtype is not element.dtype or array.shape != shape:
         array = _checked(array, name, shape, element)
@@ -148,27 +197,58 @@ def tensor(array: Array, name: str, shape: Shape, element: Element = FLOAT32, ct
         return pointer(array, name, element, False, ctype)
 
 
-def tensor_or_null(array: Array | None, name: str, shape: Shape) -> Any:
-    """A C array over floats of this shape; NULL for None."""
-    return NULL if array is None else tensor(array, name, shape)
+def coefficients(values: Coefficients, name: str, channels: int, shared: bool = False) -> Any:
+    """A C array of one float for each channel, from an array of shape (C,), (C, 1, 1) or (1, C, 1, 1) or from one number for
+    all channels; if `shared`, also from an array of one element.
+    """
+    if type(values) is ndarray and values.dtype is _F32 and values.shape == (channels,):
+        try:
+            return _from_buffer(_F32_ARRAY, values)
+        except (ValueError, BufferError):
+            return pointer(values, name, FLOAT32)  # which raises with the reason
+    if isinstance(values, _NUMBERS):
+        return tensor(np.full(channels, values, np.float32), name, (channels,))
+    array = plain(values, name)
+    element_of(array, name, (FLOAT32,))
+    if shared and array.size == 1:
+        array = np.full(channels, array.reshape(())[()], np.float32)
+    elif array.shape in ((channels, 1, 1), (1, channels, 1, 1)):
+        array = array.reshape(channels)
+    return tensor(array, name, (channels,))
 
 
-def alike(arrays: Sequence[Array], name: str) -> tuple[Array, list[Any]]:
+def coefficients_or_null(values: Coefficients | None, name: str, channels: int) -> Any:
+    """The same, or NULL for None."""
+    return NULL if values is None else coefficients(values, name, channels)
+
+
+def at(data: Any, offset: int) -> Any:
+    """A C array from an offset on. At offset 0 it is the array itself, which keeps its memory alive in a prepared call."""
+    return data + offset if offset else data
+
+
+def alike(arrays: Sequence[Any], name: str) -> tuple[Array, list[Any]]:
     """The first of a list of float32 arrays of one shape, plain, and C arrays over all of them."""
-    first, src = floats(arrays[0], f"{name}[0]")
-    made = [src]
-    for array in arrays[1:]:
-        array, src = floats(array, f"{name}[{len(made)}]")
-        if array.shape != first.shape:
-            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {first.shape}")
-        made.append(src)
+    made: list[Any] = []
+    for array in arrays:
+        if type(array) is not ndarray or array.dtype is not _F32:
+            array = plain(array, f"{name}[{len(made)}]")
+            element_of(array, f"{name}[{len(made)}]", (FLOAT32,))
+        if not made:
+            first, shape = array, array.shape
+        elif array.shape != shape:
+            raise ValueError(f"{name}[{len(made)}] has shape {array.shape}, expected that of {name}[0], {shape}")
+        try:
+            made.append(_from_buffer(_F32_ARRAY, array))
+        except (ValueError, BufferError):
+            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which tells why
     return first, made
 
 
 def output(
     out: Array | None,
     shape: Shape,
-    sources: Sequence[Array],
+    sources: Sequence[Any],
     names: tuple[str, ...] | str,
     in_place: int = 0,
     name: str = "out",
@@ -176,17 +256,17 @@ def output(
     ctype: Any = _F32_ARRAY,
     like: Any = FLOAT32,
 ) -> tuple[Array, Any]:
-    """The array to write, allocated with the dtype of `like` when `out` is None, and its pointer.
+    """The array to write, allocated with the dtype of `like` if `out` is None, and its pointer.
 
-    An `out` that shares memory with one of the sources is refused, which have these names, or are elements of a list of this
-    name; but it may be the very memory of one of the first `in_place` of them.
+    An `out` that shares memory with one of the sources is refused. `names` are those of the sources, or of the list whose
+    elements they are. The memory of one of the first `in_place` sources as a whole is accepted.
     """
     if out is None:
         out = np.empty(shape, element.dtype if like is element else plain(like, "like").dtype)
         return out, pointer(out, name, element, True, ctype)
     target = out
     if type(out) is not ndarray or out.dtype is not element.dtype or out.shape != shape:
-        target = _checked(out, name, shape, element)
+        target = _checked_output(out, name, shape, element)
     if target.base is not None:  # two arrays share memory only if one is a view, or both are one
         _separate(target, name, sources, names, in_place)
     else:
@@ -197,21 +277,23 @@ def output(
     try:
         return out, _from_buffer(ctype, target, True)
     except (ValueError, BufferError):
-        return out, pointer(target, name, element, True, ctype)  # which tells why
+        return out, pointer(target, name, element, True, ctype)  # which raises with the reason
 
 
-def _separate(out: Array, name: str, sources: Sequence[Array], names: tuple[str, ...] | str, in_place: int) -> None:
+def _separate(out: Array, name: str, sources: Sequence[Any], names: tuple[str, ...] | str, in_place: int) -> None:
     """Refuses an output that shares memory with a source."""
     for i, source in enumerate(sources):
         if source is out and i < in_place:
             continue
         other = f"{names}[{i}]" if isinstance(names, str) else names[i]
+        if isinstance(source, _NUMBERS):  # one coefficient for all channels
+            continue
         source = plain(source, other)
         if np.may_share_memory(out, source) and (i >= in_place or source.ctypes.data != out.ctypes.data):
-            raise ValueError(f"{name} overlaps {other}, expected memory of its own")
+            raise ValueError(f"{name} overlaps {other}, expected memory of its own: use another array")
 
 
 def apart(dst: Any, name: str, src: Any, other: str) -> None:
     """Refuses two C arrays that share memory."""
     if dst < src + len(src) and src < dst + len(dst):
-        raise ValueError(f"{name} overlaps {other}, expected memory of its own")
+        raise ValueError(f"{name} overlaps {other}, expected memory of its own: use another array")

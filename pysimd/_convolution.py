@@ -1,51 +1,14 @@
-"""What the contexts of convolutions share: activations and their parameters, and how they are called."""
+"""What the contexts of convolutions share: their C functions, and how they are called."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Callable, ClassVar, NamedTuple, Union
+from typing import Any, Callable, ClassVar, NamedTuple
 
-import numpy as np
-
-from pysimd._arrays import FLOAT32, NULL, Array, Element, Shape, apart, element_of, output, plain, pointer, tensor
-from pysimd._library import ffi
+from pysimd._arrays import FLOAT32, NULL, Element, apart, element_of, output, plain_output, pointer, tensor
+from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
 from pysimd.context import Context
-from pysimd.enums import Activation
-
-Params = Union[float, Sequence[float], Array]
-
-_ACTIVATIONS = {kind.name.lower(): kind for kind in Activation}
-_PARAMS = {
-    Activation.IDENTITY: 0,
-    Activation.RELU: 0,
-    Activation.LEAKY_RELU: 1,
-    Activation.RESTRICT_RANGE: 2,
-    Activation.ELU: 1,
-    Activation.HSWISH: 2,
-}  # PRELU has one per output channel
-
-
-def activation_of(activation: str | Activation) -> Activation:
-    """The enumerator of an activation given by name or as such."""
-    if isinstance(activation, str):
-        found = _ACTIVATIONS.get(activation)
-        if found is None:
-            raise ValueError(f"activation is {activation!r}, expected one of {', '.join(_ACTIVATIONS)}")
-        return found
-    return Activation(activation)
-
-
-def params_of(params: Params | None, activation: Activation, dst_c: int, name: str = "params") -> Any:
-    """A C array of what the activation needs. Plain numbers are taken as they come; an array must be float32."""
-    need = _PARAMS.get(activation, dst_c)
-    if params is None:
-        if need:
-            raise ValueError(f"{name} is None, expected {need} numbers for {activation.name.lower()}")
-        return ffi.NULL
-    if not isinstance(params, np.ndarray):
-        params = np.array(params, np.float32).reshape(-1)
-    return tensor(params, name, (need,))
+from pysimd.errors import NO_WEIGHTS, StateError
 
 
 class Functions(NamedTuple):
@@ -63,10 +26,11 @@ class ConvolutionContext(Context):
 
     _src_shape: Shape
     _dst_shape: Shape
+    _images: int  # of a batch; for 0, the library has a context for one, which is not called
     _functions: ClassVar[Functions]
     _src: Element = FLOAT32
     _dst: Element = FLOAT32
-    _unit: ClassVar[Element] = FLOAT32  # what C takes tensors and buffers as
+    _unit: ClassVar[Element] = FLOAT32  # the type of tensors and buffers in C
     _given: tuple[Any, ...] | None = None  # the arguments of set_params
 
     @property
@@ -81,7 +45,7 @@ class ConvolutionContext(Context):
 
     @property
     def external_buffer_size(self) -> int:
-        """The number of elements, floats or for smaller types bytes, of the `buf` that :meth:`forward` can be given."""
+        """The number of elements, floats or for smaller types bytes, of the `buf` that can be passed to :meth:`forward`."""
         return int(self._functions.external(self._open()))
 
     @property
@@ -89,36 +53,45 @@ class ConvolutionContext(Context):
         """The number of elements, floats or for smaller types bytes, that the context holds now."""
         return int(self._functions.internal(self._open()))
 
-    def forward(self, x: Array, *, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Computes the output for `x`, of ``src_shape``; gives an array of ``dst_shape``. Both are float32, or of the types
-        that the context was made for.
+    def forward(self, x: Tensor, *, out: Array | None = None, buf: Array | None = None) -> Array:
+        """Computes the output for `x`.
 
-        buf : float32, or for smaller types uint8, with ``external_buffer_size`` elements at least, for this call alone;
+        x : an array of ``src_shape``, float32 or of the type that the context was created for.
+        out : an array of ``dst_shape``, float32 or of the type that the context was created for.
+        buf : float32, or for smaller types uint8, with at least ``external_buffer_size`` elements, for this call alone;
             without it the library uses memory of the calling thread. The result does not depend on it.
+
+        Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
         """
         handle = self._open()
         unit = self._unit
         src = tensor(x, "x", self._src_shape, self._src, unit.ctype)
-        # bfloat16 results are as the source is: uint16, or the type of ml_dtypes
+        # bfloat16 results have the type of the source: uint16, or that of ml_dtypes
         like = x if self._src is self._dst else self._dst
         out, dst = output(out, self._dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
         scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
-        call(self._functions.forward, handle, src, scratch, dst)
+        if self._images:
+            call(self._functions.forward, handle, src, scratch, dst)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
         return out
 
     __call__ = forward
 
     def _buffer_of(self, handle: Any, buf: Array, src: Any, dst: Any) -> Any:
-        """The C array of the buffer that a call is given; x and out, which it must not overlap, are C arrays."""
-        buf = plain(buf, "buf")
+        """The C array of the buffer of a call; it must not overlap x and out, which are C arrays."""
+        buf = plain_output(buf, "buf")
         element_of(buf, "buf", (self._unit,))
         size = self._functions.external(handle)
         if buf.size < size:
-            raise ValueError(f"buf has {buf.size} elements, expected at least {size}")
+            raise ValueError(f"buf has {buf.size} elements, expected at least {size}, the external_buffer_size")
         scratch = pointer(buf, "buf", self._unit, True)
         apart(scratch, "buf", src, "x")
         apart(scratch, "buf", dst, "out")
         return scratch
+
+    def _memory(self) -> str:
+        return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
 
     def _weights(self) -> tuple[Any, ...] | None:
         return self._given

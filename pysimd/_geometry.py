@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import Any, Union
+from typing import Any, Callable, NamedTuple
 
-from pysimd._arrays import Shape
+from pysimd.annotations import Shape
 from pysimd.enums import TensorFormat
-
-Layout = Union[str, TensorFormat]
-Pair = Union[int, tuple[int, int]]
-Padding = Union[int, tuple[int, int], tuple[int, int, int, int]]
 
 _LARGEST = 2**64 - 1
 
+
+class Signal(int):
+    """A layout of signals of one dimension, "nwc" or "ncw". It is equal to a layout of images: for the library a
+    signal is an image of height 1, an axis that the shapes of Python do not have.
+    """
+
+    __slots__ = ()
+
+
 NCHW = int(TensorFormat.NCHW)
 NHWC = int(TensorFormat.NHWC)
+_SIGNALS: dict[Any, int] = {"nwc": Signal(NHWC), "ncw": Signal(NCHW)}
 _BLOCKS = {int(TensorFormat.NCHW4C): 4, int(TensorFormat.NCHW8C): 8, int(TensorFormat.NCHW16C): 16}
 _OIYX = int(TensorFormat.OIYX)
 _FILTER_BLOCKS = {int(TensorFormat.OYXI4O): 4, int(TensorFormat.OYXI8O): 8, int(TensorFormat.OYXI16O): 16}
@@ -28,13 +34,15 @@ def _named(*formats: TensorFormat) -> dict[Any, int]:
     return names
 
 
-PLAIN_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC)
-LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC, TensorFormat.NCHW4C, TensorFormat.NCHW8C, TensorFormat.NCHW16C)
+IMAGE_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC)
+PLAIN_LAYOUTS = {**IMAGE_LAYOUTS, **_SIGNALS}
+BLOCK_LAYOUTS = _named(TensorFormat.NCHW, TensorFormat.NHWC, TensorFormat.NCHW4C, TensorFormat.NCHW8C, TensorFormat.NCHW16C)
+LAYOUTS = {**BLOCK_LAYOUTS, **_SIGNALS}
 
 FILTER_LAYOUTS = _named(TensorFormat.OIYX, TensorFormat.YXIO, TensorFormat.OYXI4O, TensorFormat.OYXI8O, TensorFormat.OYXI16O)
 
 
-def layout_of(layout: Layout, name: str = "layout", known: dict[Any, int] = PLAIN_LAYOUTS) -> int:
+def layout_of(layout: Any, name: str = "layout", known: dict[Any, int] = PLAIN_LAYOUTS) -> int:
     """The enumerator of a layout given by name or as :class:`TensorFormat`."""
     try:
         return known[layout]
@@ -43,14 +51,36 @@ def layout_of(layout: Layout, name: str = "layout", known: dict[Any, int] = PLAI
         raise ValueError(f"{name} is {layout!r}, expected {names}") from None
 
 
+def is_signal(layout: int) -> bool:
+    """Whether a layout is one of signals of one dimension."""
+    return type(layout) is Signal
+
+
+def name_of(layout: int) -> str:
+    """The name of a layout of :data:`PLAIN_LAYOUTS`."""
+    if is_signal(layout):
+        return "ncw" if layout == NCHW else "nwc"
+    return "nchw" if layout == NCHW else "nhwc"
+
+
+def _axes_of(layout: int) -> str:
+    if layout in _BLOCKS:
+        return "C / x, H, W, x"
+    space = "W" if is_signal(layout) else "H, W"
+    return f"C, {space}" if layout == NCHW else f"{space}, C"
+
+
 def images_of(shape: Shape, layout: int, name: str = "x") -> tuple[Shape, int, int, int]:
     """(leading axes, channels, height, width) of an array of images; the leading axes are () or (batch,)."""
     block = _BLOCKS.get(layout)
-    rank = 4 if block else 3
+    rank = 4 if block else 2 if is_signal(layout) else 3
     if len(shape) != rank and len(shape) != rank + 1:
-        axes = "C / x, H, W, x" if block else "C, H, W" if layout == NCHW else "H, W, C"
+        axes = _axes_of(layout)
         raise ValueError(f"{name} has shape {shape}, expected ({axes}) or (N, {axes})")
     lead = shape[:-rank]
+    if rank == 2:
+        channels, width = shape[-2:] if layout == NCHW else shape[:-3:-1]
+        return lead, channels, 1, width
     if block:
         if shape[-1] != block:
             raise ValueError(f"{name} has shape {shape}, expected a last axis of {block}")
@@ -75,6 +105,8 @@ def planes_of(shape: Shape, layout: int, name: str = "x") -> tuple[int, int, int
 
 def shape_of_images(lead: Shape, channels: int, height: int, width: int, layout: int) -> Shape:
     """The shape of an array of images. For NCHWxc channels are rounded up to whole blocks."""
+    if is_signal(layout):
+        return (*lead, channels, width) if layout == NCHW else (*lead, width, channels)
     block = _BLOCKS.get(layout)
     if block:
         return (*lead, -(-channels // block), height, width, block)
@@ -87,13 +119,24 @@ def filter_of(shape: Shape, layout: int, name: str = "weight") -> tuple[int, int
     """(outputs, inputs, kernel height, kernel width) of a filter; outputs with the lanes that fill the last block."""
     block = _FILTER_BLOCKS.get(layout)
     if len(shape) != (5 if block else 4):
-        axes = "O / x, kY, kX, I, x" if block else "O, I, kY, kX" if layout == _OIYX else "kY, kX, I, O"
+        taps = "kernel_y, kernel_x"
+        axes = f"dst_c / x, {taps}, C, x" if block else f"dst_c, C, {taps}" if layout == _OIYX else f"{taps}, C, dst_c"
         raise ValueError(f"{name} has shape {shape}, expected ({axes})")
     if block:
         if shape[-1] != block:
             raise ValueError(f"{name} has shape {shape}, expected a last axis of {block}")
         return shape[0] * block, shape[3], shape[1], shape[2]
     return shape if layout == _OIYX else (shape[3], shape[2], shape[0], shape[1])  # type: ignore[return-value]
+
+
+def with_channels(shape: Shape, layout: int, channels: int) -> Shape:
+    """The shape of images with another number of channels."""
+    if layout in _BLOCKS:
+        return (*shape[:-4], channels // shape[-1], *shape[-3:])
+    if layout == NHWC:
+        return (*shape[:-1], channels)
+    axis = -2 if is_signal(layout) else -3
+    return (*shape[:axis], channels, *shape[axis + 1 :])
 
 
 def shape_of_filter(outputs: int, inputs: int, kernel_y: int, kernel_x: int, layout: int) -> Shape:
@@ -105,7 +148,7 @@ def shape_of_filter(outputs: int, inputs: int, kernel_y: int, kernel_x: int, lay
 
 
 def number(value: Any, name: str, least: int) -> int:
-    """An integer of at least `least` that C can take."""
+    """An integer of at least `least` that the library can represent."""
     try:
         result = index(value)
     except TypeError:
@@ -136,6 +179,17 @@ def pair(value: Any, name: str, least: int) -> tuple[int, int]:
     return both, both
 
 
+def extent(value: Any, name: str, least: int, layout: int) -> tuple[int, int]:
+    """(y, x) of a kernel, a stride or a dilation; for signals, y is 1."""
+    if not is_signal(layout):
+        return pair(value, name, least)
+    if isinstance(value, (tuple, list)):
+        if len(value) != 1:
+            raise ValueError(f"{name} is {value!r}, expected a number for layout {name_of(layout)!r}")
+        value = value[0]
+    return 1, number(value, name, least)
+
+
 def sides(value: Any, name: str) -> tuple[int, int, int, int]:
     """(top, left, bottom, right) of a number, a pair (y, x) or four sides."""
     if isinstance(value, (tuple, list)) and len(value) != 2:
@@ -147,17 +201,59 @@ def sides(value: Any, name: str) -> tuple[int, int, int, int]:
     return y, x, y, x
 
 
+class Window(NamedTuple):
+    """The kernel of a convolution, a deconvolution or a pooling, each number as (y, x)."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    dilation: tuple[int, int] = (1, 1)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The rows and columns from the first to the last element of the kernel."""
+        (kernel_y, kernel_x), (dilation_y, dilation_x) = self.kernel, self.dilation
+        return dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
+
+
+def same(size: int, span: int, stride: int) -> int:
+    """The padding of an axis for ``padding="same"``, which makes the output ceil(size / stride)."""
+    return max((-(-size // stride) - 1) * stride + span - size, 0)
+
+
+def padding_of(
+    padding: Any,
+    layout: int,
+    sizes: tuple[int, int],
+    window: Window,
+    total: Callable[[int, int, int], int] = same,
+) -> tuple[int, int, int, int]:
+    """(top, left, bottom, right) of a padding in any form; `total` is the rule of "same" for an axis."""
+    if isinstance(padding, str):
+        if padding == "valid":
+            return 0, 0, 0, 0
+        if padding != "same":
+            raise ValueError(f"padding is {padding!r}, expected numbers, 'same' or 'valid'")
+        y, x = (total(*axis) for axis in zip(sizes, window.span, window.stride))
+        return y // 2, x // 2, y - y // 2, x - x // 2
+    if is_signal(layout):
+        if isinstance(padding, (tuple, list)) and len(padding) != 2:
+            raise ValueError(f"padding is {padding!r}, expected a number or a pair (before, after)")
+        before, after = pair(padding, "padding", 0)
+        return 0, before, 0, after
+    return sides(padding, "padding")
+
+
 def output_size(size: int, kernel: int, stride: int, before: int, after: int, ceil: bool, name: str) -> int:
     """The number of windows along an axis.
 
     The floor rule counts windows that lie wholly inside the padded image. The ceil rule adds one that is cut off at the end
-    when they do not reach it, unless that one would begin beyond the image.
+    if they do not reach it, unless that one would begin beyond the image.
     """
-    room = size + before + after - kernel
+    space = size + before + after - kernel
     if size + before + after > _LARGEST:
         raise ValueError(f"padding is too large for the {name}")
-    if room < 0 and not ceil:
+    if space < 0 and not ceil:
         raise ValueError(f"kernel is {kernel}, expected at most the padded {name} {size} + {before} + {after}")
-    whole = 0 if room < 0 else room // stride + 1
-    reached = whole > 0 and (whole - 1) * stride == room
+    whole = 0 if space < 0 else space // stride + 1
+    reached = whole > 0 and (whole - 1) * stride == space
     return whole + 1 if ceil and not reached and whole * stride < size + before else whole

@@ -6,7 +6,7 @@ import re
 
 
 def declarations(header: str) -> str:
-    """A header without comments, preprocessor lines, and what only C++ sees."""
+    """A header without comments, preprocessor lines, and declarations for C++ alone."""
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     text = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", text, flags=re.DOTALL | re.MULTILINE)
     return "\n".join(line for line in text.splitlines() if line.strip() and not line.startswith("#"))

@@ -1,7 +1,7 @@
 """Finds libsimdnet.so, opens it with the declarations of its header, and exports ``ffi`` and ``lib``.
 
-The header is the only list of declarations: what C programs include is what cffi parses here, or parsed when the package was
-built (setup.py). The header is the package's own; a library is taken when it says the same version and has all functions.
+The header is the only list of declarations: cffi parses the file that C programs include, here or when the package was built
+(setup.py). The header is part of the package; a library is accepted if it has the same version and all functions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROOT = PACKAGE.parent  # of a source checkout
 
 
 def _header() -> Path:
-    """The header that this package was written for: its version is the one that a library must have."""
+    """The header that this package was written for: a library must have its version."""
     for header in (PACKAGE / HEADER, ROOT / "include" / HEADER):
         if header.is_file():
             return header
@@ -34,26 +34,26 @@ def _header() -> Path:
 
 
 def _library() -> Path:
-    """The library that was asked for, which is not replaced by another one; else that of the package, or of the checkout."""
+    """The library of SIMDNET_LIBRARY, which has no replacement, or else that of the package or the checkout."""
     named = os.environ.get("SIMDNET_LIBRARY")
     if named:
-        library = Path(named).expanduser().absolute()  # a name alone would be looked for elsewhere
+        library = Path(named).expanduser().absolute()  # a name without a folder would be searched for elsewhere
         if not library.is_file():
-            state = "is no file" if library.exists() else "is not there"
-            raise ImportError(f"SIMDNET_LIBRARY names {library}, which {state}; name a {LIBRARY}, or unset it")
+            state = "is not a file" if library.exists() else "does not exist"
+            raise ImportError(f"SIMDNET_LIBRARY is {library}, which {state}: set it to a {LIBRARY}, or unset it")
         return library
     places = (PACKAGE / LIBRARY, ROOT / "build" / LIBRARY)
     for library in places:
         if library.is_file():
             return library
     raise ImportError(
-        f"pysimd found no {LIBRARY}: neither {places[0]} nor {places[1]} is there. Run make in the source checkout, install "
-        "the package (pip install .), or let the environment variable SIMDNET_LIBRARY name the file."
+        f"pysimd found no {LIBRARY}: neither {places[0]} nor {places[1]} exists. Run make in the source checkout, install "
+        f"the package (pip install .), or set the environment variable SIMDNET_LIBRARY to a {LIBRARY}."
     )
 
 
 def _interface(header: Path, text: str) -> Any:
-    """The declarations as cffi has them. Parsing is nearly half of an import, so an installed package has it done."""
+    """The declarations for cffi. Parsing takes nearly half of an import, so an installed package has them parsed."""
     if header.parent == PACKAGE:
         return import_module("pysimd._declarations").ffi
     interface = cffi.FFI()
@@ -63,7 +63,7 @@ def _interface(header: Path, text: str) -> Any:
 
 def _absent(interface: Any, opened: Any, names: Iterable[str]) -> list[str]:
     """Those of the functions that an opened library does not have."""
-    # cffi raises AttributeError, or its own error where the declarations were parsed when the package was built
+    # cffi raises AttributeError, or an error of its own if the declarations were parsed when the package was built
     unknown = (AttributeError, getattr(interface, "error", AttributeError))
     absent = []
     for name in names:
@@ -82,8 +82,8 @@ def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
         opened = interface.dlopen(str(library))
     except OSError as error:
         raise ImportError(f"pysimd could not open {library}: {error}") from error
-    for name in _absent(interface, opened, ("SimdnetLastError", "SimdVersion")):  # the first that only this library has
-        raise ImportError(f"{library} is no {LIBRARY}: it has no function {name}")
+    for name in _absent(interface, opened, ("SimdnetLastError", "SimdVersion")):  # the first is in this library alone
+        raise ImportError(f"{library} is not a {LIBRARY}: it has no function {name}")
     actual = interface.string(opened.SimdVersion()).decode("ascii", "replace")
     if actual != version:
         raise ImportError(
@@ -93,7 +93,7 @@ def _open(library: Path, header: Path) -> tuple[Any, Any, str]:
     if library.parent != PACKAGE:  # that one was built with the package
         absent = _absent(interface, opened, dir(opened))
         if absent:
-            raise ImportError(f"{library} has version {version} but no {', '.join(absent)}: build it anew (make)")
+            raise ImportError(f"{library} has version {version} but no {', '.join(absent)}: build it again (make)")
     return interface, opened, version
 
 

@@ -1,40 +1,34 @@
-"""What the classes of a single convolution and of a deconvolution share: all but the rule of their sizes."""
+"""What the classes of a single convolution and of a deconvolution share: everything except the rule of their sizes."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pysimd._arrays import (
-    FLOAT32,
-    UINT8,
-    Array,
-    Element,
-    Shape,
-    element_of_dtype,
-    tensor,
-    tensor_or_null,
-)
-from pysimd._convolution import ConvolutionContext, Params, activation_of, params_of
+from pysimd._activation_params import kind_of, params_of
+from pysimd._arrays import FLOAT32, UINT8, Element, coefficients_or_null, element_of_dtype, tensor
+from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
-    NCHW,
-    Layout,
-    Padding,
-    Pair,
+    Window,
+    extent,
     images_of,
+    is_signal,
     layout_of,
+    name_of,
     number,
-    pair,
+    padding_of,
+    same,
     shape_of,
     shape_of_images,
-    sides,
 )
 from pysimd._library import ffi
-from pysimd.enums import Activation
+from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
 from pysimd.errors import check
 
 
 class SingleConvolution(ConvolutionContext):
     """A convolution or a deconvolution; see there."""
+
+    _same = staticmethod(same)  # the rule of padding="same"
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
@@ -42,9 +36,13 @@ class SingleConvolution(ConvolutionContext):
         raise NotImplementedError
 
     @staticmethod
-    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
-        """The shape of the weights; ValueError for a group that cannot be."""
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
+        """The shape of the weights."""
         raise NotImplementedError
+
+    @staticmethod
+    def _check_group(form: int, group: int) -> None:
+        """Refuses a group that the layout does not have."""
 
     def __init__(
         self,
@@ -56,93 +54,113 @@ class SingleConvolution(ConvolutionContext):
         padding: Padding = 0,
         dilation: Pair = 1,
         group: int = 1,
-        activation: str | Activation = "identity",
+        activation: ActivationLike = "identity",
         layout: Layout = "nhwc",
+        output_padding: Pair = 0,
     ) -> None:
         form = layout_of(layout)
         self._src_shape = shape_of(src_shape, "src_shape")
         lead, src_c, src_h, src_w = images_of(self._src_shape, form, "src_shape")
-        dst_c = number(dst_c, "dst_c", 0)
-        kernel_y, kernel_x = pair(kernel, "kernel", 1)
-        stride_y, stride_x = pair(stride, "stride", 1)
-        dilation_y, dilation_x = pair(dilation, "dilation", 1)
-        top, left, bottom, right = sides(padding, "padding")
-        group = number(group, "group", 1)
-        self._activation = activation_of(activation)
-        span_y, span_x = dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
-        dst_h = self._size(src_h, span_y, stride_y, top, bottom, "height")
-        dst_w = self._size(src_w, span_x, stride_x, left, right, "width")
+        self._images = lead[0] if lead else 1
+        dst_c, group = number(dst_c, "dst_c", 0), number(group, "group", 1)
+        window = Window(
+            extent(kernel, "kernel", 1, form), extent(stride, "stride", 1, form), extent(dilation, "dilation", 1, form)
+        )
+        pads = padding_of(padding, form, (src_h, src_w), window, self._same)
+        if output_padding != 0:
+            pads = _less(pads, output_padding, form)
+        self._kind = kind_of(activation)
+        (span_y, span_x), (stride_y, stride_x) = window.span, window.stride
+        dst_h = self._size(src_h, span_y, stride_y, pads[0], pads[2], "height")
+        dst_w = self._size(src_w, span_x, stride_x, pads[1], pads[3], "width")
         self._dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
+        self._check_group(form, group)
         if src_c % group or dst_c % group:
             raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
-        taps = (kernel_y, kernel_x)
+        taps = window.kernel[1:] if is_signal(form) else window.kernel
         self._weight_shape = self._weights_of(form, src_c, dst_c, taps, group)
         self._src_c, self._dst_c = src_c, dst_c
 
         conv = ffi.new("SimdConvolutionParameters *")
         conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, self._src.tensor, form
         conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, self._dst.tensor, form
-        conv.kernelY, conv.kernelX = kernel_y, kernel_x
-        conv.dilationY, conv.dilationX = dilation_y, dilation_x
-        conv.strideY, conv.strideX = stride_y, stride_x
-        conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
-        conv.group, conv.activation = group, self._activation
+        (conv.kernelY, conv.kernelX), (conv.strideY, conv.strideX), (conv.dilationY, conv.dilationX) = window
+        conv.padY, conv.padX, conv.padH, conv.padW = pads
+        conv.group, conv.activation = group, self._kind.activation
+        arguments = {"dst_c": dst_c, "group": group, "activation": self._kind.name, "layout": name_of(form)}
         super().__init__(
-            self._functions.init(lead[0] if lead else 1, conv, ffi.NULL),
-            {
-                "src_shape": self._src_shape,
-                "dst_c": dst_c,
-                "kernel": taps,
-                "stride": (stride_y, stride_x),
-                "padding": (top, left, bottom, right),
-                "dilation": (dilation_y, dilation_x),
-                "group": group,
-                "activation": self._activation.name.lower(),
-                "layout": "nchw" if form == NCHW else "nhwc",
-                **self._types(),
-            },
+            self._functions.init(self._images or 1, conv, ffi.NULL),
+            {"src_shape": self._src_shape, **arguments, **_arguments(window, pads, form), **self._types()},
         )
 
     def _types(self) -> dict[str, str]:
         """The arguments for the element types, where there is a choice."""
         return {}
 
+    def _described(self) -> str:
+        kernel = self._arguments["kernel"]
+        taps = "x".join(map(str, kernel)) if isinstance(kernel, tuple) else kernel
+        options = ", ".join(["", *self._types().values()])
+        layout = self._arguments["layout"]
+        return f"{self._src_shape} -> {self._dst_shape}, kernel {taps}, {self._kind.name}, {layout}{options}"
+
     @property
     def weight_shape(self) -> Shape:
         """The shape of the weights."""
         return self._weight_shape
 
-    def set_params(self, weight: Array, bias: Array | None = None, params: Params | None = None) -> None:
-        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
+    def set_params(self, weight: Floats, bias: Coefficients | None = None, params: Params | None = None) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
         weight : float32 of ``weight_shape``.
-        bias : (dst_c,) float32, or None for zeros.
-        params : what the activation needs: a number, some numbers, or a float32 array.
+        bias : float32 of shape (dst_c,), (dst_c, 1, 1) or (1, dst_c, 1, 1), or one number; None for zeros.
+        params : the parameters of the activation: a number, a sequence of numbers, a float32 array, or a mapping of their
+            names, as ``{"slope": 0.1}``; None for the defaults.
 
-        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
-        numbers that are in them then.
+        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
+        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle = self._open()
         self._functions.set_params(handle, *self._numbers(weight, bias, params))
         check()
         self._given = weight, bias, params
 
-    def _numbers(self, weight: Array, bias: Array | None, params: Params | None) -> tuple[Any, Any, Any]:
+    def _numbers(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""
         weights = tensor(weight, "weight", self._weight_shape)
-        return weights, tensor_or_null(bias, "bias", (self._dst_c,)), params_of(params, self._activation, self._dst_c)
+        return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
+
+
+def _less(pads: tuple[int, int, int, int], output_padding: Pair, form: int) -> tuple[int, int, int, int]:
+    """The padding of a deconvolution less its output_padding, at the bottom and at the right."""
+    y, x = (0, output_padding) if is_signal(form) else extent(output_padding, "output_padding", 0, form)
+    top, left, bottom, right = pads
+    x = number(x, "output_padding", 0)
+    if y > bottom or x > right:
+        raise ValueError(
+            f"output_padding is {output_padding}, expected at most the padding at the bottom and the right, "
+            f"{right if is_signal(form) else (bottom, right)}: the library adds no rows beyond the kernel"
+        )
+    return top, left, bottom - y, right - x
+
+
+def _arguments(window: Window, pads: tuple[int, int, int, int], form: int) -> dict[str, Any]:
+    """The arguments of a window, to pickle."""
+    if is_signal(form):
+        (_, kernel_x), (_, stride_x), (_, dilation_x) = window
+        return {"kernel": kernel_x, "stride": stride_x, "dilation": dilation_x, "padding": (pads[1], pads[3])}
+    return {"kernel": window.kernel, "stride": window.stride, "dilation": window.dilation, "padding": pads}
 
 
 class SmallConvolution(SingleConvolution):
-    """A convolution whose tensors are each float or of a smaller type: C takes their bytes."""
+    """A convolution whose tensors are each float or of a smaller type: C expects their bytes."""
 
     _small: ClassVar[Element]
     _unit = UINT8
 
-    def __init__(self, src_shape: Shape, dst_c: int, src_dtype: Any, dst_dtype: Any, options: dict[str, Any]) -> None:
+    def _set_types(self, src_dtype: Any, dst_dtype: Any) -> None:
         self._src = element_of_dtype(src_dtype, "src_dtype", (FLOAT32, self._small))
         self._dst = element_of_dtype(dst_dtype, "dst_dtype", (FLOAT32, self._small))
-        super().__init__(src_shape, dst_c, **options)
 
     def _types(self) -> dict[str, str]:
         return {"src_dtype": self._src.name, "dst_dtype": self._dst.name}

@@ -1,6 +1,8 @@
 """Activations: functions of every element of an array.
 
-x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Parameters are numbers, rounded to float32. A NaN stays one.
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Parameters are numbers, rounded to float32. NaN propagates.
+
+Raises TypeError for another dtype, ValueError for an array that is not contiguous and for an `out` of another shape.
 """
 
 from __future__ import annotations
@@ -8,29 +10,35 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from pysimd._arrays import Array, floats, output
+from pysimd._arrays import floats, output
 from pysimd._library import ffi, lib
+from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 
 
-def _activate(function: Any, x: Array, out: Array | None, first: Any, second: Any = None) -> Array:
+def _activate(function: Any, x: Floats, out: FloatArray | None, first: Any, second: Any = None) -> FloatArray:
     """first, second : parameters, each a tuple of one number or a C array of it."""
-    x, src = floats(x, "x")
-    out, dst = output(out, x.shape, (x,), ("x",), 1)
+    array, src = floats(x, "x")
+    out, dst = output(out, array.shape, (x,), ("x",), 1)
     if second is None:
-        call(function, src, x.size, first, dst)
+        call(function, src, array.size, first, dst)
     else:
-        call(function, src, x.size, first, second, dst)
+        call(function, src, array.size, first, second, dst)
     return out
 
 
-_ZERO, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [inf])
+_ZERO, _SIX, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [6.0]), ffi.new("float[]", [inf])
 
 
-def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
-    """``max(0, x) + slope * min(0, x)``; without a slope, or with slope 0, ``max(0, x)``.
+def relu(x: Floats, *, slope: float = 0.0, out: FloatArray | None = None) -> FloatArray:
+    """``max(0, x) + slope * min(0, x)``; with slope 0, the default, ``max(0, x)``.
 
-    So ``relu(x)`` of -inf is 0, where the formula with slope 0 has ``0 * -inf``, NaN, as SimdSynetRelu32f gives it.
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    ``relu(x)`` of -inf is 0. The formula with slope 0 contains ``0 * -inf``, and SimdSynetRelu32f returns NaN.
+
+    >>> pysimd.relu(np.array([-2, 0, 3], np.float32))
+    array([0., 0., 3.], dtype=float32)
 
     Formula: SimdSynetRelu32f; for slope 0 SimdSynetRestrictRange32f from 0 to infinity.
     """
@@ -39,34 +47,114 @@ def relu(x: Array, *, slope: float = 0.0, out: Array | None = None) -> Array:
     return _activate(lib.SimdSynetRelu32f, x, out, (slope,))
 
 
-def elu(x: Array, *, alpha: float = 1.0, out: Array | None = None) -> Array:
-    """``x`` where it is at least 0, else ``alpha * (exp(x) - 1)``, within 2 ULP. Formula: SimdSynetElu32f."""
+def leaky_relu(x: Floats, *, slope: float = 0.01, out: FloatArray | None = None) -> FloatArray:
+    """``max(0, x) + slope * min(0, x)``: :func:`relu` with the default slope of PyTorch and ONNX.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.leaky_relu(np.array([-2, 0, 3], np.float32), slope=0.25)
+    array([-0.5,  0. ,  3. ], dtype=float32)
+
+    Formula: SimdSynetRelu32f.
+    """
+    return relu(x, slope=slope, out=out)
+
+
+def relu6(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """``min(max(0, x), 6)``: :func:`restrict_range` from 0 to 6.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.relu6(np.array([-2, 3, 8], np.float32))
+    array([0., 3., 6.], dtype=float32)
+
+    Formula: SimdSynetRestrictRange32f.
+    """
+    return _activate(lib.SimdSynetRestrictRange32f, x, out, _ZERO, _SIX)
+
+
+def elu(x: Floats, *, alpha: float = 1.0, out: FloatArray | None = None) -> FloatArray:
+    """``x`` where it is at least 0, else ``alpha * (exp(x) - 1)``; at most 2 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.elu(np.array([-np.inf, 0, 3], np.float32), alpha=2)
+    array([-2.,  0.,  3.], dtype=float32)
+
+    Formula: SimdSynetElu32f.
+    """
     return _activate(lib.SimdSynetElu32f, x, out, (alpha,))
 
 
-def hswish(x: Array, *, shift: float = 3.0, scale: float = 1 / 6, out: Array | None = None) -> Array:
-    """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). Formula: SimdSynetHswish32f."""
+def hswish(x: Floats, *, shift: float = 3.0, scale: float = 1 / 6, out: FloatArray | None = None) -> FloatArray:
+    """``max(min(x, shift) + shift, 0) * scale * x`` (arXiv:1905.02244). ``hardswish`` is another name of it.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.hswish(np.array([-4, 0, 3], np.float32), scale=0.5)
+    array([-0.,  0.,  9.], dtype=float32)
+
+    Formula: SimdSynetHswish32f.
+    """
     return _activate(lib.SimdSynetHswish32f, x, out, (shift,), (scale,))
 
 
-def restrict_range(x: Array, lower: float, upper: float, *, out: Array | None = None) -> Array:
-    """``min(max(lower, x), upper)``; `upper` where `lower` is above it. Formula: SimdSynetRestrictRange32f."""
-    return _activate(lib.SimdSynetRestrictRange32f, x, out, (lower,), (upper,))
+hardswish = hswish
 
 
-def sigmoid(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
-    """``1 / (1 + exp(-slope * x))``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetSigmoid32f."""
+def restrict_range(
+    x: Floats, lower: float | None = None, upper: float | None = None, *, out: FloatArray | None = None
+) -> FloatArray:
+    """``min(max(lower, x), upper)``, as np.clip does; `upper` where `lower` is above it.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+    lower, upper : None for no limit.
+
+    >>> pysimd.restrict_range(np.array([-2, 0, 3], np.float32), -1, 2)
+    array([-1.,  0.,  2.], dtype=float32)
+    >>> pysimd.restrict_range(np.array([-2, 0, 3], np.float32), upper=2)
+    array([-2.,  0.,  2.], dtype=float32)
+
+    Formula: SimdSynetRestrictRange32f.
+    """
+    least, most = -inf if lower is None else lower, inf if upper is None else upper
+    return _activate(lib.SimdSynetRestrictRange32f, x, out, (least,), (most,))
+
+
+def sigmoid(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> FloatArray:
+    """``1 / (1 + exp(-slope * x))``; at most 2 ULP of error at ``slope * x`` in float32.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.sigmoid(np.array([-np.inf, 0, np.inf], np.float32))
+    array([0. , 0.5, 1. ], dtype=float32)
+
+    Formula: SimdSynetSigmoid32f.
+    """
     return _activate(lib.SimdSynetSigmoid32f, x, out, (slope,))
 
 
-def softplus(x: Array, *, beta: float = 1.0, threshold: float = 20.0, out: Array | None = None) -> Array:
-    """``x`` above `threshold`, else ``log(1 + exp(beta * x)) / beta``, within 2 ULP at ``beta * x`` in float32.
+def softplus(x: Floats, *, beta: float = 1.0, threshold: float = 20.0, out: FloatArray | None = None) -> FloatArray:
+    """``x`` above `threshold`, else ``log(1 + exp(beta * x)) / beta``; at most 2 ULP of error at ``beta * x`` in float32.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.softplus(np.array([-np.inf, 30], np.float32))
+    array([ 0., 30.], dtype=float32)
 
     Formula: SimdSynetSoftplus32f.
     """
     return _activate(lib.SimdSynetSoftplus32f, x, out, (beta,), (threshold,))
 
 
-def tanh(x: Array, *, slope: float = 1.0, out: Array | None = None) -> Array:
-    """``tanh(slope * x)``, within 2 ULP at ``slope * x`` in float32. Formula: SimdSynetTanh32f."""
+def tanh(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> FloatArray:
+    """``tanh(slope * x)``; at most 2 ULP of error at ``slope * x`` in float32.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> np.round(pysimd.tanh(np.array([-9, 0, 9], np.float32)), 3)
+    array([-1.,  0.,  1.], dtype=float32)
+
+    Formula: SimdSynetTanh32f.
+    """
     return _activate(lib.SimdSynetTanh32f, x, out, (slope,))

@@ -9,18 +9,19 @@ from pysimd._arrays import (
     BFLOAT16,
     FLOAT32,
     UINT8,
-    Array,
     Element,
-    Shape,
+    coefficients,
     element_of,
     element_of_dtype,
     output,
     plain,
+    plain_output,
     pointer,
     tensor,
 )
-from pysimd._geometry import Layout, layout_of, planes_of, shape_of
+from pysimd._geometry import layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
+from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
 from pysimd.calls import call
 from pysimd.context import Context
 from pysimd.enums import Compatibility
@@ -31,56 +32,70 @@ _GIVEN_8I = ("a", "b", "a_scale", "a_shift", "b_scale", "b_shift", "c_scale", "c
 
 
 def add_8i(
-    a: Array,
-    b: Array,
+    a: Bytes,
+    b: Bytes,
     *,
-    a_scale: Array,
-    a_shift: Array,
-    b_scale: Array,
-    b_shift: Array,
-    c_scale: Array,
-    c_shift: Array,
+    a_scale: Coefficients,
+    a_shift: Coefficients,
+    b_scale: Coefficients,
+    b_shift: Coefficients,
+    c_scale: Coefficients,
+    c_shift: Coefficients,
     layout: Layout = "nhwc",
     narrowed: bool = False,
-    out: Array | None = None,
-) -> Array:
-    """Adds two quantised tensors of bytes.
+    out: ByteArray | None = None,
+) -> ByteArray:
+    """The sum of two quantised tensors.
 
-    In float32, each operation rounded by itself, for channel c::
+    In float32, with a rounding after each operation, for channel c::
 
         t = (a * a_scale[c] + a_shift[c] + b * b_scale[c] + b_shift[c]) * c_scale[c] + c_shift[c]
 
-    rounded to the nearest integer, ties to even, and limited to 0 .. 255, or 0 .. 180 when `narrowed`.
+    rounded to the nearest integer, ties to even, and limited to 0 .. 255, or to 0 .. 180 if `narrowed`.
 
-    a, b, out : uint8 of one shape, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc"; or a batch of them.
-    the six arrays : (C,) float32.
+    a, b, out : uint8 of one shape, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw"; or a
+        batch of them.
+    a_scale ... c_shift : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> a, b = np.array([[10, 200]], np.uint8), np.array([[20, 100]], np.uint8)
+    >>> pysimd.add_8i(a, b, a_scale=1, a_shift=0, b_scale=1, b_shift=0, c_scale=0.5, c_shift=0)
+    array([[ 15, 150]], dtype=uint8)
 
     Formula: SimdSynetAdd8i.
     """
-    a, b = plain(a, "a"), plain(b, "b")
-    element_of(a, "a", (UINT8,))
-    element_of(b, "b", (UINT8,))
+    first, second = plain(a, "a", UINT8), plain(b, "b", UINT8)
+    element_of(first, "a", (UINT8,))
+    element_of(second, "b", (UINT8,))
     form = layout_of(layout)
-    batch, channels, spatial = planes_of(a.shape, form, "a")
-    if b.shape != a.shape:
-        raise ValueError(f"b has shape {b.shape}, expected that of a, {a.shape}")
-    a_args = pointer(a, "a", UINT8), tensor(a_scale, "a_scale", (channels,)), tensor(a_shift, "a_shift", (channels,))
-    b_args = pointer(b, "b", UINT8), tensor(b_scale, "b_scale", (channels,)), tensor(b_shift, "b_shift", (channels,))
-    c_scales = tensor(c_scale, "c_scale", (channels,)), tensor(c_shift, "c_shift", (channels,))
+    batch, channels, spatial = planes_of(first.shape, form, "a")
+    if second.shape != first.shape:
+        raise ValueError(f"b has shape {second.shape}, expected that of a, {first.shape}")
     given = a, b, a_scale, a_shift, b_scale, b_shift, c_scale, c_shift
-    out, dst = output(out, a.shape, given, _GIVEN_8I, element=UINT8, ctype=UINT8.ctype, like=UINT8)
+    terms = [coefficients(each, name, channels) for each, name in zip(given[2:], _GIVEN_8I[2:])]
+    a_data, b_data = pointer(first, "a", UINT8), pointer(second, "b", UINT8)
+    out, dst = output(out, first.shape, given, _GIVEN_8I, element=UINT8, ctype=UINT8.ctype, like=UINT8)
     mode = Compatibility.INT8_NARROWED if narrowed else Compatibility.DEFAULT
-    call(lib.SimdSynetAdd8i, *a_args, *b_args, dst, *c_scales, batch, channels, spatial, form, mode)
+    arguments = a_data, *terms[:2], b_data, *terms[2:4], dst, *terms[4:]
+    call(lib.SimdSynetAdd8i, *arguments, batch, channels, spatial, form, mode)
     return out
 
 
 class Add16b(Context):
-    """Adds two tensors of one shape, each float32 or bfloat16: ``dst = convert(float(a) + float(b))``.
+    """The sum of two tensors of one shape, each float32 or bfloat16: ``dst = convert(float(a) + float(b))``.
 
     shape : the shape of both inputs and of the output.
     a_dtype, b_dtype, dst_dtype : "float32" or "bfloat16" (also as numpy.uint16 or ml_dtypes.bfloat16).
 
-    To bfloat16 it rounds to nearest even. Formula: SimdSynetAdd16bInit, SimdSynetAdd16bForward.
+    A bfloat16 result is rounded to nearest even. Raises TypeError for another dtype, ValueError for a shape that is too
+    large.
+
+    >>> with pysimd.Add16b((2,), b_dtype="bfloat16") as context:
+    ...     context(np.array([1, 2], np.float32), pysimd.to_bfloat16(np.array([10, 20], np.float32)))
+    array([11., 22.], dtype=float32)
+
+    Formula: SimdSynetAdd16bInit, SimdSynetAdd16bForward.
     """
 
     def __init__(
@@ -100,13 +115,16 @@ class Add16b(Context):
             {"shape": self._shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
         )
 
+    def _described(self) -> str:
+        return str(self._shape)
+
     @property
     def shape(self) -> Shape:
         """The shape of both inputs and of the output."""
         return self._shape
 
-    def forward(self, a: Array, b: Array, *, out: Array | None = None) -> Array:
-        """Adds. ``out`` may be ``a`` or ``b`` when it has the same dtype."""
+    def forward(self, a: Tensor, b: Tensor, *, out: Array | None = None) -> Array:
+        """Adds `a` and `b`. ``out`` may be ``a`` or ``b`` if it has the same dtype."""
         handle = self._open()
         a_data = tensor(a, "a", self._shape, self._a, UINT8.ctype)
         b_data = tensor(b, "b", self._shape, self._b, UINT8.ctype)
@@ -119,27 +137,33 @@ class Add16b(Context):
     __call__ = forward
 
 
-def add(a: Array, b: Array, *, dtype: Any = None, out: Array | None = None) -> Array:
-    """``a + b`` of two arrays of one shape, each float32 or bfloat16, in float, rounded once.
+def add(a: Tensor, b: Tensor, *, dtype: Any = None, out: Array | None = None) -> Array:
+    """``a + b`` in float, rounded once.
 
-    dtype : of the result: "float32" or "bfloat16"; that of `out` when it is given, else that of `a` and `b` when they agree,
-        else float32. ``out`` may be ``a`` or ``b`` when it has the same dtype.
+    a, b : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous, of one shape.
+    dtype : that of the result, "float32" or "bfloat16"; by default that of `out` if there is one, else that of `a` and `b`
+        if they agree, else float32.
+    out : ``out`` may be ``a`` or ``b`` if it has the same dtype.
 
-    It makes an :class:`Add16b`, and keeps some for the next calls with the same shape.
+    It creates an :class:`Add16b` and keeps some of them for later calls with the same shape. Raises TypeError for another
+    dtype, ValueError for shapes that differ.
+
+    >>> pysimd.add(np.array([1, 2], np.float32), np.array([10, 20], np.float32))
+    array([11., 22.], dtype=float32)
     """
-    a, b = plain(a, "a"), plain(b, "b")
-    a_element = element_of(a, "a", _SUMMANDS)
-    b_element = element_of(b, "b", _SUMMANDS)
+    first, second = plain(a, "a"), plain(b, "b")
+    a_element = element_of(first, "a", _SUMMANDS)
+    b_element = element_of(second, "b", _SUMMANDS)
     if dtype is not None:
         element = element_of_dtype(dtype, "dtype", _SUMMANDS)
     elif out is not None:
-        element = element_of(plain(out, "out"), "out", _SUMMANDS)
+        element = element_of(plain_output(out, "out"), "out", _SUMMANDS)
     else:
         element = a_element if a_element is b_element else FLOAT32
-    return _adder(a.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)
+    return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)
 
 
 @lru_cache(maxsize=64)
 def _adder(shape: Shape, a: Element, b: Element, dst: Element, isa: Any) -> Add16b:
-    """Kept for an instruction set, too: contexts stay with the one that they were made with."""
+    """One for each instruction set, too: a context keeps the one it was created with."""
     return Add16b(shape, a_dtype=a.name, b_dtype=b.name, dst_dtype=dst.name)

@@ -1,9 +1,9 @@
-"""Every computation of the library goes through :func:`call`: now, or later as often as wanted by :func:`prepare`."""
+"""Every computation of the library is started by :func:`call`: at once, or later and repeatedly by :func:`prepare`."""
 
 from __future__ import annotations
 
-import os
-from threading import get_ident
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -17,32 +17,43 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 R = TypeVar("R")
 
-Number = tuple[float]  # a parameter, which C takes as an array of one float
-_Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, what these point to besides
+Number = tuple[float]  # a parameter; for C, an array of one float
+_Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, other objects that these point to
 
-_tapes: dict[int, list[_Call]] = {}  # of threads that prepare a call at this moment, by their identity
-# Other threads are not in the child, but one of its own may be named as they.
-os.register_at_fork(after_in_child=_tapes.clear)
+#: The calls that :func:`prepare` records; None while nothing is recorded. Other threads have a context of their own.
+_recorder: ContextVar[list[_Call] | None] = ContextVar("recorder", default=None)
+_recording = _recorder.get
 
 
 def call(function: Callable[..., None], *arguments: Any) -> None:
-    """Calls a function of the library, and raises what it refuses. While :func:`prepare` listens, the call is noted instead.
+    """Calls a function of the library, and raises if it was refused. During :func:`prepare` the call is recorded instead.
 
-    Of a tuple of numbers and of a list of C arrays cffi makes C arrays for the time of the call.
+    A tuple of numbers and a list of C arrays are converted to C arrays by cffi for the time of the call.
     """
-    if _tapes:
-        tape = _tapes.get(get_ident())
-        if tape is not None:
-            tape.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
-            return
-    function(*arguments)
+    calls = _recording()
+    if calls is not None:
+        calls.append((function, tuple([_lasting(argument) for argument in arguments]), arguments))
+        return
+    try:
+        function(*arguments)
+    except TypeError:  # of cffi, which does not name the argument
+        _refuse_numbers(arguments)
+        raise
     if errno():
         check()
 
 
+def _refuse_numbers(arguments: tuple[Any, ...]) -> None:
+    """Raises for a parameter that is not a number."""
+    for argument in arguments:
+        if type(argument) is tuple and not hasattr(argument[0], "__float__"):
+            raise TypeError(f"{argument[0]!r} is given as a parameter, expected a number") from None
+
+
 def _lasting(argument: Any) -> Any:
-    """An argument for many calls: what cffi would make a C array of each time is one from now on."""
+    """An argument for many calls: what cffi would convert each time is converted once."""
     if type(argument) is tuple:
+        _refuse_numbers((argument,))
         return ffi.new("float[]", argument)
     if type(argument) is list:
         return ffi.new("float *[]", argument)
@@ -52,17 +63,26 @@ def _lasting(argument: Any) -> Any:
 class Prepared(Generic[R]):
     """A call with its arguments bound and checked; see :func:`prepare`. It keeps the arrays and the context alive.
 
-    result : what each call gives: always the same arrays, written anew.
+    result : what each call returns: always the same arrays, written again.
+
+    >>> x = np.zeros(3, np.float32)
+    >>> call = pysimd.prepare(pysimd.exp, x)
+    >>> call
+    <pysimd.Prepared exp: float32 (3,) -> float32 (3,), 24 bytes>
+    >>> call()
+    array([1., 1., 1.], dtype=float32)
     """
 
-    __slots__ = ("_arguments", "_function", "_held", "result")
+    __slots__ = ("_arguments", "_function", "_held", "_name", "result")
 
     _function: Callable[..., None]
     _arguments: tuple[Any, ...]
 
-    def __init__(self, calls: list[_Call], held: Any, result: R) -> None:
-        self._function, self._arguments, _ = calls[0] if len(calls) == 1 else (_in_turn, (calls,), None)
+    def __init__(self, function: Callable[..., R], calls: list[_Call], held: Any, result: R) -> None:
+        self._function, self._arguments, _ = calls[0] if len(calls) == 1 else (_one_by_one, (calls,), None)
         self._held = held, calls
+        context = getattr(function, "__self__", None)
+        self._name = repr(context) if context is not None else getattr(function, "__name__", repr(function))
         self.result = result
 
     def __call__(self) -> R:
@@ -71,41 +91,67 @@ class Prepared(Generic[R]):
             check()
         return self.result
 
+    def __repr__(self) -> str:
+        given, results = list(_arrays(self._held[0])), list(_arrays(self.result))
+        memory = sum({array.ctypes.data: array.nbytes for array in (*given, *results)}.values())
+        return f"<pysimd.Prepared {self._name}: {_described(given)} -> {_described(results)}, {memory} bytes>"
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a prepared call points into the memory of its process: pickle the arguments, prepare it there")
 
 
-def _in_turn(calls: list[_Call]) -> None:
-    """Several calls, or none: a batch of so many images."""
-    lib.SimdVersion()  # leaves no last error of an earlier call behind
+def _arrays(value: Any) -> Iterator[Any]:
+    """The arrays in arguments or results."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(part)
+
+
+def _described(arrays: list[Any]) -> str:
+    return ", ".join(f"{array.dtype.name} {array.shape}" for array in arrays)
+
+
+def _one_by_one(calls: list[_Call]) -> None:
+    """Several calls, for the images of a batch, or none for an empty one."""
+    lib.SimdVersion()  # clears the last error of an earlier call
     for function, arguments, _ in calls:
         call(function, *arguments)
 
 
 def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Prepared[R]:
-    """Binds the arguments of a function of this package, or of a context, for many calls with the same arrays::
+    """Binds the arguments of a function of this package, or of a context, for many calls with the same arrays.
 
-        call = pysimd.prepare(pysimd.scale, x, scale, bias, out=y)
-        while read(x):
-            call()  # y is written again
+    function, args, kwargs : the function, and the arguments of its calls.
 
-    Arguments are checked once, here, where nothing is computed yet: a call costs little more than that of the C function.
-    Without ``out=`` the output is allocated here, and each call writes it again. What the library itself refuses is raised
-    by the calls. :func:`convolution` and the like set their weights here; that of a context uses those that it has when it
-    is called, and its instruction set. A function that is prepared below a cap of the instruction set does not keep it, but
-    for those that make a context here, as :func:`convolution` and :func:`add` do. A signal's handler that computes on this
-    thread meanwhile would be noted, too.
+    Arguments are checked once, here, and nothing is computed yet: a call then takes little more time than the C function.
+    Numbers are read here, too: those that replace coefficients, a shared slope, parameters of activations.
+    Without ``out=`` the output is allocated here, and each call writes it again. Errors that only the library detects are
+    raised by the calls. :func:`convolution` and :func:`deconvolution` pack their weights here; a context uses the weights
+    that it has at the time of the call, and its own instruction set. The limit of instruction sets at the time of
+    preparation is not kept, except by functions that create a context, such as :func:`convolution` and :func:`add`.
+    Computations of a signal handler that runs on this thread meanwhile would be recorded, too.
 
-    TypeError for a function that is none of this package, or computes nothing in the library.
+    Raises TypeError for a function that is not part of this package or computes nothing in the library, and everything that
+    the function raises.
+
+    >>> x, y = np.ones(3, np.float32), np.empty(3, np.float32)
+    >>> call = pysimd.prepare(pysimd.relu, x, out=y)
+    >>> for value in (2, -3):
+    ...     x[:] = value
+    ...     print(call())  # y is written again
+    [2. 2. 2.]
+    [0. 0. 0.]
     """
     if not str(getattr(function, "__module__", "")).startswith("pysimd."):
-        raise TypeError(f"function is {function!r}, expected a function of pysimd or a context")
-    thread = get_ident()
-    tape = _tapes[thread] = []
+        raise TypeError(f"function is {function!r}, expected a function of pysimd or the forward() of a context")
+    calls: list[_Call] = []
+    token = _recorder.set(calls)
     try:
         result = function(*args, **kwargs)
     finally:
-        _tapes.pop(thread, None)
-    if not tape and np.size(result):  # type: ignore[arg-type]
-        raise TypeError(f"function is {function!r}, which calls nothing that could be prepared")
-    return Prepared(tape, (args, kwargs), result)
+        _recorder.reset(token)
+    if not calls and np.size(result):  # type: ignore[arg-type]
+        raise TypeError(f"function is {function!r}, which calls nothing that can be prepared")
+    return Prepared(function, calls, (args, kwargs), result)

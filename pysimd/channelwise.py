@@ -1,8 +1,12 @@
-"""Channel-wise layers: one pass over images, where every channel has coefficients of its own.
+"""Channel-wise layers: one pass over images with coefficients for each channel.
 
-Images are float32 and contiguous: (C, H, W) for "nchw", (..., C) for "nhwc", (C / x, H, W, x) for "nchw4c", "nchw8c" and
-"nchw16c"; or a batch of them. Coefficients are (C,) float32; in a blocked layout with the lanes that fill the last block,
-which are treated as the others. A NaN comes through.
+Images are float32 and contiguous: (C, H, W) for "nchw", (..., C) for "nhwc", (C, W) for "ncw", (..., C) for "nwc",
+(C / x, H, W, x) for "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. Coefficients are float32 of shape (C,), (C, 1, 1)
+or (1, C, 1, 1), or one number for all channels. In a blocked layout they include those of the lanes that fill the last
+block, which are computed like the others. NaN propagates.
+
+Raises TypeError for another dtype, ValueError for another shape, for an array that is not contiguous and for an `out` that
+overlaps another array.
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import NULL, Array, Shape, floats, output, tensor
-from pysimd._geometry import LAYOUTS, NCHW, NHWC, Layout, layout_of, planes_of
+from pysimd._arrays import NULL, at, coefficients, floats, output, tensor
+from pysimd._deprecated import renamed
+from pysimd._geometry import LAYOUTS, layout_of, planes_of, with_channels
 from pysimd._library import ffi, lib
+from pysimd.annotations import ChannelLayout, Coefficients, FloatArray, Floats, Shape
 from pysimd.calls import call
 
 _Function = Callable[..., None]
@@ -20,15 +26,15 @@ _Plan = tuple[_Function, int, int, int]
 
 
 @lru_cache(maxsize=1024)
-def _planes(shape: Shape, layout: Layout, name: str = "x") -> tuple[int, int, int, int]:
+def _planes(shape: Shape, layout: ChannelLayout, name: str = "x") -> tuple[int, int, int, int]:
     """(format, images, channels, spatial) of an array."""
     form = layout_of(layout, "layout", LAYOUTS)
     return (form, *planes_of(shape, form, name))
 
 
 @lru_cache(maxsize=1024)
-def _plan(function: _Function, shape: Shape, layout: Layout, name: str = "x", sources: int = 1) -> _Plan:
-    """(function that takes all images, format, channels, spatial); C's own takes one."""
+def _plan(function: _Function, shape: Shape, layout: ChannelLayout, name: str = "x", sources: int = 1) -> _Plan:
+    """(function for all images, format, channels, spatial); the function of C is for one image."""
     form, images, channels, spatial = _planes(shape, layout, name)
     if images != 1:
         function = partial(_each, function, images, channels * spatial, sources)
@@ -38,8 +44,8 @@ def _plan(function: _Function, shape: Shape, layout: Layout, name: str = "x", so
 def _each(function: _Function, images: int, size: int, sources: int, *arguments: Any) -> None:
     """Calls C once per image. The sources are the first of the arguments, destination and format the last ones."""
     *terms, dst, form = arguments[sources:]
-    for at in [image * size for image in range(images)]:
-        function(*[src + at for src in arguments[:sources]], *terms, dst + at, form)
+    for begin in [image * size for image in range(images)]:
+        function(*[src + begin for src in arguments[:sources]], *terms, dst + begin, form)
 
 
 def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: int) -> None:
@@ -48,188 +54,316 @@ def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: 
     lib.SimdSynetAddBias(bias, channels, spatial, dst, form)
 
 
-def add_bias(x: Array, bias: Array, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+def add_bias(x: Floats, bias: Coefficients, *, layout: ChannelLayout = "nhwc", out: FloatArray | None = None) -> FloatArray:
     """``x + bias[c]``.
 
-    ``out=x`` works in place; another `out` receives a copy of `x` first. Formula: SimdSynetAddBias.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out=x`` works in place; for
+        another `out`, `x` is copied to it first.
+    bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.add_bias(np.zeros((2, 2), np.float32), np.array([1, 2], np.float32))
+    array([[1., 2.],
+           [1., 2.]], dtype=float32)
+
+    Formula: SimdSynetAddBias.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(_add_bias, shape, layout)
-    bias_ = tensor(bias, "bias", (channels,))
+    bias_ = coefficients(bias, "bias", channels)
     out, dst = output(out, shape, (x, bias), ("x", "bias"), 1)
     call(function, src, bias_, channels, spatial, dst, form)
     return out
 
 
-def scale(x: Array, scale: Array, bias: Array | None = None, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
-    """``x * scale[c] + bias[c]``; None for `bias` is zeros.
+def scale(
+    x: Floats,
+    scale: Coefficients,
+    bias: Coefficients | None = None,
+    *,
+    layout: ChannelLayout = "nhwc",
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """``x * scale[c] + bias[c]``.
 
-    ``out`` may be ``x``. Formula: SimdSynetScaleLayerForward.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    scale, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels; None for `bias` is zeros.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.scale(np.ones((2, 2), np.float32), np.array([3, 4], np.float32), 0.5)
+    array([[3.5, 4.5],
+           [3.5, 4.5]], dtype=float32)
+
+    Formula: SimdSynetScaleLayerForward.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
-    scale_, bias_ = tensor(scale, "scale", (channels,)), NULL if bias is None else tensor(bias, "bias", (channels,))
+    scale_, bias_ = coefficients(scale, "scale", channels), NULL if bias is None else coefficients(bias, "bias", channels)
     out, dst = output(out, shape, (x, scale, x if bias is None else bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, dst, form)
     return out
 
 
-def prelu(x: Array, slope: Array, *, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+def prelu(x: Floats, slope: Coefficients, *, layout: ChannelLayout = "nhwc", out: FloatArray | None = None) -> FloatArray:
     """``max(0, x) + slope[c] * min(0, x)``.
 
-    ``out`` may be ``x``. Formula: SimdSynetPreluLayerForward.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    slope : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels; also
+        an array of one element, a slope shared by all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.prelu(np.array([[-2, -2], [3, 3]], np.float32), np.array([0.25, 0.5], np.float32))
+    array([[-0.5, -1. ],
+           [ 3. ,  3. ]], dtype=float32)
+
+    Formula: SimdSynetPreluLayerForward.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)
-    slope_ = tensor(slope, "slope", (channels,))
+    slope_ = coefficients(slope, "slope", channels, True)
     out, dst = output(out, shape, (x, slope), ("x", "slope"), 1)
     call(function, src, slope_, channels, spatial, dst, form)
     return out
 
 
-def fused0(x: Array, *, bias: Array, scale: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
+def fused0(
+    x: Floats, *, bias: Coefficients, scale: Coefficients, layout: ChannelLayout = "nhwc", out: FloatArray | None = None
+) -> FloatArray:
     """``(v - abs(v)) * scale[c] + max(0, v)`` with ``v = x + bias[c]``.
 
-    ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward0.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    bias, scale : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused0(np.array([[-2, 3]], np.float32), bias=0, scale=np.array([0.25, 1], np.float32))
+    array([[-1.,  3.]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward0.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward0, shape, layout)
-    bias_, scale_ = tensor(bias, "bias", (channels,)), tensor(scale, "scale", (channels,))
+    bias_, scale_ = coefficients(bias, "bias", channels), coefficients(scale, "scale", channels)
     out, dst = output(out, shape, (x, bias, scale), ("x", "bias", "scale"), 1)
     call(function, src, bias_, scale_, channels, spatial, dst, form)
     return out
 
 
 def fused1(
-    x: Array, *, bias0: Array, scale1: Array, bias1: Array, layout: Layout = "nhwc", out: Array | None = None
-) -> Array:
+    x: Floats,
+    *,
+    bias0: Coefficients,
+    scale1: Coefficients,
+    bias1: Coefficients,
+    layout: ChannelLayout = "nhwc",
+    out: FloatArray | None = None,
+) -> FloatArray:
     """``max(0, -v) * scale1[c] + bias1[c] + max(0, v)`` with ``v = x + bias0[c]``.
 
-    ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward1.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    bias0, scale1, bias1 : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused1(np.array([[-2, 3]], np.float32), bias0=0, scale1=np.array([5, 6], np.float32), bias1=1)
+    array([[11.,  4.]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward1.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward1, shape, layout)
     bias0_, scale1_, bias1_ = (
-        tensor(bias0, "bias0", (channels,)),
-        tensor(scale1, "scale1", (channels,)),
-        tensor(bias1, "bias1", (channels,)),
+        coefficients(bias0, "bias0", channels),
+        coefficients(scale1, "scale1", channels),
+        coefficients(bias1, "bias1", channels),
     )
     out, dst = output(out, shape, (x, bias0, scale1, bias1), ("x", "bias0", "scale1", "bias1"), 1)
     call(function, src, bias0_, scale1_, bias1_, channels, spatial, dst, form)
     return out
 
 
-def fused2(x: Array, *, scale: Array, bias: Array, slope: float, layout: Layout = "nhwc", out: Array | None = None) -> Array:
-    """``max(0, v) + slope * min(0, v)`` with ``v = x * scale[c] + bias[c]``; one slope for all channels.
+def fused2(
+    x: Floats,
+    *,
+    scale: Coefficients,
+    bias: Coefficients,
+    slope: float,
+    layout: ChannelLayout = "nhwc",
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """``max(0, v) + slope * min(0, v)`` with ``v = x * scale[c] + bias[c]``.
 
-    ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward2.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    scale, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+    slope : one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused2(np.array([[-2, 3]], np.float32), scale=np.array([1, 2], np.float32), bias=1, slope=0.5)
+    array([[-0.5,  7. ]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward2.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward2, shape, layout)
-    scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
+    scale_, bias_ = coefficients(scale, "scale", channels), coefficients(bias, "bias", channels)
     out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
     call(function, src, scale_, bias_, channels, spatial, (slope,), dst, form)
     return out
 
 
-def fused3(x: Array, *, scale: Array, bias: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
-    """``max(0, v) + scale[c] * min(0, v)`` with ``v = x + bias[c]``.
+@renamed(scale="slope")
+def fused3(
+    x: Floats, *, slope: Coefficients, bias: Coefficients, layout: ChannelLayout = "nhwc", out: FloatArray | None = None
+) -> FloatArray:
+    """``max(0, v) + slope[c] * min(0, v)`` with ``v = x + bias[c]``: a bias, then :func:`prelu`.
 
-    ``out`` may be ``x``. Formula: SimdSynetFusedLayerForward3, which tells about the order of these two in C.
+    x, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x``.
+    slope, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels; `slope` also
+        an array of one element, shared by all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused3(np.array([[-2, 3]], np.float32), slope=np.array([0.5, 1], np.float32), bias=1)
+    array([[-0.5,  4. ]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward3, whose description states the order of the two arrays in C.
     """
-    x, src = floats(x, "x")
-    shape = x.shape
+    array, src = floats(x, "x")
+    shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward3, shape, layout)
-    scale_, bias_ = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
-    out, dst = output(out, shape, (x, scale, bias), ("x", "scale", "bias"), 1)
-    call(function, src, scale_, bias_, channels, spatial, dst, form)
+    slope_, bias_ = coefficients(slope, "slope", channels, True), coefficients(bias, "bias", channels)
+    out, dst = output(out, shape, (x, slope, bias), ("x", "slope", "bias"), 1)
+    call(function, src, slope_, bias_, channels, spatial, dst, form)
     return out
 
 
-def fused8(x0: Array, x1: Array, *, src2: Array, layout: Layout = "nhwc", out: Array | None = None) -> Array:
-    """``x0 + x1 * src2[c]``: src2 are coefficients.
+@renamed(src2="scale")
+def fused8(
+    x0: Floats, x1: Floats, *, scale: Coefficients, layout: ChannelLayout = "nhwc", out: FloatArray | None = None
+) -> FloatArray:
+    """``x0 + x1 * scale[c]``.
 
-    ``out`` may be ``x0`` or ``x1``. Formula: SimdSynetFusedLayerForward8.
+    x0, x1, out : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W,
+        x) for "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. ``out`` may be ``x0`` or ``x1``.
+    scale : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused8(np.ones((1, 2), np.float32), np.ones((1, 2), np.float32), scale=np.array([2, 3], np.float32))
+    array([[3., 4.]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward8.
     """
-    x0, src0 = floats(x0, "x0")
-    src1 = tensor(x1, "x1", x0.shape)
-    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, x0.shape, layout, "x0", 2)
-    src2_ = tensor(src2, "src2", (channels,))
-    out, dst = output(out, x0.shape, (x0, x1, src2), ("x0", "x1", "src2"), 2)
-    call(function, src0, src1, src2_, channels, spatial, dst, form)
+    array, src0 = floats(x0, "x0")
+    shape = array.shape
+    src1 = tensor(x1, "x1", shape)
+    function, form, channels, spatial = _plan(lib.SimdSynetFusedLayerForward8, shape, layout, "x0", 2)
+    scale_ = coefficients(scale, "scale", channels)
+    out, dst = output(out, shape, (x0, x1, scale), ("x0", "x1", "scale"), 2)
+    call(function, src0, src1, scale_, channels, spatial, dst, form)
     return out
-
-
-def _with_channels(shape: Shape, form: int, channels: int) -> Shape:
-    """The shape of images that have so many channels instead."""
-    if form == NHWC:
-        return (*shape[:-1], channels)
-    if form == NCHW:
-        return (*shape[:-3], channels, *shape[-2:])
-    return (*shape[:-4], channels // shape[-1], *shape[-3:])
 
 
 def fused4(
-    x: Array, *, bias0: Array, scale1: float, bias1: float, layout: Layout = "nhwc", out: Array | None = None
-) -> Array:
-    """``max(0, v)`` and, in as many channels behind them, ``max(0, v * scale1 + bias1)``, with ``v = x + bias0[c]``.
+    x: Floats,
+    *,
+    bias0: Coefficients,
+    scale1: float,
+    bias1: float,
+    layout: ChannelLayout = "nhwc",
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """``max(0, v)`` followed by as many channels of ``max(0, v * scale1 + bias1)``, with ``v = x + bias0[c]``.
 
-    out : like `x` with twice the channels. Formula: SimdSynetFusedLayerForward4.
+    x : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them.
+    bias0 : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels.
+    scale1, bias1 : one number for all channels.
+    out : as `x`, with twice the channels.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused4(np.array([[-2, 3]], np.float32), bias0=1, scale1=-2, bias1=0)
+    array([[0., 4., 2., 0.]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward4.
     """
-    x, src = floats(x, "x")
-    form, images, channels, spatial = _planes(x.shape, layout, "x")
-    term = tensor(bias0, "bias0", (channels,))
-    shape = _with_channels(x.shape, form, 2 * channels)
+    array, src = floats(x, "x")
+    form, images, channels, spatial = _planes(array.shape, layout, "x")
+    term = coefficients(bias0, "bias0", channels)
+    shape = with_channels(array.shape, form, 2 * channels)
     out, dst = output(out, shape, (x, bias0), ("x", "bias0"))
     numbers = (scale1,), (bias1,)
     for image in range(images):
-        at = image * channels * spatial
-        call(lib.SimdSynetFusedLayerForward4, src + at, term, *numbers, channels, spatial, dst + 2 * at, form)
+        begin = image * channels * spatial
+        call(lib.SimdSynetFusedLayerForward4, at(src, begin), term, *numbers, channels, spatial, dst + 2 * begin, form)
     return out
 
 
 def fused9(
-    x0: Array,
-    x1: Array,
+    x0: Floats,
+    x1: Floats,
     *,
-    scale: Array,
-    bias: Array,
+    scale: Coefficients,
+    bias: Coefficients,
     both: bool = False,
-    layout: Layout = "nhwc",
-    out: Array | None = None,
-    out1: Array | None = None,
+    layout: ChannelLayout = "nhwc",
+    out: FloatArray | None = None,
+    out1: FloatArray | None = None,
 ) -> Any:
-    """``max(0, x * scale[c] + bias[c])`` where x are the channels of `x0`, then those of `x1`.
+    """``max(0, x * scale[c] + bias[c])`` where x is `x0` followed by the channels of `x1`.
 
-    scale, bias : as many as both have channels.
-    out, out1 : like `x0` with the channels of both.
-    both : also x itself, which `out1` receives; an `out1` asks for it, too.
+    x0, x1 : float32, contiguous: (C, H, W) for "nchw", (..., C) for "nhwc" and "nwc", (C, W) for "ncw", (C / x, H, W, x) for
+        "nchw4c", "nchw8c" and "nchw16c"; or a batch of them. They may
+        differ in C only.
+    scale, bias : float32 of shape (C,), (C, 1, 1) or (1, C, 1, 1), or one number for all channels, of both
+        arrays together.
+    out, out1 : as `x0`, with the channels of both.
+    both : also returns x itself, written to `out1`; implied by an `out1`.
 
-    The result, or with `both` a tuple of the two. Formula: SimdSynetFusedLayerForward9.
+    Returns the result, or a tuple of the result and x.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.fused9(np.ones((1, 1), np.float32), np.full((1, 2), -1, np.float32), scale=2, bias=3)
+    array([[5., 1., 1.]], dtype=float32)
+
+    Formula: SimdSynetFusedLayerForward9.
     """
-    x0, src0 = floats(x0, "x0")
-    x1, src1 = floats(x1, "x1")
-    form, images, channels0, spatial = _planes(x0.shape, layout, "x0")
-    channels1 = _planes(x1.shape, layout, "x1")[2]
-    if x1.shape != _with_channels(x0.shape, form, channels1):
-        raise ValueError(f"x1 has shape {x1.shape}, expected that of x0, {x0.shape}, but for the channels")
+    first, src0 = floats(x0, "x0")
+    second, src1 = floats(x1, "x1")
+    form, images, channels0, spatial = _planes(first.shape, layout, "x0")
+    channels1 = _planes(second.shape, layout, "x1")[2]
+    if second.shape != with_channels(first.shape, form, channels1):
+        raise ValueError(f"x1 has shape {second.shape}, expected that of x0, {first.shape}, except for the channels")
     channels = channels0 + channels1
-    shape = _with_channels(x0.shape, form, channels)
-    terms = tensor(scale, "scale", (channels,)), tensor(bias, "bias", (channels,))
+    shape = with_channels(first.shape, form, channels)
+    terms = coefficients(scale, "scale", channels), coefficients(bias, "bias", channels)
     given, names = (x0, x1, scale, bias), ("x0", "x1", "scale", "bias")
     out, dst = output(out, shape, given, names)
     dst1 = ffi.NULL
     if both or out1 is not None:
         out1, dst1 = output(out1, shape, (*given, out), (*names, "out"), name="out1")
     for image in range(images):
-        at0, at1 = image * channels0 * spatial, image * channels1 * spatial
-        sizes = channels0, channels1, spatial
-        second = dst1 + at0 + at1 if dst1 else dst1
-        call(lib.SimdSynetFusedLayerForward9, src0 + at0, src1 + at1, *terms, *sizes, dst + at0 + at1, second, form)
+        begin0, begin1 = image * channels0 * spatial, image * channels1 * spatial
+        sources = at(src0, begin0), at(src1, begin1)
+        results = [to + begin0 + begin1 if to else to for to in (dst, dst1)]
+        call(lib.SimdSynetFusedLayerForward9, *sources, *terms, channels0, channels1, spatial, *results, form)
     return out if out1 is None else (out, out1)

@@ -1,4 +1,4 @@
-"""The base of objects that hold a context of the library: made once for a shape, used many times."""
+"""The base of objects that hold a context of the library: created once for a shape, used many times."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
-from pysimd._arrays import Array
 from pysimd._library import ffi, lib
+from pysimd.annotations import Array
 from pysimd.calls import Prepared, prepare
 from pysimd.errors import StateError, raise_last
 
@@ -15,32 +15,37 @@ Self = TypeVar("Self", bound="Context")
 
 
 def _once(init: Callable[..., None]) -> Callable[..., None]:
-    """An ``__init__`` that is refused, before it changes anything, by a context that is made already."""
+    """An ``__init__`` that is refused, before it changes anything, if the context exists already."""
 
     @wraps(init)
     def guarded(self: Context, /, *args: Any, **options: Any) -> None:
         if self._made:
-            raise StateError(f"{type(self).__name__} is made already and cannot be changed: make a new one")
+            raise StateError(f"{type(self).__name__} exists already and cannot be changed: create a new one")
         init(self, *args, **options)
 
     return guarded
 
 
 class Context:
-    """A context of the library. What it was made with does not change: attributes are read-only.
+    """A context of the library, for shapes and options that do not change: attributes are read-only.
 
-    It is released when the object goes, by :meth:`close`, or at the end of a ``with`` block; whichever comes first. Calls
-    that run in other threads at that moment still end well: the context lives until the last of them has returned. A pickle
-    holds the arguments and the weights, from which loading makes a new context (with the instruction set in use then).
+    It is released when the object is deleted, by :meth:`close`, or at the end of a ``with`` block, whichever comes first.
+    Calls that run in other threads at that moment are not affected: the context exists until the last of them has returned.
+    A pickle contains the arguments and the weights, and loading creates a new context with the instruction set in use then.
+
+    >>> context = pysimd.Add16b((3,))
+    >>> context.close()
+    >>> context
+    <pysimd.Add16b closed>
     """
 
-    _handle: Any = None  # so a subclass that failed before it had one is closed
+    _handle: Any = None  # so that a subclass whose __init__ failed is closed
     _made: bool = False
     _arguments: dict[str, Any]  # of __init__, to pickle
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """C was given sizes when the context was made, and reads and writes as much in every call: so what they follow from
-        must not change. Public attributes are properties, and no class can be without this guard.
+        """The sizes that C reads and writes in every call were passed when the context was created, so the attributes that
+        they follow from must not change. Public attributes are properties, and every subclass has this guard.
         """
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
@@ -69,20 +74,21 @@ class Context:
         """Computes; see the class of the context."""
         raise NotImplementedError
 
-    def prepare(self, *arrays: Array, **options: Array | None) -> Prepared[Array]:
+    def prepare(self, *arrays: Any, **options: Any) -> Prepared[Array]:
         """Binds the arguments of :meth:`forward` for many calls, see :func:`pysimd.prepare`.
 
-        The context lives until the prepared call goes, also when it is closed before.
+        The prepared call keeps the context alive, even if it is closed before.
         """
         return prepare(self.forward, *arrays, **options)
 
     @property
     def closed(self) -> bool:
+        """Whether the context has been released."""
         return self._handle is None
 
     @property
     def info(self) -> str:
-        """How the context does its work: algorithm, tile, instruction set."""
+        """How the context computes: algorithm, tile, instruction set."""
         return str(ffi.string(lib.SimdnetContextInfo(self._open())).decode("ascii"))
 
     def __enter__(self: Self) -> Self:
@@ -98,7 +104,16 @@ class Context:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<pysimd.{type(self).__name__} {'closed' if self.closed else self.info}>"
+        name = f"pysimd.{type(self).__name__}"
+        return f"<{name} closed>" if self.closed else f"<{name} {self._described()}: {self.info}{self._memory()}>"
+
+    def _described(self) -> str:
+        """Shapes and options, for people."""
+        return ", ".join(f"{name}={value!r}" for name, value in self._arguments.items())
+
+    def _memory(self) -> str:
+        """The memory that the context holds, for people."""
+        return ""
 
     def _weights(self) -> tuple[Any, ...] | None:
         """The arguments of set_params, to pickle; None for a context without weights or before they are set."""

@@ -2,47 +2,65 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import NULL, Array, Shape, apart, floats, output, tensor
-from pysimd._convolution import Functions, Params
-from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of, output_size
+from pysimd._arrays import NULL, apart, floats, output, tensor
+from pysimd._convolution import Functions
+from pysimd._geometry import NCHW, is_signal, layout_of, output_size
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
+from pysimd.annotations import (
+    ActivationLike,
+    Coefficients,
+    FloatArray,
+    Floats,
+    Layout,
+    Padding,
+    Pair,
+    Params,
+    Shape,
+    Tensor,
+)
 from pysimd.calls import call
-from pysimd.enums import Activation
+from pysimd.errors import NO_WEIGHTS, StateError
 
 
 class Convolution32f(SingleConvolution):
     """A convolution with bias and activation, for one shape of input.
 
-    src_shape : (H, W, C) or, with ``layout="nchw"``, (C, H, W); or a batch of them, which has its size fixed here.
-    dst_c : output channels.
-    kernel, stride, dilation : a number or a pair (y, x), at least 1.
-    padding : zeros around the image: a number, a pair (y, x), or (top, left, bottom, right).
-    group : divides the input and output channels; equal to both it is a depthwise convolution.
-    activation : a name or an :class:`Activation`; applied to the sum with its bias.
-    layout : "nhwc" or "nchw".
+    src_shape : (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or with a batch in front,
+        whose size is fixed here.
+    dst_c : the number of output channels.
+    kernel, stride, dilation : a number or a pair (y, x), at least 1; for signals a number.
+    padding : zeros around the image: a number, a pair (y, x), (top, left, bottom, right), for signals a number or a pair
+        (before, after); or "valid" for none, or "same" for an output of ceil(size / stride), with the odd zero at the end.
+    group : divides the input and output channels; equal to both it makes a depthwise convolution.
+    activation : a name or an :class:`Activation`, applied to the sum with its bias.
+    layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimension.
 
-    The activations of v = sum + bias, and the params of :meth:`set_params` that they need::
+    The activations of v = sum + bias, with their parameters in :meth:`set_params` and the defaults of these::
 
-        identity         -          v
-        relu             -          max(0, v)
-        leaky_relu       slope      max(0, v) + slope * min(0, v)
-        restrict_range   low, high  min(max(low, v), high)
-        prelu            slopes     as leaky_relu with one slope per output channel
-        elu              alpha      v if v >= 0 else alpha * (exp(v) - 1)
-        hswish           p, q       max(min(v, p) + p, 0) * q * v
+        identity         -                       v
+        relu             -                       max(0, v)
+        relu6            -                       min(max(0, v), 6)
+        leaky_relu       slope=0.01              max(0, v) + slope * min(0, v)
+        restrict_range   lower=-inf, upper=inf   min(max(lower, v), upper)
+        prelu            slope                   as leaky_relu with one slope per output channel, or one for all
+        elu              alpha=1                 v if v >= 0 else alpha * (exp(v) - 1)
+        hswish           shift=3, scale=1/6      max(min(v, shift) + shift, 0) * scale * v; also called hardswish
 
-    Attributes: src_shape, dst_shape, and weight_shape: (dst_c, C / group, kernel_y, kernel_x) for "nchw", (kernel_y,
-    kernel_x, C / group, dst_c) for "nhwc".
+    Attributes: src_shape, dst_shape, and weight_shape: (kernel_y, kernel_x, C / group, dst_c) for "nhwc", (dst_c, C / group,
+    kernel_y, kernel_x) for "nchw", without kernel_y for signals.
 
-    Make it, give it weights, call it any number of times, also from many threads at once::
+    A context is created once and called any number of times, also from many threads at once:
 
-        with pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
-            convolution.set_params(weight, bias)
-            y = convolution(x)
-            z = convolution(x, add=y)  # relu(convolved + y)
+    >>> x, weight = np.ones((56, 56, 64), np.float32), np.ones((3, 3, 64, 32), np.float32)
+    >>> with pysimd.Convolution32f(x.shape, 32, kernel=3, padding=1, activation="relu") as context:
+    ...     context.set_params(weight, bias=-500)
+    ...     y = context(x)
+    ...     z = context(x, add=y)  # relu(sum + bias + y)
+    >>> y.shape, float(y[5, 5, 0]), float(z[5, 5, 0])
+    ((56, 56, 32), 76.0, 152.0)
 
-    Raises ValueError for a geometry that cannot be. Formula: SimdSynetConvolution32fInit.
+    Raises ValueError for sizes that do not fit. Formula: SimdSynetConvolution32fInit.
     """
 
     _functions = Functions(
@@ -53,12 +71,43 @@ class Convolution32f(SingleConvolution):
         lib.SimdSynetConvolution32fForward,
     )
 
-    def forward(self, x: Array, *, add: Array | None = None, out: Array | None = None, buf: Array | None = None) -> Array:
-        """Computes the output for `x`, float32 of ``src_shape``; gives float32 of ``dst_shape``.
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: ActivationLike = "identity",
+        layout: Layout = "nhwc",
+    ) -> None:
+        super().__init__(
+            src_shape,
+            dst_c,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            group=group,
+            activation=activation,
+            layout=layout,
+        )
 
-        add : float32 of ``dst_shape``, added before the activation; may be `x`. So ends a residual block, in one call.
-        buf : float32 with ``external_buffer_size`` elements at least, for this call alone; without it the library uses
+    def forward(
+        self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None
+    ) -> FloatArray:
+        """Computes the output for `x`.
+
+        x : float32 of ``src_shape``.
+        add : float32 of ``dst_shape``, added before the activation, as at the end of a residual block; may be `x`.
+        out : float32 of ``dst_shape``.
+        buf : float32 with at least ``external_buffer_size`` elements, for this call alone; without it the library uses
             memory of the calling thread. The result does not depend on it.
+
+        Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
         """
         if add is None:
             return super().forward(x, out=out, buf=buf)
@@ -69,7 +118,10 @@ class Convolution32f(SingleConvolution):
         if buf is not None:
             scratch = self._buffer_of(handle, buf, src, dst)
             apart(scratch, "buf", more, "add")
-        call(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
+        if self._images:
+            call(lib.SimdnetConvolution32fForwardAdd, handle, src, scratch, more, dst)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
         return out
 
     __call__ = forward
@@ -79,40 +131,60 @@ class Convolution32f(SingleConvolution):
         return output_size(size, span, stride, before, after, False, name)
 
     @staticmethod
-    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
 
 def convolution(
-    x: Array,
-    weight: Array,
-    bias: Array | None = None,
+    x: Floats,
+    weight: Floats,
+    bias: Coefficients | None = None,
     *,
     stride: Pair = 1,
     padding: Padding = 0,
     dilation: Pair = 1,
     group: int = 1,
-    activation: str | Activation = "identity",
+    activation: ActivationLike = "identity",
     params: Params | None = None,
+    add: Floats | None = None,
     layout: Layout = "nhwc",
-    out: Array | None = None,
-) -> Array:
-    """Convolves images once: the arguments of :class:`Convolution32f`, :meth:`~Convolution32f.set_params` and
-    :meth:`~Convolution32f.forward` together.
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """A convolution with bias and activation.
 
-    It packs the weights for the call; keep a :class:`Convolution32f` for many calls with the same shape.
+    x : float32, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or a batch.
+    weight : float32, contiguous: (kernel_y, kernel_x, C / group, dst_c) for "nhwc", (dst_c, C / group, kernel_y, kernel_x)
+        for "nchw", without kernel_y for signals.
+    bias : float32 of shape (dst_c,), (dst_c, 1, 1) or (1, dst_c, 1, 1), or one number; None for zeros.
+    stride, padding, dilation, group, activation, layout : as of :class:`Convolution32f`.
+    params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
+    add : float32 of the output's shape, added before the activation.
+    out : float32 of the output's shape.
+
+    The weights are packed in every call; a :class:`Convolution32f` packs them once for many calls with the same shape.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit.
+
+    >>> x, weight = np.ones((4, 4, 2), np.float32), np.ones((3, 3, 2, 1), np.float32)
+    >>> pysimd.convolution(x, weight, bias=-10, padding="same", activation="relu")[:, :, 0]
+    array([[0., 2., 2., 0.],
+           [2., 8., 8., 2.],
+           [2., 8., 8., 2.],
+           [0., 2., 2., 0.]], dtype=float32)
+    >>> signal, taps = np.array([[0, 1, 3, 6]], np.float32), np.array([[[-1, 1]]], np.float32)
+    >>> pysimd.convolution(signal, taps, layout="ncw")
+    array([[1., 2., 3.]], dtype=float32)
     """
-    x, _ = floats(x, "x")
-    weight, _ = floats(weight, "weight")
-    nchw = layout_of(layout) == NCHW
-    if weight.ndim != 4:
-        axes = "dst_c, C / group, kernel_y, kernel_x" if nchw else "kernel_y, kernel_x, C / group, dst_c"
-        raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
-    kernel = weight.shape[2:] if nchw else weight.shape[:2]
+    images, _ = floats(x, "x")
+    weights, _ = floats(weight, "weight")
+    form = layout_of(layout)
+    nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
+    if weights.ndim != (3 if is_signal(form) else 4):
+        axes = f"dst_c, C / group, {taps}" if nchw else f"{taps}, C / group, dst_c"
+        raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
     with Convolution32f(
-        x.shape,
-        weight.shape[0] if nchw else weight.shape[3],
-        kernel=(kernel[0], kernel[1]),
+        images.shape,
+        weights.shape[0 if nchw else -1],
+        kernel=weights.shape[2:] if nchw else weights.shape[:-2],
         stride=stride,
         padding=padding,
         dilation=dilation,
@@ -121,4 +193,4 @@ def convolution(
         layout=layout,
     ) as context:
         context.set_params(weight, bias, params)
-        return context.forward(x, out=out)
+        return context.forward(x, add=add, out=out)

@@ -1,59 +1,77 @@
-"""Convolution of bfloat16 images, and the way from floats to bfloat16 and back."""
+"""Convolution of bfloat16 images, and conversion of floats to bfloat16 and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pysimd._arrays import BFLOAT16, FLOAT32, Array, Shape, element_of, plain
+from pysimd._arrays import BFLOAT16, FLOAT32, element_of, plain
 from pysimd._convolution import Functions
 from pysimd._library import lib
 from pysimd._single_convolution import SmallConvolution
+from pysimd.annotations import ActivationLike, Array, FloatArray, Floats, Layout, Padding, Pair, Shape, Tensor
 from pysimd.convolution import Convolution32f
 
 
-def to_bfloat16(x: Array) -> Array:
-    """float32 rounded to bfloat16 (as uint16), to nearest, ties to even, just as the library does it.
+def to_bfloat16(x: Floats) -> NDArray[np.uint16]:
+    """float32 rounded to bfloat16 (as uint16), to nearest, ties to even, as the library rounds.
 
-    Subnormal numbers are kept, a NaN stays one. ``.view(ml_dtypes.bfloat16)`` makes of it what other libraries know.
+    x : float32 of any shape.
+
+    Subnormal numbers are kept, NaN stays NaN. ``.view(ml_dtypes.bfloat16)`` of the result is an array for other libraries.
+    Raises TypeError for another dtype.
+
+    >>> pysimd.to_bfloat16(np.array([1, -2], np.float32))
+    array([16256, 49152], dtype=uint16)
     """
-    x = plain(x, "x")
-    element_of(x, "x", (FLOAT32,))
-    bits = np.ascontiguousarray(x).view(np.uint32).reshape(x.shape)
-    with np.errstate(over="ignore"):  # only NaN can wrap, and has its own way
+    array = plain(x, "x")
+    element_of(array, "x", (FLOAT32,))
+    bits = np.ascontiguousarray(array).view(np.uint32).reshape(array.shape)
+    with np.errstate(over="ignore"):  # only NaN can wrap, and is handled separately
         rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
-    result: Array = np.where(np.isnan(x), bits >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16)
+    result: Array = np.where(np.isnan(array), bits >> np.uint32(16) | np.uint32(0x40), rounded).astype(np.uint16)
     return result
 
 
-def from_bfloat16(x: Array) -> Array:
-    """bfloat16 (uint16 or ml_dtypes.bfloat16) as float32, which is exact."""
-    x = plain(x, "x")
-    element_of(x, "x", (BFLOAT16,))
-    bits = np.array(x.view(np.uint16), np.uint32, order="C", ndmin=1) << np.uint32(16)
-    values: Array = bits.view(np.float32).reshape(x.shape)
+def from_bfloat16(x: Tensor) -> FloatArray:
+    """bfloat16 as float32, which is exact.
+
+    x : bfloat16 (uint16 or ml_dtypes.bfloat16) of any shape.
+
+    Raises TypeError for another dtype.
+
+    >>> pysimd.from_bfloat16(np.array([16256, 49152], np.uint16))
+    array([ 1., -2.], dtype=float32)
+    """
+    array = plain(x, "x", BFLOAT16)
+    element_of(array, "x", (BFLOAT16,))
+    bits = np.array(array.view(np.uint16), np.uint32, order="C", ndmin=1) << np.uint32(16)
+    values: FloatArray = bits.view(np.float32).reshape(array.shape)
     return values
 
 
 class Convolution16b(SmallConvolution):
     """A convolution of bfloat16 numbers with sums of floats, bias and activation, for one shape of input.
 
+    src_shape, dst_c, kernel, stride, padding, dilation, group, activation, layout : as of :class:`Convolution32f`, which has
+        the same attributes.
     src_dtype, dst_dtype : "bfloat16" (also numpy.uint16 or ml_dtypes.bfloat16) or "float32", of the input and of the output.
         A float input is rounded to bfloat16, as weights are; a bfloat16 output is rounded from float.
 
-    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose
-        attributes it has too.
+    It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, except for
+    3x3 with stride 1, where floats by Winograd's algorithm are faster.
 
-    Made and used as the others::
+    >>> x, weight = pysimd.to_bfloat16(np.ones((56, 56, 64), np.float32)), np.ones((3, 3, 64, 32), np.float32)
+    >>> with pysimd.Convolution16b(x.shape, 32, kernel=3, padding=1, dst_dtype="float32") as context:
+    ...     context.set_params(weight)
+    ...     y = context(x)
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 32), 576.0)
 
-        with pysimd.Convolution16b((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
-            convolution.set_params(weight, bias)
-            y = convolution(pysimd.to_bfloat16(x))
-
-    It takes half the memory of :class:`Convolution32f`, and on processors with AVX512-BF16 about half its time, but for 3x3
-    and stride 1, where floats by Winograd's algorithm are faster. An extension: the formula, and how far sums may be off, is
-    at SimdnetConvolution16bInit.
+    Raises TypeError for another dtype, ValueError for sizes that do not fit. An extension: for the formula and the bound of
+    its error see SimdnetConvolution16bInit.
     """
 
     _small = BFLOAT16
@@ -68,6 +86,29 @@ class Convolution16b(SmallConvolution):
     _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(
-        self, src_shape: Shape, dst_c: int, *, src_dtype: Any = "bfloat16", dst_dtype: Any = "bfloat16", **options: Any
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: ActivationLike = "identity",
+        layout: Layout = "nhwc",
+        src_dtype: Any = "bfloat16",
+        dst_dtype: Any = "bfloat16",
     ) -> None:
-        super().__init__(src_shape, dst_c, src_dtype, dst_dtype, options)
+        self._set_types(src_dtype, dst_dtype)
+        super().__init__(
+            src_shape,
+            dst_c,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            group=group,
+            activation=activation,
+            layout=layout,
+        )

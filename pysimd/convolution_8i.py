@@ -1,4 +1,4 @@
-"""Convolution of quantised images, and the way from floats to bytes and back."""
+"""Convolution of quantised images, and conversion of floats to bytes and back."""
 
 from __future__ import annotations
 
@@ -8,91 +8,116 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import (
-    FLOAT32,
-    UINT8,
-    Array,
-    Shape,
-    element_of,
-    plain,
-    tensor,
-)
-from pysimd._convolution import Functions, Params
-from pysimd._geometry import NCHW, Layout, layout_of
+from pysimd._arrays import FLOAT32, UINT8, element_of, is_array, plain, tensor
+from pysimd._convolution import Functions
+from pysimd._geometry import NCHW, is_signal, layout_of
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SmallConvolution
+from pysimd.annotations import (
+    ActivationLike,
+    Array,
+    ByteArray,
+    Bytes,
+    Coefficients,
+    FloatArray,
+    Floats,
+    Layout,
+    Padding,
+    Pair,
+    Params,
+    Shape,
+)
 from pysimd.convolution import Convolution32f
 from pysimd.errors import check
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """The smallest and the largest value of each channel of a tensor, from which its bytes follow.
+    """The smallest and the largest value of each channel of a tensor, which determine its quantisation.
 
     min, max : (C,) float32.
+
+    >>> stats = pysimd.Statistics(np.array([-127, 0], np.float32), np.array([50, 254], np.float32))
+    >>> stats.zero, stats.step
+    (128, array([1., 2.], dtype=float32))
     """
 
-    min: Array
-    max: Array
+    min: FloatArray
+    max: FloatArray
 
     @property
     def zero(self) -> int:
-        """The byte that stands for 0: 128 when some channel has values below 0, else 0."""
+        """The byte that represents 0: 128 if some channel has values below 0, else 0."""
         return 128 if (self.min < 0).any() else 0
 
     @property
-    def step(self) -> Array:
-        """What one byte more is worth, (C,) float32."""
+    def step(self) -> FloatArray:
+        """The difference between the values of adjacent bytes, (C,) float32."""
         step = np.maximum(np.abs(self.min), np.abs(self.max)) / np.float32(127 if self.zero else 255)
         return np.where(step < np.float32(1e-7), np.float32(1), step)
 
     @property
-    def scale(self) -> Array:
-        """What values are multiplied by to become bytes, (C,) float32: 1 / step."""
-        scale: Array = np.float32(1) / self.step
+    def scale(self) -> FloatArray:
+        """The factor from values to bytes, (C,) float32: 1 / step."""
+        scale: FloatArray = np.float32(1) / self.step
         return scale
 
 
-def _check(stats: Statistics) -> None:
-    """Refuses what tells nothing, as :meth:`Convolution8i.set_params` does."""
+def _check(stats: Statistics, name: str = "stats") -> None:
+    """Refuses statistics that determine no quantisation."""
     if not isinstance(stats, Statistics):
-        raise TypeError(f"stats is a {type(stats).__name__}, expected pysimd.Statistics")
-    for name, values in (("min", stats.min), ("max", stats.max)):
-        element_of(plain(values, f"stats.{name}"), f"stats.{name}", (FLOAT32,))
-        if values.shape != (stats.min.size,):
-            raise ValueError(
-                f"stats.{name} has shape {values.shape}, expected one value for each of {stats.min.size} channels"
-            )
+        raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics: use pysimd.statistics(samples)")
+    least, most = plain(stats.min, f"{name}.min"), plain(stats.max, f"{name}.max")
+    for part, values in ((f"{name}.min", least), (f"{name}.max", most)):
+        element_of(values, part, (FLOAT32,))
+        if values.shape != (least.size,):
+            raise ValueError(f"{part} has shape {values.shape}, expected one value for each of {least.size} channels")
         if not np.isfinite(values).all():
-            raise ValueError(f"stats.{name} holds an infinity or a NaN, expected finite numbers")
-    if (stats.min > stats.max).any():
-        channel = int((stats.min > stats.max).argmax())
-        raise ValueError(f"stats.min of channel {channel} is {stats.min[channel]:g}, expected at most the maximum")
+            raise ValueError(f"{part} contains an infinity or NaN, expected finite numbers")
+    if (least > most).any():
+        channel = int((least > most).argmax())
+        raise ValueError(f"{name}.min of channel {channel} is {least[channel]:g}, expected at most the maximum")
+
+
+def _axis_of(layout: Layout) -> int:
+    """The axis of channels."""
+    form = layout_of(layout)
+    return -1 if form != NCHW else -2 if is_signal(form) else -3
 
 
 def _along(coefficients: Array, x: Array, layout: Layout) -> Array:
     """One coefficient per channel, for the channels of `x`."""
-    axis = -3 if layout_of(layout) == NCHW else -1
+    axis = _axis_of(layout)
     if x.ndim < -axis or x.shape[axis] != len(coefficients):
         raise ValueError(f"x has shape {x.shape}, expected {len(coefficients)} channels at axis {axis}")
     return coefficients.reshape((-1,) + (1,) * (-1 - axis))
 
 
-def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> Statistics:
-    """The statistics of sample arrays: one float32 array, or some, of images (..., H, W, C) or (..., C, H, W) for "nchw".
+def statistics(samples: Floats | Iterable[Floats], *, layout: Layout = "nhwc") -> Statistics:
+    """The smallest and the largest value of each channel in samples.
 
-    Values outside what the samples show will be cut off, so take samples that are like the data to come.
+    samples : a float32 array, or several, of shape (..., C) for "nhwc" and "nwc", (..., C, H, W) for "nchw", (..., C, W) for
+        "ncw".
+
+    Values beyond those of the samples will be clipped, so samples should resemble the data to come. Raises TypeError for
+    another dtype, ValueError for infinities, NaN, no samples, or numbers of channels that differ.
+
+    >>> stats = pysimd.statistics(np.array([[-1, 5], [3, 2]], np.float32))
+    >>> stats.min, stats.max
+    (array([-1.,  2.], dtype=float32), array([3., 5.], dtype=float32))
     """
-    nchw = layout_of(layout) == NCHW
+    axis = _axis_of(layout)
     low: Array | None = None
     high: Array | None = None
-    for x in [samples] if isinstance(samples, np.ndarray) else samples:
-        x = plain(x, "samples")
+    arrays: Any = [samples] if is_array(samples) else samples
+    for given in arrays:
+        x = plain(given, "samples")
         element_of(x, "samples", (FLOAT32,))
-        if x.ndim < (3 if nchw else 1):
-            raise ValueError(f"samples has shape {x.shape}, expected (..., {'C, H, W' if nchw else 'C'})")
-        channels = np.moveaxis(x, -3, -1) if nchw else x
-        channels = channels.reshape(-1, channels.shape[-1])
+        if x.ndim < -axis:
+            raise ValueError(
+                f"samples has shape {x.shape}, expected (..., {', '.join('CHW' if axis == -3 else 'CW'[:-axis])})"
+            )
+        channels = np.moveaxis(x, axis, -1).reshape(-1, x.shape[axis])
         if len(channels) == 0:
             raise ValueError(f"samples has shape {x.shape}, expected at least one value for each channel")
         if low is not None and len(low) != channels.shape[1]:
@@ -100,49 +125,73 @@ def statistics(samples: Array | Iterable[Array], *, layout: Layout = "nhwc") -> 
         least, most = channels.min(axis=0), channels.max(axis=0)
         low, high = (least, most) if low is None or high is None else (np.minimum(low, least), np.maximum(high, most))
     if low is None or high is None:
-        raise ValueError("samples are none, expected at least one array")
+        raise ValueError("samples is empty, expected at least one array")
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
-        raise ValueError("samples hold an infinity or a NaN, expected finite numbers")
+        raise ValueError("samples contain an infinity or a NaN, expected finite numbers")
     return Statistics(low, high)
 
 
-def quantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
-    """The bytes of `x`, float32 (..., H, W, C) or (..., C, H, W): just those that :class:`Convolution8i` makes of them."""
-    x = plain(x, "x")
-    element_of(x, "x", (FLOAT32,))
+def quantize(x: Floats, stats: Statistics, *, layout: Layout = "nhwc") -> ByteArray:
+    """Quantises floats, with the bytes that :class:`Convolution8i` would compute of them.
+
+    x : float32 of shape (..., C) for "nhwc" and "nwc", (..., C, H, W) for "nchw", (..., C, W) for "ncw".
+    stats : of the channels, as returned by :func:`statistics`.
+
+    Raises TypeError for another dtype, ValueError for another number of channels.
+
+    >>> stats = pysimd.Statistics(np.array([-127], np.float32), np.array([127], np.float32))
+    >>> pysimd.quantize(np.array([[-127], [0], [5]], np.float32), stats)[:, 0]
+    array([  1, 128, 133], dtype=uint8)
+    """
+    array = plain(x, "x")
+    element_of(array, "x", (FLOAT32,))
     _check(stats)
     with np.errstate(all="ignore"):
-        scaled = x * _along(stats.scale, x, layout) + np.float32(stats.zero)
-    bytes_: Array = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8, order="C")
+        scaled = array * _along(stats.scale, array, layout) + np.float32(stats.zero)
+    bytes_: ByteArray = np.rint(np.clip(np.nan_to_num(scaled, posinf=255), 0, 255)).astype(np.uint8, order="C")
     return bytes_
 
 
-def dequantize(x: Array, stats: Statistics, *, layout: Layout = "nhwc") -> Array:
-    """The values that the bytes `x` stand for, as float32."""
-    x = plain(x, "x")
-    element_of(x, "x", (UINT8,))
+def dequantize(x: Bytes, stats: Statistics, *, layout: Layout = "nhwc") -> FloatArray:
+    """The values that bytes represent, as float32.
+
+    x : uint8 of shape (..., C) for "nhwc" and "nwc", (..., C, H, W) for "nchw", (..., C, W) for "ncw".
+    stats : of the channels, as passed to :func:`quantize`.
+
+    Raises TypeError for another dtype, ValueError for another number of channels.
+
+    >>> stats = pysimd.Statistics(np.array([-127], np.float32), np.array([127], np.float32))
+    >>> pysimd.dequantize(np.array([[1], [128], [133]], np.uint8), stats)[:, 0]
+    array([-127.,    0.,    5.], dtype=float32)
+    """
+    array = plain(x, "x", UINT8)
+    element_of(array, "x", (UINT8,))
     _check(stats)
-    values: Array = (x.astype(np.float32, order="C") - np.float32(stats.zero)) * _along(stats.step, x, layout)
+    values: FloatArray = (array.astype(np.float32, order="C") - np.float32(stats.zero)) * _along(stats.step, array, layout)
     return values
 
 
 class Convolution8i(SmallConvolution):
     """A convolution by 8-bit integers with bias and activation, for one shape of input.
 
-    src_dtype, dst_dtype : float32 or uint8, of the input and of the output. Bytes stand for values as :class:`Statistics`
-        tell; a float input is quantised, a float output is not.
+    src_shape, dst_c, kernel, stride, padding, dilation, group, activation, layout : as of :class:`Convolution32f`, which has
+        the same attributes. Outside the image is the byte that represents 0.
+    src_dtype, dst_dtype : uint8 or float32, of the input and of the output. Bytes represent values according to
+        :class:`Statistics`; a float input is quantised, a float output is not.
 
-    options : kernel, stride, padding, dilation, group, activation and layout, as of :class:`Convolution32f`, whose
-        attributes it has too. Outside the image lies the byte that stands for 0.
+    Statistics come from samples of the layer's input and output in float:
 
-    Statistics come from samples of the layer's input and output in float::
+    >>> x, weight = np.ones((56, 56, 64), np.float32), np.ones((3, 3, 64, 32), np.float32)
+    >>> y = pysimd.convolution(x, weight, padding=1)
+    >>> src_stats, dst_stats = pysimd.statistics(x), pysimd.statistics(y)
+    >>> with pysimd.Convolution8i(x.shape, 32, kernel=3, padding=1) as context:
+    ...     context.set_params(weight, src_stats=src_stats, dst_stats=dst_stats)
+    ...     z = context(pysimd.quantize(x, src_stats))
+    >>> round(float(pysimd.dequantize(z, dst_stats)[5, 5, 0])), float(y[5, 5, 0])
+    (576, 576.0)
 
-        seen, given = pysimd.statistics(inputs), pysimd.statistics(outputs)
-        with pysimd.Convolution8i((56, 56, 64), 64, kernel=3, padding=1, activation="relu") as convolution:
-            convolution.set_params(weight, bias, src_stats=seen, dst_stats=given)
-            y = convolution(pysimd.quantize(x, seen))
-
-    Results have the same bits on every instruction set, but for the activation "elu". Formula: SimdSynetConvolution8iInit.
+    Results are bit-identical on every instruction set, except for the activation "elu". Raises TypeError for another dtype,
+    ValueError for sizes that do not fit. Formula: SimdSynetConvolution8iInit.
     """
 
     _small = UINT8
@@ -157,33 +206,57 @@ class Convolution8i(SmallConvolution):
     _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(
-        self, src_shape: Shape, dst_c: int, *, src_dtype: Any = np.uint8, dst_dtype: Any = np.uint8, **options: Any
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: ActivationLike = "identity",
+        layout: Layout = "nhwc",
+        src_dtype: Any = np.uint8,
+        dst_dtype: Any = np.uint8,
     ) -> None:
-        super().__init__(src_shape, dst_c, src_dtype, dst_dtype, options)
+        self._set_types(src_dtype, dst_dtype)
+        super().__init__(
+            src_shape,
+            dst_c,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            group=group,
+            activation=activation,
+            layout=layout,
+        )
 
     def set_params(
         self,
-        weight: Array,
-        bias: Array | None = None,
+        weight: Floats,
+        bias: Coefficients | None = None,
         params: Params | None = None,
         src_stats: Statistics | None = None,
         dst_stats: Statistics | None = None,
     ) -> None:
-        """Gives the context its weights and statistics; may be called again, but not while :meth:`forward` runs.
+        """Sets the weights and statistics; may be called again, but not while :meth:`forward` runs.
 
-        weight, bias, params : float, as in :meth:`Convolution32f.set_params`; they are quantised here.
-        src_stats, dst_stats : of the input and of the output, both needed whatever their types are.
+        weight, bias, params : float, as of :meth:`Convolution32f.set_params`; they are quantised here.
+        src_stats, dst_stats : of the input and of the output, both required whatever their types are.
 
-        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
-        numbers that are in them then.
+        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
+        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle = self._open()
         numbers = self._numbers(weight, bias, params)
         arrays = []
         for stats, name, channels in ((src_stats, "src_stats", self._src_c), (dst_stats, "dst_stats", self._dst_c)):
-            if not isinstance(stats, Statistics):
-                raise TypeError(f"{name} is a {type(stats).__name__}, expected pysimd.Statistics")
+            if stats is None:
+                raise TypeError(f"{name} is None, expected pysimd.Statistics: use pysimd.statistics(samples)")
+            _check(stats, name)
             arrays += [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
-        lib.SimdSynetConvolution8iSetParams(handle, *numbers, ffi.new("float *[]", arrays))
+        self._functions.set_params(handle, *numbers, ffi.new("float *[]", arrays))
         check()
         self._given = weight, bias, params, src_stats, dst_stats

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import Array, Shape, floats
-from pysimd._convolution import Functions, Params
-from pysimd._geometry import NCHW, Layout, Padding, Pair, layout_of
+from pysimd._arrays import floats
+from pysimd._convolution import Functions
+from pysimd._geometry import NCHW, is_signal, layout_of, name_of
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
-from pysimd.enums import Activation
+from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
 
 
 class Deconvolution32f(SingleConvolution):
-    """A deconvolution with bias and activation, for one shape of input: every input adds the kernel, multiplied by it, to
-    the output, stride further on for each input further on.
+    """A deconvolution (transposed convolution) with bias and activation, for one shape of input: each element of the input
+    adds the kernel, multiplied by it, to the output, at `stride` times its position.
 
-    src_shape, dst_c, kernel, stride, dilation, activation : as in :class:`Convolution32f`.
-    padding : what is cut off the output: a number, a pair (y, x), or (top, left, bottom, right).
-    group : divides the input and output channels; 1 for "nhwc".
+    src_shape, dst_c, kernel, stride, dilation, activation, layout : as of :class:`Convolution32f`.
+    padding : how many rows and columns of the output are cut off: a number, a pair (y, x), (top, left, bottom, right), for
+        signals a number or a pair (before, after); or "valid" for none, or "same" for an output of size * stride.
+    group : divides the input and output channels; 1 for "nhwc" and "nwc".
+    output_padding : how many rows and columns of the padding at the bottom and at the right are kept: a number or a pair
+        (y, x), at most that padding.
 
-    The output has stride * (size - 1) + dilation * (kernel - 1) + 1 rows and columns, less the padding.
+    The output has stride * (size - 1) + dilation * (kernel - 1) + 1 rows and columns, minus the padding, plus the
+    output_padding, as in PyTorch.
 
-    Attributes: src_shape, dst_shape, and weight_shape: (C, dst_c / group, kernel_y, kernel_x) for "nchw", (C, kernel_y,
-    kernel_x, dst_c) for "nhwc".
+    Attributes: src_shape, dst_shape, and weight_shape: (C, kernel_y, kernel_x, dst_c) for "nhwc", (C, dst_c / group,
+    kernel_y, kernel_x) for "nchw", without kernel_y for signals.
 
-    Make it, give it weights, call it any number of times, also from many threads at once::
+    A context is created once and called any number of times, also from many threads at once:
 
-        with pysimd.Deconvolution32f((28, 28, 128), 64, kernel=2, stride=2, activation="relu") as deconvolution:
-            deconvolution.set_params(weight, bias)
-            y = deconvolution(x)
+    >>> x, weight = np.ones((28, 28, 64), np.float32), np.ones((64, 2, 2, 32), np.float32)
+    >>> with pysimd.Deconvolution32f(x.shape, 32, kernel=2, stride=2, activation="relu6") as context:
+    ...     context.set_params(weight)
+    ...     y = context(x)
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 32), 6.0)
 
-    Raises ValueError for a geometry that cannot be. Formula: SimdSynetDeconvolution32fInit.
+    Raises ValueError for sizes that do not fit. Formula: SimdSynetDeconvolution32fInit.
     """
 
     _functions = Functions(
@@ -42,6 +49,33 @@ class Deconvolution32f(SingleConvolution):
         lib.SimdSynetDeconvolution32fForward,
     )
 
+    def __init__(
+        self,
+        src_shape: Shape,
+        dst_c: int,
+        *,
+        kernel: Pair,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        group: int = 1,
+        activation: ActivationLike = "identity",
+        layout: Layout = "nhwc",
+        output_padding: Pair = 0,
+    ) -> None:
+        super().__init__(
+            src_shape,
+            dst_c,
+            kernel=kernel,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            group=group,
+            activation=activation,
+            layout=layout,
+            output_padding=output_padding,
+        )
+
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
         whole = stride * (size - 1) + span
@@ -52,48 +86,72 @@ class Deconvolution32f(SingleConvolution):
         return whole - before - after
 
     @staticmethod
-    def _weights_of(form: int, src_c: int, dst_c: int, taps: tuple[int, int], group: int) -> Shape:
-        if form != NCHW and group != 1:
-            raise ValueError(f"group is {group}, expected 1 for 'nhwc'")
+    def _same(size: int, span: int, stride: int) -> int:
+        if span < stride:
+            raise ValueError(f"padding is 'same', expected numbers for a kernel of {span} that is less than stride {stride}")
+        return span - stride
+
+    @staticmethod
+    def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c)
+
+    @staticmethod
+    def _check_group(form: int, group: int) -> None:
+        if form != NCHW and group != 1:
+            other = "ncw" if is_signal(form) else "nchw"
+            raise ValueError(f"group is {group}, expected 1 for layout {name_of(form)!r}: use layout {other!r}")
 
 
 def deconvolution(
-    x: Array,
-    weight: Array,
-    bias: Array | None = None,
+    x: Floats,
+    weight: Floats,
+    bias: Coefficients | None = None,
     *,
     stride: Pair = 1,
     padding: Padding = 0,
     dilation: Pair = 1,
     group: int = 1,
-    activation: str | Activation = "identity",
+    activation: ActivationLike = "identity",
     params: Params | None = None,
     layout: Layout = "nhwc",
-    out: Array | None = None,
-) -> Array:
-    """Deconvolves images once: the arguments of :class:`Deconvolution32f`, :meth:`~Deconvolution32f.set_params` and
-    :meth:`~Deconvolution32f.forward` together.
+    output_padding: Pair = 0,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """A deconvolution (transposed convolution) with bias and activation.
 
-    It packs the weights for the call; keep a :class:`Deconvolution32f` for many calls with the same shape.
+    x : float32, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or a batch.
+    weight : float32, contiguous: (C, kernel_y, kernel_x, dst_c) for "nhwc", (C, dst_c / group, kernel_y, kernel_x) for
+        "nchw", without kernel_y for signals.
+    bias : float32 of shape (dst_c,), (dst_c, 1, 1) or (1, dst_c, 1, 1), or one number; None for zeros.
+    stride, padding, dilation, group, activation, layout, output_padding : as of :class:`Deconvolution32f`.
+    params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
+    out : float32 of the output's shape.
+
+    The weights are packed in every call; a :class:`Deconvolution32f` packs them once for many calls with the same shape.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit.
+
+    >>> x, weight = np.array([[[1], [2]]], np.float32), np.array([[[[1], [10]]]], np.float32)
+    >>> pysimd.deconvolution(x, weight, stride=(1, 2))[:, :, 0]
+    array([[ 1., 10.,  2., 20.]], dtype=float32)
     """
-    x, _ = floats(x, "x")
-    weight, _ = floats(weight, "weight")
-    nchw = layout_of(layout) == NCHW
-    if weight.ndim != 4:
-        axes = "C, dst_c / group, kernel_y, kernel_x" if nchw else "C, kernel_y, kernel_x, dst_c"
-        raise ValueError(f"weight has shape {weight.shape}, expected ({axes})")
-    kernel = weight.shape[2:] if nchw else weight.shape[1:3]
+    images, _ = floats(x, "x")
+    weights, _ = floats(weight, "weight")
+    form = layout_of(layout)
+    nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
+    if weights.ndim != (3 if is_signal(form) else 4):
+        axes = f"C, dst_c / group, {taps}" if nchw else f"C, {taps}, dst_c"
+        raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
     with Deconvolution32f(
-        x.shape,
-        weight.shape[1] * group if nchw else weight.shape[3],
-        kernel=(kernel[0], kernel[1]),
+        images.shape,
+        weights.shape[1] * group if nchw else weights.shape[-1],
+        kernel=weights.shape[2:] if nchw else weights.shape[1:-1],
         stride=stride,
         padding=padding,
         dilation=dilation,
         group=group,
         activation=activation,
         layout=layout,
+        output_padding=output_padding,
     ) as context:
         context.set_params(weight, bias, params)
         return context.forward(x, out=out)

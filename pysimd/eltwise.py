@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, Union
 
 import numpy as np
 
-from pysimd._arrays import NULL, Array, alike, apart, numbers, output, tensor
+from pysimd._arrays import NULL, alike, apart, numbers, output, tensor
 from pysimd._library import lib
+from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
+Operation = Union[Literal["sum", "product", "max", "min"], EltwiseOperation]
 _SUM = int(EltwiseOperation.SUM)
 
 
@@ -24,20 +26,28 @@ def _ones(count: int) -> Any:
 
 
 def eltwise(
-    arrays: Sequence[Array],
-    operation: str | EltwiseOperation = "sum",
+    arrays: Sequence[Floats],
+    operation: Operation = "sum",
     *,
-    weights: Array | Sequence[float] | None = None,
-    out: Array | None = None,
-) -> Array:
-    """Puts arrays together, element by element.
+    weights: Floats | Sequence[float] | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """The sum, product, maximum or minimum of arrays, element by element.
 
     arrays : at least one, float32, contiguous, of one shape: nothing is broadcast. ``out`` may be any one of them.
     operation : "sum", "product", "max" or "min".
-    weights : of "sum", one number for each array, that it is multiplied with; 1 when not given.
+    weights : for "sum", a factor for each array; 1 by default.
 
-    As in C: an infinity alone is limited to the largest float by "max" and "min" of one array, and those give a NaN for sure
-    only where the last array has one. Formula: SimdSynetEltwiseLayerForward.
+    As in C, "max" and "min" of a single array limit an infinity to the largest float, and the result is certain to be NaN
+    only where the last array has one. Raises TypeError for another dtype, ValueError for shapes that differ.
+
+    >>> a, b = np.array([1, 2], np.float32), np.array([10, 20], np.float32)
+    >>> pysimd.eltwise([a, b, b])
+    array([21., 42.], dtype=float32)
+    >>> pysimd.eltwise([a, b], weights=[1, 0.5])
+    array([ 6., 12.], dtype=float32)
+
+    Formula: SimdSynetEltwiseLayerForward.
     """
     arrays = tuple(arrays)
     if not arrays:
@@ -53,7 +63,7 @@ def eltwise(
     if kind == _SUM:
         factors = _ones(count) if weights is None else tensor(numbers(weights, "weights"), "weights", (count,))
     elif weights is not None:
-        raise ValueError(f"weights is given, but only of use for a sum, and operation is {operation!r}")
+        raise ValueError(f"weights is given for operation {operation!r}, expected None: only 'sum' has weights")
     out, dst = output(out, first.shape, arrays, "arrays", count)
     if weights is not None:
         apart(dst, "out", factors, "weights")

@@ -1,4 +1,4 @@
-"""The enumerations of the header. Values are the header's; a test sees to it that none is missing."""
+"""The enumerations of the header, with its values; a test checks that none is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from pysimd._library import lib
 
 
 class CpuInfoType(IntEnum):
-    """What :func:`pysimd.cpu_info` can be asked for: counts, cache sizes in bytes, instruction sets (1 when usable)."""
+    """Properties for :func:`pysimd.cpu_info`: counts, sizes of caches in bytes, instruction sets (1 if usable).
+
+    >>> pysimd.cpu_info(pysimd.CpuInfoType.CORES) == pysimd.cpu_info("cores")
+    True
+    """
 
     SOCKETS = lib.SimdCpuInfoSockets
     CORES = lib.SimdCpuInfoCores
@@ -33,7 +37,11 @@ class CpuInfoType(IntEnum):
 
 
 class TensorFormat(IntEnum):
-    """Layouts of images (NCHW ... NCHWXC) and of filters (OIYX ... OYXIXO). Functions take the lower-case name as well."""
+    """Layouts of images (NCHW ... NCHWXC) and of filters (OIYX ... OYXIXO). Functions accept the lower-case name as well.
+
+    >>> pysimd.pooling_max(np.ones((3, 4, 4), np.float32), kernel=2, layout=pysimd.TensorFormat.NCHW).shape
+    (3, 2, 2)
+    """
 
     UNKNOWN = lib.SimdTensorFormatUnknown
     NCHW = lib.SimdTensorFormatNchw
@@ -51,7 +59,11 @@ class TensorFormat(IntEnum):
 
 
 class TensorData(IntEnum):
-    """Element types. BFLOAT16 is the upper half of a float."""
+    """Element types. BFLOAT16 is the upper half of a float.
+
+    >>> pysimd.TensorData.BFLOAT16 == pysimd.lowlevel.SimdTensorData16b
+    True
+    """
 
     UNKNOWN = lib.SimdTensorDataUnknown
     FLOAT32 = lib.SimdTensorData32f
@@ -66,7 +78,11 @@ class TensorData(IntEnum):
 
 
 class Activation(IntEnum):
-    """What a convolution applies to its sums, see :class:`pysimd.Convolution32f`. It takes the lower-case name as well."""
+    """The activations of the library for convolutions, see :class:`pysimd.Convolution32f`, which accepts names as well.
+
+    >>> pysimd.Convolution32f((4, 4, 2), 3, kernel=1, activation=pysimd.Activation.RELU).dst_shape
+    (4, 4, 3)
+    """
 
     IDENTITY = lib.SimdConvolutionActivationIdentity
     RELU = lib.SimdConvolutionActivationRelu
@@ -78,7 +94,11 @@ class Activation(IntEnum):
 
 
 class UnaryOperation(IntEnum):
-    """What :func:`pysimd.unary` can do. It takes the lower-case name as well."""
+    """The operations of :func:`pysimd.unary`, which accepts the lower-case name as well.
+
+    >>> pysimd.unary(np.array([4], np.float32), pysimd.UnaryOperation.SQRT)
+    array([2.], dtype=float32)
+    """
 
     ABS = lib.SimdSynetUnaryOperation32fAbs
     EXP = lib.SimdSynetUnaryOperation32fExp
@@ -91,7 +111,11 @@ class UnaryOperation(IntEnum):
 
 
 class EltwiseOperation(IntEnum):
-    """What :func:`pysimd.eltwise` can do. It takes the lower-case name as well."""
+    """The operations of :func:`pysimd.eltwise`, which accepts the lower-case name as well.
+
+    >>> pysimd.eltwise([np.ones(2, np.float32)], pysimd.EltwiseOperation.SUM)
+    array([1., 1.], dtype=float32)
+    """
 
     PRODUCT = lib.SimdSynetEltwiseOperationProduct
     SUM = lib.SimdSynetEltwiseOperationSum
@@ -100,7 +124,11 @@ class EltwiseOperation(IntEnum):
 
 
 class PixelFormat(IntEnum):
-    """Formats of pixels. :func:`pysimd.set_input` takes GRAY8, BGR24, BGRA32 and RGB24, and their lower-case names."""
+    """Formats of pixels. :func:`pysimd.set_input` accepts GRAY8, BGR24, BGRA32 and RGB24, and their lower-case names.
+
+    >>> pysimd.set_input(np.zeros((2, 4), np.uint8), pixel_format=pysimd.PixelFormat.GRAY8).shape
+    (2, 4, 3)
+    """
 
     NONE = lib.SimdPixelFormatNone
     GRAY8 = lib.SimdPixelFormatGray8
@@ -122,7 +150,11 @@ class PixelFormat(IntEnum):
 
 
 class Compatibility(IntFlag):
-    """Flags of the quantised functions."""
+    """Flags of the quantised functions.
+
+    >>> pysimd.Compatibility.INT8_NARROWED in pysimd.Compatibility.INT8_MASK
+    True
+    """
 
     DEFAULT = lib.SimdSynetCompatibilityDefault
     FMA_USE = lib.SimdSynetCompatibilityFmaUse

@@ -17,7 +17,11 @@ def _text(pointer: object) -> str:
 
 
 def version() -> str:
-    """The version of the library, three numbers with dots."""
+    """The version of the library, three numbers separated by dots.
+
+    >>> pysimd.version() == pysimd.__version__
+    True
+    """
     return _text(lib.SimdVersion())
 
 
@@ -26,9 +30,15 @@ def cpu_info() -> dict[str, int]: ...
 @overload
 def cpu_info(what: CpuInfoType | str) -> int: ...
 def cpu_info(what: CpuInfoType | str | None = None) -> int | dict[str, int]:
-    """A fact about this machine, by :class:`CpuInfoType` or its lower-case name; without an argument a dict of all.
+    """A property of this machine, or a dict of all of them.
 
-    Counts, cache sizes in bytes, and 1 or 0 for an instruction set that is usable or not.
+    what : a :class:`CpuInfoType` or its lower-case name; None for all.
+
+    Values are counts, sizes of caches in bytes, and 1 or 0 for an instruction set that is usable or not. Raises ValueError
+    for an unknown name.
+
+    >>> pysimd.cpu_info("cores") >= 1
+    True
     """
     if what is None:
         return {kind.name.lower(): int(lib.SimdCpuInfo(kind)) for kind in CpuInfoType}
@@ -40,15 +50,23 @@ def cpu_info(what: CpuInfoType | str | None = None) -> int | dict[str, int]:
 
 
 def alignment() -> int:
-    """The alignment in bytes that suits the instruction set in use: 64, 32 or 16."""
+    """The alignment in bytes that suits the instruction set in use: 64, 32 or 16.
+
+    >>> pysimd.alignment() in (16, 32, 64)
+    True
+    """
     return int(lib.SimdAlignment())
 
 
 def performance_statistic() -> str:
-    """A table of the time spent in each function, as :func:`set_verbose` has it collected; else an empty string.
+    """A table of the time spent in each function, collected after :func:`set_verbose`; without it an empty string.
 
-    A line of names, then one for each function, shape, algorithm and instruction set: calls, their microseconds (total,
-    mean, min, max), and these four words; the largest total first. MemoryError where there is none for the table.
+    One line of headings, then one for each function, shape, algorithm and instruction set: the number of calls, their time
+    in microseconds (total, mean, min, max), and these four names; the largest total first. Raises MemoryError if there is no
+    memory for the table.
+
+    >>> isinstance(pysimd.performance_statistic(), str)
+    True
     """
     table = _text(lib.SimdPerformanceStatistic())
     check()
@@ -56,11 +74,15 @@ def performance_statistic() -> str:
 
 
 def set_verbose(level: int) -> None:
-    """What the library tells about its calls: 0 nothing, 1 counts and times them for :func:`performance_statistic`, 2 also
-    writes a line for each on stderr.
+    """Sets what the library reports about its calls.
 
-    The environment variable ``SIMDNET_VERBOSE`` says it first. With 1 and 2 the library introduces itself by a line on
-    stderr, once. Going from 0 to 1 or 2 begins a new table.
+    level : 0 for nothing; 1 to count and time calls for :func:`performance_statistic`; 2 to write a line for each on stderr,
+        too.
+
+    The environment variable ``SIMDNET_VERBOSE`` sets the initial level. At level 1 and 2 the library writes one line about
+    itself on stderr, once. A change from 0 to 1 or 2 starts a new table. Raises ValueError for another level.
+
+    >>> pysimd.set_verbose(0)
     """
     level = index(level)
     if not 0 <= level <= 2:
@@ -69,14 +91,22 @@ def set_verbose(level: int) -> None:
 
 
 def get_num_threads() -> int:
-    """The number of threads that one call may use; 1 unless set, here or by the environment's ``SIMDNET_NUM_THREADS``."""
+    """The number of threads that one call may use: 1 unless set here or by the environment variable ``SIMDNET_NUM_THREADS``.
+
+    >>> pysimd.get_num_threads() >= 1
+    True
+    """
     return int(lib.SimdGetThreadNumber())
 
 
 def set_num_threads(number: int) -> None:
-    """Sets it for the whole process, limited to 1 .. the number of processors that the process may use.
+    """Sets the number of threads that one call may use, for the whole process.
 
-    Results do not depend on it. What is worth several threads gets them; small work stays on the caller.
+    number : at least 1; limited to the number of processors that the process may use.
+
+    Results do not depend on it. Small work always stays on the calling thread. Raises ValueError for a number below 1.
+
+    >>> pysimd.set_num_threads(1)
     """
     number = index(number)
     if number < 1:
@@ -86,7 +116,14 @@ def set_num_threads(number: int) -> None:
 
 @contextmanager
 def num_threads(number: int) -> Iterator[int]:
-    """Sets the number of threads inside a ``with`` block; gives the number then in use. It is that of the whole process."""
+    """Sets the number of threads inside a ``with`` block, for the whole process, and returns the number in use.
+
+    number : as for :func:`set_num_threads`.
+
+    >>> with pysimd.num_threads(2) as number:
+    ...     number <= 2
+    True
+    """
     before = get_num_threads()
     set_num_threads(number)
     try:
@@ -96,7 +133,11 @@ def num_threads(number: int) -> Iterator[int]:
 
 
 def isa_levels() -> tuple[str, ...]:
-    """The instruction sets of this machine, oldest first."""
+    """The instruction sets of this machine, oldest first.
+
+    >>> pysimd.isa_levels()[0]
+    'base'
+    """
     levels: list[str] = []
     while True:
         name = lib.SimdnetIsaLevel(len(levels))
@@ -106,15 +147,26 @@ def isa_levels() -> tuple[str, ...]:
 
 
 def active_isa() -> str:
-    """The instruction set in use, after the cap."""
+    """The instruction set in use.
+
+    >>> pysimd.active_isa() in pysimd.isa_levels()
+    True
+    """
     return _text(lib.SimdnetActiveIsa())
 
 
 def set_max_isa(name: str | None) -> None:
-    """Caps the instruction set: `name` and older ones are used by the calls that follow; None lifts the cap.
+    """Limits the instruction set to `name` and older ones, for the whole process.
 
-    The cap is one for the whole process; contexts that exist keep the instruction set they were made with. ValueError for a
-    name that no instruction set of this architecture has.
+    name : one of :func:`isa_levels`; None for no limit.
+
+    Existing contexts keep the instruction set they were created with. Raises ValueError for a name that no instruction set
+    of this architecture has.
+
+    >>> pysimd.set_max_isa("base")
+    >>> pysimd.active_isa()
+    'base'
+    >>> pysimd.set_max_isa(None)
     """
     if name is not None and not isinstance(name, str):
         raise TypeError(f"name is {name!r}, expected a str or None")
@@ -124,7 +176,14 @@ def set_max_isa(name: str | None) -> None:
 
 @contextmanager
 def max_isa(name: str | None) -> Iterator[str]:
-    """Caps the instruction set inside a ``with`` block; gives the name of the one then in use."""
+    """Limits the instruction set inside a ``with`` block, for the whole process, and returns the one in use.
+
+    name : as for :func:`set_max_isa`.
+
+    >>> with pysimd.max_isa("base") as level:
+    ...     level
+    'base'
+    """
     before = active_isa()
     set_max_isa(name)
     try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from pysimd._arrays import Array, Shape, floats, output, tensor_or_null
+from pysimd._arrays import coefficients_or_null, floats, output
 from pysimd._library import lib
+from pysimd.annotations import Coefficients, FloatArray, Floats, Shape
 from pysimd.calls import call
 
 
@@ -20,18 +21,28 @@ def _plan(x: Shape, weight: Shape) -> tuple[Shape, range, int, int]:
     return (*x[:-1], count), range(x[0] if len(x) == 2 else 1), count, size
 
 
-def inner_product(x: Array, weight: Array, bias: Array | None = None, *, out: Array | None = None) -> Array:
+def inner_product(
+    x: Floats, weight: Floats, bias: Coefficients | None = None, *, out: FloatArray | None = None
+) -> FloatArray:
     """``weight @ x + bias`` for a vector, or for each row of a batch.
 
-    x : (size,) or (batch, size)        weight : (count, size)        bias : (count,) or None
-    out : (count,) or (batch, count)
+    x : float32, contiguous: (size,) or (batch, size).
+    weight : float32, contiguous: (count, size), as of Linear of PyTorch.
+    bias : float32 (count,), or one number; None for zeros.
+    out : float32 (count,) or (batch, count).
 
-    All are float32 and contiguous. Formula: SimdSynetInnerProductLayerForward, once per row.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit.
+
+    >>> weight = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    >>> pysimd.inner_product(np.array([10, 1], np.float32), weight)
+    array([12., 34., 56.], dtype=float32)
+
+    Formula: SimdSynetInnerProductLayerForward, once per row.
     """
-    x, src = floats(x, "x")
-    weight, matrix = floats(weight, "weight")
-    shape, rows, count, size = _plan(x.shape, weight.shape)
-    terms = tensor_or_null(bias, "bias", (count,))
+    array, src = floats(x, "x")
+    weights, matrix = floats(weight, "weight")
+    shape, rows, count, size = _plan(array.shape, weights.shape)
+    terms = coefficients_or_null(bias, "bias", count)
     out, dst = output(out, shape, (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
     for row in rows:
         if row:

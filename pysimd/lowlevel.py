@@ -1,8 +1,8 @@
 """Every name of simdnet.h, one to one: ``lowlevel.SimdSynetRelu32f(src, size, slope, dst)``.
 
-Functions take and give what C takes and gives, as cffi does it: pointers are cffi objects (``ffi.from_buffer("float[]", x)``
-points into a NumPy array), enumerators are ints, types are what ``ffi.new`` takes. Nothing is checked but what the library
-checks itself; ask ``SimdnetLastErrorKind()`` after a call. ``ffi`` and ``lib`` are the cffi objects.
+Functions have the arguments and results of C, as cffi passes them: pointers are cffi objects (``ffi.from_buffer("float[]",
+x)`` points into a NumPy array), enumerators are ints, types are those that ``ffi.new`` accepts. Only the library checks
+arguments; call ``SimdnetLastErrorKind()`` after a call. ``ffi`` and ``lib`` are the cffi objects.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import cffi
 from pysimd._library import VERSION as SIMDNET_VERSION
 from pysimd._library import ffi, lib
 
-_UNKNOWN = getattr(ffi, "error", cffi.FFIError)  # of declarations that were parsed when the package was built
+_UNKNOWN = getattr(ffi, "error", cffi.FFIError)  # if the declarations were parsed when the package was built
 
-__all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all that dir() tells
+__all__ = ["SIMDNET_VERSION", "ffi", "lib"]  # and all names of dir()
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pysimd._arrays import Array, Shape, tensor, tensor_or_null
-from pysimd._convolution import ConvolutionContext, Functions, Params, activation_of, params_of
-from pysimd._geometry import NHWC, Padding, Pair, images_of, number, output_size, pair, shape_of, shape_of_images, sides
+from pysimd._activation_params import kind_of, params_of
+from pysimd._arrays import coefficients_or_null, tensor
+from pysimd._convolution import ConvolutionContext, Functions
+from pysimd._deprecated import renamed
+from pysimd._geometry import (
+    NHWC,
+    Window,
+    images_of,
+    number,
+    output_size,
+    padding_of,
+    pair,
+    shape_of,
+    shape_of_images,
+    sides,
+)
 from pysimd._library import ffi, lib
-from pysimd.enums import Activation
+from pysimd.annotations import ActivationLike, Coefficients, Floats, Padding, Pair, Params, Shape
 from pysimd.errors import check
 
 
@@ -18,37 +31,42 @@ from pysimd.errors import check
 class ConvolutionStage:
     """One of the convolutions of a :class:`MergedConvolution32f`.
 
-    kernel, stride, padding, activation : as in :class:`Convolution32f`.
-    dst_c : output channels; None for a depthwise convolution, which has as many as its input.
+    kernel, stride, padding, activation : as of :class:`Convolution32f`.
+    dst_c : the number of output channels; None for a depthwise convolution, which has as many as its input.
+
+    >>> pysimd.ConvolutionStage(3, padding="same", activation="relu6")
+    ConvolutionStage(kernel=3, dst_c=None, stride=1, padding='same', activation='relu6')
     """
 
     kernel: Pair
     dst_c: int | None = None
     stride: Pair = 1
     padding: Padding = 0
-    activation: str | Activation = "identity"
+    activation: ActivationLike = "identity"
 
 
 class MergedConvolution32f(ConvolutionContext):
-    """Two or three convolutions of NHWC images in one go: what lies between them stays in the caches.
+    """Two or three convolutions of NHWC images in one call: the images between them stay in the caches.
 
-    src_shape : (H, W, C), or a batch of them, which has its size fixed here.
-    stages : three :class:`ConvolutionStage`, an expansion (kernel 1 or 3), a depthwise convolution (kernel 3, 5 or 7; dst_c
+    src_shape : (H, W, C), or with a batch in front, whose size is fixed here.
+    stages : three :class:`ConvolutionStage`: an expansion (kernel 1 or 3), a depthwise convolution (kernel 3, 5 or 7; dst_c
         None) and a projection (kernel 1, stride 1); or the first two, or the last two of these. Strides are 1, 2 or 3.
-    add : adds the image to the result of three stages, before the last activation; their shapes must be equal. Of two
-        stages it changes nothing.
+    residual : adds the image to the result of three stages, before the last activation; their shapes must be equal. With two
+        stages it has no effect.
 
     Attributes: src_shape, dst_shape, weight_shapes (one for each stage).
 
-    An inverted residual block of MobileNetV2::
+    An inverted residual block of MobileNetV2:
 
-        stage = pysimd.ConvolutionStage
-        expand, depthwise, project = stage(1, 144, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 24)
-        with pysimd.MergedConvolution32f((56, 56, 24), [expand, depthwise, project], add=True) as block:
-            block.set_params([weight0, weight1, weight2], [bias0, bias1, bias2])
-            y = block(x)
+    >>> stage = pysimd.ConvolutionStage
+    >>> stages = [stage(1, 144, activation="relu6"), stage(3, padding=1, activation="relu6"), stage(1, 24)]
+    >>> with pysimd.MergedConvolution32f((56, 56, 24), stages, residual=True) as block:
+    ...     block.set_params([np.ones(shape, np.float32) for shape in block.weight_shapes])
+    ...     y = block(np.ones((56, 56, 24), np.float32))
+    >>> y.shape, float(y[5, 5, 0])
+    ((56, 56, 24), 865.0)
 
-    Raises ValueError for stages that cannot be. Formula: SimdSynetMergedConvolution32fInit.
+    Raises ValueError for stages that do not fit. Formula: SimdSynetMergedConvolution32fInit.
     """
 
     _functions = Functions(
@@ -59,20 +77,37 @@ class MergedConvolution32f(ConvolutionContext):
         lib.SimdSynetMergedConvolution32fForward,
     )
 
-    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, add: bool = False) -> None:
+    @renamed(frames=1, add="residual")
+    def __init__(self, src_shape: Shape, stages: Sequence[ConvolutionStage], *, residual: bool = False) -> None:
         self._src_shape = shape_of(src_shape, "src_shape")
-        self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(stages))
+        self._stages = tuple(_read(stage, f"stages[{i}]") for i, stage in enumerate(_sequence(stages, "stages")))
         lead, c, h, w = images_of(self._src_shape, NHWC, "src_shape")
-        convs = ffi.new("SimdConvolutionParameters[]", max(len(self._stages), 1))
+        self._images = lead[0] if lead else 1
+        first = _first_role(self._stages)
+        convs = ffi.new("SimdConvolutionParameters[]", len(self._stages))
         self._weight_shapes: tuple[Shape, ...] = ()
-        for conv, stage in zip(convs, self._stages):
+        for i, (conv, stage) in enumerate(zip(convs, self._stages)):
+            _check_stage(stage, f"stages[{i}]", _ROLES[first + i])
             weight, (c, h, w) = _describe(conv, stage, c, h, w)
             self._weight_shapes += (weight,)
         self._dst_shape = shape_of_images(lead, c, h, w, NHWC)
+        if residual and len(self._stages) == 3 and self._dst_shape != self._src_shape:
+            raise ValueError(
+                f"residual is True for an output of {self._dst_shape}, expected that of the input, {self._src_shape}"
+            )
         super().__init__(
-            self._functions.init(lead[0] if lead else 1, convs, len(self._stages), lib.SimdTrue if add else lib.SimdFalse),
-            {"src_shape": self._src_shape, "stages": self._stages, "add": bool(add)},
+            self._functions.init(self._images or 1, convs, len(self._stages), lib.SimdTrue if residual else lib.SimdFalse),
+            {"src_shape": self._src_shape, "stages": self._stages, "residual": bool(residual)},
         )
+
+    def _described(self) -> str:
+        roles = _ROLES[_first_role(self._stages) :]
+        kernels = ", ".join(
+            f"{role} {stage.kernel[0]}x{stage.kernel[1]} {stage.activation}"  # type: ignore[index]
+            for role, stage in zip(roles, self._stages)
+        )
+        residual = ", residual" if self._arguments["residual"] else ""
+        return f"{self._src_shape} -> {self._dst_shape}, {kernels}{residual}"
 
     @property
     def weight_shapes(self) -> tuple[Shape, ...]:
@@ -81,57 +116,94 @@ class MergedConvolution32f(ConvolutionContext):
 
     def set_params(
         self,
-        weight: Sequence[Array],
-        bias: Sequence[Array | None] | None = None,
+        weight: Sequence[Floats],
+        bias: Sequence[Coefficients | None] | None = None,
         params: Sequence[Params | None] | None = None,
     ) -> None:
-        """Gives the context its weights; may be called again with others, but not while :meth:`forward` runs.
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
 
         weight : for each stage, float32 of ``weight_shapes[i]``: (kernel_y, kernel_x, C, dst_c), depthwise (kernel_y,
             kernel_x, 1, C).
-        bias : for each stage (dst_c,) float32, or None for zeros; None for zeros in all.
-        params : for each stage what its activation needs, as in :meth:`Convolution32f.set_params`; None for nothing in all.
+        bias : for each stage as of :meth:`Convolution32f.set_params`; None for zeros in all.
+        params : for each stage as of :meth:`Convolution32f.set_params`; None for the defaults in all.
 
-        The context copies what it needs. The arrays are kept, not copied, for pickle and copy alone: what these give has the
-        numbers that are in them then.
+        The context copies the numbers. References to the arrays are kept for pickle and copy alone: these read the numbers
+        that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle, count = self._open(), len(self._stages)
         nothing = (None,) * count
-        lists = [tuple(values) if values is not None else nothing for values in (weight, bias, params)]
+        lists = [_sequence(weight, "weight")]
+        lists += [nothing if part is None else _sequence(part, name) for part, name in ((bias, "bias"), (params, "params"))]
         for values, name in zip(lists, ("weight", "bias", "params")):
             if len(values) != count:
                 raise ValueError(f"{name} has {len(values)} elements, expected {count}, one for each stage")
         arrays: tuple[list[Any], ...] = ([], [], [])
         for i, (values, term, numbers) in enumerate(zip(*lists)):
-            shape, activation = self._weight_shapes[i], activation_of(self._stages[i].activation)
+            shape, kind = self._weight_shapes[i], kind_of(self._stages[i].activation)
             arrays[0].append(tensor(values, f"weight[{i}]", shape))
-            arrays[1].append(tensor_or_null(term, f"bias[{i}]", (shape[-1],)))
-            arrays[2].append(params_of(numbers, activation, shape[-1], f"params[{i}]"))
+            arrays[1].append(coefficients_or_null(term, f"bias[{i}]", shape[-1]))
+            arrays[2].append(params_of(numbers, kind, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
         self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
         check()
         self._given = lists[0], lists[1], lists[2]
 
 
+def _sequence(values: Any, name: str) -> tuple[Any, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise TypeError(f"{name} is {values!r}, expected a sequence with an element for each stage") from None
+
+
+_ROLES = ("expansion", "depthwise", "projection")
+
+
+def _first_role(stages: tuple[ConvolutionStage, ...]) -> int:
+    """The index of the role of the first stage; the kernel of the second of two decides."""
+    if len(stages) not in (2, 3):
+        raise ValueError(f"stages has {len(stages)} elements, expected 3 or 2")
+    return 1 if len(stages) == 2 and stages[1].kernel == (1, 1) else 0
+
+
+def _check_stage(stage: ConvolutionStage, name: str, role: str) -> None:
+    """Refuses a stage that the library does not have."""
+    kernels = {"expansion": (1, 3), "depthwise": (3, 5, 7), "projection": (1,)}[role]
+    strides = (1,) if role == "projection" else (1, 2, 3)
+    (kernel_y, kernel_x), step = pair(stage.kernel, "kernel", 1), pair(stage.stride, "stride", 1)
+    if kernel_y != kernel_x or kernel_y not in kernels:
+        raise ValueError(f"{name}.kernel is {stage.kernel}, expected {_either(kernels)} for the {role}")
+    if step[0] not in strides or step[1] not in strides:
+        raise ValueError(f"{name}.stride is {stage.stride}, expected {_either(strides)} for the {role}")
+    if (stage.dst_c is None) != (role == "depthwise"):
+        expected = "None" if role == "depthwise" else "a number"
+        raise ValueError(f"{name}.dst_c is {stage.dst_c}, expected {expected} for the {role}")
+
+
+def _either(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers[:-1])) + " or " * (len(numbers) > 1) + str(numbers[-1])
+
+
 def _read(stage: ConvolutionStage, name: str) -> ConvolutionStage:
-    """A stage with the numbers that the given one has now: a list in that may change."""
+    """A copy of a stage with tuples of numbers, which do not change as a list may."""
     if not isinstance(stage, ConvolutionStage):
         raise TypeError(f"{name} is a {type(stage).__name__}, expected a ConvolutionStage")
     return ConvolutionStage(
         pair(stage.kernel, f"{name}.kernel", 1),
         None if stage.dst_c is None else number(stage.dst_c, f"{name}.dst_c", 0),
         pair(stage.stride, f"{name}.stride", 1),
-        sides(stage.padding, f"{name}.padding"),
-        activation_of(stage.activation),
+        stage.padding if isinstance(stage.padding, str) else sides(stage.padding, f"{name}.padding"),
+        kind_of(stage.activation).name,  # type: ignore[arg-type]
     )
 
 
 def _describe(conv: Any, stage: ConvolutionStage, c: int, h: int, w: int) -> tuple[Shape, tuple[int, int, int]]:
-    """Fills the parameters of a stage behind an image; returns the shape of its weights, and the image that it gives."""
+    """Sets the parameters of a stage for an input image; returns the shape of its weights and the output image."""
     depthwise = stage.dst_c is None
     dst_c = c if stage.dst_c is None else stage.dst_c
-    kernel, stride = pair(stage.kernel, "kernel", 1), pair(stage.stride, "stride", 1)
-    top, left, bottom, right = sides(stage.padding, "padding")
+    window = Window(pair(stage.kernel, "kernel", 1), pair(stage.stride, "stride", 1))
+    kernel, stride = window.kernel, window.stride
+    top, left, bottom, right = padding_of(stage.padding, NHWC, (h, w), window)
     dst_h = output_size(h, kernel[0], stride[0], top, bottom, False, "height")
     dst_w = output_size(w, kernel[1], stride[1], left, right, False, "width")
     conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = c, h, w, lib.SimdTensorData32f, NHWC
@@ -139,5 +211,5 @@ def _describe(conv: Any, stage: ConvolutionStage, c: int, h: int, w: int) -> tup
     (conv.kernelY, conv.kernelX), (conv.strideY, conv.strideX) = kernel, stride
     conv.dilationY = conv.dilationX = 1
     conv.padY, conv.padX, conv.padH, conv.padW = top, left, bottom, right
-    conv.group, conv.activation = c if depthwise else 1, activation_of(stage.activation)
+    conv.group, conv.activation = c if depthwise else 1, kind_of(stage.activation).activation
     return (*kernel, 1 if depthwise else c, dst_c), (dst_c, dst_h, dst_w)

@@ -1,37 +1,42 @@
 """Pooling: the maximum or the mean of a sliding window.
 
-Shapes are (H, W, C) or, with ``layout="nchw"``, (C, H, W); a fourth axis in front is a batch. The window of output (y, x)
-begins at row ``y * stride - top`` and column ``x * stride - left``; what lies outside the image contributes nothing.
+Shapes are (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; one more axis in front is a batch.
+The window of output (y, x) begins at row ``y * stride - top`` and column ``x * stride - left``; elements outside the image
+contribute nothing.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Array, Shape, element_of, floats, output, plain, pointer
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, element_of, floats, output, plain, pointer
 from pysimd._geometry import (
     NCHW,
-    Layout,
-    Padding,
-    Pair,
+    Window,
+    extent,
     images_of,
+    is_signal,
     layout_of,
     number,
     output_size,
+    padding_of,
     pair,
     shape_of_images,
-    sides,
 )
 from pysimd._library import lib
+from pysimd.annotations import Array, FloatArray, Floats, ForeignArray, Layout, Padding, Pair, Shape
 from pysimd.calls import call
+
+Pooled = TypeVar("Pooled", bound=np.generic)
 
 
 class _Axis(NamedTuple):
-    """The windows of an axis, as C is given them."""
+    """The windows of an axis, as they are passed to C."""
 
     src: int
     dst: int
@@ -41,7 +46,7 @@ class _Axis(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What follows from shapes and numbers alone: the arguments of C around its two arrays."""
+    """The arguments of C around its two arrays, which depend on shapes and numbers alone."""
 
     dst_shape: Shape
     images: int  # calls of C
@@ -57,13 +62,13 @@ class _Plan(NamedTuple):
 class _Cut(NamedTuple):
     """The last rows or columns of outputs, with windows that end where the padded image does."""
 
-    src: tuple[Any, ...]  # indices of what they cover
-    dst: tuple[Any, ...]  # and of the outputs
+    src: tuple[Any, ...]  # indices of the elements that they cover
+    dst: tuple[Any, ...]  # indices of the outputs
     plan: _Plan
 
 
 def _plan_of(lead: Shape, form: int, y: _Axis, x: _Axis, c: _Axis, across: bool) -> _Plan:
-    """`across` when C takes windows of channels, too."""
+    """across : whether C expects windows of channels, too."""
     axes = (c, y, x) if across else (y, x)
     windows = zip(*((axis.kernel, axis.stride, axis.pad) for axis in axes))
     return _Plan(
@@ -78,8 +83,8 @@ def _plan_of(lead: Shape, form: int, y: _Axis, x: _Axis, c: _Axis, across: bool)
 
 
 def _pieces(axis: _Axis, after: int) -> list[tuple[_Axis, slice, slice]]:
-    """All windows of an axis, with what they cover of the image and of the output; then the last one if it ends beyond the
-    image and its padding, cut off there. The ceil rule makes one such window at most."""
+    """All windows of an axis, with their parts of the image and of the output; then the last one if it ends beyond the image
+    and its padding, cut off there. The ceil rule makes one such window at most."""
     pieces = [(axis, slice(None), slice(None))]
     begin, end = (axis.dst - 1) * axis.stride - axis.pad, axis.src + after
     if axis.dst and begin + axis.kernel > end:
@@ -89,13 +94,19 @@ def _pieces(axis: _Axis, after: int) -> list[tuple[_Axis, slice, slice]]:
     return pieces
 
 
-@lru_cache(maxsize=1024)
-def _plan(shape: Shape, form: int, kernel: Pair, stride: Pair | None, padding: Padding, ceil: bool, across: Any) -> _Plan:
-    """`across` is None for functions that pool each channel by itself, else (kernel_c, stride_c, padding_c)."""
+@lru_cache(maxsize=1024, typed=True)  # typed, since the layouts "nwc" and "nhwc" are equal
+def _plan(shape: Shape, form: int, kernel: Any, stride: Any, padding: Any, ceil: bool, across: Any) -> _Plan:
+    """kernel, stride : an int or a pair (y, x); None for the kernel as stride.
+    padding : an int, four sides, "same" or "valid".
+    across : None for functions that pool each channel by itself, else (kernel_c, stride_c, padding_c).
+    """
     lead, channels, height, width = images_of(shape, form)
-    kernel_y, kernel_x = pair(kernel, "kernel", 1)
-    stride_y, stride_x = (kernel_y, kernel_x) if stride is None else pair(stride, "stride", 1)
-    top, left, bottom, right = sides(padding, "padding")
+    kernel_y, kernel_x = kernel if type(kernel) is tuple else extent(kernel, "kernel", 1, form)
+    step = (kernel_y, kernel_x) if stride is None else stride
+    stride_y, stride_x = step if type(step) is tuple else extent(step, "stride", 1, form)
+    if type(padding) is not tuple:
+        padding = padding_of(padding, form, (height, width), Window((kernel_y, kernel_x), (stride_y, stride_x)))
+    top, left, bottom, right = padding
     dst_h = output_size(height, kernel_y, stride_y, top, bottom, ceil, "height")
     dst_w = output_size(width, kernel_x, stride_x, left, right, ceil, "width")
     y, x = _Axis(height, dst_h, kernel_y, stride_y, top), _Axis(width, dst_w, kernel_x, stride_x, left)
@@ -104,25 +115,31 @@ def _plan(shape: Shape, form: int, kernel: Pair, stride: Pair | None, padding: P
         dst_c = output_size(channels, kernel_c, stride_c, pad_c, after, False, "channels")
         return _plan_of(lead, form, y, x, _Axis(channels, dst_c, kernel_c, stride_c, pad_c), True)
     c = _Axis(channels, channels, 1, 1, 0)
-    inner = () if form == NCHW else (slice(None),)
     _, *rest = product(_pieces(y, bottom), _pieces(x, right))
     cuts = (
-        _Cut((..., y_src, x_src, *inner), (..., y_dst, x_dst, *inner), _plan_of(lead, form, rows, columns, c, False))
+        _Cut(_index(form, y_src, x_src), _index(form, y_dst, x_dst), _plan_of(lead, form, rows, columns, c, False))
         for (rows, y_src, y_dst), (columns, x_src, x_dst) in rest
     )
     padded = (top, left, bottom, right) != (0, 0, 0, 0)
     return _plan_of(lead, form, y, x, c, False)._replace(padded=padded, cuts=tuple(cuts))
 
 
-def _planned(x: Array, kernel: Any, stride: Any, padding: Any, layout: Layout, ceil: bool, across: Any = None) -> _Plan:
-    """The plan of a call. To the cache 2.0 and 2 are one key, so it gets integers alone: others are read here."""
+def _index(form: int, rows: slice, columns: slice) -> tuple[Any, ...]:
+    """The index of a part of images."""
+    space = (columns,) if is_signal(form) else (rows, columns)
+    return (..., *space) if form == NCHW else (..., *space, slice(None))
+
+
+def _planned(shape: Shape, kernel: Any, stride: Any, padding: Any, layout: Layout, ceil: bool, across: Any = None) -> _Plan:
+    """The plan of a call. For the cache 2.0 and 2 are the same key, so other numbers than int are converted here."""
+    form = layout_of(layout)
     if type(kernel) is not int:
-        kernel = pair(kernel, "kernel", 1)
+        kernel = extent(kernel, "kernel", 1, form)
     if stride is not None and type(stride) is not int:
-        stride = pair(stride, "stride", 1)
-    if type(padding) is not int:
-        padding = sides(padding, "padding")
-    return _plan(x.shape, layout_of(layout), kernel, stride, padding, bool(ceil), across)
+        stride = extent(stride, "stride", 1, form)
+    if type(padding) is not int and type(padding) is not str:
+        padding = padding_of(padding, form, (0, 0), Window((1, 1), (1, 1)))
+    return _plan(shape, form, kernel, stride, padding, bool(ceil), across)
 
 
 def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:
@@ -133,8 +150,36 @@ def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:
         call(function, src, *plan.head, dst, *plan.tail, *flags, plan.form)
 
 
+@overload
 def pooling_max(
-    x: Array,
+    x: NDArray[Pooled],
+    *,
+    kernel: Pair,
+    stride: Pair | None = ...,
+    padding: Padding = ...,
+    layout: Layout = ...,
+    ceil_mode: bool = ...,
+    kernel_c: int = ...,
+    stride_c: int = ...,
+    padding_c: Pair = ...,
+    out: NDArray[Pooled] | None = ...,
+) -> NDArray[Pooled]: ...
+@overload
+def pooling_max(
+    x: ForeignArray,
+    *,
+    kernel: Pair,
+    stride: Pair | None = ...,
+    padding: Padding = ...,
+    layout: Layout = ...,
+    ceil_mode: bool = ...,
+    kernel_c: int = ...,
+    stride_c: int = ...,
+    padding_c: Pair = ...,
+    out: Array | None = ...,
+) -> Array: ...
+def pooling_max(
+    x: Any,
     *,
     kernel: Pair,
     stride: Pair | None = None,
@@ -144,32 +189,42 @@ def pooling_max(
     kernel_c: int = 1,
     stride_c: int = 1,
     padding_c: Pair = 0,
-    out: Array | None = None,
-) -> Array:
+    out: Any = None,
+) -> Any:
     """The maximum of every window.
 
-    x : float32, bfloat16 (uint16 or ml_dtypes.bfloat16) or uint8, contiguous; (H, W, C) or (C, H, W), or a batch of them.
-    kernel, stride : a number or a pair (y, x), at least 1; the stride is the kernel when it is not given.
-    padding : a number, a pair (y, x), or (top, left, bottom, right).
-    ceil_mode : count a last window that is cut off at the bottom or right. False counts whole windows only.
+    x : float32, bfloat16 (uint16 or ml_dtypes.bfloat16) or uint8, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw",
+        (W, C) for "nwc", (C, W) for "ncw"; or a batch of them.
+    kernel, stride : a number or a pair (y, x), at least 1, for signals a number; the stride is the kernel by default.
+    padding : a number, a pair (y, x), (top, left, bottom, right), for signals a number or a pair (before, after); or "same"
+        or "valid".
+    ceil_mode : whether to count a last window that is cut off at the bottom or right; False counts whole windows only.
     kernel_c, stride_c, padding_c : float32 only: the window also spans channels, padding_c is a number or a pair (before,
         after), and the output has ``(C + before + after - kernel_c) // stride_c + 1`` channels.
     out : the array to write, of the output's shape and the dtype of `x`.
 
-    A window without any cell of the image gives the smallest finite float (for bfloat16 its rounding, -Inf) or 0 (uint8).
+    A window without any element of the image yields the smallest finite float (for bfloat16 its rounding, -Inf) or 0
+    (uint8). Raises TypeError for another dtype, ValueError for a shape or a window that does not fit.
 
-    Raises TypeError for a dtype that is none of these, ValueError for every other argument that does not fit.
+    >>> x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
+    >>> pysimd.pooling_max(x, kernel=2)[:, :, 0]
+    array([[ 5.,  7.],
+           [13., 15.]], dtype=float32)
+    >>> signal = np.array([[1], [5], [2], [0]], np.uint8)
+    >>> pysimd.pooling_max(signal, kernel=3, stride=1, padding="same", layout="nwc")[:, 0]
+    array([5, 5, 5, 2], dtype=uint8)
+
     Formula: SimdSynetPoolingMax32f, SimdSynetPoolingMax16b, SimdSynetPoolingMax8u.
     """
-    x = plain(x, "x")
-    element = element_of(x, "x", (FLOAT32, BFLOAT16, UINT8))
+    array = plain(x, "x")
+    element = element_of(array, "x", (FLOAT32, BFLOAT16, UINT8))
     across: Any = (1, 1, (0, 0)) if element is FLOAT32 else None
     if not kernel_c == stride_c == 1 or padding_c != 0:
         if element is not FLOAT32:
             raise TypeError(f"x is {element.name}, expected float32 for a window across channels")
         across = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1), pair(padding_c, "padding_c", 0)
-    plan = _planned(x, kernel, stride, padding, layout, ceil_mode, across)
-    src = pointer(x, "x", element)
+    plan = _planned(array.shape, kernel, stride, padding, layout, ceil_mode, across)
+    src = pointer(array, "x", element)
     out, dst = output(out, plan.dst_shape, (x,), ("x",), element=element, ctype=element.ctype, like=x)
     if element is FLOAT32:
         function = lib.SimdSynetPoolingMax32f
@@ -180,7 +235,7 @@ def pooling_max(
 
 
 def pooling_average(
-    x: Array,
+    x: Floats,
     *,
     kernel: Pair,
     stride: Pair | None = None,
@@ -188,29 +243,39 @@ def pooling_average(
     layout: Layout = "nhwc",
     ceil_mode: bool = False,
     exclude_pad: bool = False,
-    out: Array | None = None,
-) -> Array:
-    """The mean of every window of a float32 array.
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """The mean of every window.
 
-    The sum is divided by the number of cells inside the image when `exclude_pad` is true, else by that of the cells inside
-    the image and its padding: those of the kernel, but for the last row and column of `ceil_mode`, whose windows may run
-    past the padding, too. The other arguments are those of :func:`pooling_max`.
+    x : float32, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or a batch.
+    kernel, stride, padding, ceil_mode : as for :func:`pooling_max`.
+    exclude_pad : divides by the number of elements inside the image. By default the divisor is the number of elements inside
+        the image and its padding: that of the kernel, except for the last row and column of `ceil_mode`, whose windows may
+        extend beyond the padding.
+    out : float32 of the output's shape.
 
-    A window without any cell of the image gives 0, or NaN with `exclude_pad`. Formula: SimdSynetPoolingAverage, which by
-    itself divides by the size of the kernel also there.
+    A window without any element of the image yields 0, or NaN with `exclude_pad`. Raises TypeError for another dtype,
+    ValueError for a shape or a window that does not fit.
+
+    >>> x = np.arange(16, dtype=np.float32).reshape(4, 4, 1)
+    >>> pysimd.pooling_average(x, kernel=2)[:, :, 0]
+    array([[ 2.5,  4.5],
+           [10.5, 12.5]], dtype=float32)
+
+    Formula: SimdSynetPoolingAverage, which always divides by the size of the kernel unless padding is excluded.
     """
-    x, src = floats(x, "x")
-    plan = _planned(x, kernel, stride, padding, layout, ceil_mode)
+    array, src = floats(x, "x")
+    plan = _planned(array.shape, kernel, stride, padding, layout, ceil_mode)
     out, dst = output(out, plan.dst_shape, (x,), ("x",))
     exclude = exclude_pad or (plan.cuts and not plan.padded)  # without padding both divisors are the same
     _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude else 0)
     for cut in () if exclude else plan.cuts:
-        call(_average_cut, cut, x, plain(out, "out"))
+        call(_average_cut, cut, array, plain(out, "out"))
     return out
 
 
 def _average_cut(cut: _Cut, x: Array, out: Array) -> None:
-    """Computes these outputs again, with their own divisor."""
+    """Computes the outputs of windows that are cut off again, with their own divisor."""
     src = np.ascontiguousarray(x[cut.src])
     dst = np.empty(cut.plan.dst_shape, np.float32)
     _run(lib.SimdSynetPoolingAverage, cut.plan, pointer(src, "x", FLOAT32), pointer(dst, "out", FLOAT32, True), 0)

@@ -1,7 +1,7 @@
 """A quick check of an installation: every family against NumPy, on every instruction set of the machine.
 
-``python -m pysimd selftest`` runs it in seconds, with nothing but NumPy and cffi. It finds a broken build or machine; errors
-are what the tests of the source checkout are for.
+``python -m pysimd selftest`` runs it in seconds, with nothing but NumPy and cffi. It detects a broken build or
+machine; small errors are left to the tests of the source checkout.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 import pysimd
-from pysimd._arrays import Array
+from pysimd.annotations import Array
 
-#: What was called, the result, what NumPy gives, and the largest error as a fraction of the largest value.
+#: What was called, its result, that of NumPy, and the largest error as a fraction of the largest value.
 Case = tuple[str, Array, Array, float]
 
 _ROUNDED = 1e-6  # a few roundings
@@ -60,6 +60,9 @@ def activation(rng: np.random.Generator) -> Iterator[Case]:
     yield "relu", pysimd.relu(x, slope=0.5), np.where(d > 0, d, d / 2), _ROUNDED
     yield "elu", pysimd.elu(x), np.where(d >= 0, d, np.expm1(d)), _ROUNDED
     yield "hswish", pysimd.hswish(x), np.clip(d + 3, 0, 6) * d / 6, _ROUNDED
+    yield "hardswish", pysimd.hardswish(x), np.clip(d + 3, 0, 6) * d / 6, _ROUNDED
+    yield "leaky_relu", pysimd.leaky_relu(x), np.where(d > 0, d, d / 100), _ROUNDED
+    yield "relu6", pysimd.relu6(x), np.clip(d, 0, 6), 0
     yield "restrict_range", pysimd.restrict_range(x, -1.0, 1.0), np.clip(d, -1, 1), 0
     yield "sigmoid", pysimd.sigmoid(x), 1 / (1 + np.exp(-d)), _ROUNDED
     yield "softplus", pysimd.softplus(x), np.log1p(np.exp(d)), _ROUNDED
@@ -106,10 +109,10 @@ def channelwise(rng: np.random.Generator) -> Iterator[Case]:
     yield "fused1", pysimd.fused1(x, bias0=a, scale1=b, bias1=c), positive(-v) * b + c + positive(v), _ROUNDED
     scaled = x * a + b
     yield "fused2", pysimd.fused2(x, scale=a, bias=b, slope=0.5), positive(scaled) - positive(-scaled) / 2, _ROUNDED
-    yield "fused3", pysimd.fused3(x, scale=b, bias=a), positive(v) - b * positive(-v), _ROUNDED
+    yield "fused3", pysimd.fused3(x, slope=b, bias=a), positive(v) - b * positive(-v), _ROUNDED
     joined = np.concatenate([positive(v), positive(v * np.float32(0.5) + np.float32(1))], -1)
     yield "fused4", pysimd.fused4(x, bias0=a, scale1=0.5, bias1=1.0), joined, _ROUNDED
-    yield "fused8", pysimd.fused8(x, z, src2=a), x + z * a, _ROUNDED
+    yield "fused8", pysimd.fused8(x, z, scale=a), x + z * a, _ROUNDED
     yield "fused9", pysimd.fused9(x, z, scale=twice, bias=twice), positive(two * twice + twice), _ROUNDED
 
 
@@ -214,7 +217,7 @@ def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
     stage = pysimd.ConvolutionStage
     weights = [_floats(rng, 1, 1, 19, 40), _floats(rng, 3, 3, 1, 40), _floats(rng, 1, 1, 40, 19)]
     stages = [stage(1, 40, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 19)]
-    with pysimd.MergedConvolution32f(x.shape, stages, add=True) as context:
+    with pysimd.MergedConvolution32f(x.shape, stages, residual=True) as context:
         context.set_params(weights)
         y = np.maximum(_convolved(x, weights[0]), 0)
         y = np.maximum(_convolved(y, weights[1], 1, 1), 0)
@@ -246,7 +249,7 @@ def failures() -> Iterator[str]:
 
 
 def main() -> int:
-    """Prints a line for each instruction set and for each failure; the exit status is 1 when something failed."""
+    """Prints a line for each instruction set and for each failure; the exit status is 1 if something failed."""
     failed = False
     for level in pysimd.isa_levels():
         start = time.perf_counter()

@@ -5,25 +5,36 @@ from __future__ import annotations
 from math import prod
 from operator import index
 
-from pysimd._arrays import Array, floats, output
+from pysimd._arrays import floats, output
 from pysimd._library import lib
+from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 
 
-def softmax(x: Array, *, axis: int = -1, out: Array | None = None) -> Array:
+def softmax(x: Floats, *, axis: int = -1, out: FloatArray | None = None) -> FloatArray:
     """``exp(x - max) / sum(exp(x - max))`` along an axis.
 
     x, out : float32, contiguous, at least one dimension. ``out`` may be ``x``.
+    axis : the last one by default.
 
-    Large inputs do not overflow. Formula: SimdSynetSoftmaxLayerForward.
+    Large inputs do not overflow. Raises TypeError for another dtype, ValueError for an axis that `x` does not have.
+
+    >>> pysimd.softmax(np.array([[0, 0], [1000, -np.inf]], np.float32))
+    array([[0.5, 0.5],
+           [1. , 0. ]], dtype=float32)
+
+    Formula: SimdSynetSoftmaxLayerForward.
     """
-    x, src = floats(x, "x")
-    rank = x.ndim
-    axis = index(axis)
+    array, src = floats(x, "x")
+    rank = array.ndim
+    try:
+        axis = index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}, expected an integer") from None
     if not -rank <= axis < rank:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank
-    shape = x.shape
+    shape = array.shape
     out, dst = output(out, shape, (x,), ("x",), 1)
     call(lib.SimdSynetSoftmaxLayerForward, src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
     return out

@@ -1,4 +1,4 @@
-"""What shows the library to threadpoolctl, where that is installed."""
+"""Support for threadpoolctl, where that is installed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ _registered_with: ModuleType | None = None
 
 
 def register_threadpoolctl() -> bool:
-    """Makes the library one of those that threadpoolctl tells about and limits; False where threadpoolctl is not installed,
-    or is one before 3.2, which takes no libraries but its own.
+    """Registers the library with threadpoolctl; False where threadpoolctl is not installed, or older than 3.2, which
+    supports no other libraries than its own.
 
-    After it ``threadpoolctl.threadpool_info()`` has an entry whose ``internal_api`` is "simdnet", and
-    ``threadpoolctl.threadpool_limits()`` sets its number of threads as it does those of other libraries. Importing pysimd
-    does this by itself when threadpoolctl has been imported before, and only then, since it would slow every other import.
+    Afterwards ``threadpoolctl.threadpool_info()`` has an entry whose ``internal_api`` is "simdnet", and
+    ``threadpoolctl.threadpool_limits()`` sets its number of threads, too. Importing pysimd calls this function if
+    threadpoolctl has been imported before, and only then, since it would slow down every other import.
+
+    >>> pysimd.register_threadpoolctl() in (True, False)
+    True
     """
     global _registered_with
     try:
@@ -34,7 +37,7 @@ def _controller(base: Any) -> Any:
     import ctypes
 
     class SimdnetController(base):  # type: ignore[misc]
-        """The library as threadpoolctl sees it."""
+        """The library for threadpoolctl."""
 
         user_api = "simdnet"
         internal_api = "simdnet"
@@ -64,6 +67,6 @@ def _controller(base: Any) -> Any:
 
 
 def register_if_imported() -> None:
-    """The same, when threadpoolctl is there already."""
+    """The same, if threadpoolctl has been imported already."""
     if "threadpoolctl" in sys.modules:
         register_threadpoolctl()

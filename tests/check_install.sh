@@ -26,11 +26,11 @@ if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"
 expected='include/simdnet.h
 lib/libsimdnet.a
 lib/libsimdnet.so
-lib/libsimdnet.so.0
+lib/libsimdnet.so.MINOR
 lib/libsimdnet.so.VERSION
 lib/pkgconfig/simdnet.pc'
 version=$(sed -n 's/^#define SIMDNET_VERSION "\(.*\)"/\1/p' "$root$prefix/include/simdnet.h")
-found=$(cd "$root$prefix" && find . ! -type d | sed 's|^\./||' | sed "s/so\.$version\$/so.VERSION/" | LC_ALL=C sort)
+found=$(cd "$root$prefix" && find . ! -type d | sed 's|^\./||' | sed -e "s/so\.$version\$/so.VERSION/" -e "s/so\.${version%.*}\$/so.MINOR/" | LC_ALL=C sort)
 if [ "$found" = "$expected" ]; then good; else bad "installed are $found"; fi
 for file in libsimdnet.so libsimdnet.a; do
     bytes=$(wc -c < "$root$prefix/lib/$file")

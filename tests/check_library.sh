@@ -70,9 +70,23 @@ if [ -z "$extra" ]; then good; else bad "exported but not declared: $extra"; fi
 strangers=$($nm --defined-only -g "$build/libsimdnet.a" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -v -e '^Simd' -e '^sn_' | tr '\n' ' ')
 if [ -z "$strangers" ]; then good; else bad "global names of the static library without our prefix: $strangers"; fi
 
+# ---- local functions: no name twice in different levels, so that profiles tell levels apart
+for folder in "$build"/obj/*/kernels "$build/obj/reference"; do
+    $nm "$folder"/*.o | awk '$2 == "t" {print $3}' | sort -u
+done > "$work/local"
+twice=$(sort "$work/local" | uniq -d | head -n 5 | tr '\n' ' ')
+if ! have "$(family objcopy)"; then
+    skipped 'names of local functions: no objcopy'
+elif [ -s "$work/local" ] && [ -z "$twice" ]; then
+    good
+else
+    bad "local functions of several levels: $twice..."
+fi
+
 # ---- what the shared library asks for and promises
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-if [ "$soname" = "libsimdnet.so.0" ]; then good; else bad "SONAME is '$soname'"; fi
+version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
+if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
 needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
 stack=$($readelf -lW "$so" | awk '$1 == "GNU_STACK" {print $7 $8}')
@@ -126,8 +140,18 @@ x86_64*)
             good
         fi
     done
-    if mnemonics $(objects_of avx2) | grep -m1 -e '%zmm' -e '%k[0-7]' -e '%[xy]mm\(1[6-9]\|2[0-9]\|3[01]\)' > "$work/stray"; then
-        bad "avx2: an AVX-512 instruction: $(cat "$work/stray")"
+    for part in avx2 avxvnni; do
+        objects=$(objects_of $part)
+        [ -n "$objects" ] || continue
+        if mnemonics $objects | grep -m1 -e '%zmm' -e '%k[0-7]' -e '%[xy]mm\(1[6-9]\|2[0-9]\|3[01]\)' -e '^vpdp' > "$work/stray"; then
+            bad "$part: an AVX-512 instruction: $(cat "$work/stray")"
+        else
+            good
+        fi
+    done
+    # vpdpbusd is one of AVX-512, too, which the assembler prefers; that of AVX-VNNI is printed with {vex} in front.
+    if [ -d "$build/obj/avxvnni" ] && ! mnemonics $(objects_of avxvnni) | grep -q '^{vex} *vpdpbusd'; then
+        bad 'avxvnni: no vpdpbusd of AVX-VNNI'
     else
         good
     fi

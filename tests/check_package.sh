@@ -101,9 +101,9 @@ END
     ../bin/python -m pysimd info
     ../bin/python -m pysimd selftest | tail -n 1
     )
-    refuses "$name" "$work/missing.so" 'which is not there'
+    refuses "$name" "$work/missing.so" 'which does not exist'
     refuses "$name" "$work/text.so" 'pysimd could not open'
-    refuses "$name" "$libm" 'is no libsimdnet.so: it has no function SimdnetLastError'
+    refuses "$name" "$libm" 'is not a libsimdnet.so: it has no function SimdnetLastError'
     refuses "$name" "$work/older.so" 'has version 0.0.1, but'
     refuses "$name" "$work/incomplete.so" 'SimdSynetRelu32f'
 }

@@ -22,15 +22,15 @@ settings.register_profile(
 settings.load_profile("simdnet")
 
 
-def documented_levels() -> list[str]:
-    """The instruction sets that the header names for this architecture, oldest first."""
+def documented_levels(machine: str) -> list[str]:
+    """The instruction sets that the header names for an architecture, oldest first."""
     text = re.sub(r"\s*\n \*\s*", " ", HEADER_PATH.read_text())
     found = re.search(r"Instruction sets, oldest first: ([\w, ]+) on x86-64; ([\w, ]+) on aarch64\.", text)
     assert found, "the header no longer lists the instruction sets"
-    return found.group(1 if platform.machine() == "x86_64" else 2).split(", ")
+    return found.group(1 if machine == "x86-64" else 2).split(", ")
 
 
-LEVELS = documented_levels()
+LEVELS = documented_levels("x86-64" if platform.machine() == "x86_64" else "aarch64")
 CAP = os.environ.get("SIMDNET_MAX_ISA")
 
 

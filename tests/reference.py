@@ -243,12 +243,12 @@ def channelwise(layer: str, x: Array, x1: Array | None, terms: dict[str, Array |
             magnitude = (np.abs(x * t["scale"]) + np.abs(t["bias"])) * (1 + np.abs(t["slope"]))
         elif layer == "fused3":
             v = x + t["bias"]
-            y = _positive(v) + _negative(v) * t["scale"]
+            y = _positive(v) + _negative(v) * t["slope"]
         else:
             assert layer == "fused8"
             assert x1 is not None
-            y = x + x1.astype(kind) * t["src2"]
-            magnitude = np.abs(x) + np.abs(x1.astype(kind) * t["src2"])
+            y = x + x1.astype(kind) * t["scale"]
+            magnitude = np.abs(x) + np.abs(x1.astype(kind) * t["scale"])
     return y, np.zeros(y.shape) if exact else 5 * EPS * magnitude + 4 * TINY
 
 

@@ -61,16 +61,18 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "fused0 nchw": ((planes,), {"bias": a, "scale": b, **nchw}),
         "fused1": ((x,), {"bias0": a, "scale1": b, "bias1": c}),
         "fused2": ((x,), {"scale": a, "bias": b, "slope": 0.25}),
-        "fused3": ((x,), {"scale": a, "bias": b}),
+        "fused3": ((x,), {"slope": a, "bias": b}),
         "fused4": ((planes,), {"bias0": a, "scale1": 0.5, "bias1": 2.0, **nchw}),
-        "fused8": ((planes, planes[::-1].copy()), {"src2": a, **nchw}),
+        "fused8": ((planes, planes[::-1].copy()), {"scale": a, **nchw}),
         "fused9": ((x, z), {"scale": floats(rng, 16), "bias": floats(rng, 16)}),
         "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
+        "hardswish": ((x,), {"scale": 0.25}),
         "hswish": ((x,), {}),
         "inner_product": ((a, matrix), {}),
         "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
+        "leaky_relu": ((x,), {}),
         "log": ((np.abs(x),), {}),
         "lrn": ((planes,), nchw),
         "negative": ((x,), {}),
@@ -80,6 +82,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "pooling_max uint8": ((pixels,), pool),
         "pooling_max bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
         "prelu": ((blocks, a), {"layout": "nchw8c"}),
+        "relu6": ((x,), {}),
         "relu": ((x,), {"slope": 0.125}),
         "restrict_range": ((x, -1.0, 1.5), {}),
         "rsqrt": ((np.abs(x) + 1,), {}),
@@ -112,7 +115,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     floating.set_params(weight, bias, floats(rng, 16))
     backward = pysimd.Deconvolution32f(x.shape, 16, stride=2, **options)
     backward.set_params(floats(rng, 8, 3, 3, 16), bias, floats(rng, 16))
-    merged = pysimd.MergedConvolution32f(x.shape, STAGES, add=True)
+    merged = pysimd.MergedConvolution32f(x.shape, STAGES, residual=True)
     merged.set_params([floats(rng, *shape) for shape in merged.weight_shapes], None, [None, floats(rng, 16), None])
     quantised = pysimd.Convolution8i(x.shape, 16, src_dtype="float32", **options)
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
@@ -146,7 +149,7 @@ def at(value: Any, place: Place) -> Any:
     return value
 
 
-def replaced(value: Any, place: Place, array: Array) -> Any:
+def replaced(value: Any, place: Place, array: Any) -> Any:
     """The arguments with another array there."""
     if not place:
         return array

@@ -138,14 +138,14 @@ _Wrong = dict[str, tuple[Callable[[Path], Path], str]]  # what puts it into a fo
 _NEEDED = "but .*simdnet.h has .*, which this pysimd needs"
 
 NO_LIBRARIES: _Wrong = {
-    "missing": (lambda folder: folder / "missing.so", "which is not there"),
-    "folder": (lambda folder: folder, "which is no file"),
+    "missing": (lambda folder: folder / "missing.so", "which does not exist"),
+    "folder": (lambda folder: folder, "which is not a file"),
     "text": (_file("not a library"), "pysimd could not open"),
     "empty": (_file(""), "pysimd could not open"),
-    "libm": (_libm, "is no libsimdnet.so: it has no function SimdnetLastError"),
+    "libm": (_libm, "is not a libsimdnet.so: it has no function SimdnetLastError"),
 }
 OTHER_LIBRARIES: _Wrong = {
-    "without version": (_compiled(("SimdnetLastError", "")), "is no libsimdnet.so: it has no function SimdVersion"),
+    "without version": (_compiled(("SimdnetLastError", "")), "is not a libsimdnet.so: it has no function SimdVersion"),
     "newer": (_compiled(("SimdnetLastError", ""), ("SimdVersion", "9.9.9")), f"has version 9.9.9, {_NEEDED}"),
     "older": (_compiled(("SimdnetLastError", ""), ("SimdVersion", "0.0.1")), f"has version 0.0.1, {_NEEDED}"),
     "incomplete": (

@@ -156,9 +156,9 @@ def test_in_place_and_out(rng: np.random.Generator, name: str) -> None:
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.ma.masked_equal(np.arange(8, dtype=np.float32), 3)}, ValueError, "x has masked elements"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
-        ("a", TypeError, "real number"),
-        ("", TypeError, "real number"),
-        (None, TypeError, "real number"),
+        ("a", TypeError, "is given as a parameter, expected a number"),
+        ("", TypeError, "is given as a parameter, expected a number"),
+        (None, TypeError, "is given as a parameter, expected a number"),
     ],
 )
 def test_refused(name: str, change: Any, error: type[Exception], sentence: str) -> None:

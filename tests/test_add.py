@@ -28,7 +28,7 @@ def bytes_of(rng: np.random.Generator, *shape: int) -> Array:
 
 @pytest.mark.parametrize("narrowed", [False, True])
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_add_8i(isa: str, rng: np.random.Generator, layout: str, narrowed: bool) -> None:
+def test_add_8i(isa: str, rng: np.random.Generator, layout: Any, narrowed: bool) -> None:
     for channels, height, width in SHAPES:
         a, b = bytes_of(rng, channels, height, width), bytes_of(rng, channels, height, width)
         for kind in ("usual", "ties", "extreme"):
@@ -48,7 +48,7 @@ def test_add_8i(isa: str, rng: np.random.Generator, layout: str, narrowed: bool)
 
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_add_8i_batch(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_add_8i_batch(isa: str, rng: np.random.Generator, layout: Any) -> None:
     a, b = bytes_of(rng, 3, 4, 6, 5), bytes_of(rng, 3, 4, 6, 5)
     channels = 4 if layout == "nchw" else 5
     scales: dict[str, Any] = {name: floats(rng, channels) for name in NAMES}

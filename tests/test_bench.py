@@ -20,6 +20,7 @@ from bench import cases, compare, limits, peers, remote, report, runner, ways, w
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
+    DECONVOLUTION,
     INNER_PRODUCT,
     MAX,
     Array,
@@ -27,7 +28,7 @@ from bench.layers import (
     in_layout,
     values_of,
 )
-from bench.models import MODELS, Network
+from bench.models import MODELS, Network, layers_of
 from bench.peers import workers
 from bench.whole import table
 from pysimd.network import Graph
@@ -56,6 +57,21 @@ def test_cases_of_networks() -> None:
     assert first.uses == {"resnet18": 1, "resnet50": 1}
 
 
+def _calibrated(layer: Layer) -> str:
+    """A line of convolutions.txt."""
+    c, h, w, kernel = *layer.src, layer.kernel
+    text = f"1x{c}x{h}x{w}->" + "x".join(map(str, layer.dst)) + f",{kernel}x{kernel}"
+    text += f",s{layer.stride}" if layer.stride > 1 else ""
+    text += f",g{layer.group}" if layer.group > 1 else ""
+    return text + (",deconvolution" if layer.kind == DECONVOLUTION else "")
+
+
+def test_calibration_has_the_convolutions_of_all_networks() -> None:
+    lines = Path(cases.__file__).parents[1].joinpath("convolutions.txt").read_text().splitlines()
+    layers = {layer for name in MODELS for layer in layers_of(name) if layer.kind in (CONVOLUTION, DECONVOLUTION)}
+    assert {_calibrated(layer) for layer in layers} <= set(lines)
+
+
 @pytest.fixture(scope="module")
 def peer() -> Iterator[workers.Peer]:
     """A library that is always there."""
@@ -64,7 +80,7 @@ def peer() -> Iterator[workers.Peer]:
     peer.close()
 
 
-def _case(outputs: int, layout: str = "nhwc") -> cases.Case:
+def _case(outputs: int, layout: Any = "nhwc") -> cases.Case:
     return cases.of_layer(dataclasses.replace(LAYER, o=outputs), layout)
 
 
@@ -72,7 +88,7 @@ LAYER = Layer(CONVOLUTION, 16, 7, 7, 8, 1, 2)
 
 
 @pytest.mark.parametrize("layout", ["nhwc", "nchw"])
-def test_peers_are_compared(layout: str, tmp_path: Path, peer: workers.Peer) -> None:
+def test_peers_are_compared(layout: Any, tmp_path: Path, peer: workers.Peer) -> None:
     case = cases.of_layer(LAYER, layout)
     level = runner.isa_levels()[-1]
     result = runner.run_case(case, level, 2, [peer])

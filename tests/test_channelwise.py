@@ -34,16 +34,16 @@ LAYERS: dict[str, tuple[Callable[..., Array], list[str], list[str]]] = {
     "fused0": (pysimd.fused0, ["bias", "scale"], []),
     "fused1": (pysimd.fused1, ["bias0", "scale1", "bias1"], []),
     "fused2": (pysimd.fused2, ["scale", "bias"], ["slope"]),
-    "fused3": (pysimd.fused3, ["scale", "bias"], []),
-    "fused8": (pysimd.fused8, ["src2"], []),
+    "fused3": (pysimd.fused3, ["slope", "bias"], []),
+    "fused8": (pysimd.fused8, ["scale"], []),
 }
 
 
-def lanes_of(layout: str) -> int:
+def lanes_of(layout: Any) -> int:
     return reference.BLOCK.get(layout, 1)
 
 
-def padded(terms: dict[str, Any], layout: str) -> dict[str, Any]:
+def padded(terms: dict[str, Any], layout: Any) -> dict[str, Any]:
     """Coefficients with the lanes that fill the last block, 0 there."""
     lanes = lanes_of(layout)
     return {k: np.pad(v, (0, -len(v) % lanes)) if isinstance(v, np.ndarray) else v for k, v in terms.items()}
@@ -63,7 +63,7 @@ def images_for(layer: str, *images: Array) -> list[Array]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_layer(isa: str, rng: np.random.Generator, layer: str, layout: str) -> None:
+def test_layer(isa: str, rng: np.random.Generator, layer: str, layout: Any) -> None:
     function = LAYERS[layer][0]
     for channels, height, width in SHAPES:
         image, image1 = floats(rng, channels, height, width), floats(rng, channels, height, width)
@@ -88,7 +88,7 @@ def test_layer(isa: str, rng: np.random.Generator, layer: str, layout: str) -> N
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_nan_comes_through(isa: str, rng: np.random.Generator, layer: str, layout: str) -> None:
+def test_nan_comes_through(isa: str, rng: np.random.Generator, layer: str, layout: Any) -> None:
     image, image1 = floats(rng, 19, 3, 7), floats(rng, 19, 3, 7)
     image[rng.random(image.shape) < 0.2] = np.nan
     terms = draw_terms(rng, layer, 19)
@@ -101,7 +101,7 @@ def test_nan_comes_through(isa: str, rng: np.random.Generator, layer: str, layou
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_batch(rng: np.random.Generator, layer: str, layout: str) -> None:
+def test_batch(rng: np.random.Generator, layer: str, layout: Any) -> None:
     batches = [np.stack([reference.from_chw(floats(rng, 16, 4, 5), layout) for _ in range(3)]) for _ in range(2)]
     sources, terms = images_for(layer, *batches), draw_terms(rng, layer, 16)
     function = LAYERS[layer][0]
@@ -112,7 +112,7 @@ def test_batch(rng: np.random.Generator, layer: str, layout: str) -> None:
 
 @pytest.mark.parametrize("layout", ["nchw4c", "nchw8c", "nchw16c"])
 @pytest.mark.parametrize("layer", LAYERS)
-def test_lanes_of_the_last_block_are_treated_alike(rng: np.random.Generator, layer: str, layout: str) -> None:
+def test_lanes_of_the_last_block_are_treated_alike(rng: np.random.Generator, layer: str, layout: Any) -> None:
     """Through C, since Python knows no channels but the lanes: 1 channel of a block."""
     lanes = lanes_of(layout)
     sources = images_for(layer, floats(rng, 1, 2, 3, lanes), floats(rng, 1, 2, 3, lanes))
@@ -147,7 +147,7 @@ def test_rows_and_empty(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_fused4(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_fused4(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for channels, height, width in SHAPES:
         channels = -(-channels // lanes_of(layout)) * lanes_of(layout)
         image, bias0 = floats(rng, channels, height, width), floats(rng, channels)
@@ -162,7 +162,7 @@ def test_fused4(isa: str, rng: np.random.Generator, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_fused9(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_fused9(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for first, second in [(1, 1), (3, 5), (1, 16), (17, 2), (8, 8), (64, 1), (40, 30), (0, 4), (6, 0)]:
         lanes = lanes_of(layout)
         channels0, channels1 = (-(-c // lanes) * lanes for c in (first, second))
@@ -184,7 +184,7 @@ def test_fused9(isa: str, rng: np.random.Generator, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_more_channels_nan_and_batch(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_more_channels_nan_and_batch(isa: str, rng: np.random.Generator, layout: Any) -> None:
     images = floats(rng, 2, 2, 16, 3, 5)
     images[rng.random(images.shape) < 0.2] = np.nan
     x0, x1 = (np.stack([reference.from_chw(image, layout) for image in one]) for one in images)

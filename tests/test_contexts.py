@@ -81,7 +81,7 @@ def test_copies_without_weights(case: tuple[pysimd.Context, tuple[Array, ...]]) 
     bare = type(context)(**context._arguments)
     for how, copied in COPIES.items():
         if how != "out of band":
-            with pytest.raises(pysimd.StateError, match="SetParams"):
+            with pytest.raises(pysimd.StateError, match="call set_params"):
                 copied(bare).forward(*arrays)
 
 
@@ -129,7 +129,7 @@ def test_a_context_is_not_made_a_second_time(closed: bool, case: tuple[pysimd.Co
     ]
     for cls in type(context).__mro__[: type(context).__mro__.index(pysimd.Context) + 1]:
         for args, options in seconds:
-            with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} is made already"):
+            with pytest.raises(pysimd.StateError, match=f"{type(context).__name__} exists already"):
                 cls.__init__(context, *args, **options)  # type: ignore[misc]
             assert vars(context) == state
     if not closed:
@@ -146,7 +146,7 @@ def test_a_context_of_a_subclass_is_not_made_a_second_time(case: tuple[pysimd.Co
     context = Named("first", **case[0]._arguments)
     state = vars(context).copy()
     for options in (larger(context), {}):
-        with pytest.raises(pysimd.StateError, match="Named is made already"):
+        with pytest.raises(pysimd.StateError, match="Named exists already"):
             context.__init__("second", **options)  # type: ignore[misc]
         assert vars(context) == state
 
@@ -267,7 +267,7 @@ def test_a_refusal_is_raised_in_its_own_thread(rng: np.random.Generator) -> None
     def work(number: int) -> bool:
         if number % 2:
             return bool(context.forward(*arrays).size)
-        with pytest.raises(pysimd.StateError, match="SetParams"):
+        with pytest.raises(pysimd.StateError, match="call set_params"):
             bare.forward(*arrays)
         return True
 

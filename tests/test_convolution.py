@@ -46,12 +46,12 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
 GEOMETRY = ("stride", "dilation", "padding")
 
 
-def in_layout(weight: Array, layout: str) -> Array:
+def in_layout(weight: Array, layout: Any) -> Array:
     """Weights (O, I, ky, kx) as the layout wants them."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
 
 
-def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
+def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: Any, params: Any, geometry: Any) -> None:
     """Compares a batch of images (N, C, H, W) with the reference."""
     stride, dilation, padding, group = geometry
     images = np.stack([reference.from_chw(image, layout) for image in x])
@@ -68,7 +68,7 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
         x, weight = floats(rng, 2, src_c, height, width), floats(rng, dst_c, src_c // group, *kernel)
         check(x, weight, floats(rng, dst_c), layout, "identity", None, (*geometry, group))
@@ -76,7 +76,7 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
 
 @pytest.mark.parametrize("activation", PARAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_activations(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     for group, kernel in [(1, 1), (1, 3), (6, 3)]:
         x, weight = floats(rng, 1, 6, 7, 9), floats(rng, 18, 6 // group, kernel, kernel) / 4
         for bias in (None, floats(rng, 18)):
@@ -86,7 +86,7 @@ def test_activations(isa: str, rng: np.random.Generator, layout: str, activation
 
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     """3x3 with many channels: whatever the algorithm is, the error is what the header says."""
     for c, o, height, width, padding, stride in [
         (16, 16, 14, 14, (1, 1, 1, 1), 1),
@@ -107,7 +107,7 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: str, activation: s
 
 @pytest.mark.parametrize("activation", PARAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_addition(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+def test_addition(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     """Behind the bias and before the activation, whatever the algorithm is: of any stride, grouped, depthwise, few."""
     winograd = [(64, 40, 1, 16, 17, (3, 3), (stride, stride), (1, 1), (1, 1, 1, 1)) for stride in (1, 2)]
     for c, o, group, height, width, kernel, stride, dilation, padding in [*CASES, *winograd]:
@@ -187,7 +187,7 @@ def geometries(draw: Any) -> Any:
 
 
 @given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
-def test_any_geometry(isa: str, case: Any, layout: str, activation: str) -> None:
+def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None:
     src_c, dst_c, group, height, width, kernel, *geometry = case
     rng = np.random.default_rng(3)
     x, weight = floats(rng, 1, src_c, height, width), floats(rng, dst_c, src_c // group, *kernel)
@@ -247,7 +247,7 @@ def test_set_params_again(rng: np.random.Generator) -> None:
 
 def test_params_as_numbers(rng: np.random.Generator) -> None:
     x, weight = floats(rng, 5, 5, 3), floats(rng, 1, 1, 3, 4)
-    cases: list[tuple[str, Any]] = [("elu", 0.5), ("restrict_range", (-1, 1)), ("hswish", [3, 1 / 6])]
+    cases: list[tuple[Any, Any]] = [("elu", 0.5), ("restrict_range", (-1, 1)), ("hswish", [3, 1 / 6])]
     for activation, numbers in cases:
         array = np.array(numbers, np.float32).reshape(-1)
         assert np.array_equal(
@@ -290,7 +290,7 @@ def test_pickle(rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Convolution32f((5, 5, 3), 4, kernel=3)
     out = np.full((3, 3, 4), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((5, 5, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.float32))
 
 
 def resident_bytes() -> int:
@@ -328,7 +328,6 @@ def test_contexts_are_released() -> None:
     [
         ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
         ({"src_shape": (5, 5, -1)}, ValueError, "src_shape is -1"),
-        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
         ({"dst_c": -1}, ValueError, "dst_c is -1"),
         ({"kernel": 0}, ValueError, "kernel is 0"),
         ({"kernel": 6}, ValueError, "kernel is 6"),
@@ -336,7 +335,7 @@ def test_contexts_are_released() -> None:
         ({"dilation": 0}, ValueError, "dilation is 0"),
         ({"dilation": 5}, ValueError, "kernel is 6"),
         ({"padding": -1}, ValueError, "padding is -1"),
-        ({"padding": 2**62}, ValueError, "SimdSynetConvolution32fInit"),
+        ({"padding": 2**62}, ValueError, r"^padding\[0\] is .*, too large"),
         ({"padding": 2**63}, ValueError, "padding is too large for the height"),
         ({"src_shape": 5}, TypeError, "src_shape is 5, expected a tuple of integers"),
         ({"group": 0}, ValueError, "group is 0"),
@@ -359,7 +358,7 @@ def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence:
         ({"weight": np.zeros((2, 2, 6, 4), np.float32).swapaxes(2, 3)}, ValueError, "weight is not C-contiguous"),
         ({"bias": np.zeros(4, np.float32)}, ValueError, "bias has shape"),
         ({"bias": np.zeros(6)}, TypeError, "bias has dtype"),
-        ({"params": None}, ValueError, "params is None, expected 2 numbers for restrict_range"),
+        ({"params": {"low": 0}}, ValueError, "params has 'low', expected lower and upper for the activation restrict_range"),
         ({"params": 1.0}, ValueError, "params has shape"),
         ({"params": np.zeros(2)}, TypeError, "params has dtype float64"),
     ],

@@ -23,7 +23,7 @@ def statistics_of(rng: np.random.Generator, channels: int, size: float, signed: 
     return pysimd.Statistics(low, high)
 
 
-def check(rng: np.random.Generator, case: Any, layout: str, activation: str, types: tuple[Any, Any], signed: bool) -> None:
+def check(rng: np.random.Generator, case: Any, layout: Any, activation: Any, types: tuple[Any, Any], signed: bool) -> None:
     """A batch of two images against the reference."""
     src_c, dst_c, group, height, width, kernel, *geometry = case
     stride, dilation, padding = geometry
@@ -58,7 +58,7 @@ def check(rng: np.random.Generator, case: Any, layout: str, activation: str, typ
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for number, case in enumerate(CASES):
         for types in ((np.uint8, np.uint8), (DTYPES[number % 2], DTYPES[number // 2 % 2])):
             check(rng, case, layout, "identity", types, number % 3 > 0)
@@ -67,7 +67,7 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
 @pytest.mark.parametrize("dst", DTYPES)
 @pytest.mark.parametrize("src", DTYPES)
 @pytest.mark.parametrize("activation", PARAMS)
-def test_activations_and_types(isa: str, rng: np.random.Generator, activation: str, src: Any, dst: Any) -> None:
+def test_activations_and_types(isa: str, rng: np.random.Generator, activation: Any, src: Any, dst: Any) -> None:
     for layout in LAYOUTS:
         for signed in (False, True):
             case = (6, 18, 1, 7, 9, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1))
@@ -82,7 +82,7 @@ def test_activations_and_types(isa: str, rng: np.random.Generator, activation: s
     types=st.tuples(st.sampled_from(DTYPES), st.sampled_from(DTYPES)),
     signed=st.booleans(),
 )
-def test_any_geometry(isa: str, case: Any, layout: str, activation: str, types: Any, signed: bool) -> None:
+def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any, types: Any, signed: bool) -> None:
     check(np.random.default_rng(3), case, layout, activation, types, signed)
 
 
@@ -113,7 +113,7 @@ def test_special_floats(isa: str) -> None:
 def test_near_to_float(rng: np.random.Generator) -> None:
     """What it is for: the result of the float convolution, a little rounded."""
     x = rng.standard_normal((20, 21, 24), dtype=np.float32)
-    weight, bias = rng.standard_normal((3, 3, 24, 40), dtype=np.float32) / 10, floats(rng, 40)
+    weight, bias = rng.standard_normal((3, 3, 24, 40), dtype=np.float32) * np.float32(0.1), floats(rng, 40)
     exact = pysimd.convolution(x, weight, bias, padding=1, activation="relu")
     seen, given_ = pysimd.statistics(x), pysimd.statistics(exact)
     with pysimd.Convolution8i(x.shape, 40, kernel=3, padding=1, activation="relu") as context:
@@ -142,7 +142,7 @@ def test_result_does_not_depend_on_buffer_threads_or_pickle(isa: str, rng: np.ra
 def test_forward_before_set_params() -> None:
     context = pysimd.Convolution8i((5, 5, 3), 4, kernel=3)
     out = np.full((3, 3, 4), 7, np.uint8)
-    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((5, 5, 3), np.uint8))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.uint8))
 
 
 # --------------------------------------------------------------------------------------------------- statistics
@@ -170,7 +170,7 @@ def test_statistics_and_bytes(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: pysimd.statistics([]), ValueError, "samples are none"),
+        (lambda: pysimd.statistics([]), ValueError, "samples is empty"),
         (lambda: pysimd.statistics(np.zeros((2, 2))), TypeError, "samples has dtype float64"),
         (lambda: pysimd.statistics(np.zeros((0, 2), np.float32)), ValueError, r"samples has shape \(0, 2\)"),
         (lambda: pysimd.statistics(np.zeros((2, 2), np.float32), layout="nchw"), ValueError, "C, H, W"),
@@ -182,7 +182,7 @@ def test_statistics_and_bytes(rng: np.random.Generator) -> None:
             "expected 2 channels at axis -1",
         ),
         (
-            lambda: pysimd.dequantize(np.zeros((2, 2)), pysimd.statistics(np.zeros((2, 2), np.float32))),
+            lambda: pysimd.dequantize(np.zeros((2, 2)), pysimd.statistics(np.zeros((2, 2), np.float32))),  # type: ignore[arg-type]
             TypeError,
             "x has dtype float64",
         ),
@@ -201,8 +201,8 @@ def singles(*values: float) -> np.ndarray[Any, Any]:
     ("low", "high", "error", "sentence"),
     [
         (singles(0, 2), singles(1, 1), ValueError, "stats.min of channel 1 is 2, expected at most the maximum"),
-        (singles(0, np.nan), singles(1, 1), ValueError, "stats.min holds an infinity or a NaN"),
-        (singles(0, 0), singles(1, np.inf), ValueError, "stats.max holds an infinity or a NaN"),
+        (singles(0, np.nan), singles(1, 1), ValueError, "stats.min contains an infinity or NaN"),
+        (singles(0, 0), singles(1, np.inf), ValueError, "stats.max contains an infinity or NaN"),
         (np.zeros(2), singles(1, 1), TypeError, "stats.min has dtype float64"),
         (singles(0, 0), singles(1), ValueError, r"stats.max has shape \(1,\), expected one value for each of 2"),
         (np.zeros((1, 2), np.float32), singles(1, 1), ValueError, "stats.min has shape"),
@@ -236,7 +236,7 @@ def test_other_than_statistics_are_refused() -> None:
         ({"dst_dtype": "bfloat16"}, TypeError, "dst_dtype has dtype bfloat16"),
         ({"kernel": 6}, ValueError, "kernel is 6"),
         ({"group": 3}, ValueError, "group is 3"),
-        ({"padding": 2**62}, ValueError, "SimdSynetConvolution8iInit"),
+        ({"padding": 2**62}, ValueError, r"^padding\[0\] is .*, too large"),
     ],
 )
 def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
@@ -262,11 +262,11 @@ def stats_with(channels: int, low: float, high: float) -> pysimd.Statistics:
         ),
         ({"bias": np.full(6, np.inf, np.float32)}, ValueError, "bias of output channel 0 is inf, expected a finite number"),
         ({"params": 1.0}, ValueError, "params has shape"),
-        ({"src_stats": None}, TypeError, "src_stats is a NoneType, expected pysimd.Statistics"),
+        ({"src_stats": None}, TypeError, "src_stats is None, expected pysimd.Statistics"),
         ({"src_stats": stats_with(3, 0, 1)}, ValueError, "src_stats.min has shape"),
-        ({"src_stats": stats_with(4, 2, 1)}, ValueError, r"stats\[0\] of channel 3 is 2, expected at most the maximum"),
-        ({"src_stats": stats_with(4, np.nan, 1)}, ValueError, r"stats\[0\] of channel 3 is -?nan, expected a finite number"),
-        ({"dst_stats": stats_with(6, 0, np.inf)}, ValueError, r"stats\[3\] of channel 5 is inf, expected a finite number"),
+        ({"src_stats": stats_with(4, 2, 1)}, ValueError, "src_stats.min of channel 3 is 2, expected at most the maximum"),
+        ({"src_stats": stats_with(4, np.nan, 1)}, ValueError, "src_stats.min contains an infinity or NaN"),
+        ({"dst_stats": stats_with(6, 0, np.inf)}, ValueError, "dst_stats.max contains an infinity or NaN"),
     ],
 )
 def test_refused_weights(change: dict[str, Any], error: type[Exception], sentence: str) -> None:

@@ -42,7 +42,7 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
 ]
 
 
-def in_layout(weight: Array, layout: str) -> Array:
+def in_layout(weight: Array, layout: Any) -> Array:
     """Weights (C, O / group, ky, kx) as the layout wants them."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(0, 2, 3, 1))
 
@@ -52,7 +52,7 @@ def flipped(weight: Array) -> Array:
     return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
 
 
-def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: str, params: Any, geometry: Any) -> None:
+def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: Any, params: Any, geometry: Any) -> None:
     """Compares a batch of images (N, C, H, W) with the reference."""
     stride, dilation, padding, group = geometry
     images = np.stack([reference.from_chw(image, layout) for image in x])
@@ -71,7 +71,7 @@ def check(x: Array, weight: Array, bias: Array | None, layout: str, activation: 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
         if layout == "nhwc" and group > 1:
             continue
@@ -81,7 +81,7 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: str) -> None:
 
 @pytest.mark.parametrize("activation", PARAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_activations(isa: str, rng: np.random.Generator, layout: str, activation: str) -> None:
+def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     for kernel, stride, group in [(2, 2, 1), (4, 2, 1), (3, 1, 1), (4, 2, 6)]:
         if layout == "nhwc" and group > 1:
             continue
@@ -92,7 +92,7 @@ def test_activations(isa: str, rng: np.random.Generator, layout: str, activation
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_winograd(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_winograd(isa: str, rng: np.random.Generator, layout: Any) -> None:
     """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
     for c, o, height, width, padding in [
         (16, 16, 14, 14, (1, 1, 1, 1)),
@@ -120,7 +120,8 @@ def test_algorithm_is_told() -> None:
 def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
-        layout, c = LAYOUTS[int(rng.integers(2))], int(rng.integers(1, 600))
+        layout: Any = LAYOUTS[int(rng.integers(2))]
+        c = int(rng.integers(1, 600))
         h, w = (int(n) for n in rng.integers(1, 300, 2))
         kernel, stride, dilation = (int(n) for n in rng.integers(1, 5, 3))
         shape = (c, h, w) if layout == "nchw" else (h, w, c)
@@ -156,7 +157,7 @@ def geometries(draw: Any) -> Any:
 
 
 @given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
-def test_any_geometry(isa: str, case: Any, layout: str, activation: str) -> None:
+def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None:
     src_c, dst_c, group, height, width, kernel, *geometry = case
     layout = layout if group == 1 else "nchw"
     rng = np.random.default_rng(3)
@@ -201,7 +202,7 @@ def test_life(isa: str, rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.Deconvolution32f((3, 3, 3), 4, kernel=2)
     out = np.full((4, 4, 4), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((3, 3, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((3, 3, 3), np.float32))
 
 
 # ------------------------------------------------------------------------------------------------------ refused
@@ -211,7 +212,6 @@ def test_forward_before_set_params() -> None:
     ("change", "error", "sentence"),
     [
         ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
-        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
         ({"dst_c": -1}, ValueError, "dst_c is -1"),
         ({"kernel": 0}, ValueError, "kernel is 0"),
         ({"stride": 0}, ValueError, "stride is 0"),
@@ -220,8 +220,8 @@ def test_forward_before_set_params() -> None:
         ({"padding": 3}, ValueError, r"padding is 3 \+ 3, expected less than the whole height of 6"),
         ({"padding": (0, 2, 0, 4)}, ValueError, r"padding is 2 \+ 4, expected less than the whole width of 6"),
         ({"stride": 2**62}, ValueError, "stride and kernel are too large for the height"),
-        ({"stride": 2**60}, ValueError, "SimdSynetDeconvolution32fInit"),
-        ({"group": 2}, ValueError, "group is 2, expected 1 for 'nhwc'"),
+        ({"stride": 2**60}, ValueError, r"^stride\[0\] is .*, too large"),
+        ({"group": 2}, ValueError, "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'"),
         ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
         ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
@@ -236,8 +236,8 @@ def test_refused_arrays() -> None:
     context = pysimd.Deconvolution32f((5, 5, 4), 6, kernel=2, activation="restrict_range")
     with pytest.raises(ValueError, match=r"weight has shape \(2, 2, 4, 6\), expected \(4, 2, 2, 6\)"):
         context.set_params(np.zeros((2, 2, 4, 6), np.float32), params=(0, 1))
-    with pytest.raises(ValueError, match="params is None, expected 2 numbers"):
-        context.set_params(np.zeros((4, 2, 2, 6), np.float32))
+    with pytest.raises(ValueError, match=r"params has shape \(3,\), expected \(2,\): the lower and upper of restrict_range"):
+        context.set_params(np.zeros((4, 2, 2, 6), np.float32), params=(0, 1, 2))
     context.set_params(np.zeros((4, 2, 2, 6), np.float32), params=(0, 1))
     out = np.full((6, 6, 6), 7, np.float32)
     assert_refused(context.forward, TypeError, "x has dtype float64", out, x=np.zeros((5, 5, 4)))

@@ -23,7 +23,7 @@ _TILE = re.compile(r"^tile_(\d+)x(\d+)")
 _OBJECTS = ("gemm_32f.o", "gemm_8i.o", "gemm_16b.o", "inner_product.o")
 
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
-_INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$")
+_INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(?:\{vex\}\s+)?(\S+)\s*(.*)$")
 _TARGET = re.compile(r"\b([0-9a-f]+) <")
 _MULTIPLY = re.compile(r"^(vfn?madd|v?mulps|fmla|fmul|vpdpbusd|vdpbf16ps|v?pmaddwd|[su]dot|smlal|smull)")
 _VECTOR = re.compile(r"%[xyz]mm\d|\b[qvds]\d+\b")

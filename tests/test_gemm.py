@@ -75,8 +75,9 @@ def test_empty() -> None:
         ({"a": np.zeros((2, 3), np.float32)[::-1]}, ValueError, "a has strides"),
         ({"b": np.zeros((4, 3), np.float32)}, ValueError, r"b has shape \(4, 3\), expected \(3, 3\)"),
         ({"b": np.zeros((3, 5), np.float32)}, ValueError, r"out has shape \(2, 4\), expected \(2, 5\)"),
-        ({"alpha": "a"}, TypeError, "real number"),
-        ({"beta": None}, TypeError, "real number"),
+        ({"alpha": "a"}, TypeError, "is given as a parameter, expected a number"),
+        ({"beta": "b"}, TypeError, "is given as a parameter, expected a number"),
+        ({"c": np.zeros((3, 4), np.float32)}, ValueError, r"c has shape \(3, 4\), expected one that can be broadcast"),
     ],
 )
 def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) -> None:
@@ -86,7 +87,7 @@ def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) 
 
 def test_refused_out() -> None:
     a, b = np.ones((4, 4), np.float32), np.ones((4, 4), np.float32)
-    with pytest.raises(ValueError, match=r"beta is 1\.0, but there is no out"):
+    with pytest.raises(ValueError, match=r"beta is 1\.0, but there is no c or out"):
         pysimd.gemm(a, b, beta=1.0)
     with pytest.raises(ValueError, match="out overlaps b"):
         pysimd.gemm(a, b, out=b)

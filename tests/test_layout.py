@@ -29,7 +29,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_convert(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+def test_convert(isa: str, rng: np.random.Generator, source: Any, target: Any) -> None:
     for channels, height, width in SHAPES:
         image = rng.integers(0, 1 << 32, (channels, height, width), dtype=np.uint32).view(np.float32)  # any bits
         x = reference.from_chw(image, source)
@@ -40,7 +40,7 @@ def test_convert(isa: str, rng: np.random.Generator, source: str, target: str) -
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_batch(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+def test_batch(isa: str, rng: np.random.Generator, source: Any, target: Any) -> None:
     images = floats(rng, 3, 19, 4, 5)
     x = np.stack([reference.from_chw(image, source) for image in images])
     expected = np.stack([reference.from_chw(image, target) for image in images])
@@ -96,7 +96,15 @@ def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) 
 def test_refused_pair_of_blocks() -> None:
     x = np.ones((2, 5, 6, 4), np.float32)
     out = np.full((1, 5, 6, 8), 7, np.float32)
-    assert_refused(pysimd.convert_image, ValueError, "Format", out, x=x, src_layout="nchw4c", dst_layout="nchw8c")
+    assert_refused(
+        pysimd.convert_image,
+        ValueError,
+        "expected one without blocks: convert twice",
+        out,
+        x=x,
+        src_layout="nchw4c",
+        dst_layout="nchw8c",
+    )
     assert_refused(pysimd.convert_image, ValueError, "overlaps", x, x=x, src_layout="nchw4c", dst_layout="nchw4c")
 
 
@@ -105,7 +113,7 @@ FILTER_PAIRS = [(s, d) for s in FILTERS for d in FILTERS if s == d or s in FILTE
 
 
 @pytest.mark.parametrize(("source", "target"), FILTER_PAIRS)
-def test_convert_filter(isa: str, rng: np.random.Generator, source: str, target: str) -> None:
+def test_convert_filter(isa: str, rng: np.random.Generator, source: Any, target: Any) -> None:
     for shape in [(1, 1, 1, 1), (5, 3, 3, 3), (64, 16, 3, 3), (33, 1, 5, 2), (16, 40, 1, 1), (3, 17, 2, 7), (20, 64, 1, 3)]:
         oiyx = rng.integers(0, 1 << 32, shape, dtype=np.uint32).view(np.float32)  # any bits
         weight, expected = reference.filter_from_oiyx(oiyx, source), reference.filter_from_oiyx(oiyx, target)
@@ -126,7 +134,7 @@ def test_convert_filter(isa: str, rng: np.random.Generator, source: str, target:
         ({"weight": np.zeros((4, 5, 3), np.float32)}, ValueError, "weight has shape"),
         ({"src_layout": "nchw"}, ValueError, "src_layout is 'nchw'"),
         ({"dst_layout": "oyxixo"}, ValueError, "dst_layout is 'oyxixo'"),
-        ({"outputs": 5}, ValueError, "outputs is 5"),
+        ({"dst_c": 5}, ValueError, "dst_c is 5"),
         ({"src_layout": "oyxi4o"}, ValueError, "weight has shape"),
         ({"weight": np.zeros((1, 3, 3, 5, 4), np.float32), "src_layout": "oyxi8o"}, ValueError, "expected a last axis of 8"),
         ({"out": np.zeros((3, 3, 4, 5), np.float32)}, ValueError, "out has shape"),

@@ -14,7 +14,7 @@ import pysimd
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
 @pytest.mark.parametrize("beta", [0.75, 0.5, 1.0, 0.25, -0.5, 0.6, -0.9])
-def test_lrn(isa: str, rng: np.random.Generator, layout: str, beta: float) -> None:
+def test_lrn(isa: str, rng: np.random.Generator, layout: Any, beta: float) -> None:
     for channels, height, width, size in [
         *[(1, 1, 1, 5), (3, 4, 5, 3), (8, 7, 7, 5), (16, 3, 11, 1), (17, 5, 5, 7), (40, 2, 33, 5), (64, 14, 14, 9)],
         *[(33, 3, 3, 21), (20, 4, 4, 101), (100, 1, 7, 13), (5, 0, 3, 5)],
@@ -26,7 +26,7 @@ def test_lrn(isa: str, rng: np.random.Generator, layout: str, beta: float) -> No
 
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_batch_and_out(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_batch_and_out(isa: str, rng: np.random.Generator, layout: Any) -> None:
     images = floats(rng, 3, 6, 5, 7)
     x = np.stack([reference.from_chw(image, layout) for image in images])
     out = np.full_like(x, 7)

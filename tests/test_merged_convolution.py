@@ -17,7 +17,7 @@ import pysimd
 Stage = pysimd.ConvolutionStage
 
 
-def block(wide: int, o: int, *, kernel: int = 3, stride: int = 1, expand: int = 1, activation: str = "relu") -> list[Stage]:
+def block(wide: int, o: int, *, kernel: int = 3, stride: int = 1, expand: int = 1, activation: Any = "relu") -> list[Stage]:
     """The stages of an inverted residual block."""
     return [
         Stage(expand, wide, padding=expand // 2, activation=activation),
@@ -35,8 +35,8 @@ def check(
 ) -> None:
     """Compares a batch of random images with the reference, image by image."""
     x = floats(rng, batch, *shape)
-    with pysimd.MergedConvolution32f(x.shape, stages, add=add) as context:
-        weights = [floats(rng, *w) / 4 for w in context.weight_shapes]
+    with pysimd.MergedConvolution32f(x.shape, stages, residual=add) as context:
+        weights: list[Any] = [floats(rng, *w) / 4 for w in context.weight_shapes]
         biases = [floats(rng, w[-1]) if i != 1 else None for i, w in enumerate(context.weight_shapes)]
         params = [PARAMS[str(s.activation)](w[-1]) for s, w in zip(stages, context.weight_shapes)]
         context.set_params(weights, biases, params)
@@ -60,7 +60,7 @@ def check(
 
 
 @pytest.mark.parametrize("activation", PARAMS)
-def test_blocks(isa: str, rng: np.random.Generator, activation: str) -> None:
+def test_blocks(isa: str, rng: np.random.Generator, activation: Any) -> None:
     check(rng, (9, 11, 5), block(17, 5, activation=activation), add=True, batch=2)
     check(rng, (8, 7, 6), block(20, 9, kernel=5, stride=2, expand=3, activation=activation))
     check(rng, (6, 5, 3), block(33, 3, kernel=7, activation=activation)[:2])
@@ -102,7 +102,7 @@ def test_any_geometry(isa: str, case: Any) -> None:
 def test_source_is_added_before_the_activation(isa: str) -> None:
     stages = [Stage(1, 4), Stage(3, padding=1), Stage(1, 2, activation="relu")]
     x = np.stack([np.full((3, 3), 5, np.float32), np.full((3, 3), -5, np.float32)], axis=2)
-    with pysimd.MergedConvolution32f(x.shape, stages, add=True) as context:
+    with pysimd.MergedConvolution32f(x.shape, stages, residual=True) as context:
         context.set_params([np.zeros(shape, np.float32) for shape in context.weight_shapes])
         assert np.array_equal(context(x), np.maximum(x, 0))
 
@@ -117,7 +117,7 @@ def weights_of(context: pysimd.MergedConvolution32f) -> Any:
 def example(rng: np.random.Generator) -> tuple[pysimd.MergedConvolution32f, Array, Array]:
     """A context with weights, its input and what it gives."""
     stages = [Stage(1, 24, activation="prelu"), Stage(3, padding=1, activation="hswish"), Stage(1, 6)]
-    context = pysimd.MergedConvolution32f((2, 9, 10, 6), stages, add=True)
+    context = pysimd.MergedConvolution32f((2, 9, 10, 6), stages, residual=True)
     weights = [floats(rng, *shape) for shape in context.weight_shapes]
     context.set_params(weights, [floats(rng, 24), None, floats(rng, 6)], [floats(rng, 24), (3, 1 / 6), None])
     x = floats(rng, 2, 9, 10, 6)
@@ -131,7 +131,7 @@ def test_shapes_and_sizes(rng: np.random.Generator) -> None:
     assert context.external_buffer_size >= 1
     assert context.internal_buffer_size >= sum(int(np.prod(shape)) for shape in context.weight_shapes)
     assert pysimd.active_isa() in context.info
-    assert repr(context).startswith("<pysimd.MergedConvolution32f expansion to projection")
+    assert repr(context).startswith("<pysimd.MergedConvolution32f (2, 9, 10, 6) -> (2, 9, 10, 6), expansion 1x1")
     two = pysimd.MergedConvolution32f((9, 10, 6), block(0, 5, stride=2)[1:])
     assert (two.dst_shape, two.weight_shapes) == ((5, 5, 5), ((3, 3, 1, 6), (1, 1, 6, 5)))
     assert "depthwise to projection" in two.info
@@ -140,7 +140,7 @@ def test_shapes_and_sizes(rng: np.random.Generator) -> None:
 def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.random.Generator) -> None:
     context, x, y = example(rng)
     assert_same_however_called(context, x, y)
-    one = pysimd.MergedConvolution32f(x.shape[1:], context._stages, add=True)
+    one = pysimd.MergedConvolution32f(x.shape[1:], context._stages, residual=True)
     one.set_params(*weights_of(context))
     assert np.array_equal(one(x[1]), y[1])
 
@@ -199,7 +199,7 @@ def test_close(rng: np.random.Generator) -> None:
 def test_forward_before_set_params() -> None:
     context = pysimd.MergedConvolution32f((5, 5, 3), block(8, 3))
     out = np.full((5, 5, 3), 7, np.float32)
-    assert_refused(context.forward, pysimd.StateError, "SetParams", out, x=np.zeros((5, 5, 3), np.float32))
+    assert_refused(context.forward, pysimd.StateError, "call set_params", out, x=np.zeros((5, 5, 3), np.float32))
 
 
 # ------------------------------------------------------------------------------------------------------ refused
@@ -209,30 +209,45 @@ def test_forward_before_set_params() -> None:
     ("change", "error", "sentence"),
     [
         ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
-        ({"src_shape": (0, 5, 5, 4)}, ValueError, "batch"),
-        ({"stages": []}, ValueError, "count is 0, expected 3 or 2"),
-        ({"stages": block(8, 4)[:1]}, ValueError, "count is 1, expected 3 or 2"),
-        ({"stages": [*block(8, 4), Stage(1, 4)]}, ValueError, "count is 4, expected 3 or 2"),
+        ({"stages": []}, ValueError, "stages has 0 elements, expected 3 or 2"),
+        ({"stages": block(8, 4)[:1]}, ValueError, "stages has 1 elements, expected 3 or 2"),
+        ({"stages": [*block(8, 4), Stage(1, 4)]}, ValueError, "stages has 4 elements, expected 3 or 2"),
         ({"stages": [Stage(1, 8), (3, 3)]}, TypeError, r"stages\[1\] is a tuple, expected a ConvolutionStage"),
         ({"stages": [Stage(1, -8), *block(8, 4)[1:]]}, ValueError, r"stages\[0\].dst_c is -8"),
-        ({"stages": block(8, 4, expand=5)}, ValueError, r"conv\[0\].kernelY is 5, expected 1 or 3"),
-        ({"stages": block(8, 4, stride=4)}, ValueError, r"conv\[1\].strideY is 4, expected 1, 2 or 3"),
+        (
+            {"stages": block(8, 4, expand=5)},
+            ValueError,
+            r"stages\[0\].kernel is \(5, 5\), expected 1 or 3 for the expansion",
+        ),
+        ({"stages": block(8, 4, stride=4)}, ValueError, r"stages\[1\].stride is \(4, 4\), expected 1, 2 or 3"),
         (
             {"stages": [Stage(1, 8), Stage(3, 8, padding=1), Stage(1, 4)]},
             ValueError,
-            r"conv\[1\].group is 1, expected 8 as srcC",
+            r"stages\[1\].dst_c is 8, expected None for the depthwise",
         ),
         (
             {"stages": [Stage(1, 8), Stage((3, 5)), Stage(1, 4)]},
             ValueError,
-            r"conv\[1\].kernelX is 5, expected 3 as kernelY",
+            r"stages\[1\].kernel is \(3, 5\), expected 3, 5 or 7",
         ),
-        ({"stages": [Stage(1), Stage(3), Stage(1, 4)]}, ValueError, r"conv\[0\].group is 4, expected 1"),
-        ({"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]}, ValueError, r"conv\[2\].kernelY is 3, expected 1"),
-        ({"stages": block(8, 4, kernel=9)}, ValueError, r"conv\[1\].kernelY is 9, expected 3, 5 or 7"),
+        (
+            {"stages": [Stage(1), Stage(3), Stage(1, 4)]},
+            ValueError,
+            r"stages\[0\].dst_c is None, expected a number for the expansion",
+        ),
+        (
+            {"stages": [Stage(1, 8), Stage(3), Stage(3, 4)]},
+            ValueError,
+            r"stages\[2\].kernel is \(3, 3\), expected 1 for the projection",
+        ),
+        ({"stages": block(8, 4, kernel=9)}, ValueError, r"stages\[1\].kernel is \(9, 9\), expected 3, 5 or 7"),
         ({"stages": block(8, 4, activation="gelu")}, ValueError, "activation is 'gelu'"),
-        ({"stages": block(8, 6), "add": True}, ValueError, r"conv\[2\].dstC is 6, expected 4 as conv\[0\].srcC for add"),
-        ({"stages": block(8, 4, stride=2), "add": True}, ValueError, r"conv\[2\].dstH is 3, expected 5 as conv\[0\].srcH"),
+        (
+            {"stages": block(8, 6), "residual": True},
+            ValueError,
+            r"residual is True for an output of \(5, 5, 6\), expected .*\(5, 5, 4\)",
+        ),
+        ({"stages": block(8, 4, stride=2), "residual": True}, ValueError, r"residual is True for an output of \(3, 3, 4\)"),
     ],
 )
 def test_refused_stages(change: dict[str, Any], error: type[Exception], sentence: str) -> None:

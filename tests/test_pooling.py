@@ -47,7 +47,7 @@ def draw(rng: np.random.Generator, dtype: str, *shape: int) -> Array:
     return bits if dtype == "uint16" else bits.view(ml_dtypes.bfloat16)
 
 
-def expected_max(x: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Array:
+def expected_max(x: Array, layout: Any, kernel: Any, stride: Any, padding: Any, ceil: bool) -> Array:
     """The reference for one image of any dtype, with windows (c, y, x)."""
     image = reference.to_chw(x, layout)
     dst = tuple(
@@ -69,7 +69,7 @@ def decoded(x: Array) -> Array:
     return reference.from_bfloat16(x.view(np.uint16)) if x.dtype.itemsize == 2 else x
 
 
-def check_max(x: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool) -> None:
+def check_max(x: Array, layout: Any, kernel: Any, stride: Any, padding: Any, ceil: bool) -> None:
     top, left, bottom, right = padding
     expected = expected_max(x, layout, (1, *kernel), (1, *stride), ((0, 0), (top, bottom), (left, right)), ceil)
     y = pysimd.pooling_max(x, kernel=kernel, stride=stride, padding=padding, layout=layout, ceil_mode=ceil)
@@ -79,7 +79,7 @@ def check_max(x: Array, layout: str, kernel: Any, stride: Any, padding: Any, cei
 
 @pytest.mark.parametrize("dtype", ["float32", "uint16", "bfloat16", "uint8"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_max(isa: str, rng: np.random.Generator, layout: str, dtype: str) -> None:
+def test_max(isa: str, rng: np.random.Generator, layout: Any, dtype: str) -> None:
     for height, width, channels, kernel, stride, padding, ceil in GEOMETRIES:
         x = draw(rng, dtype, channels, height, width)
         check_max(reference.from_chw(x, layout), layout, kernel, stride, padding, ceil)
@@ -96,14 +96,14 @@ def geometries(draw: Any) -> Any:
 
 
 @given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), dtype=st.sampled_from(["float32", "uint16", "uint8"]))
-def test_max_any_geometry(isa: str, geometry: Any, layout: str, dtype: str) -> None:
+def test_max_any_geometry(isa: str, geometry: Any, layout: Any, dtype: str) -> None:
     height, width, channels, kernel, stride, padding, ceil = geometry
     x = draw(np.random.default_rng(1), dtype, channels, height, width)
     check_max(reference.from_chw(x, layout), layout, kernel, stride, padding, ceil)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_max_across_channels(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_max_across_channels(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for channels, kernel, stride, padding in [
         (8, (2, 1, 1), (2, 1, 1), (0, 0)),
         (7, (3, 2, 2), (1, 2, 1), (1, 1)),
@@ -129,12 +129,12 @@ def test_max_across_channels(isa: str, rng: np.random.Generator, layout: str) ->
 
 @pytest.mark.parametrize("exclude_pad", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_average(isa: str, rng: np.random.Generator, layout: str, exclude_pad: bool) -> None:
+def test_average(isa: str, rng: np.random.Generator, layout: Any, exclude_pad: bool) -> None:
     for height, width, channels, kernel, stride, padding, ceil in GEOMETRIES:
         check_average(floats(rng, channels, height, width), layout, kernel, stride, padding, ceil, exclude_pad)
 
 
-def check_average(image: Array, layout: str, kernel: Any, stride: Any, padding: Any, ceil: bool, exclude_pad: bool) -> None:
+def check_average(image: Array, layout: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, exclude_pad: bool) -> None:
     top, left, bottom, right = padding
     dst = (
         reference.window_count(image.shape[1], kernel[0], stride[0], top, bottom, ceil),
@@ -155,7 +155,7 @@ def check_average(image: Array, layout: str, kernel: Any, stride: Any, padding: 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_average_of_a_large_map_is_near_the_sum(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_average_of_a_large_map_is_near_the_sum(isa: str, rng: np.random.Generator, layout: Any) -> None:
     image = np.abs(floats(rng, 17, 640, 640))
     y = pysimd.pooling_average(reference.from_chw(image, layout), kernel=640, layout=layout)
     mean = image.astype(np.float64).mean(axis=(1, 2), keepdims=True)
@@ -163,7 +163,7 @@ def test_average_of_a_large_map_is_near_the_sum(isa: str, rng: np.random.Generat
 
 
 @given(geometry=geometries(), layout=st.sampled_from(LAYOUTS), exclude_pad=st.booleans())
-def test_average_any_geometry(isa: str, geometry: Any, layout: str, exclude_pad: bool) -> None:
+def test_average_any_geometry(isa: str, geometry: Any, layout: Any, exclude_pad: bool) -> None:
     height, width, channels, kernel, stride, padding, ceil = geometry
     image = floats(np.random.default_rng(2), channels, height, width)
     check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
@@ -187,7 +187,7 @@ CUT_OFF: list[tuple[Any, Any, Any, Any, Any]] = [
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: str) -> None:
+def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: Any) -> None:
     """Where ceil_mode has windows that run past it; also prepared, and each image of a batch."""
     for image, kernel, stride, padding, averages in CUT_OFF:
         factors = np.array([[1, -2, 4], [8, -16, 32]])[:, :, None, None]  # of images and channels
@@ -205,7 +205,7 @@ def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_batch_is_image_by_image(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_batch_is_image_by_image(isa: str, rng: np.random.Generator, layout: Any) -> None:
     x = floats(rng, 3, 9, 14, 5)
     options: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1, "layout": layout}
     for function in (pysimd.pooling_max, pysimd.pooling_average):

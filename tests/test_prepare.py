@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import inspect
 import pickle
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_weights_and_errors_of_contexts(rng: np.random.Generator) -> None:
     x = floats(rng, 5, 5, 2)
     context = pysimd.Convolution32f(x.shape, 2, kernel=1)
     prepared = context.prepare(x)
-    with pytest.raises(pysimd.StateError, match="SetParams"):
+    with pytest.raises(pysimd.StateError, match="call set_params"):
         prepared()
     context.set_params(np.eye(2, dtype=np.float32).reshape(1, 1, 2, 2))
     assert np.array_equal(prepared(), x)
@@ -131,6 +132,46 @@ def test_a_batch_of_nothing_raises_no_error_of_before() -> None:
     assert prepared().shape == (0, 2, 2, 2)
 
 
+def as_ours(function: Callable[[], Any]) -> Callable[[], Any]:
+    """A function that prepare takes for one of the package."""
+    function.__module__ = "pysimd.of_a_test"
+    return function
+
+
+def test_other_threads_compute_meanwhile() -> None:
+    x = np.ones(4, np.float32)
+    computed = []
+
+    @as_ours
+    def function() -> Array:
+        thread = threading.Thread(target=lambda: computed.append(pysimd.negative(x)))
+        thread.start()
+        thread.join()
+        return pysimd.relu(x)
+
+    prepared = pysimd.prepare(function)
+    assert computed[0].sum() == -4
+    prepared.result.fill(7)
+    computed[0].fill(7)
+    assert (prepared() == x).all()
+    assert (computed[0] == 7).all()
+
+
+def test_what_is_prepared_meanwhile_is_not_called() -> None:
+    x = np.ones(4, np.float32)
+
+    @as_ours
+    def function() -> tuple[Array, Array]:
+        return pysimd.prepare(pysimd.negative, x).result, pysimd.relu(x)
+
+    prepared = pysimd.prepare(function)
+    for array in prepared.result:
+        array.fill(7)
+    negative, positive = prepared()
+    assert (negative == 7).all()
+    assert (positive == x).all()
+
+
 def test_refused_when_prepared() -> None:
     x = np.zeros((2, 3), np.float32)
     with pytest.raises(TypeError, match="x has dtype float64"):
@@ -140,7 +181,7 @@ def test_refused_when_prepared() -> None:
     stats = pysimd.Statistics(x[0], x[0])
     calls: Any = ((pysimd.version, ()), (pysimd.quantize, (x, stats)), (pysimd.prepare, (pysimd.relu, x)))
     for function, args in calls:
-        with pytest.raises(TypeError, match="nothing that could be prepared"):
+        with pytest.raises(TypeError, match="nothing that can be prepared"):
             pysimd.prepare(function, *args)
     for other in (np.exp, lambda: pysimd.relu(x), 3, pysimd.lowlevel.lib.SimdVersion):
         with pytest.raises(TypeError, match="expected a function of pysimd"):

@@ -18,7 +18,7 @@ LOWER, UPPER = np.array([-0.9, -2, 0.1], np.float32), np.array([1.7, 3, 200], np
 @pytest.mark.parametrize("pixel_format", PIXELS)
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_set_input(isa: str, rng: np.random.Generator, pixel_format: str, channels: int, layout: str) -> None:
+def test_set_input(isa: str, rng: np.random.Generator, pixel_format: Any, channels: int, layout: Any) -> None:
     for height, width in [(1, 1), (2, 3), (5, 7), (3, 16), (4, 33), (1, 100), (7, 65), (0, 4), (4, 0), (224, 224)]:
         image = rng.integers(0, 256, (height, width, *PIXELS[pixel_format]), dtype=np.uint8)
         lower, upper = LOWER[:channels], UPPER[:channels]
@@ -32,7 +32,7 @@ def test_set_input(isa: str, rng: np.random.Generator, pixel_format: str, channe
 
 
 @pytest.mark.parametrize("pixel_format", PIXELS)
-def test_views(isa: str, rng: np.random.Generator, pixel_format: str) -> None:
+def test_views(isa: str, rng: np.random.Generator, pixel_format: Any) -> None:
     """A cropped picture, every second row of one, a single row and a broadcast one."""
     picture = rng.integers(0, 256, (20, 30, *PIXELS[pixel_format]), dtype=np.uint8)
     for view in (picture[3:17, 5:29], picture[::2], picture[4:5, 1:2], picture[18:, :], picture[:, 29:]):
@@ -59,8 +59,8 @@ def test_every_byte_and_gray(isa: str) -> None:
         ({"image": [[1]]}, TypeError, "image is a list"),
         ({"image": np.zeros((4, 5), np.uint8)}, ValueError, "image has shape"),
         ({"image": np.zeros((4, 5, 4), np.uint8)}, ValueError, "image has shape"),
-        ({"image": np.zeros((4, 5, 6), np.uint8)[..., ::2]}, ValueError, "not contiguous in a row"),
-        ({"image": np.zeros((4, 10, 3), np.uint8)[:, ::2]}, ValueError, "not contiguous in a row"),
+        ({"image": np.zeros((4, 5, 6), np.uint8)[..., ::2]}, ValueError, "rows whose pixels are not contig"),
+        ({"image": np.zeros((4, 10, 3), np.uint8)[:, ::2]}, ValueError, "rows whose pixels are not contig"),
         ({"image": np.zeros((4, 5, 3), np.uint8)[::-1]}, ValueError, "rows -15 bytes apart"),
         ({"image": np.broadcast_to(np.zeros((1, 5, 3), np.uint8), (4, 5, 3))}, ValueError, "rows 0 bytes apart"),
         ({"pixel_format": "hsv24"}, ValueError, "pixel_format is 'hsv24'"),

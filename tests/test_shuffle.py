@@ -12,7 +12,7 @@ import pysimd
 
 
 @pytest.mark.parametrize("layout", ["nchw", "nhwc"])
-def test_shuffle(isa: str, rng: np.random.Generator, layout: str) -> None:
+def test_shuffle(isa: str, rng: np.random.Generator, layout: Any) -> None:
     axis = -1 if layout == "nhwc" else -3
     for c0, c1, height, width in [
         *[(2, 2, 1, 1), (2, 4, 3, 5), (8, 8, 7, 7), (16, 2, 2, 9), (34, 30, 5, 1), (116, 116, 4, 4)],

@@ -98,8 +98,12 @@ def test_examples_of_the_documentation() -> None:
 
 
 def test_every_function_that_computes_has_a_line() -> None:
-    """Called with nothing but zeros each returns at once, because there is nothing to do or it is refused, and says so."""
-    names = re.findall(r"^void (Simd(?:Synet|Winograd|Gemm)\w+)\(", DECLARATIONS, flags=re.MULTILINE)
+    """Called with nothing but zeros each returns at once, because there is nothing to do or it is refused, and says so.
+
+    Formats are told by name, of which 0 is nchw.
+    """
+    declared = re.findall(r"^void (Simd(?:Synet|Winograd|Gemm)\w+)\(([^;]*)\);", DECLARATIONS, flags=re.MULTILINE)
+    names = [name for name, _ in declared]
     assert len(names) > 50
     code = f"""
 from pysimd.lowlevel import ffi, lib
@@ -110,7 +114,11 @@ for name in {names!r}:
 """
     done = python(code, SIMDNET_VERBOSE="2")
     assert done.returncode == 0, done.stderr
-    assert [found[1] for found in map(CALL.fullmatch, done.stderr.splitlines()) if found] == names
+    lines = [found for found in map(CALL.fullmatch, done.stderr.splitlines()) if found]
+    assert [line[1] for line in lines] == names
+    formats = [arguments.count("SimdTensorFormatType") for _, arguments in declared]
+    assert [line[2].count("ormat:nchw") for line in lines] == formats
+    assert sum(formats) > 20
 
 
 def test_bad_values_of_the_variable() -> None:

@@ -43,14 +43,14 @@ SHAPES: list[tuple[int, int, int, tuple[int, int, int, int]]] = [
 ]
 
 
-def in_layout(planes: Array, layout: str) -> Array:
+def in_layout(planes: Array, layout: Any) -> Array:
     """(T, channels, tiles) as the layout has it."""
     return planes if layout == "nchw" else np.ascontiguousarray(np.swapaxes(planes, 1, 2))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_transforms(isa: str, rng: np.random.Generator, kind: Any, layout: str) -> None:
+def test_transforms(isa: str, rng: np.random.Generator, kind: Any, layout: Any) -> None:
     kernel, block = kind
     for channels, height, width, padding in SHAPES:
         if height + padding[0] + padding[2] < kernel[0] or width + padding[1] + padding[3] < kernel[1]:
@@ -80,7 +80,7 @@ def test_transforms(isa: str, rng: np.random.Generator, kind: Any, layout: str) 
     size=st.tuples(st.integers(1, 12), st.integers(1, 40)),
     padding=st.tuples(*[st.integers(0, 3)] * 4),
 )
-def test_convolution(isa: str, kind: Any, layout: str, channels: Any, size: Any, padding: Any) -> None:
+def test_convolution(isa: str, kind: Any, layout: Any, channels: Any, size: Any, padding: Any) -> None:
     """Filter, input, product and output are the direct convolution."""
     kernel, block = kind
     dst = (size[0] + padding[0] + padding[2] - kernel[0] + 1, size[1] + padding[1] + padding[3] - kernel[1] + 1)
@@ -118,7 +118,7 @@ def test_strides_larger_than_the_planes(isa: str, rng: np.random.Generator, tran
         assert lib.SimdnetLastErrorKind() == 0
     planes = v.reshape(36, stride)
     assert (planes[:, 2 * used :] == 7).all()
-    layout = LAYOUTS[trans]
+    layout: Any = LAYOUTS[trans]
     shape = (6, 7, 5) if trans else (5, 6, 7)
     for i in range(2):
         alone = pysimd.winograd_input(x[i].reshape(shape), padding=1, layout=layout)

@@ -10,7 +10,7 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
                     const sn_32f * cShift, size_t batch, size_t channels, size_t spatial, SimdTensorFormatType format,
                     SimdSynetCompatibilityType compatibility)
 {
-    SN_CALL(batch, channels, spatial, format);
+    SN_CALL_FORMATS(1, batch, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);

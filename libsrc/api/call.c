@@ -15,7 +15,7 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names,
+void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names, size_t formats,
                    const size_t * values, size_t count)
 {
     if (sn_verbose() == SN_VERBOSE_OFF)
@@ -24,23 +24,29 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->context = context;
     call->names = names;
     call->count = sn_min(count, SN_CALL_VALUES);
+    call->formats = formats;
     memcpy(call->values, values, call->count * sizeof(values[0]));
     sn_threads_used_clear();
     call->began = now();
 }
 
-static const char * const formats[] = {"nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c", "nchwXc",
-                                       "oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o", "oyxiXo"};
+static const char * format_name(size_t format)
+{
+    static const char * const names[] = {"nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c", "nchwXc",
+                                         "oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o", "oyxiXo"};
+    return format < sizeof(names) / sizeof(names[0]) ? names[format] : NULL;
+}
 
-/* "channels:64,spatial:3136,format:nhwc". What is called a format is a SimdTensorFormatType. */
+/* "channels:64,spatial:3136,format:nhwc"; a number for a format that there is not. */
 static void describe_values(const struct sn_call * call, char * text, size_t size)
 {
     const char * name = call->names;
     for (size_t i = 0; i < call->count; ++i) {
         const size_t length = strcspn(name, ","), value = call->values[i];
+        const char * format = i + call->formats < call->count ? NULL : format_name(value);
         sn_append(text, size, i ? ",%.*s:" : "%.*s:", (int)length, name);
-        if (length >= 5 && memcmp(name + length - 5, "ormat", 5) == 0 && value < sizeof(formats) / sizeof(formats[0]))
-            sn_append(text, size, "%s", formats[value]);
+        if (format)
+            sn_append(text, size, "%s", format);
         else
             sn_append(text, size, "%zu", value);
         name += length + strspn(name + length, ", ");

@@ -1,7 +1,8 @@
 /*
  * How a public function that computes begins:
  *
- *     SN_CALL(channels, spatial, format);      its shape: the names of at most SN_CALL_VALUES arguments, tell-tale ones
+ *     SN_CALL(outer, count, inner);            its shape: the names of at most SN_CALL_VALUES arguments, tell-tale ones
+ *     SN_CALL_FORMATS(1, channels, format);    so many arguments, the last ones, are of SimdTensorFormatType
  *     SN_CALL_OF(context);                     for the functions of a context, which knows its shape
  *
  * It clears the last error, as SN_ENTER() does, and opens a scope that ends wherever the function returns: then the call is
@@ -18,11 +19,12 @@ struct sn_call {
     const char * function; /* NULL while nothing is to be told; the rest is then not set */
     const void * context;
     const char * names;    /* "channels, spatial, format"; "" for a context */
-    size_t count, values[SN_CALL_VALUES];
+    size_t count, formats; /* values, and how many of them, the last ones, are of SimdTensorFormatType */
+    size_t values[SN_CALL_VALUES];
     uint64_t began;
 };
 
-void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names,
+void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names, size_t formats,
                    const size_t * values, size_t count);
 void sn_call_tell(const struct sn_call * call);
 
@@ -32,14 +34,15 @@ static inline void sn_call_end(const struct sn_call * call)
         sn_call_tell(call);
 }
 
-#define SN_CALL_BEGIN_(context, names, values)                                                                              \
+#define SN_CALL_BEGIN_(context, names, formats, values)                                                                     \
     __attribute__((cleanup(sn_call_end))) struct sn_call sn_this_call;                                                      \
     sn_this_call.function = NULL;                                                                                           \
     sn_error_clear();                                                                                                       \
     (void)(sn_verbose_off() ||                                                                                              \
-           (sn_call_begin(&sn_this_call, __func__, context, names, values, sizeof(values) / sizeof(size_t)), true))
+           (sn_call_begin(&sn_this_call, __func__, context, names, formats, values, sizeof(values) / sizeof(size_t)), true))
 
-#define SN_CALL(...) SN_CALL_BEGIN_(NULL, #__VA_ARGS__, ((const size_t[]){__VA_ARGS__}))
-#define SN_CALL_OF(context) SN_CALL_BEGIN_(context, "", ((const size_t[]){0}))
+#define SN_CALL(...) SN_CALL_BEGIN_(NULL, #__VA_ARGS__, 0, ((const size_t[]){__VA_ARGS__}))
+#define SN_CALL_FORMATS(formats, ...) SN_CALL_BEGIN_(NULL, #__VA_ARGS__, formats, ((const size_t[]){__VA_ARGS__}))
+#define SN_CALL_OF(context) SN_CALL_BEGIN_(context, "", 0, ((const size_t[]){0}))
 
 #endif

@@ -32,7 +32,7 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
 
 void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_ADD_BIAS, .src = dst, .p = {bias}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(bias, dst)))
@@ -42,7 +42,7 @@ void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_3
 void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
                                 size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
                                          .channels = channels, .spatial = spatial, .dst = dst,
                                          .format = (enum sn_format)format};
@@ -53,7 +53,7 @@ void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const 
 void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t channels, size_t spatial, sn_32f * dst,
                                 SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_PRELU, .src = src, .p = {slope}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, slope, dst)))
@@ -63,7 +63,7 @@ void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t
 void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const sn_32f * scale, size_t channels,
                                  size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_0, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, bias, scale, dst)))
@@ -73,7 +73,7 @@ void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const 
 void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const sn_32f * scale1, const sn_32f * bias1,
                                  size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_1, .src = src, .p = {bias0, scale1, bias1}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
@@ -83,7 +83,7 @@ void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const
 void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
                                  size_t spatial, const sn_32f * slope, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_2, .src = src, .p = {scale, bias}, .channels = channels,
                                    .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (!wanted(__func__, &layer, ARRAYS(src, scale, bias, slope, dst)))
@@ -95,7 +95,7 @@ void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const
 void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const sn_32f * bias, size_t channels,
                                  size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_3, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src, scale, bias, dst)))
@@ -105,7 +105,7 @@ void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const
 void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const sn_32f * scale1, const sn_32f * bias1,
                                  size_t channels, size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_4, .src = src, .p = {bias0}, .channels = channels, .spatial = spatial,
                                    .dst = dst, .format = (enum sn_format)format};
     if (!wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
@@ -118,7 +118,7 @@ void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const
 void SimdSynetFusedLayerForward8(const sn_32f * src0, const sn_32f * src1, const sn_32f * src2, size_t channels,
                                  size_t spatial, sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(channels, spatial, format);
+    SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_8, .src = src0, .src1 = src1, .p = {src2}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
     if (wanted(__func__, &layer, ARRAYS(src0, src1, src2, dst)))
@@ -129,7 +129,7 @@ void SimdSynetFusedLayerForward9(const sn_32f * src0, const sn_32f * src1, const
                                  size_t channels0, size_t channels1, size_t spatial, sn_32f * dst0, sn_32f * dst1,
                                  SimdTensorFormatType format)
 {
-    SN_CALL(channels0, channels1, spatial, format);
+    SN_CALL_FORMATS(1, channels0, channels1, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_9, .src = src0, .src1 = src1, .p = {scale, bias},
                                          .channels = channels0, .channels1 = channels1, .spatial = spatial,
                                          .dst = dst0, .dst1 = dst1, .format = (enum sn_format)format};

@@ -2,13 +2,10 @@
 
 #include <stdio.h>
 
-#include "runtime/keep.h"
+#include "ops/convolution_32f.h"
 #include "runtime/text.h"
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
-
-/* Floats that aligning a caller's buffer may cost, 63 bytes of them. */
-enum { SLACK = SN_ALIGN / sizeof(float) };
 
 static bool check_formats(const struct sn_convolution_check * c)
 {
@@ -101,15 +98,6 @@ bool sn_check_convolution(const char * function, const struct sn_convolution_par
            sn_check_convolution_size(&c) && sn_check_convolution_channels(&c);
 }
 
-struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution_parameters p)
-{
-    p.strideY = p.dstH == 1 ? 1 : p.strideY;
-    p.strideX = p.dstW == 1 ? 1 : p.strideX;
-    p.dilationY = p.kernelY == 1 ? 1 : p.dilationY;
-    p.dilationX = p.kernelX == 1 ? 1 : p.dilationX;
-    return p;
-}
-
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params)
 {
     const struct sn_convolution_parameters * p = c->p;
@@ -151,25 +139,23 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const struct s
         sn_append(text, size, ",%s->%s", type_name(conv->srcT), type_name(conv->dstT));
 }
 
-size_t sn_external_size(size_t workspace) { return workspace ? workspace + SLACK : 1; }
-
-/* `buf` aligned, or scratch memory; NULL, and the last error set, without memory. */
-static void * place(const char * function, void * buf, size_t bytes, size_t unit, const char * units)
+size_t sn_external_size(size_t workspace, size_t unit)
 {
-    void * work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(bytes);
-    if (!work)
-        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu %s", bytes / unit, units);
-    return work;
+    return workspace ? sn_ceil_div(workspace + SN_ALIGN - 1, unit) : 1;
 }
 
-bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f ** work)
+bool sn_workspace(const char * function, void * buf, size_t workspace, size_t unit, const char * units, void ** work)
 {
-    *work = workspace ? place(function, buf, workspace * sizeof(float), sizeof(float), "floats") : NULL;
-    return workspace == 0 || *work;
+    *work = NULL;
+    if (workspace == 0)
+        return true;
+    *work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(workspace);
+    if (!*work)
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu %s", workspace / unit, units);
+    return *work;
 }
 
-/* False when Forward has nothing to do, or cannot: then the last error is set. */
-static bool check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst)
+bool sn_check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst)
 {
     if (!held) {
         sn_error_set(SN_ERROR_STATE, function, "SetParams has not been called, Forward needs weights");
@@ -182,36 +168,42 @@ static bool check_forward(const char * function, const void * held, size_t resul
     return true;
 }
 
-/* ---- a convolution or a deconvolution */
-
-struct context {
-    struct sn_context head;
-    struct sn_convolution_32f plan;
-};
-
-void sn_convolution_destroy(void * context) { sn_convolution_32f_free(&((struct context *)context)->plan); }
-
-static void describe(struct context * c)
+bool sn_check_given(const char * function, const struct sn_fault * fault)
 {
-    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm.tile_32f;
-    char shape[64] = "";
-    if (c->plan.way->tiled)
-        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", c->plan.turn ? "as a convolution, " : "",
-             c->plan.way->name, shape, c->head.table->isa);
+    if (fault->memory)
+        sn_error_set(SN_ERROR_MEMORY, function, "no memory for the weights");
+    SN_CHECK_FOR(function, !fault->name, false, "%s %zu is %g, expected %s", fault->name, fault->channel,
+                 (double)fault->value, fault->expected);
+    return !fault->memory;
 }
 
-void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const struct sn_convolution_parameters * p,
-                           enum sn_error_kind (*plan)(struct sn_convolution_32f * c))
+/* ---- a single convolution */
+
+void sn_convolution_destroy(void * context) { sn_convolution_free(&((struct sn_convolution_context *)context)->plan); }
+
+static void describe(struct sn_convolution_context * c)
 {
-    struct context * c = sn_context_new(kind, sizeof(*c), function);
+    const struct sn_convolution_family * family = c->plan.family;
+    const struct sn_tile_shape tile = family->tile(c->head.table);
+    char shape[64] = "";
+    if (c->plan.algorithm->tiled)
+        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile.rows, tile.columns);
+    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", family->note, c->plan.algorithm->name, shape,
+             c->head.table->isa);
+}
+
+void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,
+                           const struct sn_convolution_family * family, size_t batch,
+                           const struct sn_convolution_parameters * p)
+{
+    struct sn_convolution_context * c = sn_context_new(kind, sizeof(*c), function);
     if (!c)
         return NULL;
     c->plan.p = *p;
     c->plan.batch = batch;
     c->plan.table = c->head.table;
-    const enum sn_error_kind error = plan(&c->plan);
+    c->plan.family = family;
+    const enum sn_error_kind error = sn_convolution_plan(&c->plan);
     if (error != SN_ERROR_NONE) {
         sn_context_free(c);
         sn_error_set(error, function, error == SN_ERROR_MEMORY ? "no memory for the plan of batch %zu" :
@@ -223,114 +215,69 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
     return c;
 }
 
+/* The plan of a context of the kind; NULL, and the last error set, of any other. */
+static const struct sn_convolution * plan_of(const struct sn_context_kind * kind, const char * function,
+                                              const void * context)
+{
+    return sn_context_check(context, kind, function) ? &((const struct sn_convolution_context *)context)->plan : NULL;
+}
+
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context)
 {
-    if (!sn_context_check(context, kind, function))
-        return 0;
-    return sn_external_size(((const struct context *)context)->plan.workSize);
+    const struct sn_convolution * plan = plan_of(kind, function, context);
+    return plan ? sn_external_size(plan->workSize, plan->family->unit) : 0;
 }
 
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context)
 {
-    return sn_context_check(context, kind, function) ? sn_convolution_32f_held(&((const struct context *)context)->plan) : 0;
+    const struct sn_convolution * plan = plan_of(kind, function, context);
+    return plan ? sn_convolution_held(plan) / plan->family->unit : 0;
 }
 
-void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * weight,
-                        SimdBool * internal, const sn_32f * bias, const sn_32f * params)
+bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
+                         const struct sn_given * given)
 {
     if (!sn_context_check(context, kind, function))
-        return;
-    struct sn_convolution_32f * plan = &((struct context *)context)->plan;
+        return false;
+    struct sn_convolution * plan = &((struct sn_convolution_context *)context)->plan;
     const struct sn_convolution_check check = {function, "", &plan->p};
-    if (!sn_check_convolution_arrays(&check, weight, params))
-        return;
-    if (!sn_convolution_32f_set(plan, weight, bias, params)) {
-        sn_error_set(SN_ERROR_MEMORY, function, "no memory for the weights");
-        return;
-    }
-    if (internal)
-        *internal = SimdTrue;
+    if (!sn_check_convolution_arrays(&check, given->weight, given->params))
+        return false;
+    const struct sn_fault fault = sn_convolution_set(plan, given, 1);
+    return sn_check_given(function, &fault);
 }
 
-void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * src,
-                            sn_32f * buf, sn_32f * dst)
+/* The plan, when there is something to compute. */
+static const struct sn_convolution * begin(const struct sn_context_kind * kind, const char * function, const void * context,
+                                           const void * src, const void * dst)
 {
-    if (!sn_context_check(context, kind, function))
-        return;
-    const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    sn_32f * work;
-    if (check_forward(function, plan->held, plan->dstSize, src, dst) && sn_workspace(function, buf, plan->workSize, &work))
-        sn_convolution_32f_forward(plan, src, work, dst);
+    const struct sn_convolution * plan = plan_of(kind, function, context);
+    return plan && sn_check_forward(function, plan->held, plan->dstSize, src, dst) ? plan : NULL;
 }
 
-void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
-                                const sn_32f * src, sn_32f * buf, const sn_32f * add, sn_32f * dst)
+static bool work_for(const struct sn_convolution * plan, const char * function, void * buf, struct sn_arrays * a)
 {
-    if (!sn_context_check(context, kind, function))
-        return;
-    const struct sn_convolution_32f * plan = &((struct context *)context)->plan;
-    sn_32f * work;
-    if (!check_forward(function, plan->held, plan->dstSize, src, dst))
+    return sn_workspace(function, buf, plan->workSize, plan->family->unit, plan->family->units, &a->work);
+}
+
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, const void * context,
+                            const void * src, void * buf, void * dst)
+{
+    const struct sn_convolution * plan = begin(kind, function, context, src, dst);
+    struct sn_arrays a = {src, NULL, NULL, dst};
+    if (plan && work_for(plan, function, buf, &a))
+        plan->algorithm->forward(plan, &a);
+}
+
+void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, const void * context,
+                                const void * src, void * buf, const void * add, void * dst)
+{
+    const struct sn_convolution * plan = begin(kind, function, context, src, dst);
+    struct sn_arrays a = {src, NULL, add, dst};
+    if (!plan)
         return;
     if (!add)
         sn_error_set(SN_ERROR_VALUE, function, "add is NULL, expected an array");
-    else if (sn_workspace(function, buf, plan->workSize, &work))
-        sn_convolution_32f_forward_add(plan, src, work, add, dst);
-}
-
-/* ---- convolutions of small numbers */
-
-void sn_dot_destroy(void * context) { sn_drop(((struct sn_dot_context *)context)->plan.held); }
-
-static void describe_dot(struct sn_dot_context * c)
-{
-    const struct sn_dot_tile * tile = c->plan.tile;
-    char shape[64] = "";
-    if (c->plan.way->tiled)
-        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s, %s", c->plan.way->name, shape, c->head.table->isa);
-}
-
-void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
-                   const struct sn_convolution_parameters * p, bool (*plan)(struct sn_convolution_dot * c))
-{
-    struct sn_dot_context * c = sn_context_new(kind, size, function);
-    if (!c)
-        return NULL;
-    c->plan.p = sn_convolution_simplified(*p);
-    c->plan.batch = batch;
-    c->plan.table = c->head.table;
-    if (!plan(&c->plan)) {
-        sn_context_free(c);
-        SN_CHECK_FOR(function, false, NULL, "conv of batch %zu describes an array that is too large", batch);
-    }
-    describe_dot(c);
-    sn_convolution_shape(&c->head, batch, p, 1);
-    return c;
-}
-
-size_t sn_dot_external(const struct sn_context_kind * kind, const char * function, const void * context)
-{
-    if (!sn_context_check(context, kind, function))
-        return 0;
-    const size_t size = ((const struct sn_dot_context *)context)->plan.workBytes;
-    return size ? size + SN_ALIGN - 1 : 1; /* aligning a caller's buffer may cost so many */
-}
-
-size_t sn_dot_internal(const struct sn_context_kind * kind, const char * function, const void * context)
-{
-    return sn_context_check(context, kind, function) ? ((const struct sn_dot_context *)context)->plan.heldBytes : 0;
-}
-
-void sn_dot_forward(const struct sn_context_kind * kind, const char * function, const void * context, const uint8_t * src,
-                    uint8_t * buf, uint8_t * dst)
-{
-    if (!sn_context_check(context, kind, function))
-        return;
-    const struct sn_convolution_dot * plan = &((const struct sn_dot_context *)context)->plan;
-    if (!check_forward(function, plan->held, plan->dstBytes, src, dst))
-        return;
-    uint8_t * work = plan->workBytes ? place(function, buf, plan->workBytes, 1, "bytes") : NULL;
-    if (work || plan->workBytes == 0)
-        plan->way->forward(plan, src, work, dst);
+    else if (work_for(plan, function, buf, &a))
+        sn_convolution_32f_forward_add(plan, &a);
 }

@@ -1,14 +1,13 @@
 /*
  * What the contexts of convolutions share: the checks of their parameters, and the buffer that Forward works in; those of a
- * single convolution or deconvolution share all but the check of sizes and the choice of an algorithm.
+ * single convolution, of whatever family, share all but the check of sizes and of what SetParams is given.
  */
 #ifndef SN_API_CONVOLUTION_H
 #define SN_API_CONVOLUTION_H
 
 #include "api/check.h"
 #include "api/context.h"
-#include "ops/convolution_32f.h"
-#include "ops/convolution_dot.h"
+#include "ops/convolution.h"
 
 /* The parameters under check, and how a sentence names them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
 struct sn_convolution_check {
@@ -59,9 +58,6 @@ bool sn_take_convolution(const char * function, size_t batch, const SimdConvolut
 bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
                           const char * name);
 
-/* Takes out what has no effect: the stride to a single output and the dilation of a single tap, whatever they are. */
-struct sn_convolution_parameters sn_convolution_simplified(struct sn_convolution_parameters p);
-
 /* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 
@@ -69,43 +65,43 @@ bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn
 void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv,
                           size_t count);
 
-/* The number of floats that ExternalBufferSize tells for a workspace of so many: aligning any array costs some. */
-size_t sn_external_size(size_t workspace);
+/* What ExternalBufferSize returns for a workspace of so many bytes, in units of `unit` bytes: aligning any array costs
+ * some. */
+size_t sn_external_size(size_t workspace, size_t unit);
+
+/* True when there is something to compute; else the last error is set, or there are no results. */
+bool sn_check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst);
 
 /*
- * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL when a workspace of
- * 0 floats is asked for. False without memory, and the last error is set.
+ * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL for a workspace of
+ * 0 bytes. False without memory, and the last error is set with the size in units of `unit` bytes, which are `units`.
  */
-bool sn_workspace(const char * function, sn_32f * buf, size_t workspace, sn_32f ** work);
+bool sn_workspace(const char * function, void * buf, size_t workspace, size_t unit, const char * units, void ** work);
 
-/* ---- a convolution or a deconvolution: the public functions, for contexts of a kind */
+/* False for a fault, and the last error is set. */
+bool sn_check_given(const char * function, const struct sn_fault * fault);
 
-void * sn_convolution_init(const struct sn_context_kind * kind, const char * function, size_t batch,
-                           const struct sn_convolution_parameters * p,
-                           enum sn_error_kind (*plan)(struct sn_convolution_32f * c));
+/* ---- a single convolution: the public functions, for contexts of a kind */
+
+struct sn_convolution_context {
+    struct sn_context head;
+    struct sn_convolution plan;
+};
+
+void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,
+                           const struct sn_convolution_family * family, size_t batch,
+                           const struct sn_convolution_parameters * p);
 void sn_convolution_destroy(void * context); /* for the kind */
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
-void sn_convolution_set(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * weight,
-                        SimdBool * internal, const sn_32f * bias, const sn_32f * params);
-void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, void * context, const sn_32f * src,
-                            sn_32f * buf, sn_32f * dst);
-void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, void * context,
-                                const sn_32f * src, sn_32f * buf, const sn_32f * add, sn_32f * dst);
 
-/* ---- the same of convolutions of small numbers: contexts that begin with a struct sn_dot_context, `size` bytes of them */
+/* True when all of it could be taken in. */
+bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
+                         const struct sn_given * given);
 
-struct sn_dot_context {
-    struct sn_context head;
-    struct sn_convolution_dot plan;
-};
-
-void * sn_dot_init(const struct sn_context_kind * kind, size_t size, const char * function, size_t batch,
-                   const struct sn_convolution_parameters * p, bool (*plan)(struct sn_convolution_dot * c));
-void sn_dot_destroy(void * context);
-size_t sn_dot_external(const struct sn_context_kind * kind, const char * function, const void * context);
-size_t sn_dot_internal(const struct sn_context_kind * kind, const char * function, const void * context);
-void sn_dot_forward(const struct sn_context_kind * kind, const char * function, const void * context, const uint8_t * src,
-                    uint8_t * buf, uint8_t * dst);
+void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, const void * context,
+                            const void * src, void * buf, void * dst);
+void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, const void * context,
+                                const void * src, void * buf, const void * add, void * dst);
 
 #endif

@@ -1,5 +1,6 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "ops/convolution_32f.h"
 
 static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy};
 
@@ -10,8 +11,7 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
         return NULL;
-    p = sn_convolution_simplified(p);
-    return sn_convolution_init(&kind, __func__, batch, &p, sn_convolution_32f_plan);
+    return sn_convolution_init(&kind, __func__, &sn_convolution_32f, batch, &p);
 }
 
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context)
@@ -30,7 +30,8 @@ void SimdSynetConvolution32fSetParams(void * context, const sn_32f * weight, Sim
                                       const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
+    if (sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, NULL}) && internal)
+        *internal = SimdTrue;
 }
 
 void SimdSynetConvolution32fForward(void * context, const sn_32f * src, sn_32f * buf, sn_32f * dst)

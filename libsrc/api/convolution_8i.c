@@ -2,12 +2,7 @@
 #include "api/convolution.h"
 #include "ops/convolution_8i.h"
 
-struct context { /* a struct sn_dot_context, and more */
-    struct sn_context head;
-    struct sn_convolution_8i plan;
-};
-
-static const struct sn_context_kind kind = {"Convolution8i", sn_dot_destroy};
+static const struct sn_context_kind kind = {"Convolution8i", sn_convolution_destroy};
 
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv)
 {
@@ -16,19 +11,19 @@ void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters 
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
         !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
         return NULL;
-    return sn_dot_init(&kind, sizeof(struct context), __func__, batch, &p, sn_convolution_8i_plan);
+    return sn_convolution_init(&kind, __func__, &sn_convolution_8i, batch, &p);
 }
 
 size_t SimdSynetConvolution8iExternalBufferSize(const void * context)
 {
     SN_ENTER();
-    return sn_dot_external(&kind, __func__, context);
+    return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetConvolution8iInternalBufferSize(const void * context)
 {
     SN_ENTER();
-    return sn_dot_internal(&kind, __func__, context);
+    return sn_convolution_internal(&kind, __func__, context);
 }
 
 static bool check_stats(const char * function, const struct sn_convolution_parameters * p, const sn_32f * const * stats)
@@ -47,21 +42,12 @@ void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, cons
     SN_CALL_OF(context);
     if (!sn_context_check(context, &kind, __func__))
         return;
-    struct sn_convolution_8i * plan = &((struct context *)context)->plan;
-    const struct sn_convolution_parameters * p = &plan->dot.p;
-    const struct sn_convolution_check check = {__func__, "", p};
-    if (!sn_check_convolution_arrays(&check, weight, params) || !check_stats(__func__, p, stats))
-        return;
-    const struct sn_fault_8i fault = sn_convolution_8i_set(plan, weight, bias, params, stats);
-    if (fault.memory)
-        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
-    else
-        SN_CHECK(!fault.name, SN_VOID, "%s %zu is %g, expected %s", fault.name, fault.channel, (double)fault.value,
-                 fault.expected);
+    if (check_stats(__func__, &((const struct sn_convolution_context *)context)->plan.p, stats))
+        sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, stats});
 }
 
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)
 {
     SN_CALL_OF(context);
-    sn_dot_forward(&kind, __func__, context, src, buf, dst);
+    sn_convolution_forward(&kind, __func__, context, src, buf, dst);
 }

@@ -46,7 +46,7 @@ void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParamete
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
         return NULL;
-    return sn_convolution_init(&kind, __func__, batch, &p, sn_deconvolution_32f_plan);
+    return sn_convolution_init(&kind, __func__, &sn_deconvolution_32f, batch, &p);
 }
 
 size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context)
@@ -65,7 +65,8 @@ void SimdSynetDeconvolution32fSetParams(void * context, const sn_32f * weight, S
                                         const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_set(&kind, __func__, context, weight, internal, bias, params);
+    if (sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, NULL}) && internal)
+        *internal = SimdTrue;
 }
 
 void SimdSynetDeconvolution32fForward(void * context, const sn_32f * src, sn_32f * buf, sn_32f * dst)

@@ -36,7 +36,7 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const sn_32f * src,
                            SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat)
 {
-    SN_CALL(batch, channels, spatial, srcFormat, dstFormat);
+    SN_CALL_FORMATS(2, batch, channels, spatial, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
     SN_CHECK(sn_format_is_image(from), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
@@ -59,7 +59,7 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
                             sn_32f * dst, SimdTensorFormatType dstFormat)
 {
-    SN_CALL(output, input, kernel, srcFormat, dstFormat);
+    SN_CALL_FORMATS(2, output, input, kernel, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
     SN_CHECK(sn_format_is_filter(from), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",

@@ -5,7 +5,7 @@
 void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t channels, size_t spatial, const sn_32f * k,
                                     sn_32f * dst, SimdTensorFormatType format)
 {
-    SN_CALL(half, channels, spatial, format);
+    SN_CALL_FORMATS(1, half, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);

@@ -2,7 +2,6 @@
 #include "api/context.h"
 #include "api/convolution.h"
 #include "ops/merged_convolution_32f.h"
-#include "runtime/keep.h"
 
 #include <stdio.h>
 
@@ -11,12 +10,7 @@ struct context {
     struct sn_merged_convolution_32f plan;
 };
 
-static void destroy(void * context)
-{
-    struct context * c = context;
-    for (int i = c->plan.first; i <= (int)c->plan.last; ++i)
-        sn_drop(c->plan.stage[i].held);
-}
+static void destroy(void * context) { sn_merged_convolution_32f_free(&((struct context *)context)->plan); }
 
 static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
 
@@ -148,7 +142,7 @@ size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
     SN_ENTER();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
-    return sn_external_size(((const struct context *)context)->plan.workSize);
+    return sn_external_size(((const struct context *)context)->plan.workSize, sizeof(float));
 }
 
 size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
@@ -156,11 +150,7 @@ size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
     SN_ENTER();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
-    const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
-    size_t size = 0;
-    for (int i = plan->first; i <= (int)plan->last; ++i)
-        size += plan->stage[i].heldSize;
-    return size;
+    return sn_merged_convolution_32f_held(&((const struct context *)context)->plan) / sizeof(float);
 }
 
 void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const * weight, SimdBool * internal,
@@ -172,15 +162,16 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const
     struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
     SN_CHECK(weight, SN_VOID, "weight is NULL, expected an array of arrays");
     const size_t count = (size_t)plan->last - plan->first + 1;
+    struct sn_given given[SN_MERGED_STAGES];
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {__func__, names[i], &plan->stage[plan->first + i].p};
-        if (!sn_check_convolution_arrays(&c, weight[i], params ? params[i] : NULL))
+        given[i] = (struct sn_given){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
+        if (!sn_check_convolution_arrays(&c, given[i].weight, given[i].params))
             return;
     }
-    if (!sn_merged_convolution_32f_set(plan, weight, bias, params)) {
-        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
+    const struct sn_fault fault = sn_merged_convolution_32f_set(plan, given);
+    if (!sn_check_given(__func__, &fault))
         return;
-    }
     for (size_t i = 0; internal && i < count; ++i)
         internal[i] = SimdTrue;
 }
@@ -191,15 +182,9 @@ void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
-    if (!plan->stage[plan->last].held) {
-        sn_error_set(SN_ERROR_STATE, __func__, "SetParams has not been called, Forward needs weights");
-        return;
-    }
-    if (plan->dstSize == 0)
-        return;
-    SN_CHECK_POINTER(src, SN_VOID);
-    SN_CHECK_POINTER(dst, SN_VOID);
-    sn_32f * work;
-    if (sn_workspace(__func__, buf, plan->workSize, &work))
-        sn_merged_convolution_32f_forward(plan, src, work, dst);
+    const struct sn_convolution * last = &plan->stage[plan->last];
+    struct sn_arrays a = {src, NULL, NULL, dst};
+    if (sn_check_forward(__func__, last->held, last->dstSize, src, dst) &&
+        sn_workspace(__func__, buf, plan->workSize, sizeof(float), "floats", &a.work))
+        sn_merged_convolution_32f_forward(plan, &a);
 }

@@ -58,8 +58,8 @@ void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t
                             size_t kernelX, size_t strideC, size_t strideY, size_t strideX, size_t padC, size_t padY,
                             size_t padX, sn_32f * dst, size_t dstC, size_t dstH, size_t dstW, SimdTensorFormatType format)
 {
-    SN_CALL(srcC, srcH, srcW, kernelC, kernelY, kernelX, strideC, strideY, strideX, padC, padY, padX, dstC, dstH, dstW,
-            format);
+    SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelC, kernelY, kernelX, strideC, strideY, strideX, padC, padY, padX, dstC, dstH,
+                    dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
                                                             {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
@@ -71,7 +71,7 @@ void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t
                             size_t strideY, size_t strideX, size_t padY, size_t padX, sn_16b * dst, size_t dstH,
                             size_t dstW, SimdTensorFormatType format)
 {
-    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
+    SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
@@ -82,7 +82,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
                            size_t strideY, size_t strideX, size_t padY, size_t padX, uint8_t * dst, size_t dstH,
                            size_t dstW, SimdTensorFormatType format)
 {
-    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
+    SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (prepare(__func__, &p, format))
@@ -108,7 +108,7 @@ void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_
                              size_t strideY, size_t strideX, size_t padY, size_t padX, sn_32f * dst, size_t dstH,
                              size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
-    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
+    SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     average(__func__, &p, excludePad, format);
@@ -118,7 +118,7 @@ void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH
                                     size_t kernelX, size_t strideY, size_t strideX, size_t padY, size_t padX, sn_32f * dst,
                                     size_t dstH, size_t dstW, SimdBool excludePad, SimdTensorFormatType format)
 {
-    SN_CALL(srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
+    SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     average(__func__, &p, excludePad, format);

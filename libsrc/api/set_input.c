@@ -8,7 +8,7 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
                        SimdTensorFormatType dstFormat)
 {
     const size_t pixel = sn_pixel_bytes((enum sn_pixel)srcFormat);
-    SN_CALL(width, height, pixel, channels, dstFormat);
+    SN_CALL_FORMATS(1, width, height, pixel, channels, dstFormat);
     size_t row, bytes, elements;
     SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %d, expected Gray8, Bgr24, Bgra32 or Rgb24", (int)srcFormat);
     SN_CHECK(channels == 1 || channels == 3, SN_VOID, "channels is %zu, expected 1 or 3", channels);

@@ -5,7 +5,7 @@
 void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32f * src1, size_t srcC1, size_t spatial,
                                   sn_32f * dst0, sn_32f * dst1, size_t dstC, SimdTensorFormatType format)
 {
-    SN_CALL(srcC0, srcC1, spatial, format);
+    SN_CALL_FORMATS(1, srcC0, srcC1, spatial, format);
     size_t elements0, elements1;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
              "format is %d, expected NCHW or NHWC", (int)format);

@@ -45,7 +45,7 @@ SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first,
     SN_UNROLL for (int c = 0; c < CHAINS; ++c)
     {
         if (j == size)
-            break;
+            continue; /* break would keep clang from unrolling */
         const size_t n = sn_min(size - j, V32F_N);
         const v32f x = v_load_tail_32f(src + j, n);
         SN_UNROLL for (int i = 0; i < rows; ++i)

@@ -1,5 +1,12 @@
 #include "ops/band.h"
 
+struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows)
+{
+    const size_t at = row * p->strideY, used = sn_used(rows, p->strideY, p->kernelY, p->dilationY); /* of padded lines */
+    const size_t begin = sn_min(at > p->padY ? at - p->padY : 0, p->srcH);
+    return (struct sn_lines){begin, sn_max(sn_min(at + used > p->padY ? at + used - p->padY : 0, p->srcH), begin)};
+}
+
 void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes)
 {
     const size_t columns = sn_used(p->dstW, p->strideX, p->kernelX, p->dilationX);

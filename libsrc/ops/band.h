@@ -15,7 +15,7 @@ struct sn_band {
     size_t columns;          /* columns of a line, padding included */
     size_t strideY, strideX; /* between the inputs of neighbouring outputs, in lines and columns of the band */
     size_t pixel, line;      /* between columns and between lines: floats of floats, bytes of smaller numbers */
-    size_t phases, run;      /* NCHW: a line is so many runs of so many floats, see ops/convolution_32f_nchw.c */
+    size_t phases, run;      /* NCHW: a line is so many runs of so many floats, see ops/nchw_band.h */
     size_t plane;            /* NCHW: floats between channels */
 };
 
@@ -24,6 +24,12 @@ static inline size_t sn_used(size_t outputs, size_t stride, size_t kernel, size_
 {
     return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
 }
+
+/* The lines of the image, begin .. end - 1, that output rows row .. row + rows - 1 need; there may be none. */
+struct sn_lines {
+    size_t begin, end;
+};
+struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows);
 
 /* Of a band of pixels: sets copied, columns and the strides. It is copied when `wanted`, or for padding; lines of planes are
  * not read by a stride, so that with `planes` no columns are left out. */

@@ -2,87 +2,75 @@
 
 #include <string.h>
 
-#include "ops/convolution_32f.h"
-#include "runtime/keep.h"
-#include "runtime/memory.h"
 #include "runtime/numeric.h"
 
-/* ---- the way of `base`: the loops of the formula, weights and parameters as the caller gave them */
+/* ---- `base`: the loops of the formula, weights and parameters as the caller gave them */
 
-static bool base_plan(struct sn_convolution_dot * c)
+static bool admits(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+
+static bool plan(struct sn_convolution * c)
 {
-    c->channels = c->p.dstC;
-    c->group = c->p.dstC / c->p.group;
-    return sn_product(&c->weightBytes, c->weightCount, sizeof(uint16_t));
+    sn_channels_plain(c);
+    return sn_product(&c->weightSize, sn_weight_count(c), sizeof(uint16_t));
 }
 
-static void base_pack(const struct sn_convolution_dot * c, const void * weight)
-{
-    memcpy(c->weight, weight, c->weightBytes);
-}
+static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
 
-static void base_forward(const struct sn_convolution_dot * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    (void)work;
     const sn_32f * params = c->slope ? c->slope : c->param;
+    const uint8_t * src = a->src;
+    uint8_t * dst = a->dst;
     for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_16b.plain(&c->p, c->weight, c->start, params, src + b * c->srcBytes, dst + b * c->dstBytes);
+        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
 }
 
-const struct sn_convolution_dot_way sn_convolution_16b_base = {"base", false, base_plan, base_pack, base_forward};
+const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .admits = admits, .plan = plan,
+    .pack = pack, .forward = forward};
 
-/* ---- the plan */
+/* ---- the family */
 
-struct sn_result_16b sn_result_16b_of(const struct sn_convolution_dot * c, size_t first)
+static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
 {
-    return (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_dot_activation(c),
+    to->as_16b = (struct sn_result_16b){.narrow = c->p.dstT == SN_DATA_16B, .activation = sn_activation_of(c),
         .slope = c->slope ? c->slope + first : NULL, .param = {c->param[0], c->param[1]}};
 }
 
-static void result(const struct sn_convolution_dot * c, size_t first, union sn_dot_result * to)
+static struct sn_tile_shape tile_of(const struct sn_table * table)
 {
-    to->as_16b = sn_result_16b_of(c, first);
+    return (struct sn_tile_shape){table->convolution_16b.tile.rows, table->convolution_16b.tile.columns};
 }
 
-bool sn_convolution_16b_plan(struct sn_convolution_dot * c)
+static enum sn_error_kind prepare(struct sn_convolution * c)
 {
-    static const struct sn_convolution_dot_family family = {sizeof(uint16_t), sizeof(uint16_t), true, result};
-    const struct sn_convolution_parameters * p = &c->p;
-    const bool depthwise = p->group == p->srcC && p->group == p->dstC;
-    c->family = &family;
-    c->tile = &c->table->convolution_16b.tile;
-    c->pixels = c->table->convolution_16b.pixels;
-    c->planes = c->table->convolution_16b.planes;
-    c->way = !c->tile->run ? &sn_convolution_16b_base
-             : depthwise   ? &sn_convolution_16b_depthwise
-                           : &sn_convolution_dot_tiled;
-    return sn_convolution_dot_plan(c);
+    const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
+    struct sn_dot_family * dot = (void *)c->shared;
+    *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
+        .result = result};
+    return SN_ERROR_NONE;
 }
 
-bool sn_convolution_16b_set(struct sn_convolution_dot * c, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
+/* The weights, rounded. */
+static size_t scratch_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(sn_16b); }
+
+static const void * take(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault)
 {
-    /* The plan that will be, so that without memory the one that is stays; beside it the weights, rounded. */
-    struct sn_convolution_dot next = *c;
-    size_t bytes;
-    sn_16b * small = NULL;
-    next.held = NULL;
-    if (sn_product(&bytes, c->weightCount, sizeof(*small)))
-        small = sn_allocate(sn_max(bytes, 1), SN_ALIGN);
-    if (!small || !sn_convolution_dot_hold(&next, sn_dot_lay_out)) {
-        sn_free(small);
-        return false;
-    }
-    for (size_t i = 0; i < c->weightCount; ++i)
-        small[i] = sn_32f_to_16b(weight[i]);
-    if (c->p.dstC) { /* of any number of groups */
-        sn_32f * start = next.start;
-        sn_convolution_dot_params(&next, params);
-        for (size_t o = 0; bias && o < c->p.dstC; ++o)
-            start[sn_dot_spread(&next, o)] = bias[o];
-        next.way->pack(&next, small);
-    }
-    sn_free(small);
-    sn_drop(c->held);
-    *c = next;
-    return true;
+    sn_16b * small = scratch;
+    (void)fault;
+    for (size_t i = 0; i < sn_weight_count(c); ++i)
+        small[i] = sn_32f_to_16b(given->weight[i]);
+    sn_convolution_spread(c, given->bias, c->bias);
+    return small;
 }
+
+SN_FITS_SHARED(struct sn_dot_family);
+static const struct sn_candidate candidates[] = {
+    {&sn_convolution_16b_base, NULL, NULL},
+    {&sn_convolution_16b_depthwise, NULL, NULL},
+    {&sn_convolution_dot_tiled, NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .small = SN_DATA_16B,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .note = "", .tile = tile_of,
+    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .take = take};

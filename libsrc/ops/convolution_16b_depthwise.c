@@ -4,83 +4,98 @@
  * to be rounded are floats in the workspace first.
  */
 #include "ops/convolution_16b.h"
-#include "ops/convolution_32f.h"
-#include "runtime/memory.h"
 #include "runtime/numeric.h"
 
+struct depthwise {
+    struct sn_dot_band band;
+    size_t floats, lines; /* bytes from the end of the band to floats that are to be rounded, and to pointers to lines */
+};
+SN_FITS_OWN(struct depthwise);
+
+static const struct depthwise * own(const struct sn_convolution * c) { return (const void *)c->own; }
+
 /* Lines from one output row to the next, where rows share lines; else each row has its own. */
-static size_t line_step(const struct sn_convolution_dot * c)
+static size_t line_step(const struct sn_convolution * c)
 {
-    return c->p.dilationY == 1 && c->band.strideY < c->p.kernelY ? c->band.strideY : c->p.kernelY;
+    const size_t strideY = own(c)->band.band.strideY;
+    return c->p.dilationY == 1 && strideY < c->p.kernelY ? strideY : c->p.kernelY;
 }
 
-/* The workspace behind the band: results on their way to planes, floats to be rounded, pointers to lines. */
-static bool plan(struct sn_convolution_dot * c)
+static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c); }
+
+/* The workspace behind the band: results that become planes, floats to be rounded, pointers to lines. */
+static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    size_t results, floats, lines;
+    struct depthwise * d = (void *)c->own;
+    const struct sn_band * band = &d->band.band;
+    size_t floats, lines;
     c->segments = 0;
-    c->channels = sn_align(p->dstC, c->table->alignment / sizeof(float));
-    c->group = 1;
-    c->inputs = 1;
-    if (!sn_product(&c->weightBytes, p->kernelY, p->kernelX, c->channels, sizeof(float)) ||
-        !sn_dot_band_plan(c, sizeof(float), SN_READS_COPY, p->dstC * c->dstElement) ||
-        !sn_product(&floats, p->dstT == SN_DATA_16B, c->band.rows, p->dstW, p->dstC, sizeof(float)) ||
-        !sn_product(&lines, (c->band.rows - 1) * line_step(c) + p->kernelY, sizeof(sn_32f *)))
+    c->channels = sn_align(p->dstC, sn_lanes(c));
+    c->groupStep = 1;
+    d->band.number = sizeof(float);
+    d->band.inputs = 1;
+    if (!sn_floats(&c->weightSize, p->kernelY, p->kernelX, c->channels) ||
+        !sn_dot_band_plan(c, &d->band, SN_READS_COPY, p->dstC * sn_element(p->dstT)) ||
+        !sn_product(&floats, p->dstT == SN_DATA_16B, band->rows, p->dstW, p->dstC, sizeof(float)) ||
+        !sn_product(&lines, (band->rows - 1) * line_step(c) + p->kernelY, sizeof(sn_32f *)))
         return false;
-    results = sn_align(c->workBytes - c->bandBytes, SN_ALIGN);
-    c->roundBytes = results + sn_align(floats, SN_ALIGN);
-    c->resultBytes = results;
-    return sn_product(&c->workBytes, c->bandBytes + c->roundBytes + lines, 1);
+    d->floats = sn_align(c->workSize - d->band.bytes, SN_ALIGN);
+    d->lines = d->floats + sn_align(floats, SN_ALIGN);
+    return sn_product(&c->workSize, d->band.bytes + d->lines + lines, 1);
 }
 
 /* For each vector of channels all taps, as struct sn_depthwise_nhwc_32f wants them. */
-static void pack(const struct sn_convolution_dot * c, const void * weight)
+static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t lanes = c->table->alignment / sizeof(float), taps = p->kernelY * p->kernelX;
+    const size_t lanes = sn_lanes(c), taps = p->kernelY * p->kernelX;
+    const sn_16b * small = weight;
     sn_32f * packed = c->weight;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t t = 0; t < taps; ++t)
-            packed[(o / lanes * taps + t) * lanes + o % lanes] =
-                sn_16b_to_32f(((const sn_16b *)weight)[sn_weight_at(p, o, 0, 0, t)]);
+            packed[(o / lanes * taps + t) * lanes + o % lanes] = sn_16b_to_32f(small[sn_weight_at(p, o, 0, 0, t)]);
 }
 
-static void find_lines(const struct sn_convolution_dot * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
+static void find_lines(const struct sn_convolution * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &own(c)->band.band;
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             line[y * line_step(c) + ky] =
-                (const sn_32f *)(const void *)(lines + (y * c->band.strideY + ky * p->dilationY) * c->band.line);
+                (const sn_32f *)(const void *)(lines + (y * band->strideY + ky * p->dilationY) * band->line);
 }
 
-static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
-                    uint8_t * dst)
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_result_16b r = sn_result_16b_of(c, 0);
-    const sn_32f ** line = (const sn_32f **)(void *)(work + c->roundBytes);
+    const struct sn_band * band = &own(c)->band.band;
+    const uint8_t * lines = sn_dot_lines(c, &own(c)->band, s, a);
+    uint8_t * work = (uint8_t *)a->work + own(c)->band.bytes;
+    const sn_32f ** line = (const sn_32f **)(void *)(work + own(c)->lines);
+    const bool narrow = p->dstT == SN_DATA_16B;
     size_t step;
-    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, dst, &step);
-    sn_32f * floats = (sn_32f *)(void *)(r.narrow ? work + c->resultBytes : to);
+    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &step);
+    sn_32f * floats = (sn_32f *)(void *)(narrow ? work + own(c)->floats : to);
     find_lines(c, lines, rows, line);
-    const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = c->band.columns,
-        .srcPixel = c->band.pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = c->band.strideX,
-        .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->start, .slope = r.slope,
-        .activation = r.activation, .param = {r.param[0], r.param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
+    const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = band->columns,
+        .srcPixel = band->pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = band->strideX,
+        .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
         .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
     c->table->convolution_32f.depthwise_nhwc(&d);
-    if (r.narrow)
-        c->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
+    if (narrow)
+        sn_dot_of(c)->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
             .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
-    sn_dot_result_done(c, work, 0, p->dstC, row, rows, dst);
+    sn_dot_result_done(c, work, 0, p->dstC, row, rows, a->dst);
 }
 
-static void forward(const struct sn_convolution_dot * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_bands_run(&(struct sn_dot_bands){.c = c, .src = src, .work = work, .dst = dst, .compute = compute});
+    sn_dot_run(c, &own(c)->band, a, 0, compute);
 }
 
-const struct sn_convolution_dot_way sn_convolution_16b_depthwise = {"depthwise", false, plan, pack, forward};
+const struct sn_convolution_algorithm sn_convolution_16b_depthwise = {.name = "depthwise", .admits = admits, .plan = plan,
+    .pack = pack, .forward = forward};

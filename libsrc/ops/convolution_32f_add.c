@@ -1,6 +1,6 @@
 /*
- * Convolution with an addition before the activation. For ways that do not have it in their sums, the depthwise ones and
- * those of few outputs, a pass over the result adds and activates; such layers hardly ever end a residual block.
+ * Convolution with an addition before the activation. For algorithms that do not have it in their sums, the depthwise ones
+ * and those of few outputs, a pass over the result adds and activates; such layers hardly ever end a residual block.
  */
 #include "ops/convolution_32f.h"
 #include "ops/pieces.h"
@@ -25,28 +25,28 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 }
 
 /* Rows are lines of planes, or pixels, which have a slope for each channel, or lines of pixels. */
-static void join(const struct sn_convolution_32f * c, const sn_32f * add, sn_32f * dst)
+static void join(const struct sn_convolution * c, const sn_32f * add, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const bool byRow = p->srcF == SN_NCHW, pixels = !byRow && p->activation == SN_ACTIVATION_PRELU;
-    const size_t columns = byRow ? p->dstW : pixels ? p->dstC : p->dstW * p->dstC, all = c->batch * c->dstSize;
+    const size_t columns = byRow ? p->dstW : pixels ? p->dstC : p->dstW * p->dstC;
+    const size_t all = c->batch * c->dstSize / sizeof(float);
     const struct job job = {{.add = add, .dst = dst, .rows = all / columns, .columns = columns, .slope = c->slope,
         .byRow = !pixels, .period = byRow ? p->dstH : SIZE_MAX, .slopes = byRow ? p->dstC : 1,
-        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}}, c->table};
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}}, c->table};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = job.all.rows,
         .cost = sn_cost_of_bytes(12 * (double)all), .least = sn_items_per_piece(columns)});
 }
 
-void sn_convolution_32f_forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work,
-                                    const sn_32f * add, sn_32f * dst)
+void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    if (c->way->forward_add) {
-        c->way->forward_add(c, src, work, add, dst);
+    if (c->algorithm->adds) {
+        c->algorithm->forward(c, a);
         return;
     }
-    struct sn_convolution_32f linear = *c;
+    struct sn_convolution linear = *c;
     linear.p.activation = SN_ACTIVATION_IDENTITY;
     linear.slope = NULL;
-    c->way->forward(&linear, src, work, dst);
-    join(c, add, dst);
+    c->algorithm->forward(&linear, &(struct sn_arrays){a->src, a->work, NULL, a->dst});
+    join(c, a->add, a->dst);
 }

@@ -9,19 +9,14 @@
  *
  * Groups are convolutions of their own beside each other.
  */
+#include "ops/convolution_32f_nhwc.h"
+
 #include <string.h>
 
 #include "ops/cache_sets.h"
-#include "ops/convolution_32f.h"
-#include "ops/shares.h"
-#include "runtime/cpu.h"
-#include "runtime/memory.h"
-#include "runtime/threads.h"
+#include "ops/convolution_cost.h"
 
-static bool takes(const struct sn_convolution_32f * c) { return c->p.srcF == SN_NHWC; }
-
-static size_t inputs(const struct sn_convolution_32f * c) { return c->p.srcC / c->p.group; }
-static size_t outputs(const struct sn_convolution_32f * c) { return c->p.dstC / c->p.group; }
+/* ---- edges */
 
 /* Outputs of a row (or column) that need padding before the image; and the first of those behind it, if they are others. */
 static size_t edge_before(size_t pad, size_t stride, size_t outputs) { return sn_min(sn_ceil_div(pad, stride), outputs); }
@@ -45,143 +40,100 @@ static struct edges edges_of(const struct sn_convolution_parameters * p)
     return e;
 }
 
-/*
- * Whether to copy what the edges need and no more. Cost model, in cycles of a core that multiplies 16 floats a cycle: a
- * copied float costs 0.4; tiles are cut once more at the sides, which costs about what is computed there.
- */
-static bool only_edges(const struct sn_convolution_32f * c)
+/* Whether what the edges need can be all that is copied, and then whether that pays. */
+static bool only_edges(const struct sn_convolution * c, const struct sn_band * band)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &c->band;
-    if (c->few || !band->copied || band->pixel != p->srcC ||
-        band->strideY != p->strideY || band->strideX != p->strideX)
+    if (!band->copied || band->pixel != p->srcC || band->strideY != p->strideY || band->strideX != p->strideX)
         return false;
     const struct edges e = edges_of(p);
     const size_t sides = e.left + (p->dstW - e.right);
     const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns lie in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
-    const double products = (double)(p->kernelY * p->kernelX * inputs(c)) * (double)sn_ceil_div(p->dstC, 16);
-    return (double)sides * (double)p->dstH * products < 0.4 * (double)c->srcSize;
+    return sn_only_edges_pay(c, sides);
 }
 
-static bool plan_band(struct sn_convolution_32f * c)
+/* ---- plan and weights */
+
+static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
+
+bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct sn_band * band = &c->band;
-    const bool clash = !c->few && sn_share_sets(p->srcC * p->strideX * sizeof(float), SN_ONE_SET) &&
-                       p->dstW * p->dstH > 1 && p->dstC > 0;
-    sn_band_plan(band, p, clash, false);
-    band->pixel = p->srcC + (clash ? SN_ALIGN / sizeof(float) : 0);
-    c->edges = only_edges(c);
-    if (c->edges)
-        band->columns = p->srcW;
-    return sn_product(&band->line, band->columns, band->pixel);
+    const bool clash = sn_share_sets(p->srcC * p->strideX * sizeof(float), SN_ONE_SET) && p->dstW * p->dstH > 1 &&
+                       p->dstC > 0;
+    sn_nhwc_band_plan(c, clash, &d->nhwc);
+    d->edges = only_edges(c, &d->nhwc.band);
+    if (d->edges)
+        d->nhwc.band.columns = p->srcW;
+    c->groupStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
+    return sn_nhwc_band_size(c, &d->nhwc) && sn_product(&c->channels, p->group, c->groupStep) &&
+           sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
-static bool plan(struct sn_convolution_32f * c)
+static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->own); }
+
+bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    struct sn_band * band = &c->band;
-    if (!plan_band(c))
-        return false;
-    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
-    const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
-    c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
-    c->length = joined ? p->kernelX * p->srcC : inputs(c);
-    c->depth = p->kernelY * p->kernelX * inputs(c);
-    return sn_product(&c->channels, p->group, sn_gemm_width(&c->table->gemm.tile_32f, outputs(c))) &&
-           sn_product(&c->weightSize, c->depth, c->channels) &&
-           sn_product(&c->workSize, band->copied, band->lines, band->line);
+    struct sn_direct_nhwc * d = (void *)c->own;
+    struct sn_band * band = &d->nhwc.band;
+    band->rows = sn_min(band->rows, rows);
+    band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
+    return sn_product(size, band->copied, band->lines, band->line);
 }
 
 /* A panel: the taps of an input channel of `columns` output channels, side by side. */
-static void pack_yxio(const struct sn_convolution_32f * c, const sn_32f * weight, size_t columns, size_t width,
+static void pack_yxio(const struct sn_convolution * c, const sn_32f * weight, size_t depth, size_t columns, size_t width,
                       sn_32f * packed)
 {
-    for (size_t k = 0; k < c->depth; ++k)
+    for (size_t k = 0; k < depth; ++k)
         memcpy(packed + k * width, weight + k * c->p.dstC, columns * sizeof(float));
 }
 
 /* The same of weights for NCHW, see ops/convolution_32f_converted.c. */
-static void pack_oiyx(const struct sn_convolution_32f * c, const sn_32f * weight, size_t columns, size_t width,
+static void pack_oiyx(const struct sn_convolution * c, const sn_32f * weight, size_t columns, size_t width,
                       sn_32f * packed)
 {
     const size_t taps = c->p.kernelY * c->p.kernelX;
     for (size_t o = 0; o < columns; ++o)
-        for (size_t i = 0; i < inputs(c); ++i)
+        for (size_t i = 0; i < sn_inputs(c); ++i)
             for (size_t t = 0; t < taps; ++t)
-                packed[(t * inputs(c) + i) * width + o] = *weight++;
+                packed[(t * sn_inputs(c) + i) * width + o] = *weight++;
 }
 
-void sn_nhwc_segments(const struct sn_convolution_32f * c, size_t * segment)
+void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * weight)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    for (size_t s = 0; s < c->segments; ++s) {
-        const size_t tap = s * c->length / inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
-        segment[s] = y * p->dilationY * c->band.line + x * p->dilationX * c->band.pixel + s * c->length % inputs(c);
-    }
-}
-
-static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
-{
-    const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    sn_nhwc_segments(c, segment);
-    for (size_t g = 0; g < p->group; ++g)
-        for (size_t first = 0; first < outputs(c); first += tile->columns) {
-            const size_t columns = sn_min(tile->columns, outputs(c) - first), width = sn_gemm_width(tile, columns);
-            if (p->srcF == SN_NHWC)
-                pack_yxio(c, weight + g * outputs(c) + first, columns, width, packed);
+    const size_t depth = d->nhwc.depth;
+    sn_32f * packed = c->weight;
+    sn_nhwc_segments(c, &d->nhwc);
+    for (size_t g = 0; g < c->p.group; ++g)
+        for (size_t first = 0; first < sn_outputs(c); first += tile->columns) {
+            const size_t columns = sn_min(tile->columns, sn_outputs(c) - first), width = sn_gemm_width(tile, columns);
+            const size_t o = g * sn_outputs(c) + first;
+            if (c->p.srcF == SN_NHWC)
+                pack_yxio(c, weight + o, depth, columns, width, packed);
             else
-                pack_oiyx(c, weight + (g * outputs(c) + first) * c->depth, columns, width, packed);
-            packed += c->depth * width;
+                pack_oiyx(c, weight + o * depth, columns, width, packed);
+            packed += depth * width;
         }
 }
 
-static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
+static void pack(const struct sn_convolution * c, const void * weight)
 {
-    const size_t width = c->channels / c->p.group;
-    for (size_t g = 0; g < c->p.group; ++g)
-        memcpy(spread + g * width, values + g * outputs(c), outputs(c) * sizeof(float));
+    sn_direct_nhwc_pack(c, sn_direct_nhwc_of(c), weight);
 }
 
-/* The band of an image. */
-struct copy {
-    const struct sn_convolution_32f * c;
-    const sn_32f * src;
-};
+/* ---- forward */
 
-static void fill(const void * job, uint8_t * to, size_t bytes)
+void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
 {
-    (void)job;
-    memset(to, 0, bytes);
-}
-
-static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
-{
-    const struct copy * j = job;
-    const size_t pixel = j->c->p.srcC, bytes = pixel * sizeof(float);
-    const sn_32f * src = j->src + first * pixel;
-    if (step == 1 && j->c->band.pixel == pixel) {
-        memcpy(to, src, pixels * bytes);
-    } else {
-        for (size_t x = 0; x < pixels; ++x)
-            memcpy(to + x * j->c->band.pixel * sizeof(float), src + x * step * pixel, bytes);
-    }
-}
-
-void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_rows * r)
-{
-    if (c->few) {
-        sn_few_nhwc(c, r);
-        return;
-    }
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t width = r->columns ? r->columns : c->p.dstW;
     struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = c->length, .cStepY = r->dstLine,
-        .cStepX = r->dstPixel, .activation = sn_tile_activation(c),
+        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
+        .cStepX = r->dstPixel, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}};
     if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows in one line */
         gemm.width *= r->rows;
@@ -191,57 +143,43 @@ void sn_nhwc_compute(const struct sn_convolution_32f * c, const struct sn_nhwc_r
         gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
     }
-    const size_t padded = c->channels / c->p.group, end = r->outputs ? r->first + r->outputs : outputs(c);
+    const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
+    const bool far = sn_weights_are_far(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = r->first; first < end; first += tile->columns) {
-            const size_t at = g * outputs(c) + first - r->first, packed = g * padded + first;
-            gemm.a = r->src + g * inputs(c);
-            gemm.b = c->weight + c->depth * packed;
+            const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
+            gemm.a = r->src + g * sn_inputs(c);
+            gemm.b = sn_weights(c) + depth * packed;
             gemm.columns = sn_min(tile->columns, end - first);
             gemm.c = r->dst + at;
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
             gemm.ahead = NULL;
-            if (r->aheadSize && c->weightSize <= 65536) {
-                gemm.ahead = r->ahead + r->aheadSize * first / outputs(c);
-                gemm.aheadStep = r->aheadSize * gemm.columns / outputs(c) / gemm.width;
-            } else if (first == 0 && (!c->band.copied || c->edges) && c->depth >= 64) {
+            if (r->aheadSize && !far) {
+                gemm.ahead = r->ahead + r->aheadSize * first / sn_outputs(c);
+                gemm.aheadStep = r->aheadSize * gemm.columns / sn_outputs(c) / gemm.width;
+            } else if (first == 0 && in_place && depth >= 64) {
                 gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
                 gemm.aheadStep = gemm.aStepX;
-            } else if (c->weightSize > 65536) {
-                gemm.ahead = gemm.b + c->depth * gemm.columns;
-                gemm.aheadStep = c->depth * gemm.columns / gemm.width;
+            } else if (far) {
+                gemm.ahead = gemm.b + depth * gemm.columns;
+                gemm.aheadStep = depth * gemm.columns / gemm.width;
             }
             tile->run(&gemm);
         }
 }
 
-void sn_nhwc_source(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
-                    struct sn_nhwc_rows * r)
-{
-    const struct sn_convolution_parameters * p = &c->p;
-    r->srcLine = c->band.strideY * c->band.line;
-    r->srcPixel = c->band.strideX * c->band.pixel;
-    if (c->band.copied) {
-        const struct copy job = {c, src};
-        sn_band_copy(&(struct sn_band_copy){&c->band, p, sizeof(float), &job, fill, copy}, row, r->rows, (uint8_t *)work);
-        r->src = work;
-    } else {
-        r->src = src + row * p->strideY * p->srcW * p->srcC;
-    }
-}
-
 /* Copies what r->rows x r->columns outputs from (row, x) on need, with padding, to lines as long as those of the image. */
-static void copy_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, size_t x,
-                      const struct sn_nhwc_rows * r, sn_32f * to)
+static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t x,
+                      const struct sn_nhwc_rows * r, size_t line, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t lines = sn_used(r->rows, p->strideY, p->kernelY, p->dilationY);
     const size_t columns = sn_used(r->columns, p->strideX, p->kernelX, p->dilationX), at = x * p->strideX;
     const size_t before = at < p->padX ? sn_min(p->padX - at, columns) : 0, begin = at + before - p->padX;
     const size_t inside = begin < p->srcW ? sn_min(p->srcW - begin, columns - before) : 0;
-    for (size_t i = 0; i < lines; ++i, to += c->band.line) {
+    for (size_t i = 0; i < lines; ++i, to += line) {
         const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
         memset(to, 0, columns * p->srcC * sizeof(float));
         if (y < p->srcH && inside)
@@ -250,8 +188,8 @@ static void copy_part(const struct sn_convolution_32f * c, const sn_32f * src, s
 }
 
 /* The part of the outputs with rows y .. endY - 1, columns x .. endX - 1, of r, which begins with `row`. */
-static void compute_part(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work,
-                         struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
+static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
+                         sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct edges e = edges_of(p);
@@ -265,70 +203,47 @@ static void compute_part(const struct sn_convolution_32f * c, const sn_32f * src
     if (y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
         r.src = src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
     } else {
-        copy_part(c, src, y, x, &r, work);
+        copy_part(c, src, y, x, &r, d->nhwc.band.line, work);
         r.src = work;
     }
-    sn_nhwc_compute(c, &r);
+    sn_direct_nhwc_compute(c, d, &r);
 }
 
-void sn_nhwc_band(const struct sn_convolution_32f * c, const sn_32f * src, size_t row, sn_32f * work, struct sn_nhwc_rows r)
+void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
+                         sn_32f * work, struct sn_nhwc_rows r)
 {
-    if (!c->edges) {
-        sn_nhwc_source(c, src, row, work, &r);
-        sn_nhwc_compute(c, &r);
+    const struct sn_band * band = &d->nhwc.band;
+    if (!d->edges) {
+        sn_nhwc_source(c, &d->nhwc, src, row, work, &r);
+        sn_direct_nhwc_compute(c, d, &r);
         return;
     }
     const struct edges e = edges_of(&c->p);
     const size_t end = row + r.rows, middle = sn_min(sn_max(row, e.top), end), below = sn_max(sn_min(end, e.bottom), middle);
     const size_t y[] = {row, middle, below, end}, x[] = {0, e.left, e.right, c->p.dstW};
-    r.srcLine = c->band.strideY * c->band.line;
-    r.srcPixel = c->band.strideX * c->band.pixel;
+    r.srcLine = band->strideY * band->line;
+    r.srcPixel = band->strideX * band->pixel;
     for (size_t i = 0; i < 3; ++i)
         for (size_t j = 0; j < 3; ++j)
-            compute_part(c, src, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
+            compute_part(c, d, src, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
-struct job {
-    const struct sn_convolution_32f * c;
-    const sn_32f * src;
-    const sn_32f * add; /* lies as dst, or NULL */
-    sn_32f * dst;
-    struct sn_shares shares;
-};
-
-static void run(const void * argument, void * work, size_t begin, size_t end)
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const struct job * job = argument;
-    const struct sn_convolution_32f * c = job->c;
-    const struct sn_convolution_parameters * p = &c->p;
-    const size_t line = p->dstW * p->dstC;
-    struct sn_share s;
-    for (; begin < end; begin += s.units) {
-        s = sn_share_at(&job->shares, begin, end);
-        const size_t at = s.image * c->dstSize + s.line * line + s.first;
-        sn_nhwc_band(c, job->src + s.image * c->srcSize, s.line, work, (struct sn_nhwc_rows){.rows = s.lines,
-            .dst = job->dst + at, .dstLine = line, .dstPixel = p->dstC, .add = job->add ? job->add + at : NULL,
-            .first = s.first, .outputs = p->group == 1 ? s.columns : 0});
-    }
+    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), a->src, s->line, a->work, sn_nhwc_rows_of(c, s, a));
 }
 
-static void forward_add(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, const sn_32f * add,
-                        sn_32f * dst)
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
+    const struct sn_direct_nhwc * d = sn_direct_nhwc_of(c);
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    const struct job job = {c, src, add, dst, sn_shares_of((struct sn_shares){.lines = p->dstH, .most = c->band.rows,
-        .columns = p->dstC, .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
-        .start = c->band.copied && !c->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)})};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = c->batch * job.shares.each,
-        .cost = sn_convolution_32f_cost(c), .least = job.shares.least, .work = work,
-        .workBytes = c->workSize * sizeof(float)});
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = d->nhwc.band.rows, .columns = p->dstC,
+        .width = p->group == 1 ? tile->columns : 0, .weights = c->weightSize, .source = c->srcSize,
+        .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
-static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
-{
-    forward_add(c, src, work, NULL, dst);
-}
-
-const struct sn_convolution_32f_way sn_convolution_32f_nhwc = {"direct NHWC", true, takes, plan, pack, spread,
-                                                               forward, forward_add};
+SN_FITS_OWN(struct sn_direct_nhwc);
+const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
+    .admits = admits, .plan = plan, .pack = pack, .forward = forward};

@@ -6,141 +6,157 @@
  * Groups of channels are convolutions of their own beside each other.
  */
 #include "ops/convolution_dot.h"
-#include "runtime/memory.h"
 
-static size_t inputs(const struct sn_convolution_dot * c) { return c->p.srcC / c->p.group; }
-static size_t outputs(const struct sn_convolution_dot * c) { return c->p.dstC / c->p.group; }
+struct tiled {
+    struct sn_dot_band band;
+    size_t depth, length; /* groups of numbers in a sum, and in a segment */
+};
+SN_FITS_OWN(struct tiled);
 
-static size_t width_of(const struct sn_convolution_dot * c, size_t columns)
+static const struct tiled * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct sn_dot_tile * tile_of(const struct sn_convolution * c) { return sn_dot_of(c)->tile; }
+
+static size_t width_of(const struct sn_convolution * c, size_t columns)
 {
-    const size_t granule = c->tile->granule;
+    const size_t granule = tile_of(c)->granule;
     return sn_ceil_div(columns, granule) * granule;
 }
 
 /* Taps of a kernel row that follow each other in memory, if nothing is between the pixels of the band: all, or 1. */
-static size_t neighbours(const struct sn_convolution_dot * c)
+static size_t neighbours(const struct sn_convolution * c)
 {
     return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
 
 /* The taps of a segment, and its numbers. */
-static size_t taps(const struct sn_convolution_dot * c)
+static size_t taps(const struct sn_convolution * c)
 {
-    return c->band.pixel == c->inputs * c->number ? neighbours(c) : 1;
+    const struct sn_dot_band * b = &own(c)->band;
+    return b->band.pixel == b->inputs * b->number ? neighbours(c) : 1;
 }
 
-static size_t numbers(const struct sn_convolution_dot * c) { return taps(c) * c->inputs; }
+static size_t numbers(const struct sn_convolution * c) { return taps(c) * own(c)->band.inputs; }
 
 /* The first tap of segment s. */
-static size_t row_of(const struct sn_convolution_dot * c, size_t s) { return s * taps(c) / c->p.kernelX; }
-static size_t column_of(const struct sn_convolution_dot * c, size_t s) { return s * taps(c) % c->p.kernelX; }
+static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
+static size_t column_of(const struct sn_convolution * c, size_t s) { return s * taps(c) % c->p.kernelX; }
 
-static bool plan(struct sn_convolution_dot * c)
+static bool admits(const struct sn_convolution * c)
+{
+    (void)c;
+    return true;
+}
+
+static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_dot_tile * tile = c->tile;
-    const size_t spacing = c->family->spaced ? tile->group : 1;
-    c->inputs = sn_ceil_div(inputs(c), spacing) * spacing;
-    const bool whole = c->inputs == inputs(c) && neighbours(c) * c->inputs % tile->group == 0;
-    const enum sn_dot_reads reads = whole ? SN_READS_PIXELS : SN_READS_COPY;
-    if (!sn_dot_band_plan(c, tile->number, reads, sn_min(p->dstC, tile->columns) * c->dstElement))
+    const struct sn_dot_tile * tile = tile_of(c);
+    struct tiled * t = (void *)c->own;
+    const size_t spacing = sn_dot_of(c)->spaced ? tile->group : 1;
+    t->band.number = tile->number;
+    t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
+    const bool whole = t->band.inputs == sn_inputs(c) && neighbours(c) * t->band.inputs % tile->group == 0;
+    if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
+                          sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
-    c->segments = c->weightCount == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* sums of nothing have none */
-    c->length = sn_ceil_div(numbers(c), tile->group);
-    c->depth = c->segments * c->length;
-    c->group = width_of(c, outputs(c));
-    return sn_product(&c->channels, p->group, c->group) && sn_product(&c->weightBytes, c->depth, 4, c->channels);
+    c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* sums of nothing have none */
+    t->length = sn_ceil_div(numbers(c), tile->group);
+    t->depth = c->segments * t->length;
+    c->groupStep = width_of(c, sn_outputs(c));
+    return sn_product(&c->channels, p->group, c->groupStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
 }
 
 /* Weights of bytes become 16 bits where the tile has groups of two. */
-static void put(const struct sn_convolution_dot * c, void * packed, size_t at, const void * weight, size_t from)
+static void put(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
 {
-    if (c->family->weight == 2)
+    if (c->family->small == SN_DATA_16B)
         ((sn_16b *)packed)[at] = ((const sn_16b *)weight)[from];
-    else if (c->tile->group == 4)
+    else if (tile_of(c)->group == 4)
         ((int8_t *)packed)[at] = ((const int8_t *)weight)[from];
     else
         ((int16_t *)packed)[at] = ((const int8_t *)weight)[from];
 }
 
 /* The weights of one panel: `columns` outputs from o on. */
-static void pack_panel(const struct sn_convolution_dot * c, const void * weight, size_t o, size_t columns,
+static void pack_panel(const struct sn_convolution * c, const void * weight, size_t o, size_t columns,
                        void * packed)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t group = c->tile->group, width = width_of(c, columns);
+    const size_t group = tile_of(c)->group, width = width_of(c, columns), inputs = own(c)->band.inputs;
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
-            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / c->inputs, i = k % c->inputs;
-            if (i >= inputs(c))
+            const size_t ky = row_of(c, s), kx = column_of(c, s) + k / inputs, i = k % inputs;
+            if (i >= sn_inputs(c))
                 continue;
-            const size_t row = (s * c->length + k / group) * width;
+            const size_t row = (s * own(c)->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
                 put(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
         }
 }
 
-static void pack(const struct sn_convolution_dot * c, const void * weight)
+static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_dot_tile * tile = c->tile;
-    if (c->segments == 0)
-        return;
+    const struct sn_band * band = &own(c)->band.band;
+    const size_t most = tile_of(c)->columns;
     for (size_t s = 0; s < c->segments; ++s)
-        c->segment[s] = row_of(c, s) * p->dilationY * c->band.line + column_of(c, s) * p->dilationX * c->band.pixel;
+        c->segment[s] = row_of(c, s) * p->dilationY * band->line + column_of(c, s) * p->dilationX * band->pixel;
     uint8_t * packed = c->weight;
     for (size_t g = 0; g < p->group; ++g)
-        for (size_t first = 0; first < outputs(c); first += tile->columns) {
-            const size_t columns = sn_min(tile->columns, outputs(c) - first);
-            pack_panel(c, weight, g * outputs(c) + first, columns, packed);
-            packed += c->depth * 4 * width_of(c, columns);
+        for (size_t first = 0; first < sn_outputs(c); first += most) {
+            const size_t columns = sn_min(most, sn_outputs(c) - first);
+            pack_panel(c, weight, g * sn_outputs(c) + first, columns, packed);
+            packed += own(c)->depth * 4 * width_of(c, columns);
         }
 }
 
-static void compute(const struct sn_convolution_dot * c, const uint8_t * lines, const struct sn_share * s, uint8_t * work,
-                    uint8_t * dst)
+/* The rows of a product may be any pixels: of all rows in one line, if they follow each other, or down the columns, if
+ * these make higher tiles than rows. */
+static void arrange(struct sn_dot * gemm, size_t rows)
 {
-    const size_t row = s->line, rows = s->lines;
+    if (gemm->aStepY == gemm->width * gemm->aStepX) {
+        gemm->width *= gemm->height;
+        gemm->height = 1;
+    } else if (gemm->width < rows && gemm->width < gemm->height) {
+        const struct sn_dot was = *gemm;
+        gemm->width = was.height, gemm->height = was.width;
+        gemm->aStepX = was.aStepY, gemm->aStepY = was.aStepX;
+        gemm->cStepX = was.cStepY, gemm->cStepY = was.cStepX;
+    }
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &c->band;
-    const struct sn_dot_tile * tile = c->tile;
-    struct sn_dot gemm = {.segment = c->segment, .segments = c->segments, .length = c->length,
-        .b = (const uint8_t *)c->weight + c->depth * 4 * s->first};
-    const size_t last = p->group == 1 ? s->first + s->columns : outputs(c);
+    const struct sn_dot_band * b = &own(c)->band;
+    const struct sn_band * band = &b->band;
+    const struct sn_dot_tile * tile = tile_of(c);
+    const uint8_t * lines = sn_dot_lines(c, b, s, a), * weight = c->weight;
+    uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
+    const size_t last = p->group == 1 ? s->first + s->columns : sn_outputs(c);
+    weight += own(c)->depth * 4 * s->first;
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = s->first; first < last; first += tile->columns) {
-            const size_t o = g * outputs(c) + first, columns = sn_min(tile->columns, outputs(c) - first);
+            const size_t o = g * sn_outputs(c) + first, columns = sn_min(tile->columns, sn_outputs(c) - first);
             union sn_dot_result result;
-            c->family->result(c, g * c->group + first, &result);
-            gemm.result = &result;
-            gemm.start = (const uint8_t *)c->start + (g * c->group + first) * 4;
-            gemm.columns = columns;
-            gemm.a = lines + g * c->inputs * c->number;
-            gemm.c = sn_dot_result_at(c, o, columns, row, work, dst, &gemm.cStepX);
+            sn_dot_of(c)->result(c, g * c->groupStep + first, &result);
+            struct sn_dot gemm = {.a = lines + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
+                .aStepY = band->strideY * band->line, .aStepX = band->strideX * band->pixel, .segment = c->segment,
+                .segments = c->segments, .length = own(c)->length, .b = weight, .columns = columns,
+                .start = c->bias + g * c->groupStep + first, .result = &result};
+            gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a->dst, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
-            gemm.aStepX = band->strideX * band->pixel;
-            gemm.aStepY = band->strideY * band->line;
-            gemm.width = p->dstW;
-            gemm.height = rows;
-            if (gemm.aStepY == gemm.width * gemm.aStepX) { /* pixels of all rows in one line */
-                gemm.width *= rows;
-                gemm.height = 1;
-            } else if (gemm.width < tile->rows && gemm.width < rows) { /* columns make higher tiles than rows */
-                const struct sn_dot turned = gemm;
-                gemm.width = turned.height, gemm.height = turned.width;
-                gemm.aStepX = turned.aStepY, gemm.aStepY = turned.aStepX;
-                gemm.cStepX = turned.cStepY, gemm.cStepY = turned.cStepX;
-            }
+            arrange(&gemm, tile->rows);
             tile->run(&gemm);
-            gemm.b = (const uint8_t *)gemm.b + c->depth * 4 * width_of(c, columns);
-            sn_dot_result_done(c, work, o, columns, row, rows, dst);
+            weight += own(c)->depth * 4 * width_of(c, columns);
+            sn_dot_result_done(c, work, o, columns, s->line, s->lines, a->dst);
         }
 }
 
-static void forward(const struct sn_convolution_dot * c, const uint8_t * src, uint8_t * work, uint8_t * dst)
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_bands_run(&(struct sn_dot_bands){.c = c, .src = src, .work = work, .dst = dst, .compute = compute,
-        .panel = c->tile->columns});
+    sn_dot_run(c, &own(c)->band, a, tile_of(c)->columns, compute);
 }
 
-const struct sn_convolution_dot_way sn_convolution_dot_tiled = {"tiled", true, plan, pack, forward};
+const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .admits = admits,
+    .plan = plan, .pack = pack, .forward = forward};

@@ -3,97 +3,105 @@
  * channel. Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are
  * computed one after the other, then interleaved into rows of the result.
  */
-#include <string.h>
-
 #include "ops/deconvolution_32f.h"
+#include "ops/phase_planes.h"
 #include "runtime/cpu.h"
-#include "runtime/memory.h"
 
-static bool takes(const struct sn_convolution_32f * c)
+SN_FITS_OWN(struct sn_band);
+
+static const struct sn_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+
+static bool admits(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->p.srcC > 0 && c->p.srcC == c->p.group;
 }
 
-static bool plan(struct sn_convolution_32f * c)
+static bool plan(struct sn_convolution * c)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    c->channels = p->dstC;
-    c->segments = c->x.taps;
-    c->depth = p->kernelY * p->kernelX;
-    size_t row, products;
-    if (!sn_product(&row, c->x.number, c->x.count) ||
-        !sn_planes_plan(c, true, 1, row, sn_cpu()->cacheL1 / 2 / sizeof(float)))
+    const struct sn_phases * x = sn_phases_x(c);
+    struct sn_band * band = (void *)c->own;
+    sn_channels_plain(c);
+    c->segments = x->taps;
+    size_t row, copied, products;
+    if (!sn_product(&row, x->number, x->count) ||
+        !sn_phase_planes_plan(c, true, 1, row, sn_cpu()->cacheL1 / 2 / sizeof(float), band, &copied))
         return false;
-    return sn_product(&products, c->band.rows, row) && sn_product(&c->workSize, c->workSize + products, 1) &&
-           sn_product(&c->weightSize, c->depth, p->dstC);
+    return sn_product(&products, band->rows, row) && sn_floats(&c->workSize, copied + products) &&
+           sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
+}
+
+/* The taps of an output channel for phase y and phase x, by lines; returns where those of the next phase go. */
+static sn_32f * pack_phase(const struct sn_convolution * c, const sn_32f * weight, const struct sn_phase * y,
+                           const struct sn_phase * x, sn_32f * to)
+{
+    for (size_t ky = 0; ky < y->taps; ++ky)
+        for (size_t kx = 0; kx < x->taps; ++kx)
+            *to++ = weight[sn_phase_tap(sn_phases_y(c), y, ky) * c->p.kernelX + sn_phase_tap(sn_phases_x(c), x, kx)];
+    return to;
 }
 
 /* The taps of an output channel, phase after phase. */
-static void pack(const struct sn_convolution_32f * c, const sn_32f * weight, sn_32f * packed, size_t * segment)
+static void pack(const struct sn_convolution * c, const void * weight)
 {
-    for (size_t x = 0; x < c->segments; ++x)
-        segment[x] = x * c->x.lineStep;
-    for (size_t o = 0; o < c->p.dstC; ++o, weight += c->depth, packed += c->depth) {
-        sn_32f * to = packed;
-        for (size_t fy = 0; fy < c->y.number; ++fy)
-            for (size_t fx = 0; fx < c->x.number; ++fx)
-                for (size_t ky = 0; ky < c->y.phase[fy].taps; ++ky)
-                    for (size_t kx = 0; kx < c->x.phase[fx].taps; ++kx)
-                        *to++ = weight[sn_phase_tap(&c->y, &c->y.phase[fy], ky) * c->p.kernelX +
-                                       sn_phase_tap(&c->x, &c->x.phase[fx], kx)];
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const size_t taps = c->p.kernelY * c->p.kernelX;
+    const sn_32f * w = weight;
+    for (size_t i = 0; i < c->segments; ++i)
+        c->segment[i] = i * x->lineStep;
+    for (size_t o = 0; o < c->p.dstC; ++o) {
+        sn_32f * to = sn_weights(c) + o * taps;
+        for (size_t fy = 0; fy < y->number; ++fy)
+            for (size_t fx = 0; fx < x->number; ++fx)
+                to = pack_phase(c, w + o * taps, &y->phase[fy], &x->phase[fx], to);
     }
 }
 
-static void spread(const struct sn_convolution_32f * c, const sn_32f * values, sn_32f * spread)
-{
-    memcpy(spread, values, c->channels * sizeof(float));
-}
-
 /* `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
-static void compute_phase(const struct sn_convolution_32f * c, size_t channel, const sn_32f * src, const struct sn_phase * y,
+static void compute_phase(const struct sn_convolution * c, size_t channel, const sn_32f * src, const struct sn_phase * y,
                           size_t rows, const sn_32f * weight, sn_32f * products, sn_32f * dst)
 {
-    const size_t columns = c->x.count;
-    struct sn_depthwise_nchw_32f d = {.srcStep = c->band.line, .tapStep = c->y.lineStep * c->band.line, .tap = c->segment,
+    const struct sn_phases * all = sn_phases_x(c);
+    const size_t columns = all->count, line = own(c)->line;
+    struct sn_depthwise_nchw_32f d = {.srcStep = line, .tapStep = sn_phases_y(c)->lineStep * line, .tap = c->segment,
         .kernelY = y->taps, .weight = weight, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0,
-        .activation = sn_tile_activation(c), .param = {c->param[0], c->param[1]}, .rows = rows, .columns = columns};
-    for (size_t f = 0; f < c->x.number; ++f) {
-        const struct sn_phase * x = &c->x.phase[f];
-        d.src = src + y->from * c->band.line + x->from;
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .rows = rows, .columns = columns};
+    for (size_t f = 0; f < all->number; ++f) {
+        const struct sn_phase * x = &all->phase[f];
+        d.src = src + y->from * line + x->from;
         d.kernelX = x->taps;
         d.dst = products + f * rows * columns;
         c->table->convolution_32f.depthwise_nchw(&d);
         d.weight += y->taps * x->taps;
     }
-    const struct sn_interleave_32f job = {.src = products, .phases = c->x.number, .phaseStep = rows * columns,
-        .srcStep = columns, .dst = dst, .dstStep = c->y.stride * c->p.dstW, .rows = rows, .size = c->p.dstW};
-    sn_planes_interleave(c, &job);
+    const struct sn_interleave_32f job = {.src = products, .phases = all->number, .phaseStep = rows * columns,
+        .srcStep = columns, .dst = dst, .dstStep = sn_phases_y(c)->stride * c->p.dstW, .rows = rows, .size = c->p.dstW};
+    sn_phase_planes_interleave(c, &job);
 }
 
-static void compute_band(const struct sn_convolution_32f * c, size_t g, const sn_32f * src, sn_32f * work, size_t row,
-                         sn_32f * dst)
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t outputs = p->dstC / p->group;
-    sn_32f * products = work, * band = products + c->band.rows * c->x.number * c->x.count;
-    sn_planes_copy(c, src, row, band);
-    for (size_t o = 0; o < outputs; ++o, dst += p->dstH * p->dstW) {
-        const sn_32f * weight = c->weight + (g * outputs + o) * c->depth;
-        for (size_t f = 0; f < c->y.number; ++f) {
-            const struct sn_phase * y = &c->y.phase[f];
-            const size_t rows = sn_phase_rows(c, y, row);
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const size_t first = s->image % p->group * sn_outputs(c), taps = p->kernelY * p->kernelX;
+    sn_32f * products = a->work, * band = products + own(c)->rows * x->number * x->count, * dst = a->dst;
+    sn_phase_planes_copy(c, own(c), a->src, s->line, s->lines, band);
+    for (size_t o = first; o < first + sn_outputs(c); ++o, dst += p->dstH * p->dstW) {
+        const sn_32f * weight = sn_weights(c) + o * taps;
+        for (size_t f = 0; f < y->number; ++f) {
+            const struct sn_phase * phase = &y->phase[f];
+            const size_t rows = sn_phase_rows(phase, s->line, s->lines);
             if (rows)
-                compute_phase(c, g * outputs + o, band, y, rows, weight, products, dst + (row * c->y.stride + f) * p->dstW);
-            for (size_t x = 0; x < c->x.number; ++x)
-                weight += y->taps * c->x.phase[x].taps;
+                compute_phase(c, o, band, phase, rows, weight, products, dst + (s->line * y->stride + f) * p->dstW);
+            for (size_t i = 0; i < x->number; ++i)
+                weight += phase->taps * x->phase[i].taps;
         }
     }
 }
 
-static void forward(const struct sn_convolution_32f * c, const sn_32f * src, sn_32f * work, sn_32f * dst)
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_deconvolution_32f_bands(c, compute_band, src, work, dst);
+    sn_phase_bands_run(c, own(c), a, compute);
 }
 
-const struct sn_convolution_32f_way sn_deconvolution_32f_depthwise = {
-    "depthwise phases NCHW", false, takes, plan, pack, spread, forward, NULL};
+const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW", .admits = admits,
+    .plan = plan, .pack = pack, .forward = forward};

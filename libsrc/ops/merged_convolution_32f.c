@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "ops/cache_sets.h"
-#include "ops/shares.h"
+#include "ops/convolution_32f_nhwc.h"
+#include "ops/convolution_cost.h"
 #include "runtime/cpu.h"
-#include "runtime/keep.h"
-#include "runtime/memory.h"
 #include "runtime/threads.h"
 
 /* ---- `base`: whole images, one stage after the other */
@@ -31,18 +30,21 @@ static bool plan_base(struct sn_merged_convolution_32f * m)
     return true;
 }
 
-static void forward_base(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, sn_32f * dst)
+static void forward_base(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
 {
-    for (size_t b = 0; b < m->batch; ++b, src += m->srcSize, dst += m->dstSize) {
+    const size_t srcSize = m->stage[m->first].srcSize / sizeof(float), dstSize = m->stage[m->last].dstSize / sizeof(float);
+    const sn_32f * src = a->src;
+    for (size_t b = 0; b < m->batch; ++b, src += srcSize) {
         const sn_32f * from = src;
-        sn_32f * to = work;
+        sn_32f * to = a->work;
         for (int i = m->first; i <= (int)m->last; ++i) {
-            const struct sn_convolution_32f * c = &m->stage[i];
-            to = i == (int)m->last ? dst : to;
+            const struct sn_convolution * c = &m->stage[i];
+            const bool last = i == (int)m->last;
+            to = last ? (sn_32f *)a->dst + b * dstSize : to;
             m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, from,
-                                      m->add && i == (int)m->last ? src : NULL, to);
+                                            m->add && last ? src : NULL, to);
             from = to;
-            to += c->dstSize;
+            to += c->dstSize / sizeof(float);
         }
     }
 }
@@ -75,7 +77,7 @@ static void plan_rows(struct sn_merged_convolution_32f * m)
 {
     const size_t all = m->stage[m->last].p.dstH, budget = sn_cpu()->cacheL2 / 2 / sizeof(float);
     const size_t weights = m->stage[SN_EXPANSION].weightSize + m->stage[SN_PROJECTION].weightSize;
-    const size_t most = weights > budget ? MOST_ROWS : FEW_ROWS;
+    const size_t most = weights / sizeof(float) > budget ? MOST_ROWS : FEW_ROWS;
     m->rows = sn_min(all, FEW_ROWS);
     while (m->rows > 1 && step_size(m, m->rows) > budget)
         --m->rows;
@@ -86,40 +88,33 @@ static void plan_rows(struct sn_merged_convolution_32f * m)
 /* The workspace: the ring, the result of the depthwise stage, the band of the expansion. */
 static bool plan_work(struct sn_merged_convolution_32f * m)
 {
-    struct sn_convolution_32f * expansion = &m->stage[SN_EXPANSION];
     const size_t unit = SN_ALIGN / sizeof(float);
     size_t ring = 0, buffer = 0, band = 0;
     if (m->first == SN_EXPANSION) {
         m->lines = lines_of(m, m->rows);
-        expansion->band.rows = sn_min(expansion->band.rows, m->lines);
-        expansion->band.lines =
-            sn_used(expansion->band.rows, expansion->band.strideY, expansion->p.kernelY, expansion->p.dilationY);
-        if (!sn_product(&ring, m->lines, m->line) ||
-            !sn_product(&band, expansion->band.copied, expansion->band.lines, expansion->band.line))
+        if (!sn_product(&ring, m->lines, m->line) || !sn_direct_nhwc_limit(&m->stage[SN_EXPANSION], m->lines, &band))
             return false;
     }
     if (m->last == SN_PROJECTION && !sn_product(&buffer, m->rows, m->stage[SN_PROJECTION].p.dstW, m->bufferPixel))
         return false;
     m->buffer = sn_align(ring, unit);
     m->band = sn_align(m->buffer + buffer, unit);
-    m->workSize = m->band + band;
-    return sn_product(&band, m->workSize, 1);
+    return sn_floats(&m->workSize, m->band + band);
 }
 
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
 {
-    static const struct sn_convolution_32f_way * const ways[] = {
+    static const struct sn_convolution_algorithm * const algorithms[] = {
         &sn_convolution_32f_nhwc, &sn_convolution_32f_depthwise_nhwc, &sn_convolution_32f_nhwc};
     for (int i = m->first; i <= (int)m->last; ++i) {
-        struct sn_convolution_32f * c = &m->stage[i];
+        struct sn_convolution * c = &m->stage[i];
         c->batch = m->batch;
         c->table = m->table;
-        c->way = is_base(m) ? &sn_convolution_32f_base : ways[i];
-        if (sn_convolution_32f_plan(c) != SN_ERROR_NONE)
+        c->family = &sn_convolution_32f;
+        c->algorithm = is_base(m) ? &sn_convolution_32f_base : algorithms[i];
+        if (sn_convolution_plan(c) != SN_ERROR_NONE)
             return false;
     }
-    m->srcSize = m->stage[m->first].srcSize;
-    m->dstSize = m->stage[m->last].dstSize;
     if (is_base(m))
         return plan_base(m);
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -132,19 +127,25 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
     return plan_work(m);
 }
 
-bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const sn_32f * const * weight,
-                                   const sn_32f * const * bias, const sn_32f * const * params)
+static size_t stages(const struct sn_merged_convolution_32f * m) { return (size_t)m->last - m->first + 1; }
+
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given)
 {
-    for (size_t i = m->first, n = 0; i <= (size_t)m->last; ++i, ++n)
-        if (!sn_convolution_32f_set(&m->stage[i], weight[n], bias ? bias[n] : NULL, params ? params[n] : NULL)) {
-            for (; i > (size_t)m->first; --i) { /* the first call: later ones have their memory */
-                sn_drop(m->stage[i - 1].held);
-                m->stage[i - 1].held = NULL;
-                m->stage[i - 1].heldSize = 0;
-            }
-            return false;
-        }
-    return true;
+    return sn_convolution_set(&m->stage[m->first], given, stages(m));
+}
+
+size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < stages(m); ++i)
+        size += sn_convolution_held(&m->stage[m->first + i]);
+    return size;
+}
+
+void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m)
+{
+    for (size_t i = 0; i < stages(m); ++i)
+        sn_convolution_free(&m->stage[m->first + i]);
 }
 
 /* ---- the steps */
@@ -153,16 +154,18 @@ struct job {
     const struct sn_merged_convolution_32f * m;
     const sn_32f * src;
     sn_32f * dst;
+    size_t srcSize, dstSize; /* floats of one image */
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as lie there side by side. */
 static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t line, size_t end)
 {
-    const struct sn_convolution_32f * c = &m->stage[SN_EXPANSION];
+    const struct sn_convolution * c = &m->stage[SN_EXPANSION];
+    const struct sn_direct_nhwc * direct = sn_direct_nhwc_of(c);
     const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
     while (line < end) {
-        const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), c->band.rows);
-        sn_nhwc_band(c, src, line, work + m->band, (struct sn_nhwc_rows){.rows = rows,
+        const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), direct->nhwc.band.rows);
+        sn_direct_nhwc_rows(c, direct, src, line, work + m->band, (struct sn_nhwc_rows){.rows = rows,
             .dst = work + place * m->line + left, .dstLine = m->line, .dstPixel = m->pixel});
         line += rows;
     }
@@ -172,7 +175,7 @@ static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * sr
 static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f * src, const sn_32f * work, size_t row,
                       size_t rows, sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
-    const struct sn_convolution_32f * c = &m->stage[SN_DEPTHWISE];
+    const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
     const struct sn_convolution_parameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
     const sn_32f * line[MOST_LINES];
@@ -184,7 +187,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
         .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = m->pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
-        .bias = c->bias, .slope = c->slope, .activation = sn_tile_activation(c),
+        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
         .dstPixel = dstPixel};
     m->table->convolution_32f.depthwise_nhwc(&d);
@@ -219,7 +222,7 @@ static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row,
 static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                       size_t ready, sn_32f * dst)
 {
-    const struct sn_convolution_32f * c = &m->stage[SN_PROJECTION];
+    const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const struct sn_convolution_parameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
@@ -237,7 +240,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f *
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)
         r.ahead = src + next_lines(m, end, rows, &r.aheadSize);
-    sn_nhwc_compute(c, &r);
+    sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
 }
 
@@ -275,29 +278,29 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     for (size_t ready = 0; begin < end; begin += s.units) {
         s = sn_share_at(&all, begin, end);
         ready = s.line == 0 ? 0 : ready;
-        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + s.image * m->srcSize, work, s.line, s.lines,
-                                                              ready, job->dst + s.image * m->dstSize);
+        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + s.image * job->srcSize, work, s.line, s.lines,
+                                                              ready, job->dst + s.image * job->dstSize);
     }
 }
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work,
-                                       sn_32f * dst)
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
 {
     if (is_base(m)) {
-        forward_base(m, src, work, dst);
+        forward_base(m, a);
         return;
     }
-    const struct job job = {m, src, dst};
+    const struct job job = {m, a->src, a->dst, m->stage[m->first].srcSize / sizeof(float),
+        m->stage[m->last].dstSize / sizeof(float)};
     const size_t rows = m->batch * m->stage[m->last].p.dstH;
-    double cost = 0;
+    double time = 0;
     for (int i = m->first; i <= (int)m->last; ++i)
-        cost += sn_convolution_32f_cost(&m->stage[i]);
+        time += sn_convolution_32f_time(&m->stage[i]);
     /*
      * Long ranges: each expands some lines again. Where there are few, 7 say, two threads gain 1.55 times, as many as the
      * lines allow; to share out the channels of the expansion instead, into a ring of both, gained 1.15: cores fetched its
      * lines from each other.
      */
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = cost,
-        .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = work, .workBytes = m->workSize * sizeof(float)});
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,
+        .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
 }

@@ -2,7 +2,7 @@
 #ifndef SN_OPS_MERGED_CONVOLUTION_32F_H
 #define SN_OPS_MERGED_CONVOLUTION_32F_H
 
-#include "ops/convolution_32f.h"
+#include "ops/convolution.h"
 
 enum sn_merged_stage { SN_EXPANSION, SN_DEPTHWISE, SN_PROJECTION, SN_MERGED_STAGES };
 
@@ -11,10 +11,9 @@ struct sn_merged_convolution_32f {
     size_t batch;
     enum sn_merged_stage first, last; /* there are those from first to last */
     bool add;                         /* the source to the sums of the last */
-    struct sn_convolution_32f stage[SN_MERGED_STAGES]; /* plans, each with what SetParams gave it */
+    struct sn_convolution stage[SN_MERGED_STAGES]; /* plans, each with what SetParams gave it */
 
-    size_t srcSize, dstSize;          /* floats of one image */
-    size_t workSize;                  /* floats of workspace for one thread; may be 0 */
+    size_t workSize;                  /* bytes of workspace for one thread; may be 0 */
 
     /* A step: so many output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
     size_t rows;
@@ -26,11 +25,15 @@ struct sn_merged_convolution_32f {
 /* Computes all sizes for the stages' p, batch, table, first, last and add, which are set; false: one is too large. */
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m);
 
-/* Takes in weights, biases and parameters, one array for each stage there is; false without memory. */
-bool sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const sn_32f * const * weight,
-                                   const sn_32f * const * bias, const sn_32f * const * params);
+/* The stages that there are take in what they are given; with a fault, all of them are as before. */
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given);
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work,
-                                       sn_32f * dst);
+/* The bytes that the stages hold; 0 before they are given something. */
+size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m);
+
+void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m);
+
+/* Computes all images. */
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a);
 
 #endif

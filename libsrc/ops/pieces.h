@@ -14,11 +14,14 @@ static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN
 
 /*
  * Estimates for struct sn_parallel, in nanoseconds: of moving bytes in or out of the second cache; of multiply-adds with
- * vectors of so many bytes (table->alignment), a vector per cycle of 3 GHz. They need not be good: threads are handed over
- * to in microseconds.
+ * vectors of so many bytes (table->alignment), a vector per cycle. They need not be good: threads are handed over to in
+ * microseconds.
  */
-static inline double sn_cost_of_bytes(double bytes) { return bytes * 0.02; }
-static inline double sn_cost_of_sums(double sums, size_t vector) { return sums * 4 / (3 * (double)vector); }
+static inline double sn_cost_of_bytes(double bytes) { return bytes / SN_BYTES_PER_NS; }
+static inline double sn_cost_of_sums(double sums, size_t vector)
+{
+    return sums * sizeof(float) / (SN_CYCLES_PER_NS * (double)vector);
+}
 
 /*
  * True when so many bytes of sources and result do not stay in the caches: a result that is written past them then spares

@@ -47,6 +47,7 @@ static const struct cpuid_bit {
     {SN_CPU_F16C, SN_LEAF_1, SN_ECX, 29, SAVES_AVX},
     {SN_CPU_FMA, SN_LEAF_1, SN_ECX, 12, SAVES_AVX},
     {SN_CPU_AVX2, SN_LEAF_7, SN_EBX, 5, SAVES_AVX},
+    {SN_CPU_AVXVNNI, SN_LEAF_7_1, SN_EAX, 4, SAVES_AVX},
     {SN_CPU_AVX512F, SN_LEAF_7, SN_EBX, 16, SAVES_AVX512},
     {SN_CPU_AVX512DQ, SN_LEAF_7, SN_EBX, 17, SAVES_AVX512},
     {SN_CPU_AVX512BW, SN_LEAF_7, SN_EBX, 30, SAVES_AVX512},
@@ -203,4 +204,11 @@ const struct sn_cpu * sn_cpu(void)
 {
     pthread_once(&machine_once, detect);
     return &machine;
+}
+
+void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3)
+{
+    pthread_once(&machine_once, detect);
+    machine.cacheL2 = cacheL2;
+    machine.cacheL3 = cacheL3;
 }

@@ -12,42 +12,32 @@
 /* Writes a level's kernels over the copy of its parent's table. */
 typedef void (*install_fn)(struct sn_table * table);
 
-void sn_install_base(struct sn_table * table);
+#define SN_LEVEL(name, parent, needs) void sn_install_##name(struct sn_table * table);
+#include "levels.h"
+#undef SN_LEVEL
 
-#if defined(__x86_64__)
-void sn_install_sse41(struct sn_table * table);
-void sn_install_avx2(struct sn_table * table);
-void sn_install_avx512(struct sn_table * table);
-void sn_install_avx512vnni(struct sn_table * table);
-void sn_install_avx512bf16(struct sn_table * table);
-#elif defined(__aarch64__)
-void sn_install_neon(struct sn_table * table);
-void sn_install_neondotprod(struct sn_table * table);
-#endif
-
-/* One row per level, oldest first, each on top of the one before. `install` is NULL while a level betters no kernel yet. */
-static const struct level {
-    const char * name;
-    uint32_t needs;
-    install_fn install;
-} levels[] = {
-    {"base", 0, sn_install_base},
-#if defined(__x86_64__)
-    {"sse41", SN_CPU_SSE3 | SN_CPU_SSSE3 | SN_CPU_SSE41, sn_install_sse41},
-    {"avx2", SN_CPU_AVX2 | SN_CPU_FMA | SN_CPU_F16C, sn_install_avx2},
-    {"avx512", SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL, sn_install_avx512},
-    {"avx512vnni", SN_CPU_AVX512VNNI, sn_install_avx512vnni},
-    {"avx512bf16", SN_CPU_AVX512BF16, sn_install_avx512bf16},
-#elif defined(__aarch64__)
-    {"neon", SN_CPU_NEON, sn_install_neon},
-    {"neondotprod", SN_CPU_DOTPROD, sn_install_neondotprod},
-#endif
+/* The number of each level that was built: level_base and so on. */
+enum {
+#define SN_LEVEL(name, parent, needs) level_##name,
+#include "levels.h"
+#undef SN_LEVEL
+    LEVELS
 };
 
-enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
+/* One row per level, oldest first, so a parent comes before those that are built on it. */
+static const struct level {
+    const char * name;
+    size_t parent;
+    uint32_t needs;
+    install_fn install;
+} levels[LEVELS] = {
+#define SN_LEVEL(name, parent, needs) {#name, level_##parent, needs, sn_install_##name},
+#include "levels.h"
+#undef SN_LEVEL
+};
 
 static struct sn_table tables[LEVELS];
-static size_t table_count;            /* levels that this machine has: 0 .. table_count - 1 */
+static uint32_t available;             /* bit i: this machine has level i, and its table is made */
 static const struct sn_table * active; /* read and written atomically */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -60,10 +50,12 @@ static size_t level_of(const char * name)
     return i;
 }
 
+/* The last level that is not behind this one. */
 static void cap_at(size_t level)
 {
-    const struct sn_table * table = &tables[sn_min(level, table_count - 1)];
-    __atomic_store_n(&active, table, __ATOMIC_RELEASE);
+    while (!(available >> level & 1))
+        --level;
+    __atomic_store_n(&active, &tables[level], __ATOMIC_RELEASE);
 }
 
 const char * sn_level_name(size_t index) { return index < LEVELS ? levels[index].name : NULL; }
@@ -73,21 +65,20 @@ uint32_t sn_levels_of(uint32_t features)
 {
     uint32_t found = 1;
     for (size_t i = 1; i < LEVELS; ++i)
-        if ((found >> (i - 1) & 1) && (features & levels[i].needs) == levels[i].needs)
+        if ((found >> levels[i].parent & 1) && (features & levels[i].needs) == levels[i].needs)
             found |= 1u << i;
     return found;
 }
 
 static void build_tables(void)
 {
-    const uint32_t found = sn_levels_of(sn_cpu()->features);
-    for (size_t i = 0; found >> i & 1; ++i) {
-        if (i)
-            tables[i] = tables[i - 1];
+    available = sn_levels_of(sn_cpu()->features);
+    for (size_t i = 0; i < LEVELS; ++i) {
+        if (!(available >> i & 1))
+            continue;
+        tables[i] = tables[levels[i].parent];
         tables[i].isa = levels[i].name;
-        if (levels[i].install)
-            levels[i].install(&tables[i]);
-        table_count = i + 1;
+        levels[i].install(&tables[i]);
     }
     size_t cap = LEVELS - 1;
     const char * name = secure_getenv("SIMDNET_MAX_ISA");
@@ -108,7 +99,10 @@ const struct sn_table * sn_table(void)
 const struct sn_table * sn_table_at(size_t index)
 {
     pthread_once(&once, build_tables);
-    return index < table_count ? &tables[index] : NULL;
+    for (size_t i = 0; i < LEVELS; ++i)
+        if ((available >> i & 1) && index-- == 0)
+            return &tables[i];
+    return NULL;
 }
 
 bool sn_dispatch_cap(const char * name)

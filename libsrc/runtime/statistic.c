@@ -25,16 +25,21 @@ static struct row * rows[PLACES];
 static size_t row_count;
 static const char rest[] = "(others) - - -"; /* for what has no place */
 
+static bool heeds_forks;
+
 static void lock_it(void) { pthread_mutex_lock(&lock); }
 static void leave(void) { pthread_mutex_unlock(&lock); }
 
-static void heed_forks(void) { pthread_atfork(lock_it, leave, leave); }
+static void heed_forks(void) { heeds_forks = pthread_atfork(lock_it, leave, leave) == 0; }
 
-static void take(void)
+/* False, without the lock, where there was no memory to heed forks: then nothing is counted. */
+static bool take(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, heed_forks);
-    lock_it();
+    if (heeds_forks)
+        lock_it();
+    return heeds_forks;
 }
 
 static uint64_t hash_of(const char * text)
@@ -66,7 +71,8 @@ static struct row * row_of(const char * text, size_t limit)
 
 void sn_statistic_add(const char * text, uint64_t nanoseconds)
 {
-    take();
+    if (!take())
+        return;
     struct row * row = row_of(text, ROWS);
     row = row ? row : row_of(rest, ROWS + 1);
     if (row) {
@@ -80,7 +86,8 @@ void sn_statistic_add(const char * text, uint64_t nanoseconds)
 
 void sn_statistic_clear(void)
 {
-    take();
+    if (!take())
+        return;
     for (size_t i = 0; i < PLACES; ++i) {
         free(rows[i]);
         rows[i] = NULL;
@@ -99,34 +106,36 @@ static int compare(const void * a, const void * b)
 #define US "%10llu.%03u"
 #define US_OF(nanoseconds) (unsigned long long)((nanoseconds) / 1000), (unsigned)((nanoseconds) % 1000)
 
-static const char * write_table(struct row * const * sorted, size_t count)
+enum { LINE = 5 * 24 + SN_STATISTIC_TEXT };
+
+static void write_table(char * text, struct row * const * sorted)
 {
-    const size_t line = 5 * 24 + SN_STATISTIC_TEXT, size = (count + 1) * line;
-    char * text = sn_scratch(size), * at = text;
-    if (!text)
-        return NULL;
     *text = '\0';
-    if (count)
-        at += snprintf(at, line, "%9s %14s %14s %14s %14s  function shape algorithm level\n", "calls", "total_us", "mean_us",
-                       "min_us", "max_us");
-    for (size_t i = 0; i < count; ++i) {
+    if (row_count)
+        text += snprintf(text, LINE, "%9s %14s %14s %14s %14s  function shape algorithm level\n", "calls", "total_us",
+                         "mean_us", "min_us", "max_us");
+    for (size_t i = 0; i < row_count; ++i) {
         const struct row * row = sorted[i];
-        at += snprintf(at, line, "%9llu " US " " US " " US " " US "  %s\n", (unsigned long long)row->calls,
-                       US_OF(row->total), US_OF(row->total / row->calls), US_OF(row->least), US_OF(row->most), row->text);
+        text += snprintf(text, LINE, "%9llu " US " " US " " US " " US "  %s\n", (unsigned long long)row->calls,
+                         US_OF(row->total), US_OF(row->total / row->calls), US_OF(row->least), US_OF(row->most), row->text);
     }
-    return text;
 }
 
 const char * sn_statistic_text(void)
 {
-    struct row * sorted[ROWS + 1];
-    size_t count = 0;
-    take();
-    for (size_t i = 0; i < PLACES; ++i)
-        if (rows[i])
-            sorted[count++] = rows[i];
-    qsort(sorted, count, sizeof(sorted[0]), compare);
-    const char * text = write_table(sorted, count);
+    char * text = NULL;
+    if (!take())
+        return NULL;
+    struct row ** sorted = sn_scratch(row_count * sizeof(sorted[0]) + (row_count + 1) * LINE);
+    if (sorted) {
+        size_t count = 0;
+        for (size_t i = 0; i < PLACES; ++i)
+            if (rows[i])
+                sorted[count++] = rows[i];
+        qsort(sorted, count, sizeof(sorted[0]), compare);
+        text = (char *)(sorted + count);
+        write_table(text, sorted);
+    }
     leave();
     return text;
 }

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import Array
-from pysimd._geometry import Padding, Pair, pair, sides
+from pysimd._geometry import pair, sides
+from pysimd.annotations import Array, Padding, Pair
 from pysimd.network.graph import Graph, Node, Shape, Tensor
 from pysimd.network.operators import shape_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pysimd._arrays import Array
+from pysimd.annotations import Array
 from pysimd.network.operators import shape_of
 
 Shape = tuple[int, ...]

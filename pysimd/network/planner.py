@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from pysimd._arrays import Array
+from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node, Tensor
 from pysimd.network.passes import Group, fused
 

@@ -9,8 +9,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from pysimd._arrays import Array, Shape
 from pysimd.activation import hswish, relu, restrict_range, sigmoid
+from pysimd.annotations import ActivationName, Array, Shape
 from pysimd.calls import prepare
 from pysimd.channelwise import fused9, scale
 from pysimd.convolution import Convolution32f
@@ -119,7 +119,7 @@ def _aligned(shape: Shape, number: int = 0) -> Array:
 class _Activation:
     """As contexts take it."""
 
-    name: str
+    name: ActivationName
     params: tuple[float, ...] | None
 
 
@@ -167,7 +167,7 @@ def _merged(graph: Graph, parts: Sequence[Part], last: Part, src_shape: Shape) -
         )
         for part, (_, bias), activation in zip(parts, weights, activations)
     ]
-    made = MergedConvolution32f(src_shape, stages, add=last is not parts[-1])
+    made = MergedConvolution32f(src_shape, stages, residual=last is not parts[-1])
     made.set_params([weight for weight, _ in weights], [bias for _, bias in weights], [a.params for a in activations])
     return made
 

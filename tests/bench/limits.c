@@ -5,6 +5,11 @@
 
 #include "runtime/common.h"
 
+/* Those of the others are limits_set.c, compiled for each. */
+#define SN_LEVEL(isa, parent, needs) extern const struct limits sn_limits_##isa;
+#include "levels.h"
+#undef SN_LEVEL
+
 /* One chain. The sum, near 1, is used so that the loop stays. */
 static size_t fma_base(size_t operations)
 {
@@ -31,18 +36,15 @@ static void copy_base(const uint8_t * src, size_t size, uint8_t * dst)
         dst[i] = src[i];
 }
 
-static const struct limits sn_limits_base = {fma_base, dot_8i_base, fma_base, copy_base};
-
-/* SETS(X) is X(isa) for each of limits_set.c, from the Makefile. */
-#define DECLARE(isa) extern const struct limits SN_JOIN2(sn_limits_, isa);
-SETS(DECLARE)
+const struct limits sn_limits_base = {fma_base, dot_8i_base, fma_base, copy_base};
 
 static const struct {
     const char * isa;
     const struct limits * limits;
 } all[] = {
-#define ROW(isa) {SN_STRING(isa), &SN_JOIN2(sn_limits_, isa)},
-    ROW(base) SETS(ROW)
+#define SN_LEVEL(isa, parent, needs) {#isa, &sn_limits_##isa},
+#include "levels.h"
+#undef SN_LEVEL
 };
 
 __attribute__((visibility("default"))) const struct limits * limits_of(const char * isa)

@@ -11,6 +11,8 @@
 
 #include "kernels/vec.h"
 
+#include <dot_8i.h>
+
 enum { STEPS = 64 };
 
 /* ---- floats: twelve chains are enough on every processor we know (4 cycles, 2 a cycle). The sums tend to 1, so nothing
@@ -32,47 +34,21 @@ static size_t fma_32f(size_t operations)
     return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
 }
 
-/* ---- bytes: as the tile of the set multiplies groups of them. Instructions are in assembler for the reason that
- * isa/avx512vnni/dot_8i.h has, and since avx512bf16, which has vpdpbusd of its parent, is compiled without its intrinsics.
- * */
-
-#if defined(__AVX512VNNI__) || defined(__AVX512BF16__)
-enum { GROUP = 4 };
-
-SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
-{
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-    return sum;
-}
-#elif defined(__ARM_FEATURE_DOTPROD)
-enum { GROUP = 4 };
-
-SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
-{
-    return vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(b));
-}
-#else
-enum { GROUP = 2 };
-
-SN_INLINE v32i dot(v32i sum, v32i a, v32i b)
-{
-    return v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(a), v_cast_32i_16i(b)));
-}
-#endif
+/* ---- bytes: as the tile of the set multiplies groups of them */
 
 static size_t dot_8i(size_t operations)
 {
-    enum { DOT_CHAINS = V32F_N == 16 ? 12 : 6 }; /* the product needs registers, too */
+    enum { DOT_CHAINS = V32F_N == 16 || TILE_GROUP == 4 ? 12 : 6 }; /* a product of pairs needs registers, too */
     v32i a = v_set_32i(0x00010001);
     v32i sum[DOT_CHAINS];
     SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i) sum[i] = v_set_32i(i);
-    const size_t per_round = (size_t)2 * V32F_N * GROUP * DOT_CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    const size_t per_round = (size_t)2 * V32F_N * TILE_GROUP * DOT_CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
     for (size_t r = 0; r < rounds; ++r)
         for (int step = 0; step < STEPS; ++step) {
             SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i)
             {
                 a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* else one product would do for all */
-                sum[i] = dot(sum[i], a, a);
+                sum[i] = tile_dot(sum[i], a, a);
             }
         }
     /* The compiler must not see that nothing is above this. */
@@ -84,7 +60,7 @@ static size_t dot_8i(size_t operations)
 /* ---- bfloat16 numbers */
 
 #if defined(__AVX512BF16__)
-/* In assembler, as above. Products are 0, so that sums stay as they are. */
+/* In assembler, as in isa/avx512bf16/dot_16b.h. Products are 0, so that sums stay as they are. */
 static size_t dot_16b(size_t operations)
 {
     const v32i a = v_set_32i(0);

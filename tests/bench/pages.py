@@ -16,7 +16,12 @@ img { max-width: 100%; height: auto; display: block; margin: .5rem 0 1.5rem; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } tr:hover td { background: #f4f7fb; }
-td.behind { color: #b00020; font-weight: 600; } .wide { overflow-x: auto; } code { background: #f3f3f3; padding: 0 .25em; }
+td.behind { color: #b00020; font-weight: 600; } td.fact { text-align: left; white-space: normal; }
+.wide { overflow-x: auto; } code { background: #f3f3f3; padding: 0 .25em; overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) {
+  body { background: #16181c; color: #e0e0e0; } th, td { border-color: #3a3d42; } tr:hover td { background: #22262c; }
+  td.behind { color: #ff8a80; } code { background: #2a2d33; } img { background: #fff; }
+}
 """
 
 
@@ -53,7 +58,8 @@ def write_html(figures: Mapping[str, Any], path: Path) -> None:
     """One page with everything in it."""
     parts = [
         "<!doctype html>",
-        '<html lang="en"><meta charset="utf-8"><title>simdnet: figures</title>',
+        '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+        "<title>simdnet: figures</title>",
         f"<style>{_STYLE}</style>",
     ]
     parts += ["<h1>simdnet: figures</h1>", *_machine(figures)]
@@ -74,7 +80,7 @@ def _machine(figures: Mapping[str, Any]) -> Iterator[str]:
     facts = {
         "machine": m.get("line"),
         "system": m.get("system"),
-        "taken": m.get("date"),
+        "date": m.get("date"),
         "commit": m.get("commit"),
         "versions": ", ".join(f"{name} {version}" for name, version in _versions(figures).items()),
         "multiply-adds, one thread": ", ".join(f"{level} {v / 1e9:.0f} GFLOP/s" for level, v in limits["flops"].items()),
@@ -82,9 +88,7 @@ def _machine(figures: Mapping[str, Any]) -> Iterator[str]:
     }
     yield f"<p><code>{html.escape(figures.get('command', ''))}</code></p>"
     yield "<table>"
-    yield from (
-        f"<tr><td>{k}</td><td style='text-align:left'>{html.escape(str(v))}</td></tr>" for k, v in facts.items() if v
-    )
+    yield from (f'<tr><td>{k}</td><td class="fact">{html.escape(str(v))}</td></tr>' for k, v in facts.items() if v)
     yield "</table>"
 
 
@@ -133,4 +137,4 @@ def _layers(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         ratios = [r["peers"].get(name, {}).get("ratio") for name in names]
         row += [_cell(f"{ratio:.2f}" if ratio else "-", ratio) for ratio in ratios]
         rows.append([*row, _cell(r["info"] or r["family"])])
-    return ["layer", "layout", "level", "threads", "us", "of limit", "of aim", *names, "how"], rows
+    return ["layer", "layout", "level", "threads", "us", "of limit", "of aim", *names, "algorithm"], rows

@@ -1,4 +1,4 @@
-"""The pictures: each function takes the figures as the JSON has them and gives a matplotlib figure, or nothing."""
+"""The pictures. Each function takes the figures in the form of the JSON and returns a matplotlib figure, or None."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from typing import Any, Callable
 
 from matplotlib.figure import Figure
 
-#: Colours that people with any kind of sight tell apart (Okabe and Ito), ours first.
+#: Colours that colour-blind readers can distinguish (Okabe and Ito), that of simdnet first.
 _OURS, _OTHERS = "#0072b2", ("#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#999999")
 _MARKS = "os^Dv<>pP*Xhd"
 _HIGHEST = 4.0  # of the bars of networks, longer ones are cut
 _SHORTEST = 2e-7  # seconds; of shorter rows little is left after what calling costs
 _LONGEST = 3.3  # of those of limits
-_MOST_ROWS = 70  # of a picture with a line for each layer
 
 
 def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
     """Name, title and figure of every picture that there are figures for."""
     results, networks = figures.get("results", []), figures.get("networks", [])
     pictures: list[tuple[str, str, Callable[[], Figure | None]]] = [
-        ("networks", "Whole networks beside other libraries", lambda: _networks(networks)),
+        ("networks", "Whole networks compared with other libraries", lambda: _networks(networks)),
         ("networks-scaling", "Whole networks: scaling by threads", lambda: _networks_scaling(networks)),
         ("roofline", "Roofline: every layer that computes", lambda: _roofline(results, figures["machine"])),
         (
             "limits-arithmetic",
-            "Layers as fractions of the peak of arithmetic",
+            "Layers as fractions of peak arithmetic",
             lambda: _limits(results, ("fma", "dot", "bf16")),
         ),
-        ("limits-memory", "Layers as fractions of a copy's speed", lambda: _limits(results, ("copy",))),
-        ("peers", "Layers beside other libraries", lambda: _peers(results)),
+        ("limits-memory", "Layers as fractions of the speed of a copy", lambda: _limits(results, ("copy",))),
+        ("peers", "Layers compared with other libraries", lambda: _peers(results)),
         ("scaling", "Layers: scaling by threads", lambda: _scaling(_of_layers(results))),
     ]
     for name, title, make in pictures:
@@ -77,11 +76,12 @@ def _networks(networks: Sequence[Mapping[str, Any]]) -> Figure | None:
             axes.bar_label(bars, labels, fontsize=7.5, padding=2)
         axes.axhline(1, color=_OURS, linewidth=0.8)
         axes.set_xticks(range(len(shown)), [n["title"] for n in shown])
-        axes.set_ylabel("time over ours")
-        axes.set_title(f"{threads} thread{'s' if threads > 1 else ''}; above the bars milliseconds", fontsize=10, loc="left")
+        axes.set_ylabel("time over that of simdnet")
+        axes.set_title(f"{threads} thread{'s' if threads > 1 else ''}; numbers are milliseconds", fontsize=10, loc="left")
         axes.margins(x=0.02, y=0.1)
-        axes.legend(ncols=len(names) + 1, frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1))
         _bare(axes)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=len(names) + 1, frameon=False, fontsize=9, loc="outside upper center")
     return figure
 
 
@@ -119,13 +119,13 @@ def _roofline(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any]) 
             s=34, marker=_MARKS[k % len(_MARKS)], color=colour, edgecolor="white", linewidth=0.5, label=family, zorder=3,
         )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlim=(left, right))
-    axes.set_xlabel("operations of the formula for each byte of source, weights and result")
+    axes.set_xlabel("operations of the formula per byte of source, weights and result")
     axes.set_ylabel("GFLOP/s, operations of the formula")
     axes.set_title(
         f"{rows[0]['isa']}, one thread; above the roof: an algorithm with fewer multiplications", fontsize=10, loc="left"
     )
     axes.grid(color="#e6e6e6")
-    axes.legend(frameon=False, fontsize=9, loc="lower right")
+    figure.legend(frameon=False, fontsize=9, loc="outside right upper")
     _bare(axes)
     return figure
 
@@ -140,39 +140,43 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _limits(results: Sequence[Mapping[str, Any]], limits: tuple[str, ...]) -> Figure | None:
-    """A bar for each layer, families together."""
-    rows = [r for r in _newest(results) if r["limit"] in limits and r["seconds"] > _SHORTEST][:_MOST_ROWS]
+    """A bar for each layer, families together; at the right of each its fraction of the limit and its level."""
+    rows = [r for r in _newest(results) if r["limit"] in limits and r["seconds"] > _SHORTEST]
     if not rows:
         return None
     figure = Figure(figsize=_lines(len(rows)), layout="constrained")
     axes = figure.subplots()
     colours = {"fma": _OURS, "dot": _OTHERS[1], "bf16": _OTHERS[2], "copy": _OTHERS[0]}
     labels = {
-        "fma": "of the peak of multiply-adds",
-        "dot": "of the peak of products of bytes",
-        "bf16": "of the peak of products of bfloat16 numbers",
-        "copy": "of a copy's speed",
+        "fma": "peak of multiply-adds",
+        "dot": "peak of products of bytes",
+        "bf16": "peak of products of bfloat16 numbers",
+        "copy": "speed of a copy",
     }
     for limit in limits:
         at = [i for i, r in enumerate(rows) if r["limit"] == limit]
         if at:
             lengths = [min(rows[i]["fraction"], _LONGEST) for i in at]
-            bars = axes.barh(at, lengths, 0.72, color=colours[limit], label=labels[limit])
-            axes.bar_label(bars, [f"{rows[i]['fraction']:.2f}" for i in at], fontsize=7, padding=2)
+            axes.barh(at, lengths, 0.72, color=colours[limit], label=labels[limit])
     axes.axvline(1, color="#444", linewidth=1)
     aims = [(i, r["limit_seconds"] / r["aim_seconds"]) for i, r in enumerate(rows) if r["aim_seconds"]]
     if aims:
         axes.scatter([a for _, a in aims], [i for i, _ in aims], marker="|", s=70, color="black", label="aim", zorder=3)
-    axes.set_title(f"{', '.join(dict.fromkeys(r['isa'] for r in rows))}, one thread", fontsize=10, loc="left")
-    return _of_lines(figure, axes, [_name(r) for r in rows])
+    axes.set_xlabel("fraction of the limit, one thread")
+    return _of_lines(figure, axes, [_name(r) for r in rows], [f"{r['fraction']:.2f}  {r['isa']}" for r in rows])
 
 
-def _of_lines(figure: Figure, axes: Any, labels: Sequence[str]) -> Figure:
-    """The names of lines at the left, the legend above on the right."""
+def _of_lines(figure: Figure, axes: Any, labels: Sequence[str], values: Sequence[str] = ()) -> Figure:
+    """The names of the lines at the left, their values, if any, at the right, the legend above all."""
     axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(color="#e6e6e6")
-    axes.legend(frameon=False, fontsize=9, loc="lower right", ncols=8, bbox_to_anchor=(1, 1))
+    if values:
+        right = axes.secondary_yaxis("right")
+        right.set_yticks(range(len(values)), values, fontsize=7.5)
+        right.tick_params(length=0)
+        right.spines["right"].set_visible(False)
+    figure.legend(frameon=False, fontsize=9, loc="outside upper center", ncols=5)
     _bare(axes)
     return figure
 
@@ -180,7 +184,7 @@ def _of_lines(figure: Figure, axes: Any, labels: Sequence[str]) -> Figure:
 def _peers(results: Sequence[Mapping[str, Any]]) -> Figure | None:
     """For each layer the others' times over ours, the closest first."""
     timed = [({name: p["ratio"] for name, p in r["peers"].items() if p["ratio"]}, r) for r in results]
-    timed = sorted((pair for pair in timed if pair[0]), key=lambda pair: min(pair[0].values()))[:_MOST_ROWS]
+    timed = sorted((pair for pair in timed if pair[0]), key=lambda pair: min(pair[0].values()))
     if not timed:
         return None
     names = list(dict.fromkeys(name for ratios, _ in timed for name in ratios))
@@ -196,7 +200,7 @@ def _peers(results: Sequence[Mapping[str, Any]]) -> Figure | None:
     axes.set_xscale("log")
     axes.set_xticks(ticks := [t for t in _TICKS if _inside(t, timed)], [f"{t:g}" for t in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("the other library's time over ours: right of the line we are faster")
+    axes.set_xlabel("time of the other library over that of simdnet: right of the line, simdnet is faster")
     return _of_lines(figure, axes, [_name(r) for _, r in timed])
 
 
@@ -222,7 +226,7 @@ def _scaling(series: _Series) -> Figure | None:
     series = {name: times for name, times in series.items() if counts[0] in times and len(times) > 1}
     if not series:
         return None
-    rows = sorted(series.items(), key=lambda item: -item[1][counts[0]])[:_MOST_ROWS]
+    rows = sorted(series.items(), key=lambda item: -item[1][counts[0]])
     figure = Figure(figsize=_lines(len(rows)), layout="constrained")
     axes = figure.subplots()
     for k, threads in enumerate(counts[1:]):
@@ -238,7 +242,7 @@ def _gains(axes: Any, counts: Sequence[int]) -> None:
     for threads in counts[1:]:
         axes.axvline(threads / counts[0], color="#888", linewidth=1, linestyle="--")
     few = f"{counts[0]} thread{'s' if counts[0] > 1 else ''}"
-    axes.set_xlabel(f"times as fast as with {few}; dashed: as many as there are threads")
+    axes.set_xlabel(f"speed relative to {few}; dashed: proportional to the number of threads")
 
 
 def _networks_scaling(networks: Sequence[Mapping[str, Any]]) -> Figure | None:

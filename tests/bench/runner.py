@@ -10,6 +10,7 @@ remains is the function's time, not Python's.
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,11 +26,23 @@ from bench.cases import Case, Prepared
 from bench.peers.workers import Built, Peer, Task
 from bench.ways import Unsupported
 from bench.whole import OURS
+from pysimd._library import ROOT
 
 _TOGETHER = 16  # rows that take their rounds in turn
 
-#: Levels that differ from their parent in one family: others are not timed again beside it.
-_ONLY = {"avx512vnni": "convolution_8i", "avx512bf16": "convolution_16b", "neondotprod": "convolution_8i"}
+
+def _families_of_levels() -> dict[str, set[str]]:
+    """The families in which a level differs from its parent, where it betters some kernels alone (``level.mk``)."""
+    families = {}
+    for path in (ROOT / "libsrc" / "isa").glob("*/level.mk"):
+        if kernels := re.search(r"^KERNELS_\w+ *:= (.+)", path.read_text(), re.MULTILINE):
+            sources = ((ROOT / "libsrc" / "kernels" / f"{name}.c").read_text() for name in kernels[1].split())
+            families[path.parent.name] = set(re.findall(r"^SN_INSTALL\(\w+, (\w+)\)", "".join(sources), re.MULTILINE))
+    return families
+
+
+#: Families other than these are not timed again beside the parent.
+_ONLY = _families_of_levels()
 
 
 @dataclass(frozen=True)
@@ -250,7 +263,7 @@ def _least_traffic(case: Case) -> int:
 
 
 def _levels_of(case: Case, levels: Sequence[str]) -> list[str]:
-    return [isa for isa in levels if len(levels) == 1 or case.family == _ONLY.get(isa, case.family)]
+    return [isa for isa in levels if len(levels) == 1 or case.family in _ONLY.get(isa, {case.family})]
 
 
 def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = (1,)) -> int:

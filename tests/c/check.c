@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "check_frame.h"
 #include "runtime/cpu.h"
+#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 #include "stack.h"
 
@@ -17,12 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#undef CHECK_FAMILY
+#define CHECK_FAMILY(name) void check_##name(void);
+#include "families.h"
+#undef CHECK_FAMILY
+
 static const struct family {
     const char * name;
     void (*run)(void);
 } families[] = {
 #define CHECK_FAMILY(name) {#name, check_##name},
-    CHECK_FAMILIES(CHECK_FAMILY)
+#include "families.h"
 #undef CHECK_FAMILY
 };
 
@@ -344,11 +350,12 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
 static void set_caches(bool small)
 {
     static struct sn_cpu real;
-    struct sn_cpu * cpu = (struct sn_cpu *)sn_cpu(); /* no constant in there */
     if (real.cacheL1 == 0)
-        real = *cpu;
-    cpu->cacheL2 = small ? 48 << 10 : real.cacheL2;
-    cpu->cacheL3 = small ? 256 : real.cacheL3;
+        real = *sn_cpu();
+    if (small)
+        sn_cpu_set_caches(48 << 10, 256);
+    else
+        sn_cpu_set_caches(real.cacheL2, real.cacheL3);
 }
 
 /* Under --threads every place but the first has some, however few the machine has, and no call is too small for them. */
@@ -610,9 +617,6 @@ float check_random_32f(float low, float high)
 
 /* ------------------------------------------------------------------------------------------------- the program */
 
-static const char * const every_level[] = {"base",       "sse41",      "avx2", "avx512",
-                                           "avx512vnni", "avx512bf16", "neon", "neondotprod"};
-
 static const char usage[] =
     "usage: check [--isa LEVEL] [--test FAMILY] [--function NAME] [--case TEXT] [--seed N] [--count N] [--quick] [--bench]\n"
     "             [--jobs N] [--threads N] [--stack N] [--no-guards]\n"
@@ -639,15 +643,15 @@ static void choose_levels(void)
         printf(" %s", frame_level[i]);
     printf("\n");
     bool known = false;
-    for (size_t i = 0; i < sizeof(every_level) / sizeof(every_level[0]); ++i) {
-        const char * name = every_level[i];
+    for (size_t i = 0; sn_level_name(i); ++i) {
+        const char * name = sn_level_name(i);
         const bool asked = !option.isa || strcmp(option.isa, name) == 0;
         bool here = false, used = false;
         for (size_t k = 0; SimdnetIsaLevel(k); ++k)
             here |= strcmp(SimdnetIsaLevel(k), name) == 0;
         for (size_t k = 0; k < frame_levels; ++k)
             used |= strcmp(frame_level[k], name) == 0;
-        if (asked && !used && SimdnetSetMaxIsa(name))
+        if (asked && !used)
             printf("skipped: level %s: %s\n", name, here ? "SIMDNET_MAX_ISA leaves it out" : "this machine lacks it");
         known |= option.isa && asked;
     }

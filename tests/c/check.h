@@ -22,10 +22,13 @@
  *         check_run(relu, &job);
  *     }
  *
- *     void check_activation(void) { ... calls relu_case() for the sizes, slopes and fills that matter ... }
+ *     CHECK_FAMILY(activation)
+ *     {
+ *         ... calls relu_case() for the sizes, slopes and fills that matter ...
+ *     }
  *
- * and its name in CHECK_FAMILIES below. Arrays are declared in any order, once each, under the name that the header
- * gives the argument; a[i] is the i-th declared. A context is made by an `open` function, see check_open().
+ * Arrays are declared in any order, once each, under the name that the header gives the argument; a[i] is the i-th
+ * declared. A context is made by an `open` function, see check_open().
  *
  * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
  * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts
@@ -79,32 +82,10 @@ enum { CHECK_NAN_FREE = 1, CHECK_ZERO_FREE = 2 };
 typedef void (*check_call_fn)(const void * job, void * context, void * const * a);
 typedef void * (*check_open_fn)(const void * job, void * const * a);
 
-/* ---- families, the one list of them for the checker: X(name) is check_<name>() of check_<name>.c */
-#define CHECK_FAMILIES(X)                                                                                                   \
-    X(activation)                                                                                                           \
-    X(add)                                                                                                                  \
-    X(channelwise)                                                                                                          \
-    X(convolution_32f)                                                                                                      \
-    X(convolution_16b)                                                                                                      \
-    X(convolution_8i)                                                                                                       \
-    X(deconvolution_32f)                                                                                                    \
-    X(eltwise)                                                                                                              \
-    X(gemm)                                                                                                                 \
-    X(gemm_tile)                                                                                                            \
-    X(inner_product)                                                                                                        \
-    X(layout)                                                                                                               \
-    X(lrn)                                                                                                                  \
-    X(merged_convolution_32f)                                                                                               \
-    X(pooling)                                                                                                              \
-    X(set_input)                                                                                                            \
-    X(shuffle)                                                                                                              \
-    X(softmax)                                                                                                              \
-    X(unary)                                                                                                                \
-    X(winograd)
-
-#define CHECK_FAMILY(name) void check_##name(void);
-CHECK_FAMILIES(CHECK_FAMILY)
-#undef CHECK_FAMILY
+/* Begins the function that runs a family's cases. The Makefile collects these lines: there is no other list. */
+#define CHECK_FAMILY(name)                                                                                                  \
+    void check_##name(void);                                                                                                \
+    void check_##name(void)
 
 /* ---- describing a case */
 

@@ -118,7 +118,7 @@ static void bench(const struct activation * f)
     }
 }
 
-void check_activation(void)
+CHECK_FAMILY(activation)
 {
     static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f};
     for (size_t a = 0; a < ACTIVATIONS; ++a) {

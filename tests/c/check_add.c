@@ -331,7 +331,7 @@ static void bench(void)
     }
 }
 
-void check_add(void)
+CHECK_FAMILY(add)
 {
     add_8is();
     add_16bs();

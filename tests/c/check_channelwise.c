@@ -303,7 +303,7 @@ static void bench(void)
             }
 }
 
-void check_channelwise(void)
+CHECK_FAMILY(channelwise)
 {
     check_square(ADD_BIAS, FUSED_8, 67);
     check_square(FUSED_4, ONE_FUSED_9, 67);

@@ -277,7 +277,7 @@ static void bench(void)
         }
 }
 
-void check_convolution_16b(void)
+CHECK_FAMILY(convolution_16b)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {

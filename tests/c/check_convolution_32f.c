@@ -448,7 +448,7 @@ static void bench(void)
         }
 }
 
-void check_convolution_32f(void)
+CHECK_FAMILY(convolution_32f)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {

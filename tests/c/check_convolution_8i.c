@@ -274,7 +274,7 @@ static void bench(void)
         }
 }
 
-void check_convolution_8i(void)
+CHECK_FAMILY(convolution_8i)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {

@@ -389,7 +389,7 @@ static void bench(void)
     bench_case(SimdTensorFormatNchw, 64, 56, 64, 3, 1, 1, 64);
 }
 
-void check_deconvolution_32f(void)
+CHECK_FAMILY(deconvolution_32f)
 {
     const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
     for (size_t i = 0; i < 2; ++i) {

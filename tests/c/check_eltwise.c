@@ -114,7 +114,7 @@ static void bench(void)
         }
 }
 
-void check_eltwise(void)
+CHECK_FAMILY(eltwise)
 {
     size_t turn = 0;
     for (size_t size = 1; size <= 300; size += check_quick() ? 9 : 1)

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-enum { FRAME_ARRAYS = 16, FRAME_LEVELS = 8 };
+enum { FRAME_ARRAYS = 16, FRAME_LEVELS = 16 };
 
 enum frame_role { FRAME_IN, FRAME_OUT, FRAME_INOUT };
 enum frame_compare { FRAME_EXACT, FRAME_ULP, FRAME_WITHIN, FRAME_ANYTHING };

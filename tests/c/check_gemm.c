@@ -127,7 +127,7 @@ static void bench(void)
         }
 }
 
-void check_gemm(void)
+CHECK_FAMILY(gemm)
 {
     for (int transposed = 0; transposed < 2; ++transposed) {
         for (size_t M = 1; M <= 18; ++M)

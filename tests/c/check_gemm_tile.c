@@ -228,7 +228,7 @@ static void bench(void)
         }
 }
 
-void check_gemm_tile(void)
+CHECK_FAMILY(gemm_tile)
 {
     for (size_t width = 1; width <= 31; ++width)
         for (size_t n = 1; n <= 34; ++n)

@@ -75,7 +75,7 @@ static void bench(void)
     }
 }
 
-void check_inner_product(void)
+CHECK_FAMILY(inner_product)
 {
     for (size_t size = 0; size <= 150; ++size)
         for (size_t count = 1; count <= 10; count += 1 + size % 3)

@@ -206,7 +206,7 @@ static void bench(void)
                 }
 }
 
-void check_layout(void)
+CHECK_FAMILY(layout)
 {
     for (size_t channels = 1; channels <= 34; ++channels)
         for (size_t spatial = 1; spatial <= 50; spatial += check_quick() ? 7 : channels % 3 + 1)

@@ -120,7 +120,7 @@ static void bench(void)
             }
 }
 
-void check_lrn(void)
+CHECK_FAMILY(lrn)
 {
     static const size_t halves[] = {2, 0, 1, 3, 4, 5, 7, 12, 33, 66, 70, SIZE_MAX};
     size_t turn = 0;

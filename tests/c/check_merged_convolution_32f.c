@@ -441,7 +441,7 @@ static void bench(void)
     bench_case(without(block(1, 14, 14, 512, 1, 3, 1, 512), true));
 }
 
-void check_merged_convolution_32f(void)
+CHECK_FAMILY(merged_convolution_32f)
 {
     tails();
     fills();

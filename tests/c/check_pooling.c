@@ -324,7 +324,7 @@ static void bench(void)
                 time_of((enum kind)kind, (SimdTensorFormatType)format, shapes[i]);
 }
 
-void check_pooling(void)
+CHECK_FAMILY(pooling)
 {
     for (int kind = 0; kind < KINDS; ++kind) {
         for (int format = 0; format <= 1; ++format) {

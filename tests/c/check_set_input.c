@@ -97,7 +97,7 @@ static void bench(void)
         }
 }
 
-void check_set_input(void)
+CHECK_FAMILY(set_input)
 {
     size_t turn = 0;
     for (size_t width = 1; width <= 200; width += check_quick() ? 7 : 1)

@@ -75,7 +75,7 @@ static void bench(void)
         }
 }
 
-void check_shuffle(void)
+CHECK_FAMILY(shuffle)
 {
     const size_t rest = check_quick() ? 5 : 1;
     for (size_t srcC0 = 0; srcC0 <= 134; srcC0 += 2 * rest)

@@ -138,7 +138,7 @@ static void bench(void)
     }
 }
 
-void check_softmax(void)
+CHECK_FAMILY(softmax)
 {
     static const size_t counts[] = {1,  2,  3,  4,  5,  7,  8,  9,  10, 13,  15,  16,
                                     17, 21, 31, 32, 33, 47, 63, 64, 65, 100, 257, 1000};

@@ -77,7 +77,7 @@ static void bench(int type)
     }
 }
 
-void check_unary(void)
+CHECK_FAMILY(unary)
 {
     static const float scales[] = {1, 10, 0x1p-20f, 100, 0x1p-126f, 0x1p100f};
     for (int type = 0; type < OPERATIONS; ++type) {

@@ -379,7 +379,7 @@ static void bench(void)
         }
 }
 
-void check_winograd(void)
+CHECK_FAMILY(winograd)
 {
     geometries();
     for (size_t i = 0; i < KINDS; ++i) {

@@ -384,7 +384,7 @@ static void * grow(void * unused)
 /* Kept blocks lie in chunks, which go with the last of them; where there is none to be had, blocks lie alone. */
 static void chunks(void)
 {
-    enum { BLOCKS = 30, SIZE = 5 << 20 };
+    enum { BLOCKS = 30, SIZE = 5 << 18 };
     void * block[BLOCKS];
     const int before = blocks_now();
     for (int i = 0; i < BLOCKS; ++i) {
@@ -396,7 +396,7 @@ static void chunks(void)
     for (int i = 0; i < BLOCKS; ++i) {
         const int now = blocks_now();
         refuse(1, INT_MAX);
-        void * none = sn_keep(2 * SIZE), * small = sn_keep(100);
+        void * none = sn_keep(8 * SIZE), * small = sn_keep(100);
         refuse_none();
         TEST(none == NULL && small == NULL && blocks_now() <= now);
         sn_drop(block[i]);

@@ -15,4 +15,11 @@ SN_INLINE v32i tile_dot(v32i sum, v32i a, v32i b)
     return sum;
 }
 
+/* The same with b in memory, aligned. */
+SN_INLINE v32i vx_dot_memory(v32i sum, v32i a, const void * b)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "m"(*(const v32i *)b));
+    return sum;
+}
+
 #endif

@@ -1,35 +1,24 @@
-/*
- * vpdpbusd for quantised depthwise convolution, as kernels/default/joined_8i.h lists it. Bytes of four lines or taps are
- * interleaved, so that each 32-bit lane holds those of a channel: 8 shuffles for 64 channels. They come out in an order of
- * their own, vector k having channels 16 * L + 4 * k + i in lane 4 * L + i; weights and constants are put into the same
- * order, and the packs that make bytes again undo it.
- */
+/* What isa/avxvnni/quads_8i.h and depthwise_any_8i.h need, 64 bytes wide. */
 #ifndef SN_ISA_AVX512VNNI_JOINED_8I_H
 #define SN_ISA_AVX512VNNI_JOINED_8I_H
 
-enum { JOINED = 4, RUN = 4, GROUPS = 4 / JOINED };
+#include <dot_8i.h>
 
-/* The place in the order of above of channel c of a block. */
-SN_INLINE size_t place(size_t c) { return c % 16 / 4 * 16 + c / 16 * 4 + c % 4; }
-
-/* In assembler, as in dot_8i.h. */
-SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
+/* Within each 128 bits. */
+SN_INLINE v8u vx_zip_low_8(v8u a, v8u b) { return _mm512_unpacklo_epi8(a, b); }
+SN_INLINE v8u vx_zip_high_8(v8u a, v8u b) { return _mm512_unpackhi_epi8(a, b); }
+SN_INLINE v8u vx_zip_low_16(v8u a, v8u b) { return _mm512_unpacklo_epi16(a, b); }
+SN_INLINE v8u vx_zip_high_16(v8u a, v8u b) { return _mm512_unpackhi_epi16(a, b); }
+SN_INLINE v8u vx_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
 {
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w));
-    return sum;
+    return _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
 }
 
-SN_INLINE void joined(const v8u line[4], int k, v32i x[GROUPS])
-{
-    const v8u ab = k < 2 ? _mm512_unpacklo_epi8(line[0], line[1]) : _mm512_unpackhi_epi8(line[0], line[1]);
-    const v8u cd = k < 2 ? _mm512_unpacklo_epi8(line[2], line[3]) : _mm512_unpackhi_epi8(line[2], line[3]);
-    x[0] = k % 2 ? _mm512_unpackhi_epi16(ab, cd) : _mm512_unpacklo_epi16(ab, cd);
-}
-
-SN_INLINE v8u joined_bytes(const v32i v[4])
-{
-    return _mm512_packus_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
-}
+/* The first bytes of a vector, as many as tails of loads and stores need. */
+typedef __mmask64 vx_tail;
+SN_INLINE vx_tail vx_tail_of(size_t n) { return vx_first_64(n); }
+SN_INLINE v8u vx_load_8u(const uint8_t * p, vx_tail tail) { return _mm512_maskz_loadu_epi8(tail, p); }
+SN_INLINE void vx_store_8u(uint8_t * p, v8u v, vx_tail tail) { _mm512_mask_storeu_epi8(p, tail, v); }
 
 /* gcc 12 does not see that a mask has all bits. The upper half is blended in, since shuffles are scarce. */
 SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
@@ -39,8 +28,6 @@ SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
     const __m256i upper = all ? _mm256_loadu_si256((const void *)q) : _mm256_maskz_loadu_epi8(vx_first_32(n), q);
     return _mm512_mask_broadcast_i64x4(_mm512_castsi256_si512(lower), 0xF0, upper);
 }
-
-SN_INLINE size_t place_two(size_t second, size_t c) { return second * 32 + c; }
 
 SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n)
 {
@@ -53,5 +40,7 @@ SN_INLINE void store_two(uint8_t * p, uint8_t * q, v8u v, size_t n)
         _mm256_mask_storeu_epi8(q, vx_first_32(n), upper);
     }
 }
+
+#include "isa/avxvnni/quads_8i.h"
 
 #endif

@@ -1,0 +1,1 @@
+FLAGS_avx2 := -mavx2 -mfma -mf16c

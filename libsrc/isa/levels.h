@@ -1,0 +1,24 @@
+/*
+ * The instruction sets, oldest first. There is no other list: a line for each of
+ *
+ *     SN_LEVEL(name, parent, features that it needs besides those of its parent)
+ *
+ * A level's table is that of its parent, with what the level does better. Of the levels that a machine has the last is the
+ * default. Its folder has level.mk, with FLAGS_<name> for the compiler and, where it betters only some kernels of its
+ * parent, KERNELS_<name>, these.
+ *
+ * The Makefile takes the levels from here, and writes the lines of those that it builds (make ISAS=...) into the levels.h
+ * of the build, which dispatch.c includes.
+ */
+SN_LEVEL(base, base, 0)
+#if defined(__x86_64__)
+SN_LEVEL(sse41, base, SN_CPU_SSE3 | SN_CPU_SSSE3 | SN_CPU_SSE41)
+SN_LEVEL(avx2, sse41, SN_CPU_AVX2 | SN_CPU_FMA | SN_CPU_F16C)
+SN_LEVEL(avxvnni, avx2, SN_CPU_AVXVNNI)
+SN_LEVEL(avx512, avx2, SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL)
+SN_LEVEL(avx512vnni, avx512, SN_CPU_AVX512VNNI)
+SN_LEVEL(avx512bf16, avx512vnni, SN_CPU_AVX512BF16)
+#elif defined(__aarch64__)
+SN_LEVEL(neon, base, SN_CPU_NEON)
+SN_LEVEL(neondotprod, neon, SN_CPU_DOTPROD)
+#endif

@@ -1,0 +1,1 @@
+FLAGS_sse41 := -msse4.1

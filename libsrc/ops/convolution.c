@@ -1,0 +1,243 @@
+#include "ops/convolution.h"
+
+#include <string.h>
+
+#include "runtime/keep.h"
+#include "runtime/threads.h"
+
+size_t sn_activation_params(enum sn_activation activation, size_t channels)
+{
+    switch (activation) {
+    case SN_ACTIVATION_IDENTITY:
+    case SN_ACTIVATION_RELU: return 0;
+    case SN_ACTIVATION_LEAKY_RELU:
+    case SN_ACTIVATION_ELU: return 1;
+    case SN_ACTIVATION_RESTRICT_RANGE:
+    case SN_ACTIVATION_HSWISH: return 2;
+    case SN_ACTIVATION_PRELU: return channels;
+    }
+    return 0;
+}
+
+/* ---- the plan */
+
+void sn_convolution_simplify(struct sn_convolution * c)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    p->strideY = p->dstH == 1 ? 1 : p->strideY;
+    p->strideX = p->dstW == 1 ? 1 : p->strideX;
+    p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
+    p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
+}
+
+static bool plan_images(struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    size_t all, weights;
+    if (!sn_product(&c->srcSize, p->srcC, p->srcH, p->srcW) || !sn_product(&all, c->batch, p->srcC, p->srcH, p->srcW) ||
+        !sn_product(&c->dstSize, p->dstC, p->dstH, p->dstW) || !sn_product(&all, c->batch, p->dstC, p->dstH, p->dstW) ||
+        !sn_product(&weights, p->dstC, sn_inputs(c), p->kernelY, p->kernelX))
+        return false;
+    c->srcSize *= sn_element(p->srcT);
+    c->dstSize *= sn_element(p->dstT);
+    return true;
+}
+
+/* ---- the choice */
+
+/* Whether a candidate admits the shape and, with `pays`, should be taken if no other was. */
+static bool is_admitted(const struct sn_convolution * c, const struct sn_candidate * one, bool pays)
+{
+    struct sn_convolution trial = *c;
+    trial.algorithm = one->algorithm;
+    return trial.algorithm->admits(&trial) && (!pays || !one->pays || one->pays(&trial));
+}
+
+static const struct sn_convolution_algorithm * choice(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (!is_admitted(c, one, true))
+        ++one;
+    return one->algorithm;
+}
+
+size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    size_t number = 0;
+    list[0] = one->algorithm;
+    if (is_admitted(c, one, false))
+        return 1;
+    while ((++one)->algorithm)
+        if (is_admitted(c, one, false))
+            list[number++] = one->algorithm;
+    return number;
+}
+
+double sn_convolution_cycles(const struct sn_convolution * c)
+{
+    const struct sn_candidate * one = c->family->candidates;
+    while (one->algorithm && one->algorithm != c->algorithm)
+        ++one;
+    return one->cycles ? one->cycles(c) : 0;
+}
+
+enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
+{
+    const bool given = c->algorithm != NULL;
+    if (!given)
+        c->family->simplify(c);
+    if (!plan_images(c))
+        return SN_ERROR_VALUE;
+    const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);
+    if (error != SN_ERROR_NONE)
+        return error;
+    c->algorithm = given ? c->algorithm : choice(c);
+    if (!c->algorithm->plan(c))
+        return SN_ERROR_VALUE;
+    if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */
+        c->segments = 0;
+    return SN_ERROR_NONE;
+}
+
+/* ---- what SetParams gives: one block, which begins with the offsets */
+
+static bool has_slope(const struct sn_convolution * c)
+{
+    return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
+}
+
+void * sn_lay(uintptr_t * at, size_t bytes, size_t align)
+{
+    const uintptr_t here = sn_align(*at, align);
+    *at = sn_align(here + bytes, align);
+    return (void *)here;
+}
+
+static uintptr_t lay_out(struct sn_convolution * c, uintptr_t at)
+{
+    const size_t align = c->family->align, values = c->channels * sizeof(float);
+    c->segment = sn_lay(&at, c->segments * sizeof(size_t), SN_ALIGN);
+    c->weight = sn_lay(&at, c->weightSize, align);
+    c->bias = sn_lay(&at, values, align);
+    c->slope = has_slope(c) ? sn_lay(&at, values, align) : NULL;
+    return c->family->lay_out ? c->family->lay_out(c, at) : at;
+}
+
+/* A block of zeros, laid out; false without memory. */
+static bool hold(struct sn_convolution * c)
+{
+    size_t most; /* the arrays that families have beside each other */
+    c->held = NULL;
+    if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
+        return false;
+    c->heldSize = lay_out(c, 0);
+    c->held = sn_keep(sn_max(c->heldSize, 1));
+    if (!c->held)
+        return false;
+    memset(c->held, 0, c->heldSize);
+    lay_out(c, (uintptr_t)c->held);
+    return true;
+}
+
+void sn_convolution_spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    if (!values)
+        return;
+    if (c->algorithm->spread) {
+        c->algorithm->spread(c, values, spread);
+        return;
+    }
+    for (size_t g = 0; g < c->p.group; ++g)
+        memcpy(spread + g * c->groupStep, values + g * sn_outputs(c), sn_outputs(c) * sizeof(float));
+}
+
+static void set_activation(struct sn_convolution * c, const sn_32f * params)
+{
+    if (c->p.activation == SN_ACTIVATION_PRELU)
+        sn_convolution_spread(c, params, c->slope);
+    else if (c->slope)
+        for (size_t i = 0; i < c->channels; ++i)
+            c->slope[i] = params[0];
+    else
+        for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
+            c->param[i] = params[i];
+}
+
+static bool is_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
+
+/* Fills in `next`, which is a copy of the plan that is; with a fault it holds nothing. */
+static struct sn_fault make(struct sn_convolution * next, const struct sn_given * given)
+{
+    struct sn_fault fault = {NULL, 0, 0, NULL, false};
+    const struct sn_convolution_family * family = next->family;
+    void * scratch = NULL;
+    fault.memory = !hold(next) || (family->scratch && !(scratch = sn_allocate(sn_max(family->scratch(next), 1), SN_ALIGN)));
+    if (!fault.memory && next->p.dstC) { /* else there may be any number of groups */
+        set_activation(next, given->params);
+        const void * weight = family->take(next, given, scratch, &fault);
+        if (!is_fault(&fault) && next->weightSize)
+            next->algorithm->pack(next, weight);
+    }
+    sn_free(scratch);
+    if (is_fault(&fault)) {
+        sn_drop(next->held);
+        next->held = NULL;
+    }
+    return fault;
+}
+
+struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_given * given, size_t count)
+{
+    struct sn_convolution next[SN_MOST_PLANS]; /* the plans that will be, so that a fault leaves those that are */
+    struct sn_fault fault = {NULL, 0, 0, NULL, false};
+    size_t made = 0;
+    for (; made < count && !is_fault(&fault); ++made) {
+        next[made] = c[made];
+        fault = make(&next[made], &given[made]);
+    }
+    for (size_t i = 0; i < made; ++i) {
+        sn_drop(is_fault(&fault) ? next[i].held : c[i].held);
+        if (!is_fault(&fault))
+            c[i] = next[i];
+    }
+    return fault;
+}
+
+size_t sn_convolution_held(const struct sn_convolution * c) { return c->held ? c->heldSize + c->tablesSize : 0; }
+
+void sn_convolution_free(struct sn_convolution * c)
+{
+    sn_drop(c->held);
+    sn_free(c->tables);
+}
+
+/* ---- forward */
+
+struct job {
+    const struct sn_convolution_run * r;
+    struct sn_shares shares;
+    size_t srcStep, dstStep; /* bytes from one part to the next */
+};
+
+static void run(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * job = argument;
+    const struct sn_arrays * all = job->r->arrays;
+    struct sn_share s;
+    for (; begin < end; begin += s.units) {
+        s = sn_share_at(&job->shares, begin, end);
+        const size_t from = s.image * job->srcStep, to = s.image * job->dstStep;
+        const struct sn_arrays a = {(const char *)all->src + from, work, all->add ? (const char *)all->add + to : NULL,
+            (char *)all->dst + to};
+        job->r->compute(job->r->c, &s, &a);
+    }
+}
+
+void sn_convolution_run(const struct sn_convolution_run * r)
+{
+    const size_t parts = sn_max(r->parts, 1);
+    const struct job job = {r, sn_shares_of(r->shares), r->c->srcSize / parts, r->c->dstSize / parts};
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.each,
+        .cost = r->time, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});
+}

@@ -1,0 +1,56 @@
+/*
+ * Depthwise convolution, NCHW: vectors of pixels, one channel after the other, from a copy of its lines with their padding,
+ * split in phases (ops/nchw_band.h).
+ */
+#include <string.h>
+
+#include "ops/convolution_32f.h"
+#include "ops/convolution_cost.h"
+#include "ops/nchw_band.h"
+
+SN_FITS_OWN(struct sn_band);
+
+static const struct sn_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+
+static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NCHW; }
+
+static bool plan(struct sn_convolution * c)
+{
+    c->segments = c->p.kernelX;
+    sn_channels_plain(c);
+    return sn_split_plan(c, 1, (void *)c->own) && sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
+}
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    for (size_t kx = 0; kx < c->p.kernelX; ++kx)
+        c->segment[kx] = sn_split_tap(c, own(c), 0, 0, kx);
+    memcpy(c->weight, weight, c->weightSize);
+}
+
+/* One channel, which is all of a->src and a->dst. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t channel = s->image % p->dstC;
+    struct sn_depthwise_nchw_32f d = {.src = a->work, .srcStep = own(c)->strideY * own(c)->line,
+        .tapStep = p->dilationY * own(c)->line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .weight = sn_weights(c) + channel * p->kernelY * p->kernelX, .bias = c->bias[channel],
+        .slope = c->slope ? c->slope[channel] : 0, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}, .columns = p->dstW};
+    for (size_t row = 0; row < p->dstH; row += d.rows) {
+        d.rows = sn_min(own(c)->rows, p->dstH - row);
+        d.dst = (sn_32f *)a->dst + row * p->dstW;
+        sn_split_copy(c, own(c), a->src, row, d.rows, a->work);
+        c->table->convolution_32f.depthwise_nchw(&d);
+    }
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.dstC,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = 1, .most = 1}});
+}
+
+const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .admits = admits,
+    .plan = plan, .pack = pack, .forward = forward};

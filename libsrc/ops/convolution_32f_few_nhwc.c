@@ -1,0 +1,69 @@
+/*
+ * NHWC with few outputs, where the tile would leave most columns empty: vectors of the sum's steps, whose lanes are added up
+ * at the end. Bands are those of the direct algorithm.
+ */
+#include "ops/convolution_32f.h"
+#include "ops/convolution_cost.h"
+#include "ops/nhwc_band.h"
+
+SN_FITS_OWN(struct sn_nhwc_band);
+
+static const struct sn_nhwc_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+
+/* Rows of weights, and values of a pixel in a vector: three have a fourth that is 0. */
+static size_t padded(const struct sn_convolution * c) { return c->p.dstC == 3 ? 4 : c->p.dstC; }
+
+static bool admits(const struct sn_convolution * c)
+{
+    return c->p.srcF == SN_NHWC && c->p.group == 1 && c->srcSize && c->dstSize && c->p.dstC <= SN_FEW;
+}
+
+static bool plan(struct sn_convolution * c)
+{
+    struct sn_nhwc_band * b = (void *)c->own;
+    sn_nhwc_band_plan(c, false, b);
+    c->channels = c->groupStep = sn_lanes(c);
+    return sn_nhwc_band_size(c, b) && sn_floats(&c->weightSize, b->depth, padded(c));
+}
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const sn_32f * w = weight;
+    sn_32f * packed = c->weight;
+    sn_nhwc_segments(c, own(c));
+    for (size_t o = 0; o < c->p.dstC; ++o)
+        for (size_t k = 0; k < own(c)->depth; ++k)
+            *packed++ = w[k * c->p.dstC + o];
+}
+
+/* A vector has the values of a pixel again and again. */
+static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+{
+    for (size_t i = 0; i < c->channels; ++i)
+        spread[i] = i % padded(c) < c->p.dstC ? values[i % padded(c)] : 0;
+}
+
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
+    sn_nhwc_source(c, own(c), a->src, s->line, a->work, &r);
+    struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
+        .segment = c->segment, .segments = c->segments, .length = own(c)->length, .b = c->weight, .columns = c->p.dstC,
+        .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
+        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows in one line */
+        gemm.width *= r.rows;
+        gemm.height = 1;
+    }
+    c->table->convolution_32f.few_nhwc(&gemm);
+}
+
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = own(c)->band.rows, .columns = c->p.dstC,
+        .least = sn_ceil_div(2 * c->table->gemm.tile_32f.rows, c->p.dstW)}});
+}
+
+const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc = {.name = "few outputs NHWC", .admits = admits,
+    .plan = plan, .pack = pack, .spread = spread, .forward = forward};

@@ -1,0 +1,329 @@
+#include "ops/convolution_cost.h"
+
+#include <math.h>
+
+#include "ops/cache_sets.h"
+#include "ops/phases.h"
+#include "ops/pieces.h"
+
+/*
+ * ---- constants. A cycle is the time in which a core multiplies 16 floats; a cycle of a vector is as many of them as the
+ * vector has floats. All were measured with 512-bit vectors and serve every level: what counts is their ratios. `make
+ * calibrate` measures the machine at hand against them.
+ */
+
+/* Direct products, on 3x3 layers. */
+static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
+static const double DIRECT_NCHW = 10.3 / 9;  /* the same with pixels as columns, which are gathered */
+static const double LOW = 4.5, LOW_ROWS = 3; /* rows, below which tiles are low; so many fewer take twice as long */
+
+/* Weights that come from the last cache, or from memory. */
+static const double FAR_BYTES = 10e6;                   /* from so many bytes on */
+static const double NEAR_SPEED = 20, FAR_SPEED = 5.5;   /* bytes of a cycle */
+
+/* Winograd's algorithm, on 3x3 layers. */
+static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
+static const double WINOGRAD_START = 2;       /* products that the start of their sum costs */
+static const double TRANSFORM = 7;            /* cycles of a vector, of each coefficient, in or out */
+static const double TRANSFORM_4 = 4;          /* of F(4,3) */
+static const double TRANSFORM_STRIDED = 5;    /* of stride 2 */
+static const double WINOGRAD_CALL = 1000;     /* cycles */
+static const double WINOGRAD_CONVERTED = 5;   /* cycles of a vector of NCHW, in or out */
+static const double WINOGRAD_GAIN = 0.95;     /* the part of the direct cost that it has to stay below */
+
+/* Direct NCHW, or by NHWC: cycles of a vector, on all layers of ten networks. */
+static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* of 1x1: products; gathering a vector of pixels for all outputs */
+static const double PLANES = 1.17, GATHERED = 10;     /* of other kernels */
+static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out */
+
+/* Few outputs, NHWC: cycles of a vector. */
+static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
+
+/* Depthwise NCHW, on all layers of MobileNets. */
+static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products */
+static const double LINE = 16;                  /* cycles to copy a line, for each phase, */
+static const double LINE_COPIED = 3.5;          /* and for each 16 floats of it, */
+static const double LINE_SPLIT = 8;             /* or of a stride */
+static const double DEPTHWISE_PIXELS = 1.15;    /* by NHWC: cycles of 16 products, */
+static const double DEPTHWISE_CONVERTED = 7;    /* to convert 16 floats in or out, */
+static const double DEPTHWISE_CALL = 600;       /* and for a vector of channels */
+
+/* Deconvolution in NCHW, or by NHWC: cycles of a vector for each output of a phase. */
+static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
+static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
+
+/* Copying a float of a band, in cycles. */
+static const double COPIED = 0.4;
+
+/* Bytes of packed weights that the second cache holds beside a layer's images. */
+enum { NEAR_WEIGHTS = 256 << 10 };
+
+/* ---- what several models have */
+
+static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+
+static double taps_of(const struct sn_convolution * c) { return (double)(c->p.kernelY * c->p.kernelX); }
+
+/* Multiply-adds of one output. */
+static double depth_of(const struct sn_convolution * c) { return taps_of(c) * (double)sn_inputs(c); }
+
+/* The columns that the tile computes for so many. */
+static double width_of(const struct sn_convolution * c, size_t columns)
+{
+    return (double)sn_gemm_width(&c->table->gemm.tile_32f, columns);
+}
+
+static double vectors_of(const struct sn_convolution * c, size_t floats) { return (double)sn_ceil_div(floats, sn_lanes(c)); }
+
+static double src_pixels(const struct sn_convolution * c) { return (double)(c->p.srcH * c->p.srcW); }
+static double dst_pixels(const struct sn_convolution * c) { return (double)(c->p.dstH * c->p.dstW); }
+
+/* From cycles of a vector. */
+static double of_vectors(const struct sn_convolution * c, double cycles) { return cycles * (double)sn_lanes(c) / 16; }
+
+static double fetched(double bytes) { return bytes / (bytes < FAR_BYTES ? NEAR_SPEED : FAR_SPEED); }
+
+/* ---- Winograd's algorithm, against the direct one */
+
+/* From NCHW to NHWC, and the result back. */
+static double both_converted(const struct sn_convolution * c)
+{
+    const double in = src_pixels(c) * vectors_of(c, c->p.srcC), out = dst_pixels(c) * vectors_of(c, c->p.dstC);
+    return is_nchw(c) ? of_vectors(c, WINOGRAD_CONVERTED * (in + out)) : 0;
+}
+
+static double nhwc_products(const struct sn_convolution * c)
+{
+    const double rows = (double)sn_max(c->p.dstH, c->p.dstW), low = rows < LOW ? 1 + (LOW - rows) / LOW_ROWS : 1;
+    const double outputs = dst_pixels(c) * width_of(c, sn_outputs(c)) * (double)c->p.group / 16;
+    return DIRECT_NHWC * depth_of(c) * outputs * low;
+}
+
+static double weights_fetched(const struct sn_convolution * c) { return fetched(4 * depth_of(c) * (double)c->p.dstC); }
+
+double sn_nhwc_cycles(const struct sn_convolution * c) { return fmax(nhwc_products(c), weights_fetched(c)); }
+
+/* The direct algorithm that Winograd's stands against: of NCHW, columns may be pixels, and are gathered. */
+static double direct_cycles(const struct sn_convolution * c)
+{
+    const double gathered = DIRECT_NCHW / 16 * width_of(c, c->p.dstH * c->p.dstW) * (double)c->p.dstC * depth_of(c);
+    const double products = nhwc_products(c) + both_converted(c);
+    return fmax(is_nchw(c) ? fmin(gathered, products) : products, weights_fetched(c));
+}
+
+double sn_winograd_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
+    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double width = width_of(c, p->dstC);
+    const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
+    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several
+     * planes share. */
+    const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
+    const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
+    const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
+    const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
+    return products - first + fmax(first, waited) + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
+}
+
+/* The cheapest of those that admit the shape, if it is cheap enough; NULL for none. */
+static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
+{
+    const struct sn_convolution_algorithm * best = NULL;
+    struct sn_convolution trial = *c;
+    double least = WINOGRAD_GAIN * direct_cycles(c);
+    for (const struct sn_candidate * one = c->family->candidates; one->algorithm; ++one) {
+        trial.algorithm = one->algorithm;
+        if (one->cycles != sn_winograd_cycles || !trial.algorithm->admits(&trial))
+            continue;
+        const double cycles = sn_winograd_cycles(&trial);
+        best = cycles < least ? one->algorithm : best;
+        least = fmin(cycles, least);
+    }
+    return best;
+}
+
+bool sn_winograd_pays(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
+
+/* ---- few outputs */
+
+/*
+ * Winograd's algorithm, which saves three multiplications of four, is faster for four outputs, or three, where many inputs
+ * pay for the transforms, and where its tiles cut the image without a rest: 64 x 56 x 56 by 1.08.
+ */
+static bool is_for_winograd(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % 4 || p->dstW % 4)
+        return false;
+    const struct sn_convolution_algorithm * best = cheapest_winograd(c);
+    return best && best->variant == SN_WINOGRAD_4_3;
+}
+
+/* The tile takes a cycle for each step of the sum and each vector of outputs; here a vector of steps takes one for each
+ * output, of which there are four instead of three. */
+double sn_few_nhwc_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double outputs = p->dstC == 3 ? 4 : (double)p->dstC;
+    const double vectors = p->dilationX == 1 ? (double)p->kernelY * vectors_of(c, p->kernelX * p->srcC)
+                                             : taps_of(c) * vectors_of(c, p->srcC);
+    return of_vectors(c, dst_pixels(c) * outputs * (vectors + LANES_ADDED));
+}
+
+bool sn_few_nhwc_pays(const struct sn_convolution * c)
+{
+    const double tile = dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / 16;
+    return !is_for_winograd(c) && sn_few_nhwc_cycles(c) < tile;
+}
+
+bool sn_few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd(c); }
+
+/* ---- direct NCHW, or by NHWC */
+
+/*
+ * Pixels are lanes in the NCHW algorithm: the 49 of an image of 7 x 7 cost what 56 do. Gathering a panel costs it some
+ * cycles for each vector, more with taps, and whatever weights it waits for. The choice is right, or wrong by 3%, but for 3
+ * channels to 64 of 224 x 224, where the NCHW algorithm takes 1.2 times as long and is kept.
+ */
+double sn_nchw_cycles(const struct sn_convolution * c)
+{
+    const double vectors = width_of(c, c->p.dstH * c->p.dstW) / (double)sn_lanes(c), outputs = (double)c->p.dstC;
+    const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED : PLANES_1 * outputs + GATHERED_1;
+    return of_vectors(c, vectors * depth_of(c) * step);
+}
+
+double sn_converted_cycles(const struct sn_convolution * c)
+{
+    const double lanes = (double)sn_lanes(c);
+    const double in = src_pixels(c) * (double)c->p.srcC / lanes, out = dst_pixels(c) * (double)c->p.dstC / lanes;
+    const double products = PIXELS * dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / lanes;
+    return of_vectors(c, products + CONVERTED * (in + out));
+}
+
+bool sn_converted_pays(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
+
+/* ---- depthwise */
+
+bool sn_pixels_share_sets(const struct sn_convolution * c)
+{
+    return sn_share_sets(c->p.srcC * sizeof(float), SN_TWO_SETS);
+}
+
+/*
+ * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and
+ * drive each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then slices
+ * of channels are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as
+ * a cache line, or pixels 1 KB apart, it took up to 1.3 times as long.
+ */
+bool sn_sliced_pays(const struct sn_convolution * c)
+{
+    return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
+}
+
+/*
+ * Directly, vectors of pixels are cut at the end of a row, and every line is copied first, which has its price for each line
+ * and phase, and where a stride sorts pixels into phases also for each vector. So small images and strides are converted:
+ * 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2. The choice is right, or wrong by some percent, on all layers
+ * of MobileNets but 16x112x112 of stride 2 with AVX2 (1.17 times).
+ */
+double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* 16 of them */
+    const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
+    const double line = phases * (LINE + floats * (p->strideX == 1 ? LINE_COPIED : LINE_SPLIT));
+    return (double)p->dstC * ((double)p->dstH * DEPTHWISE_PLANES * floats * taps_of(c) + (double)p->srcH * line);
+}
+
+double sn_depthwise_converted_cycles(const struct sn_convolution * c)
+{
+    const double moved = DEPTHWISE_CONVERTED * (src_pixels(c) + dst_pixels(c));
+    const double pixels = DEPTHWISE_PIXELS * dst_pixels(c) * taps_of(c) + moved;
+    return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_CALL);
+}
+
+bool sn_depthwise_converted_pays(const struct sn_convolution * c)
+{
+    return sn_depthwise_converted_cycles(c) < sn_depthwise_nchw_cycles(c);
+}
+
+/* ---- deconvolution, NCHW: what a product costs with pixels as lanes, and with channels as lanes and the conversions */
+
+/* Cycles of a vector for one output of a phase become those of all. */
+static double of_phases(const struct sn_convolution * c, double cycles)
+{
+    const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    return cycles * (double)(y->number * x->number) * (double)(y->count * x->count) / 16;
+}
+
+static double phases_depth(const struct sn_convolution * c)
+{
+    return (double)c->p.srcC * taps_of(c) / (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+}
+
+double sn_phases_nchw_cycles(const struct sn_convolution * c)
+{
+    const size_t pixels = sn_phases_y(c)->count * sn_phases_x(c)->count;
+    const double used = vectors_of(c, pixels) * (double)sn_lanes(c) / (double)pixels, outputs = (double)c->p.dstC;
+    const double gathered = PHASES_GATHERED / (double)sn_phases_alike(sn_phases_x(c), 0);
+    return of_phases(c, used * (phases_depth(c) * (PHASES_PLANES * outputs + gathered) + PHASES_WRITTEN * outputs));
+}
+
+double sn_phases_converted_cycles(const struct sn_convolution * c)
+{
+    const double phases = (double)(sn_phases_y(c)->number * sn_phases_x(c)->number);
+    const size_t alike = sn_phases_alike(sn_phases_x(c), 0);
+    const double columns = (double)sn_panels_width(&c->table->gemm.tile_32f, alike * c->p.dstC) / (double)alike;
+    const double moved = PHASES_CONVERTED * ((double)c->p.dstC + (double)c->p.srcC / phases);
+    return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns + moved);
+}
+
+bool sn_phases_converted_pays(const struct sn_convolution * c)
+{
+    return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
+}
+
+/* ---- other choices */
+
+/* Tiles are cut once more at the sides, which costs about what is computed there. */
+bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides)
+{
+    const double products = depth_of(c) * (double)sn_ceil_div(c->p.dstC, 16);
+    return (double)sides * (double)c->p.dstH * products < COPIED * (double)(c->srcSize / sizeof(float));
+}
+
+bool sn_weights_are_far(const struct sn_convolution * c) { return c->weightSize > NEAR_WEIGHTS; }
+
+/* ---- times: they need not be good, see ops/pieces.h. On one thread they are not used, and small layers would notice. */
+
+/* Of so many products, and floats moved for each image. */
+static double time_of(const struct sn_convolution * c, double products, double moved)
+{
+    return (double)c->batch * (sn_cost_of_sums(products, c->table->alignment) + sn_cost_of_bytes(moved));
+}
+
+static double elements(size_t size, enum sn_data type) { return (double)(size / sn_element(type)); }
+
+double sn_convolution_32f_time(const struct sn_convolution * c)
+{
+    if (sn_threads() == 1)
+        return 0;
+    return time_of(c, elements(c->dstSize, SN_DATA_32F) * depth_of(c), (double)c->srcSize + (double)c->dstSize);
+}
+
+double sn_convolution_dot_time(const struct sn_convolution * c)
+{
+    const double outputs = elements(c->dstSize, c->p.dstT);
+    return time_of(c, outputs * depth_of(c) / 2, 4 * outputs + 8 * (double)c->srcSize);
+}
+
+double sn_deconvolution_32f_time(const struct sn_convolution * c)
+{
+    const double taps = taps_of(c) * (double)sn_outputs(c);
+    return time_of(c, elements(c->srcSize, SN_DATA_32F) * taps, (double)c->srcSize + (double)c->dstSize);
+}

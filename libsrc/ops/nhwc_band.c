@@ -1,0 +1,86 @@
+#include "ops/nhwc_band.h"
+
+#include <string.h>
+
+#include "runtime/cpu.h"
+
+void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b)
+{
+    sn_band_plan(&b->band, &c->p, spaced, false);
+    b->band.pixel = c->p.srcC + (spaced ? SN_ALIGN / sizeof(float) : 0);
+}
+
+bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    struct sn_band * band = &b->band;
+    if (!sn_product(&band->line, band->columns, band->pixel))
+        return false;
+    sn_band_rows(band, p, sn_cpu()->cacheL2 / 2 / sizeof(float));
+    const bool joined = p->group == 1 && p->dilationX == 1 && band->pixel == p->srcC;
+    c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
+    b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
+    b->depth = p->kernelY * p->kernelX * sn_inputs(c);
+    return sn_floats(&c->workSize, band->copied, band->lines, band->line);
+}
+
+void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    for (size_t s = 0; s < c->segments; ++s) {
+        const size_t tap = s * b->length / sn_inputs(c), y = tap / p->kernelX, x = tap % p->kernelX;
+        c->segment[s] = y * p->dilationY * b->band.line + x * p->dilationX * b->band.pixel + s * b->length % sn_inputs(c);
+    }
+}
+
+struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t line = p->dstW * p->dstC, at = s->line * line + s->first;
+    const sn_32f * add = a->add;
+    return (struct sn_nhwc_rows){.rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line, .dstPixel = p->dstC,
+        .add = add ? add + at : NULL, .first = s->first, .outputs = p->group == 1 ? s->columns : 0};
+}
+
+/* ---- the copy */
+
+struct copy {
+    const struct sn_convolution * c;
+    const struct sn_band * band;
+    const sn_32f * src;
+};
+
+static void fill(const void * job, uint8_t * to, size_t bytes)
+{
+    (void)job;
+    memset(to, 0, bytes);
+}
+
+static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
+{
+    const struct copy * j = job;
+    const size_t pixel = j->c->p.srcC, bytes = pixel * sizeof(float);
+    const sn_32f * src = j->src + first * pixel;
+    if (step == 1 && j->band->pixel == pixel) {
+        memcpy(to, src, pixels * bytes);
+    } else {
+        for (size_t x = 0; x < pixels; ++x)
+            memcpy(to + x * j->band->pixel * sizeof(float), src + x * step * pixel, bytes);
+    }
+}
+
+void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, const sn_32f * src, size_t row,
+                    sn_32f * work, struct sn_nhwc_rows * r)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &b->band;
+    r->srcLine = band->strideY * band->line;
+    r->srcPixel = band->strideX * band->pixel;
+    if (band->copied) {
+        const struct copy job = {c, band, src};
+        sn_band_copy(&(struct sn_band_copy){band, p, sizeof(float), &job, fill, copy}, row, r->rows, (uint8_t *)work);
+        r->src = work;
+    } else {
+        r->src = src + row * p->strideY * p->srcW * p->srcC;
+    }
+}

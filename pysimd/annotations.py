@@ -1,0 +1,76 @@
+"""Types of arguments and results, for programs that are checked by mypy or pyright.
+
+FloatArray : ``NDArray[np.float32]``, what most functions return.
+Floats : float32 input: a FloatArray, or an array of another library.
+Bytes : uint8 input: an ``NDArray[np.uint8]``, or an array of another library.
+Tensor : input of float32, of bfloat16 (as uint16, or ml_dtypes.bfloat16) or of uint8.
+Coefficients : one number for all channels, or Floats with one number for each of C channels, of shape (C,), (C, 1, 1) or
+    (1, C, 1, 1).
+ForeignArray : an array of another library in the memory of the CPU, see below.
+Shape : a tuple of int.
+Pair : an int for both directions, or (y, x).
+Padding : an int for all sides; (y, x) for both of each; (top, left, bottom, right); "valid" for none; "same" for as much as
+    makes the output ``ceil(size / stride)``, the odd one at the bottom and at the right (SAME_UPPER of ONNX).
+Layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimension (W). A :class:`pysimd.TensorFormat` is
+    accepted as well.
+ImageLayout, ChannelLayout, FilterLayout : the layouts of functions that accept fewer or others.
+ActivationLike : a name, or a :class:`pysimd.Activation`.
+Params : the parameters of an activation: a number, a sequence of numbers, a mapping by name, or Floats.
+
+Arrays of other libraries (PyTorch, JAX, and others with ``__dlpack__`` or ``__array_interface__``) are read in place,
+without a copy. To a type checker they are those that can be hashed, which distinguishes them from arrays of NumPy: these
+have the same methods, but are accepted only with the right dtype.
+
+NumPy's own annotations have float64 for ``x / 2`` and similar quotients of a float32 array: ``x * 0.5`` passes a type
+checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pysimd.enums import Activation, TensorFormat
+
+
+class SupportsDLPack(Protocol):
+    """An array with the protocol of DLPack."""
+
+    def __dlpack__(self, *arguments: Any, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> Any: ...
+    def __hash__(self) -> int: ...
+
+
+class SupportsArrayInterface(Protocol):
+    """An array with NumPy's array interface."""
+
+    @property
+    def __array_interface__(self) -> Any: ...
+    def __hash__(self) -> int: ...
+
+
+Array = NDArray[Any]
+FloatArray = NDArray[np.float32]
+ByteArray = NDArray[np.uint8]
+ForeignArray = Union[SupportsDLPack, SupportsArrayInterface]
+Floats = Union[NDArray[np.float32], ForeignArray]
+Bytes = Union[NDArray[np.uint8], ForeignArray]
+Tensor = Union[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint8], ForeignArray]
+Coefficients = Union[float, Floats]
+
+Shape = tuple[int, ...]
+Pair = Union[int, tuple[int, int]]
+Padding = Union[int, tuple[int, int], tuple[int, int, int, int], Literal["same", "valid"]]
+
+ImageLayout = Union[Literal["nhwc", "nchw"], TensorFormat]
+Layout = Union[Literal["nhwc", "nchw", "nwc", "ncw"], TensorFormat]
+BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
+ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
+FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
+
+ActivationName = Literal["identity", "relu", "relu6", "leaky_relu", "restrict_range", "prelu", "elu", "hswish", "hardswish"]
+ActivationLike = Union[ActivationName, Activation]
+Params = Union[float, Sequence[float], Mapping[str, Any], Floats]

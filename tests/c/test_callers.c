@@ -1,0 +1,182 @@
+/* Calls from many threads at once, the first ones too, and forks: a child has a pool of its own. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/threads.h"
+#include "emulated.h"
+#include "test.h"
+
+/* The threads of this process, by the system's account. */
+static size_t threads_of_process(void)
+{
+    DIR * tasks = opendir("/proc/self/task");
+    size_t count = 0;
+    for (struct dirent * entry; tasks && (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+enum { BATCH = 6, SIDE = 24 };
+static float image[BATCH * SIDE * SIDE * 8], weight[9 * 8 * 8], expected[BATCH * SIDE * SIDE * 8];
+
+static void * new_context(void)
+{
+    const SimdConvolutionParameters p = {.srcC = 8, .srcH = SIDE, .srcW = SIDE, .srcT = SimdTensorData32f,
+        .srcF = SimdTensorFormatNhwc, .dstC = 8, .dstH = SIDE, .dstW = SIDE, .dstT = SimdTensorData32f,
+        .dstF = SimdTensorFormatNhwc, .kernelY = 3, .kernelX = 3, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1,
+        .padY = 1, .padX = 1, .padH = 1, .padW = 1, .group = 1, .activation = SimdConvolutionActivationRelu};
+    void * context = SimdSynetConvolution32fInit(BATCH, &p, NULL);
+    SimdSynetConvolution32fSetParams(context, weight, NULL, NULL, NULL);
+    TEST_NO_ERROR();
+    return context;
+}
+
+/* The workers that a convolution on so many threads has: base's is a plain loop, on the caller. */
+static size_t workers_of(size_t threads) { return strcmp(SimdnetActiveIsa(), "base") == 0 ? 0 : threads - 1; }
+
+static bool forward_good(void * context)
+{
+    float * dst = malloc(sizeof(expected));
+    SimdSynetConvolution32fForward(context, image, NULL, dst);
+    const bool good = SimdnetLastErrorKind() == 0 && memcmp(dst, expected, sizeof(expected)) == 0;
+    free(dst);
+    return good;
+}
+
+static void * many_forwards(void * context)
+{
+    bool good = true;
+    for (int i = 0; i < 25; ++i) {
+        good &= forward_good(context);
+        if (i % 5 == 0)
+            sn_threads_force((size_t)(i / 5 + 1)); /* somebody changes the number meanwhile */
+    }
+    return good ? NULL : "wrong";
+}
+
+static void many_callers(void * context)
+{
+    enum { CALLERS = 8 };
+    pthread_t thread[CALLERS];
+    sn_threads_force(4);
+    for (size_t i = 0; i < CALLERS; ++i)
+        if (pthread_create(&thread[i], NULL, many_forwards, context) != 0)
+            exit(1);
+    for (size_t i = 0; i < CALLERS; ++i) {
+        void * wrong = NULL;
+        TEST(pthread_join(thread[i], &wrong) == 0 && wrong == NULL);
+    }
+    SimdSetThreadNumber(1);
+}
+
+/* A child has a pool of its own; also one that is born while other threads use the parent's. */
+static void fork_and_compute(void * context)
+{
+    sn_threads_force(3);
+    TEST(forward_good(context));
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* in case nobody ever comes */
+        const bool fresh = sn_threads_alive() == 0 && threads_of_process() == 1;
+        const bool good = forward_good(context) && forward_good(context);
+        _exit(fresh && good && sn_threads_alive() == workers_of(3) ? 0 : 1);
+    }
+    int status = -1;
+    TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    TEST(forward_good(context));
+    SimdSetThreadNumber(1);
+}
+
+static int stop;
+
+static void * until_stopped(void * context)
+{
+    bool good = true;
+    static float dst[sizeof(expected) / sizeof(expected[0])]; /* no malloc: a sanitizer's would hold its lock at a fork */
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        SimdSynetConvolution32fForward(context, image, NULL, dst);
+        good &= memcmp(dst, expected, sizeof(expected)) == 0;
+    }
+    return good ? NULL : "wrong";
+}
+
+static void fork_meanwhile(void * context)
+{
+    pthread_t thread;
+    sn_threads_force(3);
+    __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+    if (pthread_create(&thread, NULL, until_stopped, context) != 0)
+        exit(1);
+    for (int i = 0; i < 10; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            static float dst[sizeof(expected) / sizeof(expected[0])];
+            SimdSynetConvolution32fForward(context, image, NULL, dst);
+            _exit(memcmp(dst, expected, sizeof(expected)) != 0);
+        }
+        int status = -1;
+        TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    void * wrong = NULL;
+    TEST(pthread_join(thread, &wrong) == 0 && wrong == NULL);
+    SimdSetThreadNumber(1);
+}
+
+/* The first use of the library from many threads: the tables are made once. */
+static void * first_use(void * unused)
+{
+    (void)unused;
+    enum { SIZE = 1003 };
+    float src[SIZE], dst[SIZE];
+    const float slope = 0.25f;
+    for (int i = 0; i < SIZE; ++i)
+        src[i] = (float)(i % 7 - 3);
+    SimdSynetRelu32f(src, SIZE, &slope, dst);
+    bool good = SimdnetLastErrorKind() == 0;
+    for (int i = 0; i < SIZE; ++i)
+        good &= dst[i] == (src[i] > 0 ? src[i] : src[i] * slope);
+    return good ? NULL : "wrong";
+}
+
+static void many_first_uses(void)
+{
+    enum { THREADS = 8 };
+    pthread_t thread[THREADS];
+    for (size_t i = 0; i < THREADS; ++i)
+        if (pthread_create(&thread[i], NULL, first_use, NULL) != 0)
+            exit(1);
+    for (size_t i = 0; i < THREADS; ++i) {
+        void * wrong = NULL;
+        TEST(pthread_join(thread[i], &wrong) == 0 && wrong == NULL);
+    }
+}
+
+int main(void)
+{
+    test_alarm();
+    unsetenv("SIMDNET_NUM_THREADS");
+    many_first_uses();
+    for (size_t i = 0; i < sizeof(image) / sizeof(image[0]); ++i)
+        image[i] = (float)((int)(i * 2654435761u >> 20) - 2048) / 1024;
+    for (size_t i = 0; i < sizeof(weight) / sizeof(weight[0]); ++i)
+        weight[i] = (float)((int)(i * 2246822519u >> 20) - 2048) / 1024;
+    void * context = new_context();
+    SimdSynetConvolution32fForward(context, image, NULL, expected);
+    many_callers(context);
+    if (emulated()) {
+        printf("skipped: forks, under an emulator\n");
+    } else {
+        fork_and_compute(context);
+        fork_meanwhile(context);
+    }
+    SimdRelease(context);
+    return test_end();
+}

@@ -1,0 +1,176 @@
+"""Messages name arguments as Python does, and say what to do: everything is called wrongly, and what is raised is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+import samples
+from samples import at, places, replaced
+from support import Array, floats
+
+import pysimd
+
+F32 = np.float32
+DOUBLES: Any = np.ones(3)
+SEED = 3
+NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
+CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
+
+#: What no message of Python has: names of the library, its element types, its enumerators.
+C_NAMES = re.compile(
+    r"Simd|\bNULL\b|(src|dst)[A-Z]\w*\b|(kernel|stride|dilation|pad)[YXHW]\b|SetParams|\bconv\b|\bld[abc]\b"
+    r"|\b[abc](Shape|Count|Type|Scale|Shift|Data)\b|\b(32f|16b|8u|8i)\b|cffi|cdata|ctype|size_t|enumerator|real number"
+    r"|interpret|NoneType' object"
+)
+
+
+def wrong_arrays(array: Array) -> Iterator[tuple[Any, type[Exception]]]:
+    """Arrays that do not fit, and other objects."""
+    yield array.astype(np.float64), TypeError
+    yield array.astype(np.int64), TypeError
+    yield array.tolist(), TypeError
+    yield None, Exception
+    yield "text", Exception
+    yield np.ma.masked_array(array, np.ones(array.shape, bool)), ValueError
+    yield np.zeros((2, *array.shape, 2), array.dtype), ValueError
+    if array.size > 1:
+        yield np.repeat(array, 2, axis=-1)[..., ::2], ValueError
+        yield array.ravel()[:-1], ValueError
+
+
+def wrong_numbers() -> Iterator[Any]:
+    yield from (-1, 0, 2**62, 2**70, 1.5, "nothing", None, (1, 2, 3), object())
+
+
+def raised(call: Callable[..., Any], *args: Any, **options: Any) -> str | None:
+    """The message of a call, if it raises one."""
+    try:
+        call(*args, **options)
+    except (TypeError, ValueError, MemoryError, OverflowError) as error:
+        return str(error)
+    return None
+
+
+def read(text: str | None) -> None:
+    if text is not None:
+        assert text
+        assert not C_NAMES.search(text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_of_functions(name: str) -> None:
+    function, *given = samples.calls(np.random.default_rng(SEED))[name]
+    arguments: Any = given
+    for place in places(arguments):
+        for wrong, error in wrong_arrays(at(arguments, place)):
+            args, kwargs = replaced(arguments, place, wrong)
+            text = raised(function, *args, **kwargs)
+            read(text)
+            if error is TypeError and text is not None:
+                assert re.search("use (np|pysimd|[ab]|\\w+(\\[\\d\\])?)[.]|use c=", text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_of_functions(name: str) -> None:
+    function, args, kwargs = samples.calls(np.random.default_rng(SEED))[name]
+    for option in {*kwargs, "out", "layout"}:
+        for wrong in wrong_numbers():
+            read(raised(function, *args, **{**kwargs, option: wrong}))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_arguments_of_contexts(name: str, rng: np.random.Generator) -> None:
+    context, arrays = samples.contexts(rng)[name]
+    for argument in context._arguments:
+        for wrong in (*wrong_numbers(), 2**60, 2**63 - 1, (2**40, 2**40, 2**40), [1] * 7):
+            read(raised(type(context), **{**context._arguments, argument: wrong}))
+    for i, array in enumerate(arrays):
+        for wrong, _ in wrong_arrays(array):
+            read(raised(context.forward, *[wrong if i == j else x for j, x in enumerate(arrays)]))
+    weights: Any = context._weights()
+    for place in places(weights):
+        for wrong, _ in wrong_arrays(at(weights, place)):
+            changed = replaced(weights, place, wrong)
+            read(raised(context.set_params, *changed))  # type: ignore[attr-defined]
+    if weights is not None:
+        bare = type(context)(**context._arguments)
+        text = raised(bare.forward, *arrays)
+        assert text == "the context has no weights yet: call set_params() first"
+
+
+def test_stages() -> None:
+    stage = pysimd.ConvolutionStage
+    good = {"kernel": 1, "dst_c": 8, "stride": 1, "padding": 0}
+    for field in good:
+        for wrong in (*wrong_numbers(), 2**60):
+            stages: Any = [stage(**{**good, field: wrong}), stage(3, padding=1), stage(1, 4)]
+            read(raised(pysimd.MergedConvolution32f, (5, 5, 4), stages))
+
+
+def test_the_patterns_find_names_of_c() -> None:
+    """Those of the library's own sentences, which is where a message of Python would have them from."""
+    pysimd.lowlevel.SimdSynetRelu32f(pysimd.lowlevel.ffi.NULL, 1, pysimd.lowlevel.ffi.NULL, pysimd.lowlevel.ffi.NULL)
+    text = pysimd.lowlevel.ffi.string(pysimd.lowlevel.SimdnetLastError()).decode()
+    assert C_NAMES.search(text)
+    for word in ("srcC is 3", "kernelY is 2", "SetParams has not been called", "padH is 1, too large"):
+        assert C_NAMES.search(word)
+
+
+REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: pysimd.relu(DOUBLES), TypeError, "x has dtype float64, expected float32: use x.astype(np.float32)"),
+    (lambda: pysimd.relu([1.0]), TypeError, "x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)"),  # type: ignore[arg-type]
+    (
+        lambda: pysimd.relu(np.ones((2, 4), F32)[:, ::2]),
+        ValueError,
+        "x is not C-contiguous: use np.ascontiguousarray(x)",
+    ),
+    (
+        lambda: pysimd.relu(np.ones(3, F32), out=DOUBLES),
+        TypeError,
+        "out has dtype float64, expected float32: use np.empty((3,), np.float32)",
+    ),
+    (
+        lambda: pysimd.relu(np.ones(3, F32), out=np.ones(4, F32)),
+        ValueError,
+        "out has shape (4,), expected (3,): use np.empty((3,), np.float32)",
+    ),
+    (
+        lambda: pysimd.from_bfloat16(np.ones(3, F32)),
+        TypeError,
+        "x has dtype float32, expected bfloat16 (as uint16 or ml_dtypes.bfloat16): use pysimd.to_bfloat16(x)",
+    ),
+    (
+        lambda: pysimd.dequantize(np.ones((2, 2), np.int8), pysimd.statistics(np.ones((2, 2), F32))),
+        TypeError,
+        "x has dtype int8, expected uint8: use x.astype(np.uint8)",
+    ),
+    (
+        lambda: pysimd.deconvolution(np.ones((3, 3, 5), F32), np.ones((5, 2, 2, 6), F32), group=2),
+        ValueError,
+        "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'",
+    ),
+    (
+        lambda: pysimd.Convolution32f((2**20, 2**20, 2**20), 2**20, kernel=1),
+        ValueError,
+        "a convolution of batch 1 describes an array that is too large",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), REMEDIES, ids=[sentence[:40] for _, _, sentence in REMEDIES])
+def test_remedies(call: Callable[[], Any], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == sentence
+
+
+def test_remedies_help() -> None:
+    """What some of the sentences say is done."""
+    x = np.arange(8.0).reshape(2, 4)
+    assert pysimd.relu(x.astype(np.float32)).shape == (2, 4)
+    assert pysimd.relu(np.ascontiguousarray(floats(np.random.default_rng(0), 4, 4)[:, ::2])).shape == (4, 2)
+    assert pysimd.relu(np.asarray([1.0], np.float32)).tolist() == [1]
