@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How long builds take, of a fresh clone of the commit and without ccache. What was edited is touched, which is the same to make.
+# How long builds take, of a fresh clone of the commit and without ccache. Files are touched: to make they are edited then.
 # Usage: tests/build_times.sh [demo]: also `make demo`, which needs a package index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
