@@ -24,12 +24,13 @@
 #   help       this text
 #
 # One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
-# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. What -march CFLAGS asks for does not count: each
-# instruction set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and what they are built on. The default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger,
-# at twice the time and four times the bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'.
-# Source files are found, not listed. Everything built lies under build/<architecture>-<compiler>/, so builds do not mix;
-# build/libsimdnet.so is a link to the library that the plain `make` of this machine built last. With other flags, what they
-# change is built again: `make install` takes the same CFLAGS and LDFLAGS as the `make` before it.
+# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. -march in CFLAGS has no effect: each instruction set
+# has flags of its own. make ISAS='avx2' builds a smaller library, with these sets and those that they are built on. The
+# default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger, at twice the time and four times the
+# bytes. Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'. Source files are found, not listed. Everything
+# built lies under build/<architecture>-<compiler>/, so builds do not mix; build/libsimdnet.so is a link to the library that
+# the plain `make` of this machine built last. With other flags, the affected files are built again: `make install` takes the
+# same CFLAGS and LDFLAGS as the `make` before it.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g1

@@ -117,7 +117,7 @@ def test_convert_filter(isa: str, rng: np.random.Generator, source: Any, target:
     for shape in [(1, 1, 1, 1), (5, 3, 3, 3), (64, 16, 3, 3), (33, 1, 5, 2), (16, 40, 1, 1), (3, 17, 2, 7), (20, 64, 1, 3)]:
         oiyx = rng.integers(0, 1 << 32, shape, dtype=np.uint32).view(np.float32)  # any bits
         weight, expected = reference.filter_from_oiyx(oiyx, source), reference.filter_from_oiyx(oiyx, target)
-        given: dict[str, Any] = {"src_layout": source, "dst_layout": target, "outputs": shape[0]}
+        given: dict[str, Any] = {"src_layout": source, "dst_layout": target, "dst_c": shape[0]}
         y = pysimd.convert_filter(weight, **given)
         assert y.shape == expected.shape
         assert y.tobytes() == expected.tobytes()

@@ -107,7 +107,7 @@ SIZES = [
 @pytest.mark.parametrize(("document", "pattern", "what"), SIZES)
 def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, pattern: str, what: str) -> None:
     """Within 5%, and what rounding takes away."""
-    (compiler,) = re.findall(r"^By gcc (\d+) for x86-64", (ROOT / "docs/installing.md").read_text(), re.MULTILINE)
+    (compiler,) = re.findall(r"^Compiled by gcc (\d+) for x86-64", (ROOT / "docs/installing.md").read_text(), re.MULTILINE)
     if (run("cc", "-dumpversion").split(".")[0].strip(), platform.machine()) != (compiler, "x86_64"):
         pytest.skip(f"the documents state the sizes of gcc {compiler} for x86-64")
     (stated,) = re.findall(pattern, (ROOT / document).read_text(), re.MULTILINE)
@@ -119,9 +119,9 @@ def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, p
 def test_libraries_in_documents_are_those_of_the_build() -> None:
     """What a program needs beside the static library, wherever it is told."""
     (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    (told,) = re.findall(r"the static one; add `(.*)`", (ROOT / "docs/installing.md").read_text())
+    (told,) = re.findall(r"the static library; link with `(.*)`", (ROOT / "docs/installing.md").read_text())
     assert told == needed
-    (row,) = re.findall(r"To build: .*? To run: (.*?);", (ROOT / "docs/installing.md").read_text().replace("\n", " "))
+    (row,) = re.findall(r"running it requires (.*?)\. The Python", (ROOT / "docs/installing.md").read_text().replace("\n", " "))
     assert set(re.findall(r"lib(\w+)", row)) == {"c", *needed.replace("-l", "").split()}
     (example,) = re.findall(r"libsimdnet\.a\" (.*) -o", (ROOT / "examples/20_installed.sh").read_text())
     assert example == needed
