@@ -84,7 +84,8 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
         c->table->layout.image_32f(d.channels, p->srcH * p->srcW, src, SN_NCHW, image, SN_NHWC,
                                     needed.begin * p->srcW, needed.end * p->srcW);
     }
-    sn_depthwise_lines(c, image, row, &d, work);
+    sn_depthwise_lines(c, &own(c)->rows, image, row, d.rows, d.srcPixel, work);
+    d.line = work;
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
     c->table->convolution_32f.depthwise_nhwc(&d);
     if (!sliced(c))
