@@ -106,7 +106,7 @@ endef
 commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 
 # ---- what is built from what
-COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/runtime/*.c)
+COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
@@ -163,9 +163,9 @@ $(B)/obj/reference/install.o: $(B)/obj/reference/installs.h
 
 COMMAND_levels = $(LEVEL_LIST): base $(LEVELS)
 $(call commands,levels)
-$(B)/obj/runtime/levels.h: $(LEVEL_LIST) $(B)/commands/levels
+$(B)/obj/dispatch/levels.h: $(LEVEL_LIST) $(B)/commands/levels
 	@mkdir -p $(@D); grep $(patsubst %,-e '^SN_LEVEL.%[^a-z0-9]',base $(LEVELS)) $< > $@
-$(B)/obj/runtime/dispatch.o: $(B)/obj/runtime/levels.h
+$(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
@@ -186,9 +186,9 @@ LIMITS      := $(B)/bench/liblimits.so
 
 COMMAND_limits_link = $(CC) $(CFLAGS) -shared -Wl,--no-undefined $(LDFLAGS) $(LIMITS_OBJ)
 $(call commands,limits_link)
-$(B)/bench/limits.o: tests/bench/limits.c $(B)/obj/runtime/levels.h $(B)/commands/compile
+$(B)/bench/limits.o: tests/bench/limits.c $(B)/obj/dispatch/levels.h $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -I$(B)/obj/runtime -c $< -o $@
+	$(COMMAND_compile) -I$(B)/obj/dispatch -c $< -o $@
 
 $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set.c $(B)/commands/%
 	@mkdir -p $(@D)

@@ -32,5 +32,5 @@ for wrong in (image.astype(np.float64), image[:, ::2]):
 #   global mean of a batch: (2, 1, 1, 64)
 #   one-sided padding: (56, 56, 64)
 #   bytes: uint8
-#   TypeError: x has dtype float64, expected float32 or bfloat16 (as uint16 or ml_dtypes.bfloat16) or uint8
-#   ValueError: x is not C-contiguous, expected a contiguous array (numpy.ascontiguousarray makes one)
+#   TypeError: x has dtype float64, expected float32 or bfloat16 ... or uint8: use x.astype(np.float32)
+#   ValueError: x is not C-contiguous: use np.ascontiguousarray(x)

@@ -26,5 +26,5 @@ print("the mean of a tensor with itself is itself:", np.array_equal(a, c))
 # Output:
 #
 #   means of the first channels: [0. 1. 2. 3.]
-#   <pysimd.Add16b 16b + 32f -> 16b, ...> -> uint16 as bfloat16
+#   <pysimd.Add16b (28, 28, 32): 16b + 32f -> 16b, ...> -> uint16 as bfloat16
 #   the mean of a tensor with itself is itself: True

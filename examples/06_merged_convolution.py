@@ -50,6 +50,6 @@ print(f"layer by layer {seconds(layer_by_layer) * 1e6:.0f} us, in one go {second
 
 # Output:
 #
-#   <pysimd.MergedConvolution32f expansion to projection ...>
+#   <pysimd.MergedConvolution32f (56, 56, 24) -> (56, 56, 24), expansion 1x1 relu, ...>
 #   largest difference: ...e-... of the largest output
 #   layer by layer ... us, in one go ... us

@@ -43,16 +43,16 @@ attempt(convolution, x)
 
 # Output:
 #
-#   TypeError: x is a list, expected a numpy.ndarray
-#   TypeError: x has dtype float64, expected float32
-#   ValueError: x is not C-contiguous, expected a contiguous array (numpy.ascontiguousarray makes one)
+#   TypeError: x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)
+#   TypeError: x has dtype float64, expected float32: use x.astype(np.float32)
+#   ValueError: x is not C-contiguous: use np.ascontiguousarray(x)
 #   ValueError: b has shape (4, 8, 4), expected (8, 8, 4)
-#   ValueError: out has shape (8, 8, 2), expected (8, 8, 4)
-#   ValueError: out has shape (8, 8, 4), expected (6, 6, 4)
+#   ValueError: out has shape (8, 8, 2), expected (8, 8, 4): use np.empty((8, 8, 4), np.float32)
+#   ValueError: out has shape (8, 8, 4), expected (6, 6, 4): use np.empty((6, 6, 4), np.float32)
 #   ValueError: stride is 0, expected at least 1
-#   ValueError: layout is 'nwhc', expected 'nchw' or 'nhwc'
+#   ValueError: layout is 'nwhc', expected 'nchw' or 'nhwc' or 'nwc' or 'ncw'
 #   ValueError: group is 4, expected a divisor of 4 input and 6 output channels
-#   ValueError: params is None, expected 4 numbers for prelu
-#   StateError: SimdSynetConvolution32fForward: SetParams has not been called, Forward needs weights
+#   ValueError: params is None, expected 4 numbers for prelu, or one for all channels
+#   StateError: the context has no weights yet: call set_params() first
 #   no error
 #   StateError: Convolution32f is closed

@@ -115,6 +115,9 @@ class Add16b(Context):
             {"shape": self._shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
         )
 
+    def _described(self) -> str:
+        return str(self._shape)
+
     @property
     def shape(self) -> Shape:
         """The shape of both inputs and of the output."""

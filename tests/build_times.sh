@@ -1,34 +1,32 @@
 #!/usr/bin/env bash
-# How long builds take, of a fresh clone of the commit and without ccache. What was edited is touched, which is the same to make.
-# Usage: tests/build_times.sh [all demo kernel slot header]: which of them; all but demo, which needs a package index, unless named.
+# How long builds take, of a fresh clone of the commit and without ccache. Files are touched: to make they are edited then.
+# Usage: tests/build_times.sh [demo]: also `make demo`, which needs a package index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CC CFLAGS LDFLAGS MAKEFLAGS MAKELEVEL
 export CCACHE_DISABLE=1 TIMEFORMAT='%R s, by processors %U s'
-which=" ${*:-all kernel slot header} "
 
 clone=$(mktemp -d)
 trap 'rm -rf "$clone"' EXIT
-git -c safe.directory='*' clone --quiet . "$clone"
-cd "$clone"
+git -c safe.directory='*' clone --quiet . "$clone/clone"
+cd "$clone/clone"
 
 timed() { # timed WHAT COMMAND...
     printf '%-50s ' "$1"
-    { time "${@:2}" > log 2>&1; } 2>&1 || { tail -n 20 log; exit 1; }
+    { time "${@:2}" > "$clone/log" 2>&1; } 2>&1 || { tail -n 20 "$clone/log"; exit 1; }
 }
-touched() { # touched WHICH WHAT FILE...
-    [[ $which == *" $1 "* ]] || return 0
-    touch "${@:3}"
-    timed "$2" make
+edited() { # edited WHAT FILE...
+    touch "${@:2}"
+    timed "make after $1" make
 }
 
 echo "$(cc --version | head -n 1), $(nproc) processors"
-if [[ $which == *' demo '* ]]; then
-    timed 'make demo' make demo
-    make clean > log
-fi
-if [[ $which == *' all '* ]]; then timed 'make' make; else make > log 2>&1; fi
+timed 'make' make
 largest=$(basename "$(find build -path '*/kernels/*.o' -printf '%s %p\n' | sort -n | tail -n 1)" .o)
-touched kernel "make after kernels/$largest.c, the largest" "libsrc/kernels/$largest.c"
-touched slot 'make after a slot of pooling' libsrc/{contract,kernels,reference}/pooling.[ch]
-touched header 'make after a comment in simdnet.h' include/simdnet.h
+edited "kernels/$largest.c, the largest" "libsrc/kernels/$largest.c"
+edited 'a slot of pooling' libsrc/{contract/pooling.h,kernels/pooling.c,reference/pooling.c}
+edited 'a comment in simdnet.h' include/simdnet.h
+if [ "${1:-}" = demo ]; then
+    git clean -dffqx
+    timed 'make demo' make demo
+fi

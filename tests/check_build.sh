@@ -23,8 +23,15 @@ compiled() { # compiled ARGUMENTS OF MAKE...: leaves the commands in $work/comma
     grep -c -e ' -c libsrc/' "$work/commands"
 }
 linked() { grep -c -e ' -o [^ ]*\.so$' "$work/commands"; } # of the same commands
-objects=$(find "$build/obj" -name '*.o' | wc -l)
-level=$(find "$build/obj/sse41" "$build/obj/neon" -name '*.o' 2> /dev/null | wc -l)
+# objects_of FOLDER...: how many objects there are below obj/ whose source still exists
+objects_of() {
+    (cd "$build/obj" && find "$@" -name '*.o' 2> /dev/null) | while read -r object; do
+        source=${object#./} source=${source%.o}.c
+        [ -f "libsrc/$source" ] || [ -f "libsrc/${source#*/}" ] && echo "$object"
+    done | wc -l
+}
+objects=$(objects_of .)
+level=$(objects_of sse41 neon)
 case $($cc -dumpmachine) in
 x86_64*) name=sse41 flags='-msse4.1' ;;
 *) name=neon flags= ;;

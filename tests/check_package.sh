@@ -34,6 +34,7 @@ built=$(dirname "$(readlink -f build/libsimdnet.so)")
 if [ -d "$built/obj" ] && git -c safe.directory='*' diff --quiet HEAD; then
     mkdir -p "${source}build/${built##*/}"
     cp -a "$built/obj" "$built/commands" "$built"/libsimdnet.* "${source}build/${built##*/}/"
+    find "${source}build" -exec touch -h -r "$work/found" {} + # sources have the time of the commit, which may be later
 fi
 PIP_NO_INDEX=1 make -s -C "$source" wheel TOOLS="$work/checkout/.venv-tools" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 wheel=$(echo "$source"build/dist/pysimd-*.whl)

@@ -6,7 +6,7 @@
  *     SN_CALL_OF(context);                     for the functions of a context, which knows its shape
  *
  * It clears the last error, as SN_ENTER() does, and opens a scope that ends wherever the function returns: then the call is
- * told about (runtime/verbose.h), with its time. While nothing is to be told, that is one load and two branches.
+ * told about (api/verbose.h), with its time. While nothing is to be told, that is one load and two branches.
  */
 #ifndef SN_API_CALL_H
 #define SN_API_CALL_H

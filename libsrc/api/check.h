@@ -13,9 +13,9 @@
 #ifndef SN_API_CHECK_H
 #define SN_API_CHECK_H
 
+#include "api/verbose.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
-#include "runtime/verbose.h"
 #include "simdnet.h"
 
 /* The first call of all has the environment asked whether the library is to introduce itself. */

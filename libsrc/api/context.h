@@ -7,7 +7,7 @@
 #ifndef SN_API_CONTEXT_H
 #define SN_API_CONTEXT_H
 
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */

@@ -1,7 +1,7 @@
 /* Version, machine, memory, threads, instruction sets, last error. */
 #include "api/check.h"
+#include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "runtime/statistic.h"
 #include "runtime/threads.h"
 

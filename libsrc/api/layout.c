@@ -2,7 +2,7 @@
 
 #include "api/call.h"
 #include "contract/format.h"
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 
 SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format)
 {

@@ -2,7 +2,7 @@
 #include "ops/pooling.h"
 
 #include "api/call.h"
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 
 /* The channel axis of the functions that pool each channel by itself. */
 static struct sn_pool_axis each(size_t channels) { return (struct sn_pool_axis){channels, channels, 1, 1, 0}; }

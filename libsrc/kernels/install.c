@@ -7,7 +7,7 @@
 #include "installs.h"
 #undef SN_INSTALL
 
-/* The entry point that runtime/dispatch.c knows. */
+/* The entry point that dispatch/dispatch.c knows. */
 void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)

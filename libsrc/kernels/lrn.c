@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { SMALL = 4, STRIP = 256, PIXELS = 1536, WIDE = 16 };
+enum { SMALL = 2, STRIP = 256, PIXELS = 1536, WIDE = 16 };
 
 /* ---- x * (k0 + k1 * sum) ^ k2 */
 
@@ -92,30 +92,38 @@ SN_INLINE v32f sum_of(v32f * q, int n)
     add_pairs(q, n, 1);
     add_pairs(q, n, 2);
     add_pairs(q, n, 4);
-    add_pairs(q, n, 8);
     return q[0];
 }
 
 /*
  * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have
- * room for a vector more. A row of q becomes the sum of 2, 4, 8 ... rows, of which those that make up n, as its binary
- * digits say, are added, the least first: no value goes through more than log2(n) + 1 additions.
+ * room for a vector more. A row of q becomes the sum of 4, 16, 64 ... rows, and sums of 1, 2, 4, 8 ... rows, of which those
+ * that make up n, as its binary digits say, are added, the least first: no value goes through more than log2(n) + 1
+ * additions. Two digits in a pass over q take 0.7 to 0.9 of the time of one.
  */
 static void sums_by_doubling(sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
 {
-    const size_t size = number * pitch;
-    size_t rows = number + n - 1, done = 0; /* sums of `done` rows are in `sum` */
-    for (size_t m = 1; m <= n; m *= 2) {
-        if (n & m) {
-            for (size_t i = 0; i < size; i += V32F_N) {
-                const v32f s = v_load_32f(q + i + done * pitch);
-                v_store_32f(sum + i, done ? v_add_32f(v_load_32f(sum + i), s) : s);
+    size_t done = 0; /* sums of `done` rows are in `sum` */
+    for (size_t m = 1; m <= n; m *= 4) {
+        const size_t step = m * pitch, first = done * pitch, second = (done + (n & m)) * pitch;
+        const bool begun = done > 0, one = n & m, two = n & 2 * m, more = n >= 4 * m;
+        for (size_t i = 0; i < number * pitch; i += V32F_N) {
+            v32f s = begun ? v_load_32f(sum + i) : v_zero_32f();
+            if (one) {
+                const v32f x = v_load_32f(q + i + first);
+                s = begun ? v_add_32f(s, x) : x;
             }
-            done += m;
+            if (two) {
+                const v32f x = v_add_32f(v_load_32f(q + i + second), v_load_32f(q + i + second + step));
+                s = begun || one ? v_add_32f(s, x) : x;
+            }
+            v_store_32f(sum + i, s);
         }
-        rows -= m;
-        for (size_t i = 0; done < n && i < rows * pitch; i += V32F_N)
-            v_store_32f(q + i, v_add_32f(v_load_32f(q + i), v_load_32f(q + i + m * pitch)));
+        for (size_t i = 0; more && i < (number + n - 4 * m) * pitch; i += V32F_N) {
+            const v32f a = v_add_32f(v_load_32f(q + i), v_load_32f(q + i + step));
+            v_store_32f(q + i, v_add_32f(a, v_add_32f(v_load_32f(q + i + 2 * step), v_load_32f(q + i + 3 * step))));
+        }
+        done += n & (m | 2 * m);
     }
 }
 
@@ -178,11 +186,8 @@ SN_INLINE void planes_by_doubling(const struct planes * p, size_t half, sn_32f *
 SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring)[STRIP], sn_32f * work, int kind)
 {
     switch (half) {
-    case 0: planes_by_ring(p, 1, ring, kind); break;
     case 1: planes_by_ring(p, 3, ring, kind); break;
     case 2: planes_by_ring(p, 5, ring, kind); break;
-    case 3: planes_by_ring(p, 7, ring, kind); break;
-    case 4: planes_by_ring(p, 9, ring, kind); break;
     default: planes_by_doubling(p, half, work, kind);
     }
 }
@@ -190,7 +195,7 @@ SN_INLINE void planes_of_kind(const struct planes * p, size_t half, float (*ring
 static void planes(const struct planes * all, size_t half, sn_32f * work)
 {
     float ring[2 * SMALL + 1][STRIP] SN_ALIGNED;
-    const size_t step = half > SMALL ? WIDE : STRIP;
+    const size_t step = half && half <= SMALL ? STRIP : WIDE;
     for (size_t s = 0; s < all->size; s += step) {
         struct planes p = *all;
         p.src += s;
@@ -240,8 +245,6 @@ SN_INLINE void pixels_of_kind(const struct pixels * p, size_t half, int kind)
     switch (half) {
     case 1: scale_pixels(p, 3, kind); break;
     case 2: scale_pixels(p, 5, kind); break;
-    case 3: scale_pixels(p, 7, kind); break;
-    case 4: scale_pixels(p, 9, kind); break;
     default: scale_pixels(p, 1, kind); /* none, or sums are there */
     }
 }

@@ -1,6 +1,6 @@
 /*
  * Pixels of a vector and more (NHWC), and rows that are not pooled along, which are one wide pixel. Included by
- * pooling_kind.h.
+ * pooling.h.
  *
  * Vectors lie across the channels, so windows need no borders: what is outside of the image is left out. Where windows
  * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come: as many
@@ -8,31 +8,31 @@
  */
 
 /* A pixel as wide as the row: no columns at all. */
-static void FN(wide_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+static void wide_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                           ELEMENT * dst)
 {
     const struct pitches pitch = pitches_of(p);
-    const struct FN(reach) r = FN(reach_of)(t, src, pitch.row, planes.count, pitch.plane);
+    const struct reach r = reach_of(t, src, pitch.row, planes.count, pitch.plane);
     const float part = divisor_of(p, 0, planes.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
-    FN(collect_results)(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+    collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
 }
 
 /* Any window: its columns are the planes of the reach. The image has one plane. */
-static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+static void pixels_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst)
 {
     const struct pitches pitch = pitches_of(p);
     (void)planes;
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
         const struct span x = window_of(&p->axis[2], o);
-        const struct FN(reach) r = FN(reach_of)(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
+        const struct reach r = reach_of(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
         const float part = divisor_of(p, 2, x.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
         if (x.count == 0) {
-            FN(fill_empty)(p, dst, 1);
+            fill_empty(p, dst, 1);
             if (t->two)
-                FN(fill_empty)(p, dst + pitch.dstRow, 1);
+                fill_empty(p, dst + pitch.dstRow, 1);
         } else {
-            FN(collect_results)(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+            collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
         }
     }
 }
@@ -41,20 +41,21 @@ static void FN(pixels_step)(const struct sn_pooling * p, const struct step * t, 
 
 #if HAS_DIVISOR
 /* The sum of the columns of x: a run of the ring up to its end, and one from its beginning. */
-SN_INLINE void FN(ring_sum)(v32f (*ring)[4], int u, struct span x, v32f * v)
+static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct span x, v32f * v)
 {
     const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
     v32f w[4];
     sum_terms(v, u, &(struct terms){(const sn_32f *)ring[at], first, 4 * V32F_N, 1, 0, 0}, true);
     if (first < x.count) {
         sum_terms(w, u, &(struct terms){(const sn_32f *)ring[0], x.count - first, 4 * V32F_N, 1, 0, 0}, true);
-        add_vectors(v, w, u);
+        for (int i = 0; i < u; ++i)
+            v[i] = v_add_32f(v[i], w[i]);
     }
 }
 #endif
 
 /* u vectors of one row of outputs for the columns of x, which wait in the ring. */
-SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
+SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     REDUCTION v[4];
@@ -65,7 +66,7 @@ SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float di
         v[i] = x.count ? ring[x.begin % RING][i] : RESUME(IDENTITY);
 #if HAS_DIVISOR
     if (is_long(x.count, 1)) {
-        FN(ring_sum)(ring, u, x, v);
+        ring_sum(ring, u, x, v);
         c += x.count;
     }
 #endif
@@ -80,7 +81,7 @@ SN_INLINE void FN(ring_out)(REDUCTION (*ring)[4], int u, struct span x, float di
 }
 
 /* One or two rows of outputs for u vectors of channels; windows of RING columns at most. Column x is kept at x % RING. */
-SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach) * r, const sn_32f * divisor, ELEMENT * dst,
+SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
                              int u, bool two)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
@@ -92,41 +93,41 @@ SN_INLINE void FN(walk_ring)(const struct sn_pooling * p, const struct FN(reach)
         const struct span x = window_of(axis, o);
         const float part = divisor_of(p, 2, x.count);
         for (next = sn_max(next, x.begin); next < x.begin + x.count; ++next)
-            FN(reduce)(ring[0][next % RING], ring[1][next % RING], u, r, next * inner, 0, true, k);
-        FN(ring_out)(ring[0], u, x, part * divisor[0], dst);
+            reduce(ring[0][next % RING], ring[1][next % RING], u, r, next * inner, 0, true, k);
+        ring_out(ring[0], u, x, part * divisor[0], dst);
         if (two)
-            FN(ring_out)(ring[1], u, x, part * divisor[1], dst + dstRow);
+            ring_out(ring[1], u, x, part * divisor[1], dst + dstRow);
     }
 }
 
 /* A step of it, in blocks of one, two or four vectors of channels, the last of which overlaps the one before. */
-SN_INLINE void FN(ring_blocks)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, ELEMENT * dst, int u)
+SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, ELEMENT * dst, int u)
 {
     const size_t inner = p->inner, block = (size_t)u * LANES;
     for (size_t c = 0; c < inner; c += block) {
         const size_t at = sn_min(c, inner - block);
-        const struct FN(reach) r = FN(reach_of)(t, src + at, p->axis[2].src * inner, 1, 0);
+        const struct reach r = reach_of(t, src + at, p->axis[2].src * inner, 1, 0);
         if (t->two)
-            FN(walk_ring)(p, &r, t->divisor, dst + at, u, true);
+            walk_ring(p, &r, t->divisor, dst + at, u, true);
         else
-            FN(walk_ring)(p, &r, t->divisor, dst + at, u, false);
+            walk_ring(p, &r, t->divisor, dst + at, u, false);
     }
 }
 
-static void FN(ring_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+static void ring_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                           ELEMENT * dst)
 {
     (void)planes;
     if (p->inner >= 4 * LANES)
-        FN(ring_blocks)(p, t, src, dst, 4);
+        ring_blocks(p, t, src, dst, 4);
     else if (p->inner >= 2 * LANES)
-        FN(ring_blocks)(p, t, src, dst, 2);
+        ring_blocks(p, t, src, dst, 2);
     else
-        FN(ring_blocks)(p, t, src, dst, 1);
+        ring_blocks(p, t, src, dst, 1);
 }
 
 /* u vectors of one row of outputs; w are the K columns of the window, of both rows. */
-SN_INLINE void FN(walk_out)(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
+SN_INLINE void walk_out(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     (void)d;
@@ -142,17 +143,17 @@ SN_INLINE void FN(walk_out)(REDUCTION (*w)[2][2], int row, int u, int K, float d
 }
 
 /* Columns that windows share with those to the left, of a run of channels: vectors of both rows, block by block. */
-struct FN(kept) {
+struct kept {
     VECTOR * column[4]; /* K - S of them, from left to right */
     VECTOR room[4][RUN];
 };
 
 /* u vectors, at `at` from its beginning, of the column x of two rows; there are `columns` in the image. */
-SN_INLINE void FN(column)(REDUCTION (*w)[2], int u, const struct FN(reach) * r, ptrdiff_t x, size_t columns, size_t inner,
+SN_INLINE void column(REDUCTION (*w)[2], int u, const struct reach * r, ptrdiff_t x, size_t columns, size_t inner,
                           size_t at, struct known k)
 {
     if ((size_t)x < columns) {
-        FN(reduce)(w[0], w[1], u, r, (size_t)x * inner + at, 0, true, k);
+        reduce(w[0], w[1], u, r, (size_t)x * inner + at, 0, true, k);
         return;
     }
     SN_UNROLL
@@ -160,7 +161,7 @@ SN_INLINE void FN(column)(REDUCTION (*w)[2], int u, const struct FN(reach) * r, 
         w[0][i] = w[1][i] = RESUME(IDENTITY);
 }
 
-SN_INLINE void FN(keep)(VECTOR * kept, int u, REDUCTION (*w)[2])
+SN_INLINE void keep(VECTOR * kept, int u, REDUCTION (*w)[2])
 {
     SN_UNROLL
     for (int i = 0; i < u; ++i)
@@ -168,7 +169,7 @@ SN_INLINE void FN(keep)(VECTOR * kept, int u, REDUCTION (*w)[2])
 }
 
 /* u vectors of the output of two rows whose window begins with column x. */
-SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept) * kept, size_t block, ptrdiff_t x,
+SN_INLINE void walk_output(const struct reach * r, const struct kept * kept, size_t block, ptrdiff_t x,
                                size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst,
                                ELEMENT * dst1, int u, int K, int S)
 {
@@ -183,10 +184,10 @@ SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept)
     }
     SN_UNROLL
     for (int c = K - S; c < K; ++c)
-        FN(column)(w[c], u, r, x + c, columns, inner, at, k);
-    FN(keep)(kept->column[0] + block, u, w[K - 1]);
-    FN(walk_out)(w, 0, u, K, divisor[0], dst + at);
-    FN(walk_out)(w, 1, u, K, divisor[1], dst1 + at);
+        column(w[c], u, r, x + c, columns, inner, at, k);
+    keep(kept->column[0] + block, u, w[K - 1]);
+    walk_out(w, 0, u, K, divisor[0], dst + at);
+    walk_out(w, 1, u, K, divisor[1], dst1 + at);
 }
 
 /*
@@ -194,20 +195,20 @@ SN_INLINE void FN(walk_output)(const struct FN(reach) * r, const struct FN(kept)
  * that are kept gives way to a new one. The image is read in its order: to walk along the row with the columns of one or two
  * vectors in registers, and again for the next ones, takes up to half as much more time where vectors share cache lines.
  */
-SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) * r, const sn_32f * divisor, ELEMENT * dst,
+SN_INLINE void walk_run(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
                             size_t first, size_t end, int u, int K, int S)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const struct known k = {K - S, S, true, true};
     const size_t inner = p->inner, columns = axis->src, dstRow = axis->dst * inner, step = (size_t)u * LANES;
     ptrdiff_t x = -(ptrdiff_t)axis->pad;
-    struct FN(kept) kept;
+    struct kept kept;
     for (int c = 0; c < K - S; ++c) {
         kept.column[c] = kept.room[c];
         for (size_t i = first, block = 0; i < end; i += step, block += 2 * (size_t)u) {
             REDUCTION w[2][2];
-            FN(column)(w, u, r, x + c, columns, inner, sn_min(i, inner - step), k);
-            FN(keep)(kept.column[c] + block, u, w);
+            column(w, u, r, x + c, columns, inner, sn_min(i, inner - step), k);
+            keep(kept.column[c] + block, u, w);
         }
     }
     for (size_t o = 0; o < axis->dst; ++o, dst += inner, x += S) {
@@ -217,9 +218,9 @@ SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) 
         ELEMENT * const dst1 = dst + dstRow;
         size_t i = first, block = 0;
         for (; before + behind == 0 && i < end; i += step, block += 2 * (size_t)u)
-            FN(walk_output)(r, &kept, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+            walk_output(r, &kept, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
         for (; i < end; i += step, block += 2 * (size_t)u)
-            FN(walk_output)(r, &kept, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+            walk_output(r, &kept, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
         VECTOR * const last = kept.column[0];
         for (int c = 0; c + 1 < K - S; ++c)
             kept.column[c] = kept.column[c + 1];
@@ -229,27 +230,27 @@ SN_INLINE void FN(walk_run)(const struct sn_pooling * p, const struct FN(reach) 
 
 /* A step. For clipped rows, which are few, this is not worth the code. Pairs of reductions of two vectors want more than 16
  * registers. */
-SN_INLINE void FN(walk_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+SN_INLINE void walk_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                              ELEMENT * dst, int K, int S)
 {
     const size_t inner = p->inner, run = RUN / 2 * LANES;
     if (!t->two || t->common.count != (size_t)(K - S) || t->own[0].count != (size_t)S || t->own[1].count != (size_t)S) {
-        FN(pixels_step)(p, t, src, planes, dst);
+        pixels_step(p, t, src, planes, dst);
         return;
     }
-    const struct FN(reach) r = FN(reach_of)(t, src, p->axis[2].src * inner, 1, 0);
+    const struct reach r = reach_of(t, src, p->axis[2].src * inner, 1, 0);
     for (size_t first = 0; first < inner; first += run)
         if (K < 5 && inner >= 2 * LANES && (sizeof(REDUCTION) == sizeof(VECTOR) || V32F_N > 8))
-            FN(walk_run)(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);
+            walk_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);
         else
-            FN(walk_run)(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 1, K, S);
+            walk_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 1, K, S);
 }
 
 #define WALK(K, S)                                                                                                     \
-    static void SN_JOIN2(FN(walk), _##K##_##S)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, \
+    static void walk_##K##_##S(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, \
                                                struct span planes, ELEMENT * dst)                                      \
     {                                                                                                                  \
-        FN(walk_step)(p, t, src, planes, dst, K, S);                                                                   \
+        walk_step(p, t, src, planes, dst, K, S);                                                                   \
     }
 
 WALK(2, 1)
@@ -259,24 +260,24 @@ WALK(5, 1)
 
 #undef WALK
 
-typedef void (*FN(step_fn))(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst);
 
 /* What does a step of these windows best. A ring is worth it where most columns are in two windows and more; where loads of
  * floats are many, in three. */
-static FN(step_fn) FN(pixels_for)(const struct sn_pooling * p)
+static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
-    case 21: return SN_JOIN2(FN(walk), _2_1);
-    case 31: return SN_JOIN2(FN(walk), _3_1);
-    case 32: return SN_JOIN2(FN(walk), _3_2);
-    case 51: return SN_JOIN2(FN(walk), _5_1);
+    case 21: return walk_2_1;
+    case 31: return walk_3_1;
+    case 32: return walk_3_2;
+    case 51: return walk_5_1;
     }
     const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
     if (shared && axis->kernel <= RING)
-        return FN(ring_step);
-    return FN(pixels_step);
+        return ring_step;
+    return pixels_step;
 }

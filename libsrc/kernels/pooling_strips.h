@@ -1,6 +1,6 @@
 /*
  * Rows pooled along in registers, for single elements and windows that are small and usual: K columns, S = 1 or 2 apart.
- * Included by pooling_kind.h.
+ * Included by pooling.h.
  *
  * Vector j holds positions j * LANES and following of a row that is reduced already. Output vector i is made of vectors
  * S * i and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer
@@ -12,14 +12,14 @@
  */
 
 /* What a strip needs beside its reach; in registers like it. */
-struct FN(strip) {
+struct strip {
     size_t outputs, vectors;                /* the latter: that reach into the image */
     const ELEMENT * mask;                   /* of the image's columns */
     const sn_32f * columns;                 /* the column parts of the divisors */
 };
 
 /* Vector j, which may lie on or behind an end of the row. */
-SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) * r, const struct FN(strip) * s, size_t j,
+SN_INLINE void fetch_edge(VECTOR * v0, VECTOR * v1, const struct reach * r, const struct strip * s, size_t j,
                               struct known k)
 {
     if (j >= s->vectors) {
@@ -28,20 +28,20 @@ SN_INLINE void FN(fetch_edge)(VECTOR * v0, VECTOR * v1, const struct FN(reach) *
     }
     const v32i mask = v_load_32i(s->mask + j * LANES);
     REDUCTION w0, w1;
-    FN(reduce)(&w0, &w1, 1, r, j * LANES, 0, true, k);
-    v0[0] = FN(masked)(REST(w0), mask);
+    reduce(&w0, &w1, 1, r, j * LANES, 0, true, k);
+    v0[0] = masked(REST(w0), mask);
     if (k.two)
-        v1[0] = FN(masked)(REST(w1), mask);
+        v1[0] = masked(REST(w1), mask);
 }
 
 /* Vector j for S = 1, to e[.][at]; for S = 2 the even lanes of vectors j and j + 1 and, to o[.][at], the odd ones. */
-SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN(reach) * r, const struct FN(strip) * s,
+SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach * r, const struct strip * s,
                          size_t j, int S, struct known k, bool edge)
 {
     VECTOR v[2][2];
     if (!edge) {
         REDUCTION w[2][2];
-        FN(reduce)(w[0], w[1], S, r, j * LANES, 0, true, k);
+        reduce(w[0], w[1], S, r, j * LANES, 0, true, k);
         SN_UNROLL
         for (int i = 0; i < S; ++i) {
             v[0][i] = REST(w[0][i]);
@@ -49,9 +49,9 @@ SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN
                 v[1][i] = REST(w[1][i]);
         }
     } else {
-        FN(fetch_edge)(v[0], v[1], r, s, j, k);
+        fetch_edge(v[0], v[1], r, s, j, k);
         if (S == 2)
-            FN(fetch_edge)(v[0] + 1, v[1] + 1, r, s, j + 1, k);
+            fetch_edge(v[0] + 1, v[1] + 1, r, s, j + 1, k);
     }
     e[0][at] = S == 1 ? v[0][0] : WORD(even)(v[0][0], v[0][1]);
     if (S == 2)
@@ -62,28 +62,27 @@ SN_INLINE void FN(fetch)(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct FN
         o[1][at] = WORD(odd)(v[1][0], v[1][1]);
 }
 
-/* One vector of outputs; the columns are taken in the order of the buffer, so that sums are the same. */
-SN_INLINE REDUCTION FN(reduce_slides)(const VECTOR * e, const VECTOR * o, int K, int S)
+/* One vector of outputs; the columns are taken from left to right as by the buffer, so that sums are the same. */
+SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int S)
 {
     REDUCTION v = RESUME(e[0]);
-    SN_UNROLL
-    for (int k = 1; k < 5; ++k)
-        if (k * S < K)
-            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
     if (S == 2 && K > 1)
         v = REDUCE(v, ENTER(o[0]));
     SN_UNROLL
-    for (int k = 1; k < 5; ++k)
+    for (int k = 1; k < 5; ++k) {
+        if (k * S < K)
+            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
         if (S == 2 && k * S + 1 < K)
             v = REDUCE(v, ENTER(WORD(slide)(o[0], o[1], k)));
+    }
     return v;
 }
 
 /* The n results at x of one row, then its vectors move on. */
-SN_INLINE void FN(put)(const struct FN(strip) * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n,
+SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n,
                        int K, int S)
 {
-    const VECTOR v = LEAVE(FN(reduce_slides)(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
+    const VECTOR v = LEAVE(reduce_slides(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
     (void)s;
     (void)divisor;
     if (n == LANES)
@@ -96,52 +95,52 @@ SN_INLINE void FN(put)(const struct FN(strip) * s, VECTOR * e, VECTOR * o, v32f 
 }
 
 /* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
-SN_INLINE void FN(strip_step)(const struct FN(reach) * r, const struct FN(strip) * s, const sn_32f * divisor, ELEMENT * dst0,
+SN_INLINE void strip_step(const struct reach * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                               ELEMENT * dst1, int K, int S, struct known k)
 {
     VECTOR e[2][2], o[2][2];
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t j = (size_t)S, x = 0;
-    FN(fetch)(e, o, 0, r, s, 0, S, k, true);
+    fetch(e, o, 0, r, s, 0, S, k, true);
     for (; k.common && j + (size_t)S < s->vectors; j += (size_t)S, x += LANES) {
-        FN(fetch)(e, o, 1, r, s, j, S, k, false);
-        FN(put)(s, e[0], o[0], d0, dst0, x, LANES, K, S);
+        fetch(e, o, 1, r, s, j, S, k, false);
+        put(s, e[0], o[0], d0, dst0, x, LANES, K, S);
         if (k.two)
-            FN(put)(s, e[1], o[1], d1, dst1, x, LANES, K, S);
+            put(s, e[1], o[1], d1, dst1, x, LANES, K, S);
     }
     for (; x < s->outputs; j += (size_t)S, x += LANES) {
         const size_t n = sn_min(s->outputs - x, LANES);
-        FN(fetch)(e, o, 1, r, s, j, S, k, true);
-        FN(put)(s, e[0], o[0], d0, dst0, x, n, K, S);
+        fetch(e, o, 1, r, s, j, S, k, true);
+        put(s, e[0], o[0], d0, dst0, x, n, K, S);
         if (k.two)
-            FN(put)(s, e[1], o[1], d1, dst1, x, n, K, S);
+            put(s, e[1], o[1], d1, dst1, x, n, K, S);
     }
 }
 
 /* Steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
-SN_INLINE void FN(strip)(const struct FN(rows) * d, const struct step * t, const struct step * end, const ELEMENT * src,
+SN_INLINE void strip(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
                          ELEMENT * dst, int K, int S)
 {
     const int common = K > S ? K - S : K;
     const struct known k = {common, S, K > S, true}, any = {0, 0, true, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
-    const struct FN(strip) s = {d->chunk.outputs, d->vectors, d->mask, d->columns};
+    const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
     for (; t < end; ++t) {
-        const struct FN(reach) r = FN(reach_of)(t, src, pitch, 1, 0);
+        const struct reach r = reach_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
         const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
         if (t->two == k.two && r.rows == (size_t)common && (own || !k.two))
-            FN(strip_step)(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
+            strip_step(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
         else /* one row goes as two that are the same */
-            FN(strip_step)(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
+            strip_step(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
     }
 }
 
 #define STRIP(K, S)                                                                                                        \
-    static void SN_JOIN2(FN(strip), _##K##_##S)(const struct FN(rows) * d, const struct step * t, const struct step * end, \
+    static void strip_##K##_##S(const struct rows * d, const struct step * t, const struct step * end, \
                                                 const ELEMENT * src, ELEMENT * dst)                                        \
     {                                                                                                                      \
-        FN(strip)(d, t, end, src, dst, K, S);                                                                              \
+        strip(d, t, end, src, dst, K, S);                                                                              \
     }
 
 STRIP(1, 2)
@@ -154,27 +153,27 @@ STRIP(5, 1)
 #undef STRIP
 
 /* The strip for windows of `kernel` columns `stride` apart, NULL when there is none. */
-static FN(strip_fn) FN(strip_for)(size_t kernel, size_t stride)
+static strip_fn strip_for(size_t kernel, size_t stride)
 {
     switch (sn_min(kernel, 9) * 10 + sn_min(stride, 9)) {
-    case 12: return SN_JOIN2(FN(strip), _1_2);
-    case 21: return SN_JOIN2(FN(strip), _2_1);
-    case 22: return SN_JOIN2(FN(strip), _2_2);
-    case 31: return SN_JOIN2(FN(strip), _3_1);
-    case 32: return SN_JOIN2(FN(strip), _3_2);
-    case 51: return SN_JOIN2(FN(strip), _5_1);
+    case 12: return strip_1_2;
+    case 21: return strip_2_1;
+    case 22: return strip_2_2;
+    case 31: return strip_3_1;
+    case 32: return strip_3_2;
+    case 51: return strip_5_1;
     default: return NULL;
     }
 }
 
-static void FN(begin_strips)(struct FN(rows) * d)
+static void begin_strips(struct rows * d)
 {
     const struct sn_pool_axis * axis = d->p->axis;
     const struct chunk * c = &d->chunk;
     const size_t total = axis[0].src * axis[1].src * axis[2].src;
     const size_t end = (d->vectors = sn_ceil_div(c->lead + c->columns, LANES)) * LANES;
     const bool fits = d->p->inner == 1 && d->covered.count == axis[2].dst && total + c->lead >= end + c->column;
-    d->strip = fits ? FN(strip_for)(axis[2].kernel, axis[2].stride) : NULL;
+    d->strip = fits ? strip_for(axis[2].kernel, axis[2].stride) : NULL;
     if (!d->strip)
         return;
     d->least = c->lead - sn_min(c->lead, c->column);
@@ -185,7 +184,7 @@ static void FN(begin_strips)(struct FN(rows) * d)
 
 /* The steps *strip .. *rest - 1 of those that end at `end` may load whole vectors, for a plane `at` elements into the
  * array. */
-static void FN(find_strips)(const struct FN(rows) * d, size_t at, const struct step * end, const struct step ** strip,
+static void find_strips(const struct rows * d, size_t at, const struct step * end, const struct step ** strip,
                             const struct step ** rest)
 {
     if (!d->strip)
@@ -197,7 +196,7 @@ static void FN(find_strips)(const struct FN(rows) * d, size_t at, const struct s
     *rest = end;
 }
 
-static void FN(do_strips)(const struct FN(rows) * d, const struct step * t, const struct step * end, const ELEMENT * src,
+static void do_strips(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
                           ELEMENT * dst)
 {
     d->strip(d, t, end, src + d->chunk.column - d->chunk.lead, dst + d->chunk.output);

@@ -1,10 +1,12 @@
 /*
  * Sums of large windows, for averages: a float chain of n additions may lose n * 2^-24 of the terms' sum, halves that are
- * added to each other log2(n) * 2^-24. Included by pooling.c.
+ * added to each other log2(n) * 2^-24. Included by pooling.h.
  *
  * Windows of up to CHAIN terms on either axis are added one after the other, first along one axis, then along the other:
  * 12 additions in a row for 49 terms, which is log2(49) + 6.4. Larger ones are halved until LEAF remain.
  */
+#include "kernels/sums.h"
+
 enum { CHAIN = 7, LEAF = 4 };
 
 static inline bool is_long(size_t rows, size_t planes) { return rows > CHAIN || planes > CHAIN; }
@@ -37,13 +39,6 @@ SN_INLINE void sum_rows(v32f * v, int u, const struct terms * t, const sn_32f * 
     }
 }
 
-SN_INLINE void add_vectors(v32f * v, const v32f * w, int u)
-{
-    SN_UNROLL
-    for (int i = 0; i < u; ++i)
-        v[i] = v_add_32f(v[i], w[i]);
-}
-
 /* The rows of one plane, then those of the next. */
 SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
 {
@@ -51,17 +46,19 @@ SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
     sum_rows(v, u, t, t->p, full);
     for (size_t i = 1; i < t->planes; ++i) {
         sum_rows(w, u, t, t->p + i * t->plane, full);
-        add_vectors(v, w, u);
+        SN_UNROLL
+        for (int j = 0; j < u; ++j)
+            v[j] = v_add_32f(v[j], w[j]);
     }
 }
 
 /*
- * Halves until few are left; rows first, so that what is read at a time lies in few long pieces. u is 1, 2 or 4, and at
- * most 2 where not all lanes exist.
+ * Halves until no axis has more than `most`; rows first, so that what is read at a time lies in few long pieces. u is 1, 2
+ * or 4, and at most 2 where not all lanes exist.
  */
-static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full)
+static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full, size_t most)
 {
-    if (t->rows <= LEAF && t->planes <= LEAF) {
+    if (t->rows <= most && t->planes <= most) {
         switch (full ? u : -u) {
         case 4: sum_chain(v, 4, t, true); return;
         case 2: sum_chain(v, 2, t, true); return;
@@ -72,7 +69,7 @@ static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct t
     }
     struct terms a = *t, b = *t;
     v32f w[4];
-    if (t->rows > LEAF) {
+    if (t->rows > most) {
         a.rows = t->rows / 2;
         b.rows -= a.rows;
         b.p += a.rows * t->pitch;
@@ -81,16 +78,14 @@ static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct t
         b.planes -= a.planes;
         b.p += a.planes * t->plane;
     }
-    sum_halves(v, u, &a, full);
-    sum_halves(w, u, &b, full);
-    add_vectors(v, w, u);
+    sum_halves(v, u, &a, full, most);
+    sum_halves(w, u, &b, full, most);
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
 }
 
 /* The sum of a window, which has terms: u vectors. */
-SN_INLINE void sum_terms(v32f * v, int u, const struct terms * t, bool full)
+static void sum_terms(v32f * v, int u, const struct terms * t, bool full)
 {
-    if (is_long(t->rows, t->planes))
-        sum_halves(v, u, t, full);
-    else
-        sum_chain(v, u, t, full);
+    sum_halves(v, u, t, full, is_long(t->rows, t->planes) ? LEAF : CHAIN);
 }

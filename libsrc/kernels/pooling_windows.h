@@ -1,47 +1,47 @@
 /*
  * Wide windows of narrow pixels, each by itself: too wide for the buffer, or the only one of its row. Included by
- * pooling_kind.h.
+ * pooling.h.
  */
 
 /* Two rests as one. */
-SN_INLINE VECTOR FN(join)(VECTOR a, VECTOR b) { return REST(REDUCE(RESUME(a), ENTER(b))); }
+SN_INLINE VECTOR join(VECTOR a, VECTOR b) { return REST(REDUCE(RESUME(a), ENTER(b))); }
 
 /* `pixels` pixels at b become one, the first, in place: the second half goes onto the first again and again. */
-static void FN(fold_pixels)(ELEMENT * b, size_t pixels, size_t inner)
+static void fold_pixels(ELEMENT * b, size_t pixels, size_t inner)
 {
     while (pixels > 1) {
         const size_t half = pixels / 2, n = half * inner;
         const ELEMENT * other = b + (pixels - half) * inner;
         for (size_t x = 0; x < n; x += LANES) {
             const size_t left = sn_min(n - x, LANES);
-            WORD(store_tail)(b + x, FN(join)(WORD(load_tail)(b + x, left), WORD(load_tail)(other + x, left)), left);
+            WORD(store_tail)(b + x, join(WORD(load_tail)(b + x, left), WORD(load_tail)(other + x, left)), left);
         }
         pixels -= half;
     }
 }
 
 /* A run of columns that fits a buffer. */
-static __attribute__((noinline)) VECTOR FN(reduce_run)(const struct FN(reach) * r, size_t pixels, size_t inner)
+static __attribute__((noinline)) VECTOR reduce_run(const struct reach * r, size_t pixels, size_t inner)
 {
-    ELEMENT part[FN(ROW) + LANES] __attribute__((aligned(64)));
-    FN(collect_vectors)(r, pixels * inner, part, part, false);
-    FN(fold_pixels)(part, pixels, inner);
-    return WORD(load)(part); /* of which `inner` lanes count */
+    ELEMENT part[ROW + LANES] __attribute__((aligned(64)));
+    collect(r, pixels * inner, no_divisor, part, NULL, false);
+    fold_pixels(part, pixels, inner);
+    return WORD(load_tail)(part, inner);
 }
 
 /* A window of `pixels` columns of more than one element, halved until they fit. */
-static VECTOR FN(reduce_window)(const struct FN(reach) * r, size_t pixels, size_t inner)
+static VECTOR reduce_window(const struct reach * r, size_t pixels, size_t inner)
 {
     const size_t half = pixels / 2;
-    if (pixels <= FN(ROW) / inner)
-        return FN(reduce_run)(r, pixels, inner);
-    struct FN(reach) rest = *r;
+    if (pixels <= ROW / inner)
+        return reduce_run(r, pixels, inner);
+    struct reach rest = *r;
     rest.common += half * inner;
-    return FN(join)(FN(reduce_window)(r, half, inner), FN(reduce_window)(&rest, pixels - half, inner));
+    return join(reduce_window(r, half, inner), reduce_window(&rest, pixels - half, inner));
 }
 
 /* Single elements, of one row after the other. */
-SN_INLINE REDUCTION FN(reduce_lanes)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
+SN_INLINE REDUCTION reduce_lanes(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
 {
     REDUCTION w[ACCUMULATORS] = {v, RESUME(IDENTITY), RESUME(IDENTITY), RESUME(IDENTITY)};
     const size_t tail = n % LANES;
@@ -51,57 +51,63 @@ SN_INLINE REDUCTION FN(reduce_lanes)(const ELEMENT * p, size_t rows, size_t pitc
         for (; x + ACCUMULATORS * LANES <= n; x += ACCUMULATORS * LANES) {
             SN_UNROLL
             for (int i = 0; i < ACCUMULATORS; ++i)
-                w[i] = REDUCE(w[i], ENTER(FN(load)(p + x, i, 0, true)));
+                w[i] = REDUCE(w[i], ENTER(load(p + x, i, 0, true)));
         }
         for (; x + LANES <= n; x += LANES)
-            w[0] = REDUCE(w[0], ENTER(FN(load)(p + x, 0, 0, true)));
+            w[0] = REDUCE(w[0], ENTER(load(p + x, 0, 0, true)));
         if (tail)
-            w[1] = REDUCE(w[1], ENTER(FN(masked)(FN(load)(p + x, 0, tail, false), mask)));
+            w[1] = REDUCE(w[1], ENTER(masked(load(p + x, 0, tail, false), mask)));
     }
     return REDUCE(REDUCE(w[0], w[1]), REDUCE(w[2], w[3]));
 }
 
 #if HAS_DIVISOR
-/* FN(reduce_lanes) of halves, until no vector has more than eight terms. */
-static __attribute__((noinline)) v32f FN(reduce_halves)(const sn_32f * p, size_t rows, size_t pitch, size_t n)
+/* Whether no lane of reduce_lanes() has more than eight terms. */
+SN_INLINE bool is_short(size_t rows, size_t n)
 {
-    const size_t block = ACCUMULATORS * LANES, each = n / block + n % block / LANES + 1;
-    if (rows * each <= 8)
-        return FN(reduce_lanes)(p, rows, pitch, n, v_zero_32f());
+    return rows * (n / (ACCUMULATORS * LANES) + n % (ACCUMULATORS * LANES) / LANES + 1) <= 8;
+}
+
+/* reduce_lanes() of halves, until they are short. */
+static __attribute__((noinline)) v32f reduce_halves(const sn_32f * p, size_t rows, size_t pitch, size_t n)
+{
+    const size_t block = ACCUMULATORS * LANES;
+    if (is_short(rows, n))
+        return reduce_lanes(p, rows, pitch, n, v_zero_32f());
     const size_t half = rows > 1 ? rows / 2 : n / block / 2 * block;
     if (rows > 1)
-        return v_add_32f(FN(reduce_halves)(p, half, pitch, n),
-                         FN(reduce_halves)(p + half * pitch, rows - half, pitch, n));
-    return v_add_32f(FN(reduce_halves)(p, 1, pitch, half), FN(reduce_halves)(p + half, 1, pitch, n - half));
+        return v_add_32f(reduce_halves(p, half, pitch, n),
+                         reduce_halves(p + half * pitch, rows - half, pitch, n));
+    return v_add_32f(reduce_halves(p, 1, pitch, half), reduce_halves(p + half, 1, pitch, n - half));
 }
 #endif
 
 /* A window of single elements: the n elements of each row, whose lanes are left to be reduced. */
-SN_INLINE REDUCTION FN(reduce_single)(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
+SN_INLINE REDUCTION reduce_single(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
 {
 #if HAS_DIVISOR
-    return v_add_32f(v, FN(reduce_halves)(p, rows, pitch, n));
+    return v_add_32f(v, reduce_halves(p, rows, pitch, n));
 #else
-    return FN(reduce_lanes)(p, rows, pitch, n, v);
+    return reduce_lanes(p, rows, pitch, n, v);
 #endif
 }
 
 /* All lanes reduced, into lane 0: 32-bit lanes by halves, then what is in one. */
-SN_INLINE VECTOR FN(across)(VECTOR v)
+SN_INLINE VECTOR across(VECTOR v)
 {
     for (int n = V32F_N; n > 1; n /= 2) {
         const v32f x = v_cast_32i_32f(BITS(v));
-        v = FN(join)(FROM_BITS(v_cast_32f_32i(v_even_32f(x, x))), FROM_BITS(v_cast_32f_32i(v_odd_32f(x, x))));
+        v = join(FROM_BITS(v_cast_32f_32i(v_even_32f(x, x))), FROM_BITS(v_cast_32f_32i(v_odd_32f(x, x))));
     }
     if (sizeof(ELEMENT) < 4)
-        v = FN(join)(v, FROM_BITS(v_shr_32i(BITS(v), 16)));
+        v = join(v, FROM_BITS(v_shr_32i(BITS(v), 16)));
     if (sizeof(ELEMENT) < 2)
-        v = FN(join)(v, FROM_BITS(v_shr_32i(BITS(v), 8)));
+        v = join(v, FROM_BITS(v_shr_32i(BITS(v), 8)));
     return v;
 }
 
 /* One row of outputs. */
-static void FN(windows_step)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+static void windows_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                              ELEMENT * dst)
 {
     const struct pitches pitch = pitches_of(p);
@@ -109,16 +115,16 @@ static void FN(windows_step)(const struct sn_pooling * p, const struct step * t,
     (void)of_row;
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
         const struct span x = window_of(&p->axis[2], o);
-        const struct FN(reach) r = FN(reach_of)(t, src + x.begin * p->inner, pitch.row, planes.count, pitch.plane);
+        const struct reach r = reach_of(t, src + x.begin * p->inner, pitch.row, planes.count, pitch.plane);
         REDUCTION v = RESUME(IDENTITY);
         if (x.count == 0) {
-            FN(fill_empty)(p, dst, 1);
+            fill_empty(p, dst, 1);
             continue;
         }
         if (p->inner > 1)
-            v = RESUME(FN(reduce_window)(&r, x.count, p->inner));
+            v = RESUME(reduce_window(&r, x.count, p->inner));
         for (size_t i = 0; p->inner == 1 && i < planes.count; ++i)
-            v = FN(reduce_single)(r.common + i * pitch.plane, r.rows, pitch.row, x.count, v);
+            v = reduce_single(r.common + i * pitch.plane, r.rows, pitch.row, x.count, v);
         if (p->inner == 1)
             v = RESUME(ACROSS(REST(v)));
         WORD(store_tail)(dst, LEAVE(v, v_set_32f(of_row * divisor_of(p, 2, x.count))), p->inner);
@@ -126,15 +132,32 @@ static void FN(windows_step)(const struct sn_pooling * p, const struct step * t,
 }
 
 /* One window for each plane, all of it: planes are runs of n elements. */
-static void FN(whole_planes)(const struct sn_pooling * p, size_t begin, size_t end)
+#if HAS_DIVISOR
+/* The lanes of V32F_N planes are added up together: for planes of 7x7 1.7 times as fast as one by one. */
+static void whole_planes(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    const size_t n = p->axis[1].src * p->axis[2].src;
+    const v32f divisor = v_set_32f(divisor_of(p, 1, p->axis[1].src) * divisor_of(p, 2, p->axis[2].src));
+    for (; begin < end; begin += V32F_N) {
+        const size_t planes = sn_min(end - begin, V32F_N);
+        const sn_32f * src = (const sn_32f *)p->src + begin * n;
+        v32f sum[V32F_N];
+        for (size_t i = 0; i < V32F_N; ++i)
+            sum[i] = i >= planes  ? v_zero_32f()
+                     : is_short(1, n) ? reduce_lanes(src + i * n, 1, n, n, v_zero_32f())
+                                      : reduce_halves(src + i * n, 1, n, n);
+        v_store_tail_32f((sn_32f *)p->dst + begin, v_div_32f(sums_of_lanes(sum), divisor), planes);
+    }
+}
+#else
+static void whole_planes(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const size_t n = p->axis[1].src * p->axis[2].src;
     const ELEMENT * src = (const ELEMENT *)p->src + begin * n;
     ELEMENT * dst = p->dst;
-    const v32f divisor = v_set_32f(divisor_of(p, 1, p->axis[1].src) * divisor_of(p, 2, p->axis[2].src));
-    (void)divisor;
     for (; begin < end; ++begin, src += n) {
-        const VECTOR rest = REST(FN(reduce_single)(src, 1, n, n, RESUME(IDENTITY)));
-        WORD(store_tail)(dst + begin, LEAVE(RESUME(ACROSS(rest)), divisor), 1);
+        const VECTOR rest = REST(reduce_single(src, 1, n, n, RESUME(IDENTITY)));
+        WORD(store_tail)(dst + begin, LEAVE(RESUME(ACROSS(rest)), v_zero_32f()), 1);
     }
 }
+#endif

@@ -1,7 +1,7 @@
 #include "ops/add.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 struct add_8i {

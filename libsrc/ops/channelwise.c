@@ -6,8 +6,8 @@
 #include "ops/channelwise.h"
 
 #include "contract/format.h"
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const sn_32f * src, size_t channels, sn_32f * dst)

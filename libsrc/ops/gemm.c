@@ -11,11 +11,11 @@
 
 #include <string.h>
 
+#include "dispatch/dispatch.h"
 #include "ops/cache_sets.h"
 #include "ops/inner_product.h"
 #include "ops/pieces.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 

@@ -1,8 +1,8 @@
 /* Rows of the matrix are independent: they are split over threads in pieces that are worth a hand-over. */
 #include "ops/inner_product.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 /* Rows of one unit of work: a multiple of what any kernel takes at once. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "contract/format.h"
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 struct copy {

@@ -1,8 +1,8 @@
 /* A unit of work is a number of positions. */
 #include "ops/lrn.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 

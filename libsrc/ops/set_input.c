@@ -1,8 +1,8 @@
 /* A unit of work is a number of rows. */
 #include "ops/set_input.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 struct job {

@@ -1,7 +1,7 @@
 #include "ops/softmax.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 
 struct job {

@@ -1,7 +1,7 @@
 #include "ops/winograd.h"
 
+#include "dispatch/dispatch.h"
 #include "ops/pieces.h"
-#include "runtime/dispatch.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 

@@ -5,7 +5,7 @@
 #include "installs.h"
 #undef SN_INSTALL
 
-/* The entry point that runtime/dispatch.c knows. */
+/* The entry point that dispatch/dispatch.c knows. */
 void sn_install_base(struct sn_table * table);
 
 void sn_install_base(struct sn_table * table)

@@ -17,7 +17,7 @@
 #include "ops/convolution_32f.h"
 #include "ops/convolution_8i.h"
 #include "ops/deconvolution_32f.h"
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 #include "simdnet.h"
 
 enum { ROUNDS = 7, COLD_ROUNDS = 3, MOST_ROWS = 1024 };

@@ -1,8 +1,8 @@
 /* The checker's frame: options, levels, the life of a case, reports. check.h tells how families use it. */
 #define _GNU_SOURCE
 #include "check_frame.h"
+#include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "runtime/threads.h"
 #include "stack.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 #include "runtime/memory.h"
 
 #define TILE "gemm_tile"

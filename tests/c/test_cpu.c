@@ -4,8 +4,8 @@
  * runtime/cpu.c. Features that no level needs are there because of their places: a wrong bit would be mistaken for one of
  * them.
  */
+#include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "test.h"
 
 /* The names of levels, with blanks between them. */

@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "test.h"
 
 /* What a fresh process with this SIMDNET_MAX_ISA (NULL: none) has as active level, and all that it wrote to stderr. */

@@ -100,7 +100,7 @@ static void units(void)
 {
     static int seen[MOST + 1];
     struct count count = {.seen = seen}, * const job = &count;
-    const size_t before = threads_of_process();
+    size_t others = 0;
     for (size_t threads = 1; threads <= 5; ++threads)
         for (size_t n = 0; n <= MOST; n = n * 2 + 1) {
             sn_threads_force(threads);
@@ -110,8 +110,10 @@ static void units(void)
             TEST(all_once(seen, n));
             TEST(count.ranges == (n == 0 ? 0 : threads == 1 ? 1 : (int)n));
             TEST(threads > 1 || sn_threads_alive() == 0);
+            if (threads == 2) /* a sanitizer has one of its own, since the first was made */
+                others = threads_of_process() - sn_threads_alive();
         }
-    TEST(sn_threads_alive() == 4 && threads_of_process() == before + 4);
+    TEST(sn_threads_alive() == 4 && threads_of_process() == others + 4);
     SimdSetThreadNumber(1);
     sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 10, .cost = 1e9});
     TEST(seen[9] == 2);

@@ -1,6 +1,6 @@
 /* The tables of this machine and the choice among them. */
-#ifndef SN_RUNTIME_DISPATCH_H
-#define SN_RUNTIME_DISPATCH_H
+#ifndef SN_DISPATCH_DISPATCH_H
+#define SN_DISPATCH_DISPATCH_H
 
 #include "contract/table.h"
 

@@ -2,8 +2,8 @@
  * What the library tells about its calls: SIMDNET_VERBOSE, SimdnetSetVerbose(), and the lines and the table that they turn
  * on. Which calls there are is known to api/call.h alone.
  */
-#ifndef SN_RUNTIME_VERBOSE_H
-#define SN_RUNTIME_VERBOSE_H
+#ifndef SN_API_VERBOSE_H
+#define SN_API_VERBOSE_H
 
 #include "runtime/common.h"
 

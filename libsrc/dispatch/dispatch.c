@@ -1,6 +1,6 @@
 /* _GNU_SOURCE is for secure_getenv: the environment of a setuid program is not asked. */
 #define _GNU_SOURCE
-#include "runtime/dispatch.h"
+#include "dispatch/dispatch.h"
 
 #include <pthread.h>
 #include <stdlib.h>

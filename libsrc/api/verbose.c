@@ -1,14 +1,14 @@
 /* _GNU_SOURCE is for dladdr and secure_getenv: the environment of a setuid program is not asked. */
 #define _GNU_SOURCE
-#include "runtime/verbose.h"
+#include "api/verbose.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
-#include "runtime/dispatch.h"
 #include "runtime/statistic.h"
 #include "runtime/text.h"
 #include "runtime/threads.h"

@@ -1,0 +1,370 @@
+/*
+ * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
+ *
+ * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window's maximum is taken in two
+ * steps, first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring
+ * outputs. Two rows of outputs go together: the rows of the image that both windows cover are read once.
+ *
+ * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
+ * is there, as elements that change nothing.
+ *
+ * Each kind of pooling is a source of its own, which includes this one with
+ *
+ *   ELEMENT TYPE VECTOR LANES  what the arrays hold, and the vocabulary's suffix, vector and its size for it
+ *   IDENTITY                   what changes nothing in a reduction, a VECTOR
+ *   REDUCTION REDUCE(a, b)     what becomes of vectors on the way, and of two of those
+ *   FIRST(v) ENTER(v)          vectors to reductions: the first of each, and all others
+ *   REST(r) RESUME(v)          a reduction as a vector, to be stored and shuffled, and the way back to where it was
+ *   LEAVE(r, divisor)          the results of a reduction, a vector
+ *   ACROSS(v)                  the lanes of a rest reduced, in lane 0
+ *   HAS_DIVISOR                1 when LEAVE needs the divisor
+ */
+#include <string.h>
+
+#include "kernels/pooling_plan.h"
+#if HAS_DIVISOR
+#include "kernels/pooling_sums.h"
+#endif
+
+/* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
+struct known {
+    int common, own;
+    bool two, flat; /* it has two rows of outputs; windows have one plane */
+};
+
+#define WORD(name) SN_JOIN3(v_, name, SN_JOIN2(_, TYPE))
+
+#define BITS(v) SN_JOIN3(v_cast_, TYPE, _32i)(v)
+#define FROM_BITS(v) SN_JOIN2(v_cast_32i_, TYPE)(v)
+
+/* Read from 64 - n: the mask of the first n bytes of a vector. */
+static const int8_t first_bytes[128] = {
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+};
+
+/* Elements of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
+ * pixel. RUN: vectors of a walk. */
+enum { BUFFER = 16384 / sizeof(ELEMENT), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
+
+/* Vectors of single elements that are reduced beside each other. */
+enum { ACCUMULATORS = 4 };
+
+SN_INLINE VECTOR load(const ELEMENT * p, int i, size_t n, bool full)
+{
+    if (full)
+        return WORD(load)(p + i * LANES);
+    const size_t at = sn_min((size_t)i * LANES, n);
+    return WORD(load_tail)(p + at, sn_min(n - at, LANES));
+}
+
+/* Lanes without a mask become IDENTITY. */
+SN_INLINE VECTOR masked(VECTOR v, v32i mask)
+{
+    return FROM_BITS(v_xor_32i(BITS(IDENTITY), v_and_32i(mask, v_xor_32i(BITS(IDENTITY), BITS(v)))));
+}
+
+/* v in all lanes of n elements. */
+static void fill(ELEMENT * p, size_t n, VECTOR v)
+{
+    for (; n >= LANES; n -= LANES, p += LANES)
+        WORD(store)(p, v);
+    if (n)
+        WORD(store_tail)(p, v, n);
+}
+
+/* The results of empty windows. */
+static void fill_empty(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
+{
+    const float divisor = divisor_of(p, 0, 0) * divisor_of(p, 1, 0) * divisor_of(p, 2, 0);
+    (void)divisor;
+    fill(dst, outputs * p->inner, LEAVE(RESUME(IDENTITY), v_set_32f(divisor)));
+}
+
+/* ---- the first step: over rows and planes */
+
+/* What one or two rows of outputs read. Kept in registers: a vector store might change what lies in memory. */
+struct reach {
+    const ELEMENT * common, * own[2];   /* rows of both, rows of one */
+    size_t rows, own_rows[2];           /* how many */
+    size_t pitch;                       /* elements between rows */
+    size_t planes, plane;               /* as many rows at as many places, and the elements between those */
+};
+
+SN_INLINE struct reach reach_of(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
+                                        size_t plane)
+{
+    return (struct reach){.common = src + t->common.begin,
+                              .own = {src + t->own[0].begin, src + t->own[1].begin},
+                              .rows = t->common.count,
+                              .own_rows = {t->own[0].count, t->own[1].count},
+                              .pitch = pitch,
+                              .planes = planes,
+                              .plane = plane};
+}
+
+/* Reduces `rows` rows at p into u vectors. */
+SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full,
+                        int known)
+{
+    if (known) {
+        SN_UNROLL
+        for (int row = 0; row < known; ++row, p += pitch) {
+            SN_UNROLL
+            for (int i = 0; i < u; ++i)
+                v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
+        }
+        return;
+    }
+    for (; rows; --rows, p += pitch) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
+    }
+}
+
+#if HAS_DIVISOR
+/* `rows` rows of all planes at p added to v, unless there are none. */
+static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+{
+    const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
+    v32f w[4];
+    if (rows == 0)
+        return;
+    sum_terms(w, u, &t, full);
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
+}
+
+/* `rows` rows of all planes at p, few of each, added to v. */
+SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+{
+    v32f w[4];
+    if (rows == 0)
+        return;
+    sum_chain(w, u, &(struct terms){p, rows, r->pitch, r->planes, r->plane, n}, full);
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v[i] = v_add_32f(v[i], w[i]);
+}
+
+/* reduce() of several planes: each is a sum of its own, so that no chain grows by their number. */
+SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full, bool two)
+{
+    sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    if (!two)
+        return;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v1[i] = v0[i];
+    add_chain(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    add_chain(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+}
+
+/* reduce(), where one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
+static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n,
+                                                  bool full, bool two)
+{
+    sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
+    if (!two)
+        return;
+    for (int i = 0; i < u; ++i)
+        v1[i] = v0[i];
+    add_terms(v0, u, r, r->own[0] + x, r->own_rows[0], n, full);
+    add_terms(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
+}
+#endif
+
+/* Elements x .. x + u * LANES - 1 (with !full: the n of them that exist) reduced, for one or two rows of outputs. */
+SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach * r, size_t x, size_t n,
+                          bool full, struct known k)
+{
+#if HAS_DIVISOR
+    if (!k.common && is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), k.flat ? 1 : r->planes)) {
+        const struct reach copy = *r; /* what a function gets by address stays in memory */
+        v32f a[4], b[4];
+        reduce_long(a, b, u, &copy, x, n, full, k.two);
+        SN_UNROLL
+        for (int i = 0; i < u; ++i) {
+            v0[i] = a[i];
+            if (k.two)
+                v1[i] = b[i];
+        }
+        return;
+    }
+    if (!k.flat && r->planes > 1) {
+        reduce_planes(v0, v1, u, r, x, n, full, k.two);
+        return;
+    }
+#endif
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v0[i] = FIRST(load(r->common + x, i, n, full));
+    if (k.common != 1)
+        fold(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, n, full, k.common ? k.common - 1 : 0);
+    for (size_t i = 1; !k.flat && i < r->planes; ++i)
+        fold(v0, u, r->common + x + i * r->plane, r->rows, r->pitch, n, full, 0);
+    if (!k.two)
+        return;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i)
+        v1[i] = v0[i];
+    fold(v0, u, r->own[0] + x, r->own_rows[0], r->pitch, n, full, k.own);
+    fold(v1, u, r->own[1] + x, r->own_rows[1], r->pitch, n, full, k.own);
+    for (size_t i = 1; !k.flat && i < r->planes; ++i) {
+        fold(v0, u, r->own[0] + x + i * r->plane, r->own_rows[0], r->pitch, n, full, 0);
+        fold(v1, u, r->own[1] + x + i * r->plane, r->own_rows[1], r->pitch, n, full, 0);
+    }
+}
+
+/* u vectors of results of one or two rows at x. */
+SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
+                            bool two)
+{
+    REDUCTION v0[4], v1[4];
+    reduce(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
+    (void)d0;
+    (void)d1;
+    SN_UNROLL
+    for (int i = 0; i < u; ++i) {
+        WORD(store)(dst0 + x + i * LANES, LEAVE(v0[i], d0));
+        if (two)
+            WORD(store)(dst1 + x + i * LANES, LEAVE(v1[i], d1));
+    }
+}
+
+/* n results of one or two rows. The last vector overlaps the one before where that is possible. */
+SN_INLINE void collect_rows(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+                            bool two)
+{
+    const struct reach copy = *given, * r = &copy;
+    const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
+    size_t x = 0;
+    if (n < LANES) {
+        REDUCTION v0, v1;
+        reduce(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
+        WORD(store_tail)(dst0, LEAVE(v0, d0), n);
+        if (two)
+            WORD(store_tail)(dst1, LEAVE(v1, d1), n);
+        return;
+    }
+    for (; x + 4 * LANES <= n; x += 4 * LANES)
+        collect_some(r, x, 4, d0, d1, dst0, dst1, two);
+    for (; x < n; x += LANES)
+        collect_some(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two);
+}
+
+/* Not inlined: the same code serves pixels, whole rows and the buffer. */
+static __attribute__((noinline)) void collect(const struct reach * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
+                                              ELEMENT * dst1, bool two)
+{
+    if (two)
+        collect_rows(r, n, divisor, dst0, dst1, true);
+    else
+        collect_rows(r, n, divisor, dst0, NULL, false);
+}
+
+/* The rows of a buffer are divided when they leave it. */
+static const float no_divisor[2] = {1, 1};
+
+#include "kernels/pooling_pixels.h"
+#include "kernels/pooling_rows.h"
+#include "kernels/pooling_strips.h"
+#include "kernels/pooling_windows.h"
+
+/* ---- the choice */
+
+/* How the steps of a pooling are done. */
+struct way {
+    step_fn step;
+    struct rows * rows;     /* if not NULL, by the buffer instead */
+    bool single;                /* one row of outputs at a time */
+};
+
+/* One step; the planes of its windows begin at src, the plane of its outputs at dst. */
+static void do_step(const struct way * way, const struct sn_pooling * p, const struct step * t, const ELEMENT * src,
+                        struct span planes, ELEMENT * dst)
+{
+    dst += t->y * pitches_of(p).dstRow;
+    if (t->common.count == 0 || planes.count == 0)
+        fill_empty(p, dst, (t->two ? 2 : 1) * p->axis[2].dst);
+    else if (way->rows)
+        rows_step(way->rows, t, src, planes, dst);
+    else
+        way->step(p, t, src, planes, dst);
+}
+
+/* Steps begin .. end - 1 for one plane of outputs. */
+static void do_plane(const struct way * way, const struct sn_pooling * p, const struct step * begin,
+                         const struct step * end, size_t plane)
+{
+    const struct pitches pitch = pitches_of(p);
+    const struct span planes = window_of(&p->axis[0], plane);
+    const ELEMENT * src = (const ELEMENT *)p->src + planes.begin * pitch.plane;
+    ELEMENT * dst = (ELEMENT *)p->dst + plane * pitch.dstPlane;
+    const struct step * strip = begin, * rest = begin;
+    if (way->rows && planes.count == 1)
+        find_strips(way->rows, planes.begin * pitch.plane, end, &strip, &rest);
+    for (; begin < strip; ++begin)
+        do_step(way, p, begin, src, planes, dst);
+    if (strip < rest)
+        do_strips(way->rows, strip, rest, src, dst);
+    for (begin = rest; begin < end; ++begin)
+        do_step(way, p, begin, src, planes, dst);
+}
+
+/* Units begin .. end - 1. The steps are planned for a block of rows, then done for all planes. */
+static void do_units(const struct way * way, const struct sn_pooling * p, size_t begin, size_t end)
+{
+    const size_t pairs = sn_pooling_pairs(p);
+    struct plan plan;
+    for (size_t first = 0; first < pairs; first += PLAN) {
+        const size_t count = sn_min(pairs - first, PLAN);
+        plan_pairs(&plan, p, first, first + count, way->single);
+        for (size_t plane = begin / pairs; plane * pairs < end; ++plane) {
+            const size_t unit = plane * pairs + first;
+            const size_t from = sn_max(begin, unit), to = sn_min(end, unit + count);
+            if (from < to)
+                do_plane(way, p, plan.step + plan.first[from - unit], plan.step + plan.first[to - unit], plane);
+        }
+    }
+}
+
+/* By the buffer, a chunk of columns after the other. */
+static void by_rows(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    const size_t room = ROW - 8 * LANES - 2 * axis->kernel * p->inner, most = room / (axis->stride * p->inner);
+    struct rows rows;
+    const struct way way = {.rows = &rows};
+    rows.p = p;
+    rows.covered = covered(axis);
+    for (size_t o = 0, now; o < rows.covered.count; o += now) {
+        now = sn_min(rows.covered.count - o, most);
+        begin_chunk(&rows, rows.covered.begin + o, now);
+        do_units(&way, p, begin, end);
+        finish_rows(&rows);
+    }
+}
+
+static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
+{
+    struct sn_pooling p = *given;
+    struct sn_pool_axis * axis = &p.axis[2];
+    const bool alone = is_alone(axis);
+    if (alone) { /* rows are pooled as one wide pixel */
+        p.inner *= axis->src;
+        *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
+    }
+    const size_t most = ROW / 8 / p.inner;
+    if (p.inner == 1 && is_alone(&p.axis[0]) && is_whole(&p.axis[1]) && is_whole(axis))
+        whole_planes(&p, begin, end);
+    else if (alone || p.inner >= LANES)
+        do_units(&(struct way){.step = alone ? wide_step : pixels_for(&p)}, &p, begin, end);
+    else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
+        do_units(&(struct way){.step = windows_step, .single = true}, &p, begin, end);
+    else
+        by_rows(&p, begin, end);
+}

@@ -1,0 +1,21 @@
+/* Averages. */
+#include "contract/pooling.h"
+#include "kernels/install.h"
+
+#define ELEMENT sn_32f
+#define VECTOR v32f
+#define LANES V32F_N
+#define TYPE 32f
+#define IDENTITY v_zero_32f()
+#define REDUCTION v32f
+#define FIRST(v) (v)
+#define ENTER(v) (v)
+#define REDUCE(a, b) v_add_32f(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) v_div_32f(r, divisor)
+#define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
+#define HAS_DIVISOR 1
+#include "kernels/pooling.h"
+
+SN_INSTALL(pooling_average_32f, pooling) { slots->average_32f = pooling; }

@@ -1,0 +1,23 @@
+/* Maxima of floats. */
+#include <float.h>
+
+#include "contract/pooling.h"
+#include "kernels/install.h"
+
+#define ELEMENT sn_32f
+#define VECTOR v32f
+#define LANES V32F_N
+#define TYPE 32f
+#define IDENTITY v_set_32f(-FLT_MAX)
+#define REDUCTION v32f
+#define FIRST(v) v_max_32f(v_set_32f(-FLT_MAX), v)
+#define ENTER(v) (v)
+#define REDUCE(a, b) v_max_32f(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) (r)
+#define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
+#define HAS_DIVISOR 0
+#include "kernels/pooling.h"
+
+SN_INSTALL(pooling_max_32f, pooling) { slots->max_32f = pooling; }

@@ -1,0 +1,21 @@
+/* Maxima of bytes. */
+#include "contract/pooling.h"
+#include "kernels/install.h"
+
+#define ELEMENT uint8_t
+#define VECTOR v8u
+#define LANES V8U_N
+#define TYPE 8u
+#define IDENTITY v_set_8u(0)
+#define REDUCTION v8u
+#define FIRST(v) (v)
+#define ENTER(v) (v)
+#define REDUCE(a, b) v_max_8u(a, b)
+#define REST(r) (r)
+#define RESUME(v) (v)
+#define LEAVE(r, divisor) (r)
+#define ACROSS(v) across(v)
+#define HAS_DIVISOR 0
+#include "kernels/pooling.h"
+
+SN_INSTALL(pooling_max_8u, pooling) { slots->max_8u = pooling; }
