@@ -237,7 +237,11 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_convolution_run(const struct sn_convolution_run * r)
 {
     const size_t parts = sn_max(r->parts, 1);
-    const struct job job = {r, sn_shares_of(r->shares), r->c->srcSize / parts, r->c->dstSize / parts};
+    struct job job = {r, sn_shares_of(r->shares), r->c->srcSize, r->c->dstSize};
+    if (parts > 1) { /* small layers would notice the divisions */
+        job.srcStep /= parts;
+        job.dstStep /= parts;
+    }
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.each,
         .cost = r->time, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});
 }

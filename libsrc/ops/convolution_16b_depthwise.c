@@ -60,11 +60,11 @@ static void pack(const struct sn_convolution * c, const void * weight)
 static void find_lines(const struct sn_convolution * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band.band;
+    const struct sn_band band = own(c)->band.band;
+    const size_t step = line_step(c);
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
-            line[y * line_step(c) + ky] =
-                (const sn_32f *)(const void *)(lines + (y * band->strideY + ky * p->dilationY) * band->line);
+            line[y * step + ky] = (const sn_32f *)(const void *)(lines + (y * band.strideY + ky * p->dilationY) * band.line);
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)

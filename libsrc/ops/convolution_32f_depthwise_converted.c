@@ -84,7 +84,8 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
         c->table->layout.image_32f(d.channels, p->srcH * p->srcW, src, SN_NCHW, image, SN_NHWC,
                                     needed.begin * p->srcW, needed.end * p->srcW);
     }
-    sn_depthwise_lines(c, image, row, &d, work);
+    sn_depthwise_lines(c, &own(c)->rows, image, row, d.rows, d.srcPixel, work);
+    d.line = work;
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
     c->table->convolution_32f.depthwise_nhwc(&d);
     if (!sliced(c))
@@ -92,11 +93,11 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
                                     SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);
 }
 
-/* "Lines" that are shared out are `pixel` channels each. */
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* Channels first .. first + pixel - 1, as far as there are such. */
+static void compute_channels(const struct sn_convolution * c, size_t first, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t first = s->line * own(c)->pixel, count = sn_min(own(c)->pixel, p->dstC - first);
+    const size_t count = sn_min(own(c)->pixel, p->dstC - first);
     const sn_32f * src = a->src;
     sn_32f * dst = a->dst;
     struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, &own(c)->rows, first, count, count);
@@ -110,10 +111,18 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     }
 }
 
+/* "Lines" that are shared out are `pixel` channels each. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    for (size_t i = s->line; i < s->line + s->lines; ++i)
+        compute_channels(c, i * own(c)->pixel, a);
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
+    const size_t units = sn_ceil_div(c->p.dstC, own(c)->pixel);
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_ceil_div(c->p.dstC, own(c)->pixel), .most = 1}});
+        .time = sn_convolution_32f_time(c), .shares = {.lines = units, .most = units}});
 }
 
 const struct sn_convolution_algorithm

@@ -28,28 +28,37 @@ static void pack(const struct sn_convolution * c, const void * weight)
     memcpy(c->weight, weight, c->weightSize);
 }
 
-/* One channel, which is all of a->src and a->dst. */
-static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+/* One channel, of the planes src and dst. */
+static void compute_channel(const struct sn_convolution * c, size_t channel, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t channel = s->image % p->dstC;
-    struct sn_depthwise_nchw_32f d = {.src = a->work, .srcStep = own(c)->strideY * own(c)->line,
+    struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = own(c)->strideY * own(c)->line,
         .tapStep = p->dilationY * own(c)->line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .weight = sn_weights(c) + channel * p->kernelY * p->kernelX, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .columns = p->dstW};
     for (size_t row = 0; row < p->dstH; row += d.rows) {
         d.rows = sn_min(own(c)->rows, p->dstH - row);
-        d.dst = (sn_32f *)a->dst + row * p->dstW;
-        sn_split_copy(c, own(c), a->src, row, d.rows, a->work);
+        d.dst = dst + row * p->dstW;
+        sn_split_copy(c, own(c), src, row, d.rows, work);
         c->table->convolution_32f.depthwise_nchw(&d);
     }
 }
 
+/* "Lines" that are shared out are channels. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const size_t srcPlane = c->p.srcH * c->p.srcW, dstPlane = c->p.dstH * c->p.dstW;
+    const sn_32f * src = a->src;
+    sn_32f * dst = a->dst;
+    for (size_t i = s->line; i < s->line + s->lines; ++i)
+        compute_channel(c, i, src + i * srcPlane, a->work, dst + i * dstPlane);
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.dstC,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = 1, .most = 1}});
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstC, .most = c->p.dstC}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .admits = admits,

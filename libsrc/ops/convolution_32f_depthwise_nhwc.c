@@ -33,16 +33,15 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
-    struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, own(c), 0, p->dstC, p->dstC);
-    d.rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
-    sn_depthwise_lines(c, a->src, row, &d, a->work);
+    const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
+    sn_depthwise_lines(c, own(c), a->src, row, rows, p->dstC, a->work);
     for (size_t first = 0; first < p->dstC; first += part) {
-        struct sn_depthwise_nhwc_32f some = sn_depthwise_job(c, own(c), first, sn_min(part, p->dstC - first), p->dstC);
-        some.line = d.line;
-        some.rows = d.rows;
-        some.offset = first;
-        some.dst = (sn_32f *)a->dst + row * d.dstRow + first;
-        c->table->convolution_32f.depthwise_nhwc(&some);
+        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, own(c), first, sn_min(part, p->dstC - first), p->dstC);
+        d.line = a->work;
+        d.rows = rows;
+        d.offset = first;
+        d.dst = (sn_32f *)a->dst + row * d.dstRow + first;
+        c->table->convolution_32f.depthwise_nhwc(&d);
     }
 }
 

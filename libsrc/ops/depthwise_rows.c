@@ -42,14 +42,14 @@ struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, c
         .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * pixel, .dstPixel = pixel};
 }
 
-void sn_depthwise_lines(const struct sn_convolution * c, const sn_32f * src, size_t row, struct sn_depthwise_nhwc_32f * d,
-                        const sn_32f ** line)
+void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const sn_32f * src, size_t row,
+                        size_t rows, size_t pixel, const sn_32f ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    d->line = line;
-    for (size_t y = 0; y < d->rows; ++y)
+    const size_t step = r->step;
+    for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
             const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* huge for those above */
-            line[y * d->lineStep + ky] = at < p->srcH ? src + at * p->srcW * d->srcPixel : NULL;
+            line[y * step + ky] = at < p->srcH ? src + at * p->srcW * pixel : NULL;
         }
 }

@@ -16,12 +16,13 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
 
-/* A job for channels first .. first + count - 1; pixels of both sides have `pixel` floats. Neither rows, lines nor dst. */
+/* A job for channels first .. first + count - 1; pixels of both sides have `pixel` floats. Without line, rows and dst. */
 struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
                                               size_t first, size_t count, size_t pixel);
 
-/* Sets the lines that d->rows output rows from `row` on need, of the image src; NULL are those outside of it. */
-void sn_depthwise_lines(const struct sn_convolution * c, const sn_32f * src, size_t row, struct sn_depthwise_nhwc_32f * d,
-                        const sn_32f ** line);
+/* Sets the lines that `rows` output rows from `row` on need, of the image src, whose pixels have `pixel` floats; NULL are
+ * those outside of it. */
+void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const sn_32f * src, size_t row,
+                        size_t rows, size_t pixel, const sn_32f ** line);
 
 #endif
