@@ -119,9 +119,10 @@ def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, p
 def test_libraries_in_documents_are_those_of_the_build() -> None:
     """What a program needs beside the static library, wherever it is told."""
     (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    (told,) = re.findall(r"the static library; link with `(.*)`", (ROOT / "docs/installing.md").read_text())
+    page = (ROOT / "docs/installing.md").read_text()
+    (told,) = re.findall(r"the static library; link with `(.*)`", page)
     assert told == needed
-    (row,) = re.findall(r"running it requires (.*?)\. The Python", (ROOT / "docs/installing.md").read_text().replace("\n", " "))
+    (row,) = re.findall(r"running it requires (.*?)\. The Python", page.replace("\n", " "))
     assert set(re.findall(r"lib(\w+)", row)) == {"c", *needed.replace("-l", "").split()}
     (example,) = re.findall(r"libsimdnet\.a\" (.*) -o", (ROOT / "examples/20_installed.sh").read_text())
     assert example == needed
