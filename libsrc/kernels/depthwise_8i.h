@@ -12,7 +12,8 @@
  * packs and 8 zips, at two in a cycle 20 cycles for 64 results; 25 are reached within lines. A ring of joined lines in the
  * first cache took 1.3 times as long, since joining and shuffles of results came on top. Constants in registers, values that
  * wait in 16 bits, and longer pieces have gained nothing; loops of their own for lines without padding, which share an
- * offset, gain a twentieth. With 16-bit products it is twice as many of them, and weights that come from memory.
+ * offset, gain a twentieth: plain results have them, which in turn gain 1.05 to 1.2 times over those with a zero and limits.
+ * With 16-bit products it is twice as many of them, and weights that come from memory.
  */
 #ifndef SN_KERNELS_DEPTHWISE_8I_H
 #define SN_KERNELS_DEPTHWISE_8I_H
@@ -297,7 +298,7 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
     size_t n;
     for (size_t x = 0; x < b->d->columns; x += n) {
         n = sn_min(b->d->columns - x, PIECE);
-        if (kind > SOME && b->inner) {
+        if (is_plain(kind) && b->inner) {
             SN_UNROLL for (int k = 0; k < VECTORS; k += TOGETHER) sweep(b, x, n, k, rows, stride, kind, true);
         } else {
             SN_UNROLL for (int k = 0; k < VECTORS; k += TOGETHER) sweep(b, x, n, k, rows, stride, kind, false);

@@ -1,7 +1,7 @@
 /*
  * The one-dimensional Winograd transforms of F(m, r) on vectors: m outputs of a filter of r taps, n = m + r - 1 inputs. The
  * matrices are those that include/simdnet.h prints, with sums that two rows share computed once. m and r are constants, so
- * one branch remains of each function; what its caller does not use of the result is not computed.
+ * one branch remains of each function; what its caller does not use of the result is not computed. Filters excepted.
  *
  * Two dimensions are columns, then rows: see kernels/winograd.c.
  */
@@ -60,8 +60,8 @@ SN_INLINE void winograd_input(int m, int r, const v32f * d, v32f * v)
     }
 }
 
-/* u = G g */
-SN_INLINE void winograd_filter(int m, int r, const v32f * g, v32f * u)
+/* u = G g; called, as filters are transformed once */
+static void winograd_filter(int m, int r, const v32f * g, v32f * u)
 {
     if (m == 2 && r == 2) {
         u[0] = g[0];
