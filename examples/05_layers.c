@@ -53,5 +53,5 @@ int main(void)
 /* Output:
  *
  *   first pixel: 0.3546 0.3394 0.3060
- *   refused: SimdSynetLrnLayerCrossChannels: format is 3, expected NCHW or NHWC
+ *   refused: SimdSynetLrnLayerCrossChannels: format is SimdTensorFormatNchw8c, expected SimdTensorFormatNchw or SimdTensorFormatNhwc
  */

@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/context.h"
+#include "api/enums.h"
 
 void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f * aShift, const uint8_t * bData,
                     const sn_32f * bScale, const sn_32f * bShift, uint8_t * cData, const sn_32f * cScale,
@@ -13,7 +14,7 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
     SN_CALL_FORMATS(1, batch, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %d, expected NCHW or NHWC", (int)format);
+             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
     SN_CHECK(sn_product(&elements, batch, channels, spatial), SN_VOID,
              "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
     if (elements == 0)
@@ -46,7 +47,7 @@ static const struct sn_context_kind kind = {"Add16b", NULL};
 static bool check_type(const char * function, const char * name, SimdTensorDataType type)
 {
     SN_CHECK_FOR(function, type == SimdTensorData32f || type == SimdTensorData16b, false,
-                 "%s is %d, expected SimdTensorData32f or SimdTensorData16b", name, (int)type);
+                 "%s is %s, expected SimdTensorData32f or SimdTensorData16b", name, SN_NAME(sn_data_types, type));
     return true;
 }
 
@@ -75,7 +76,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
         !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))
         return NULL;
     SN_CHECK(format == SimdTensorFormatUnknown || format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, NULL,
-             "format is %d, expected Unknown, NCHW or NHWC", (int)format);
+             "format is %s, expected SimdTensorFormatUnknown, Nchw or Nhwc", SN_NAME(sn_formats, format));
     struct add_16b * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
         return NULL;

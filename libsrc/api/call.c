@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "api/context.h"
+#include "api/enums.h"
 #include "runtime/text.h"
 #include "runtime/threads.h"
 
@@ -30,23 +31,16 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->began = now();
 }
 
-static const char * format_name(size_t format)
-{
-    static const char * const names[] = {"nchw", "nhwc", "nchw4c", "nchw8c", "nchw16c", "nchwXc",
-                                         "oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o", "oyxiXo"};
-    return format < sizeof(names) / sizeof(names[0]) ? names[format] : NULL;
-}
-
 /* "channels:64,spatial:3136,format:nhwc"; a number for a format that there is not. */
 static void describe_values(const struct sn_call * call, char * text, size_t size)
 {
     const char * name = call->names;
     for (size_t i = 0; i < call->count; ++i) {
         const size_t length = strcspn(name, ","), value = call->values[i];
-        const char * format = i + call->formats < call->count ? NULL : format_name(value);
+        const char * format = i + call->formats < call->count ? NULL : sn_enumerator(&sn_formats, (int)value);
         sn_append(text, size, i ? ",%.*s:" : "%.*s:", (int)length, name);
-        if (format)
-            sn_append(text, size, "%s", format);
+        if (format) /* "nhwc" of "Nhwc" */
+            sn_append(text, size, "%c%s", *format | ('a' - 'A'), format + 1);
         else
             sn_append(text, size, "%zu", value);
         name += length + strspn(name + length, ", ");

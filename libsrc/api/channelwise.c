@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/enums.h"
 #include "contract/format.h"
 
 /* Arguments that must be arrays: their names and themselves. */
@@ -14,7 +15,8 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
     size_t elements;
     SN_CHECK_FOR(function, sn_format_is_image(l->format), false,
-                 "format is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c", (int)l->format);
+                 "format is %s, expected SimdTensorFormatNchw, Nhwc, Nchw4c, Nchw8c or Nchw16c",
+                 SN_NAME(sn_formats, l->format));
     SN_CHECK_FOR(function, l->channels <= SIZE_MAX - l->channels1, false,
                  "channels0 is %zu and channels1 is %zu, too large for an array", l->channels, l->channels1);
     SN_CHECK_FOR(function, sn_image_elements(&elements, images, l->channels + l->channels1, l->spatial, l->format), false,

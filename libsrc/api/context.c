@@ -22,9 +22,9 @@ void * sn_context_new(const struct sn_context_kind * kind, size_t size, const ch
 
 static bool is_context(const struct sn_context * context, const char * function)
 {
-    SN_CHECK_FOR(function, context, false, "context is NULL, expected what an Init function returned");
+    SN_CHECK_FOR(function, context, false, "context is NULL, expected a context that an Init function returned");
     SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
-                 "context is not one, expected what an Init function returned");
+                 "context is not a simdnet context, expected one that an Init function returned");
     return true;
 }
 
@@ -33,7 +33,8 @@ bool sn_context_check(const void * context, const struct sn_context_kind * kind,
     const struct sn_context * c = context;
     if (!is_context(c, function))
         return false;
-    SN_CHECK_FOR(function, c->kind == kind, false, "context is of kind %s, expected %s", c->kind->name, kind->name);
+    SN_CHECK_FOR(function, c->kind == kind, false, "context is one of %s, expected one of %s", c->kind->name,
+                 kind->name);
     return true;
 }
 

@@ -1,4 +1,5 @@
 #include "api/convolution.h"
+#include "api/enums.h"
 
 #include <stdio.h>
 
@@ -11,26 +12,27 @@ static bool check_formats(const struct sn_convolution_check * c)
 {
     const struct sn_convolution_parameters * p = c->p;
     CHECK(p->srcF == SN_NCHW || p->srcF == SN_NHWC,
-          "srcF is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)p->srcF);
-    CHECK(p->dstF == p->srcF, "dstF is %d, expected %d as srcF", (int)p->dstF, (int)p->srcF);
+          "srcF is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, p->srcF));
+    CHECK(p->dstF == p->srcF, "dstF is %s, expected %s as srcF", SN_NAME(sn_formats, p->dstF),
+          SN_NAME(sn_formats, p->srcF));
     return true;
 }
 
 bool sn_check_convolution_types(const struct sn_convolution_check * c)
 {
     const struct sn_convolution_parameters * p = c->p;
-    CHECK(p->srcT == SN_DATA_32F, "srcT is %d, expected SimdTensorData32f", (int)p->srcT);
-    CHECK(p->dstT == SN_DATA_32F, "dstT is %d, expected SimdTensorData32f", (int)p->dstT);
+    CHECK(p->srcT == SN_DATA_32F, "srcT is %s, expected SimdTensorData32f", SN_NAME(sn_data_types, p->srcT));
+    CHECK(p->dstT == SN_DATA_32F, "dstT is %s, expected SimdTensorData32f", SN_NAME(sn_data_types, p->dstT));
     return check_formats(c);
 }
 
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name)
 {
     const struct sn_convolution_parameters * p = c->p;
-    CHECK(p->srcT == SN_DATA_32F || p->srcT == small, "srcT is %d, expected SimdTensorData32f or %s", (int)p->srcT,
-          name);
-    CHECK(p->dstT == SN_DATA_32F || p->dstT == small, "dstT is %d, expected SimdTensorData32f or %s", (int)p->dstT,
-          name);
+    CHECK(p->srcT == SN_DATA_32F || p->srcT == small, "srcT is %s, expected SimdTensorData32f or %s",
+          SN_NAME(sn_data_types, p->srcT), name);
+    CHECK(p->dstT == SN_DATA_32F || p->dstT == small, "dstT is %s, expected SimdTensorData32f or %s",
+          SN_NAME(sn_data_types, p->dstT), name);
     return check_formats(c);
 }
 
@@ -41,7 +43,7 @@ bool sn_check_convolution_channels(const struct sn_convolution_check * c)
     CHECK(p->srcC % p->group == 0, "srcC is %zu, expected a multiple of group, which is %zu", p->srcC, p->group);
     CHECK(p->dstC % p->group == 0, "dstC is %zu, expected a multiple of group, which is %zu", p->dstC, p->group);
     CHECK((unsigned)p->activation <= SN_ACTIVATION_HSWISH,
-          "activation is %d, expected 0 .. 6 (SimdConvolutionActivationType)", (int)p->activation);
+          "activation is %d, expected a SimdConvolutionActivationType, Identity to Hswish", (int)p->activation);
     return true;
 }
 
@@ -103,7 +105,7 @@ bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn
     const struct sn_convolution_parameters * p = c->p;
     CHECK(weight || p->dstC == 0, "weight is NULL, expected the weights of %zu output channels", p->dstC);
     CHECK(params || sn_activation_params(p->activation, p->dstC) == 0,
-          "params is NULL, expected the parameters of activation %d", (int)p->activation);
+          "params is NULL, expected the parameters of %s", SN_NAME(sn_activations, p->activation));
     return true;
 }
 
@@ -158,7 +160,7 @@ bool sn_workspace(const char * function, void * buf, size_t workspace, size_t un
 bool sn_check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst)
 {
     if (!held) {
-        sn_error_set(SN_ERROR_STATE, function, "SetParams has not been called, Forward needs weights");
+        sn_error_set(SN_ERROR_STATE, function, "the context has no weights yet, expected a call of SetParams before");
         return false;
     }
     if (results == 0)

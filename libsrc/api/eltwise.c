@@ -8,7 +8,7 @@ void SimdSynetEltwiseLayerForward(const sn_32f * const * src, const sn_32f * wei
     SN_CALL(count, size, type);
     size_t elements;
     SN_CHECK(type >= SimdSynetEltwiseOperationProduct && type <= SimdSynetEltwiseOperationMin, SN_VOID,
-             "type is %d, expected Product, Sum, Max or Min", (int)type);
+             "type is %d, expected SimdSynetEltwiseOperationProduct, Sum, Max or Min", (int)type);
     SN_CHECK(count > 0, SN_VOID, "count is 0, expected at least 1");
     SN_CHECK(sn_product(&elements, count, size), SN_VOID, "count is %zu and size is %zu, more than memory can hold", count,
              size);

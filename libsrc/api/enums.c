@@ -1,7 +1,10 @@
-/* The library's own enumerators (contract/enums.h) are the public ones by number: api/ casts one to the other. */
-#include "contract/enums.h"
+#include "api/enums.h"
 
+#include "contract/enums.h"
+#include "runtime/text.h"
 #include "simdnet.h"
+
+/* ---- the library's own enumerators (contract/enums.h) have the values of the public ones: api/ casts one to the other */
 
 #define SAME(own, public) _Static_assert((int)own == (int)public, #own " is not " #public)
 
@@ -40,3 +43,39 @@ SAME(SN_PIXEL_GRAY8, SimdPixelFormatGray8);
 SAME(SN_PIXEL_BGR24, SimdPixelFormatBgr24);
 SAME(SN_PIXEL_BGRA32, SimdPixelFormatBgra32);
 SAME(SN_PIXEL_RGB24, SimdPixelFormatRgb24);
+
+/* ---- names, in the order of the values */
+
+static const char * const formats[] = {"Unknown", "Nchw", "Nhwc", "Nchw4c", "Nchw8c", "Nchw16c", "NchwXc", "Oiyx", "Yxio",
+                                       "Oyxi4o", "Oyxi8o", "Oyxi16o", "OyxiXo"};
+static const char * const data_types[] = {"Unknown", "32f", "32i", "8i", "8u", "64i", "64u", "Bool", "16b", "16f"};
+static const char * const activations[] = {"Identity", "Relu", "LeakyRelu", "RestrictRange", "Prelu", "Elu", "Hswish"};
+static const char * const eltwise_operations[] = {"Product", "Sum", "Max", "Min"};
+static const char * const pixel_formats[] = {"None", "Gray8", "Uv16", "Bgr24", "Bgra32", "Int16", "Int32", "Int64", "Float",
+                                             "Double", "BayerGrbg", "BayerGbrg", "BayerRggb", "BayerBggr", "Hsv24", "Hsl24",
+                                             "Rgb24"};
+static const char * const unary_operations[] = {"Abs", "Exp", "Log", "Neg", "Rsqrt", "Sqrt", "Tanh", "Zero"};
+
+#define ENUMERATION(prefix, first, names) {prefix, first, (int)(sizeof(names) / sizeof(*(names))), names}
+
+const struct sn_enumeration sn_formats = ENUMERATION("SimdTensorFormat", SimdTensorFormatUnknown, formats);
+const struct sn_enumeration sn_data_types = ENUMERATION("SimdTensorData", SimdTensorDataUnknown, data_types);
+const struct sn_enumeration sn_activations = ENUMERATION("SimdConvolutionActivation", 0, activations);
+const struct sn_enumeration sn_eltwise_operations = ENUMERATION("SimdSynetEltwiseOperation", 0, eltwise_operations);
+const struct sn_enumeration sn_pixel_formats = ENUMERATION("SimdPixelFormat", 0, pixel_formats);
+const struct sn_enumeration sn_unary_operations = ENUMERATION("SimdSynetUnaryOperation32f", 0, unary_operations);
+
+const char * sn_enumerator(const struct sn_enumeration * e, int value)
+{
+    return value >= e->first && value - e->first < e->count ? e->names[value - e->first] : NULL;
+}
+
+const char * sn_name(const struct sn_enumeration * e, int value, char text[SN_NAME_SIZE])
+{
+    const char * name = sn_enumerator(e, value);
+    if (name)
+        sn_append(text, SN_NAME_SIZE, "%s%s", e->prefix, name);
+    else
+        sn_append(text, SN_NAME_SIZE, "%d", value);
+    return text;
+}

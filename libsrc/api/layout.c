@@ -1,6 +1,7 @@
 #include "ops/layout.h"
 
 #include "api/call.h"
+#include "api/enums.h"
 #include "contract/format.h"
 #include "dispatch/dispatch.h"
 
@@ -33,19 +34,22 @@ size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
     }
 }
 
+#define IMAGE_FORMATS "SimdTensorFormatNchw, Nhwc, Nchw4c, Nchw8c or Nchw16c"
+#define FILTER_FORMATS "SimdTensorFormatOiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o"
+
 void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const sn_32f * src,
                            SimdTensorFormatType srcFormat, sn_32f * dst, SimdTensorFormatType dstFormat)
 {
     SN_CALL_FORMATS(2, batch, channels, spatial, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_image(from), SN_VOID, "srcFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
-             (int)srcFormat);
-    SN_CHECK(sn_format_is_image(to), SN_VOID, "dstFormat is %d, expected NCHW, NHWC, NCHW4c, NCHW8c or NCHW16c",
-             (int)dstFormat);
+    SN_CHECK(sn_format_is_image(from), SN_VOID, "srcFormat is %s, expected " IMAGE_FORMATS,
+             SN_NAME(sn_formats, srcFormat));
+    SN_CHECK(sn_format_is_image(to), SN_VOID, "dstFormat is %s, expected " IMAGE_FORMATS,
+             SN_NAME(sn_formats, dstFormat));
     SN_CHECK(from == to || !sn_format_lanes(from) || !sn_format_lanes(to), SN_VOID,
-             "dstFormat is %d and srcFormat is %d, expected the same or one of them NCHW or NHWC", (int)dstFormat,
-             (int)srcFormat);
+             "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
+             SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
     SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, from) &&
                  sn_image_elements(&dstElements, batch, channels, spatial, to),
              SN_VOID, "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
@@ -62,13 +66,13 @@ void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn
     SN_CALL_FORMATS(2, output, input, kernel, srcFormat, dstFormat);
     const enum sn_format from = (enum sn_format)srcFormat, to = (enum sn_format)dstFormat;
     size_t srcElements, dstElements;
-    SN_CHECK(sn_format_is_filter(from), SN_VOID, "srcFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
-             (int)srcFormat);
-    SN_CHECK(sn_format_is_filter(to), SN_VOID, "dstFormat is %d, expected Oiyx, Yxio, Oyxi4o, Oyxi8o or Oyxi16o",
-             (int)dstFormat);
+    SN_CHECK(sn_format_is_filter(from), SN_VOID, "srcFormat is %s, expected " FILTER_FORMATS,
+             SN_NAME(sn_formats, srcFormat));
+    SN_CHECK(sn_format_is_filter(to), SN_VOID, "dstFormat is %s, expected " FILTER_FORMATS,
+             SN_NAME(sn_formats, dstFormat));
     SN_CHECK(from == to || !sn_filter_lanes(from) || !sn_filter_lanes(to), SN_VOID,
-             "dstFormat is %d and srcFormat is %d, expected the same or one of them Oiyx or Yxio", (int)dstFormat,
-             (int)srcFormat);
+             "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
+             SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
     SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, from) &&
                  sn_filter_elements(&dstElements, output, input, kernel, to),
              SN_VOID, "output is %zu, input is %zu and kernel is %zu, too large for an array", output, input, kernel);

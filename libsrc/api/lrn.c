@@ -1,6 +1,7 @@
 #include "ops/lrn.h"
 
 #include "api/call.h"
+#include "api/enums.h"
 
 void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t channels, size_t spatial, const sn_32f * k,
                                     sn_32f * dst, SimdTensorFormatType format)
@@ -8,7 +9,7 @@ void SimdSynetLrnLayerCrossChannels(const sn_32f * src, size_t half, size_t chan
     SN_CALL_FORMATS(1, half, channels, spatial, format);
     size_t elements;
     SN_CHECK(format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, SN_VOID,
-             "format is %d, expected NCHW or NHWC", (int)format);
+             "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
     SN_CHECK(sn_product(&elements, channels, spatial), SN_VOID, "channels is %zu and spatial is %zu, too large for an array",
              channels, spatial);
     if (elements == 0)

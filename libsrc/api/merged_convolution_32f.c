@@ -1,6 +1,7 @@
 #include "api/call.h"
 #include "api/context.h"
 #include "api/convolution.h"
+#include "api/enums.h"
 #include "ops/merged_convolution_32f.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
 static bool check_common(const struct sn_convolution_check * c, bool same_strides)
 {
     const struct sn_convolution_parameters * p = c->p;
-    CHECK(p->srcF == SN_NHWC, "srcF is %d, expected SimdTensorFormatNhwc", (int)p->srcF);
+    CHECK(p->srcF == SN_NHWC, "srcF is %s, expected SimdTensorFormatNhwc", SN_NAME(sn_formats, p->srcF));
     CHECK(p->kernelX == p->kernelY, "kernelX is %zu, expected %zu as kernelY", p->kernelX, p->kernelY);
     CHECK(p->dilationY == 1, "dilationY is %zu, expected 1", p->dilationY);
     CHECK(p->dilationX == 1, "dilationX is %zu, expected 1", p->dilationX);

@@ -2,6 +2,7 @@
 #include "ops/pooling.h"
 
 #include "api/call.h"
+#include "api/enums.h"
 #include "dispatch/dispatch.h"
 
 /* The channel axis of the functions that pool each channel by itself. */
@@ -28,7 +29,7 @@ static bool prepare(const char * function, struct sn_pooling * p, SimdTensorForm
     const struct sn_pool_axis c = p->axis[0], y = p->axis[1], x = p->axis[2];
     size_t src, dst;
     SN_CHECK_FOR(function, format == SimdTensorFormatNchw || format == SimdTensorFormatNhwc, false,
-                 "format is %d, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", (int)format);
+                 "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, format));
     if (!axis_good(function, 'C', &c) || !axis_good(function, 'Y', &y) || !axis_good(function, 'X', &x))
         return false;
     SN_CHECK_FOR(function, sn_product(&src, c.src, y.src, x.src), false,

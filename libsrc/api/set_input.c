@@ -1,6 +1,7 @@
 #include "ops/set_input.h"
 
 #include "api/call.h"
+#include "api/enums.h"
 #include "contract/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
@@ -10,10 +11,11 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
     const size_t pixel = sn_pixel_bytes((enum sn_pixel)srcFormat);
     SN_CALL_FORMATS(1, width, height, pixel, channels, dstFormat);
     size_t row, bytes, elements;
-    SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %d, expected Gray8, Bgr24, Bgra32 or Rgb24", (int)srcFormat);
+    SN_CHECK(pixel > 0, SN_VOID, "srcFormat is %s, expected SimdPixelFormatGray8, Bgr24, Bgra32 or Rgb24",
+             SN_NAME(sn_pixel_formats, srcFormat));
     SN_CHECK(channels == 1 || channels == 3, SN_VOID, "channels is %zu, expected 1 or 3", channels);
     SN_CHECK(dstFormat == SimdTensorFormatNchw || dstFormat == SimdTensorFormatNhwc, SN_VOID,
-             "dstFormat is %d, expected NCHW or NHWC", (int)dstFormat);
+             "dstFormat is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, dstFormat));
     SN_CHECK(sn_product(&row, width, pixel) && sn_product(&elements, channels, height, width), SN_VOID,
              "width is %zu and height is %zu, too large for an array", width, height);
     if (elements == 0)

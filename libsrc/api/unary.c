@@ -9,7 +9,7 @@ void SimdSynetUnaryOperation32fLayerForward(const sn_32f * src, size_t size, Sim
     SN_CALL(size, type);
     size_t elements;
     SN_CHECK((unsigned)type <= SimdSynetUnaryOperation32fZero, SN_VOID,
-             "type is %d, expected a SimdSynetUnaryOperation32fType, 0 to 7", (int)type);
+             "type is %d, expected a SimdSynetUnaryOperation32fType, Abs to Zero", (int)type);
     if (size == 0)
         return;
     SN_CHECK(sn_product(&elements, size), SN_VOID, "size is %zu, more than memory can hold", size);
