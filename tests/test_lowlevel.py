@@ -479,6 +479,40 @@ def test_convolution_init_refuses(change: dict[str, Any], word: str) -> None:
     assert word in sentence.split(": ", 1)[1]
 
 
+def refusal() -> str:
+    """The message of the call before, without the name of the function."""
+    assert lib.SimdnetLastErrorKind() == 1
+    return str(ffi.string(lib.SimdnetLastError()).decode().split(": ", 1)[1])
+
+
+def test_messages_name_enumerators() -> None:
+    """By the names of the header; a value that none has is a number."""
+
+    def names(enumeration: str) -> list[tuple[str, int]]:
+        return [(name, int(value)) for name, value in ENUMS[enumeration].items()]
+
+    for name, value in [*names("SimdTensorFormatType"), ("99", 99), ("-2", -2)]:
+        if value not in (0, NHWC):
+            lib.SimdSynetConvolution32fInit(1, parameters(srcF=value), NULL)
+            assert refusal() == f"srcF is {name}, expected SimdTensorFormatNchw or SimdTensorFormatNhwc"
+            lib.SimdSynetConvolution32fInit(1, parameters(dstF=value), NULL)
+            assert refusal() == f"dstF is {name}, expected SimdTensorFormatNhwc as srcF"
+    for name, value in [*names("SimdTensorDataType"), ("9", 9)]:
+        if value:
+            lib.SimdSynetConvolution32fInit(1, parameters(srcT=value), NULL)
+            assert refusal() == f"srcT is {name}, expected SimdTensorData32f"
+    for name, value in [*names("SimdPixelFormatType"), ("17", 17)]:
+        if name.removeprefix("SimdPixelFormat") not in ("Gray8", "Bgr24", "Bgra32", "Rgb24"):
+            lib.SimdSynetSetInput(NULL, 1, 1, 4, value, NULL, NULL, NULL, 3, NHWC)
+            assert refusal() == f"srcFormat is {name}, expected SimdPixelFormatGray8, Bgr24, Bgra32 or Rgb24"
+    for name, value in names("SimdConvolutionActivationType"):
+        if name.removeprefix("SimdConvolutionActivation") not in ("Identity", "Relu"):
+            context = lib.SimdSynetConvolution32fInit(1, parameters(activation=value), NULL)
+            lib.SimdSynetConvolution32fSetParams(context, ffi.new("float[96]"), NULL, NULL, NULL)
+            assert refusal() == f"params is NULL, expected the parameters of {name}"
+            lib.SimdRelease(context)
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [

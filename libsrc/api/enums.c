@@ -50,20 +50,16 @@ static const char * const formats[] = {"Unknown", "Nchw", "Nhwc", "Nchw4c", "Nch
                                        "Oyxi4o", "Oyxi8o", "Oyxi16o", "OyxiXo"};
 static const char * const data_types[] = {"Unknown", "32f", "32i", "8i", "8u", "64i", "64u", "Bool", "16b", "16f"};
 static const char * const activations[] = {"Identity", "Relu", "LeakyRelu", "RestrictRange", "Prelu", "Elu", "Hswish"};
-static const char * const eltwise_operations[] = {"Product", "Sum", "Max", "Min"};
 static const char * const pixel_formats[] = {"None", "Gray8", "Uv16", "Bgr24", "Bgra32", "Int16", "Int32", "Int64", "Float",
                                              "Double", "BayerGrbg", "BayerGbrg", "BayerRggb", "BayerBggr", "Hsv24", "Hsl24",
                                              "Rgb24"};
-static const char * const unary_operations[] = {"Abs", "Exp", "Log", "Neg", "Rsqrt", "Sqrt", "Tanh", "Zero"};
 
 #define ENUMERATION(prefix, first, names) {prefix, first, (int)(sizeof(names) / sizeof(*(names))), names}
 
 const struct sn_enumeration sn_formats = ENUMERATION("SimdTensorFormat", SimdTensorFormatUnknown, formats);
 const struct sn_enumeration sn_data_types = ENUMERATION("SimdTensorData", SimdTensorDataUnknown, data_types);
 const struct sn_enumeration sn_activations = ENUMERATION("SimdConvolutionActivation", 0, activations);
-const struct sn_enumeration sn_eltwise_operations = ENUMERATION("SimdSynetEltwiseOperation", 0, eltwise_operations);
 const struct sn_enumeration sn_pixel_formats = ENUMERATION("SimdPixelFormat", 0, pixel_formats);
-const struct sn_enumeration sn_unary_operations = ENUMERATION("SimdSynetUnaryOperation32f", 0, unary_operations);
 
 const char * sn_enumerator(const struct sn_enumeration * e, int value)
 {

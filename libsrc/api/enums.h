@@ -11,8 +11,7 @@ struct sn_enumeration {
     const char * const * names;
 };
 
-extern SN_HIDDEN const struct sn_enumeration sn_formats, sn_data_types, sn_activations, sn_eltwise_operations, sn_pixel_formats,
-    sn_unary_operations;
+extern SN_HIDDEN const struct sn_enumeration sn_formats, sn_data_types, sn_activations, sn_pixel_formats;
 
 /* "Nhwc"; NULL for a value without an enumerator. */
 const char * sn_enumerator(const struct sn_enumeration * e, int value);
