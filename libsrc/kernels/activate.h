@@ -8,7 +8,7 @@
 #include "kernels/vec_math.h"
 #include "runtime/common.h"
 
-/* `type` is a constant, or is looked at for each vector. Comparisons are turned so that a NaN comes through. */
+/* `type` is a constant, or is tested for each vector. The operands of comparisons are ordered so that NaN propagates. */
 SN_INLINE v32f activate_32f(v32f v, enum sn_activation type, v32f slope, v32f p0, v32f p1)
 {
     const v32f zero = v_zero_32f();
@@ -24,7 +24,8 @@ SN_INLINE v32f activate_32f(v32f v, enum sn_activation type, v32f slope, v32f p0
     }
 }
 
-/* What becomes of a sum at once: Identity, Relu and RestrictRange are the same two operations with other limits. */
+/* Activations applied to the sums in registers: Identity, Relu and RestrictRange are one min and one max, with other
+ * limits. */
 struct limits {
     v32f low, high;
 };
@@ -41,7 +42,7 @@ SN_INLINE struct limits limits_of(enum sn_activation activation, const sn_32f * 
 
 SN_INLINE v32f limit(v32f v, struct limits l) { return v_min_32f(l.high, v_max_32f(l.low, v)); }
 
-/* The other activations are a second pass over a row that has just been written. */
+/* The other activations are applied in a second pass over a row that has just been written. */
 static inline bool second_pass(enum sn_activation activation)
 {
     return activation == SN_ACTIVATION_PRELU || activation == SN_ACTIVATION_ELU ||

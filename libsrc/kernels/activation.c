@@ -1,4 +1,4 @@
-/* Activations. Comparisons are turned so that a NaN comes through: max(0, x) is x for it. */
+/* Activations. The operands of comparisons are ordered so that NaN propagates: max(0, x) is x for a NaN. */
 #include "contract/pointwise.h"
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
@@ -53,7 +53,7 @@ POINTWISE(softplus_of_1, 2, 2)
 POINTWISE(tanh_of_any, 1, 2)
 POINTWISE(tanh_of_1, 0, 2)
 
-/* A slope or beta of 1, the usual one, leaves out a multiplication, and in softplus a division: 1/10 to 1/6 of the time. */
+/* A slope or beta of 1, the usual value, saves a multiplication, and in softplus a division: 1/10 to 1/6 of the time. */
 #define USUALLY_1(name)                                                                                                     \
     static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \

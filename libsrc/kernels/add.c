@@ -1,8 +1,9 @@
 /*
- * Additions of two tensors, bound by memory and exact: the formula's float32 operations on every set.
+ * Additions of two tensors, bound by memory and exact: the formula's float32 operations on every instruction set.
  *
- * What becomes bfloat16 is added as the even and the odd elements of a vector of results: those of bfloat16 tensors take
- * shifts and masks only, and both are rounded together. What becomes float is widened in order.
+ * If the result is bfloat16, the even and the odd elements of a vector of results are added separately: those of bfloat16
+ * tensors are extracted by shifts and masks only, and both are rounded together. If the result is float, bfloat16 elements
+ * are widened in order.
  */
 #include "contract/add.h"
 #include "kernels/install.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- templates; a16 and b16 are constants */
+/* ---- templates; a16 and b16 are compile-time constants */
 
 SN_INLINE v32f load(const uint8_t * p, size_t i, bool is_16b)
 {
@@ -38,7 +39,7 @@ SN_INLINE void add_wide(const uint8_t * a, bool a16, const uint8_t * b, bool b16
     }
 }
 
-/* Floats i .. i + n - 1, all V16I_N if `full`: a vector, and the rest. */
+/* Floats i .. i + n - 1; `full` means n = V16I_N. first() returns the first vector, the function below the remainder. */
 SN_INLINE v32f first(const uint8_t * p, size_t i, size_t n, bool full)
 {
     return full ? v_load_32f(p + 4 * i) : v_load_tail_32f(p + 4 * i, sn_min(n, V32F_N));
@@ -50,7 +51,7 @@ SN_INLINE v32f second(const uint8_t * p, size_t i, size_t n, bool full)
     return full ? v_load_32f(p + 4 * (i + V32F_N)) : v_load_tail_32f(p + 4 * (i + low), n - low);
 }
 
-/* The even ones and the odd ones of as many elements. */
+/* The even and the odd elements of V16I_N elements. */
 struct halves {
     v32f even, odd;
 };
@@ -65,10 +66,10 @@ SN_INLINE struct halves halves_of(const uint8_t * p, size_t i, bool is_16b, size
     return (struct halves){v_even_32f(x, y), v_odd_32f(x, y)};
 }
 
-/* A NaN that rounding cannot carry out of its place, for v_join_16b_32f(). */
+/* Replaces every NaN by one that rounding in v_join_16b_32f() cannot turn into another value. */
 SN_INLINE v32f clean(v32f x) { return v_select_32f(v_eq_32f(x, x), x, v_set_32f(NAN)); }
 
-/* The sums of bfloat16 numbers are clean. */
+/* Sums of bfloat16 numbers need no clean(). */
 SN_INLINE v16i sum_of(const uint8_t * a, bool a16, const uint8_t * b, bool b16, size_t i, size_t n, bool full)
 {
     if (!a16 && !b16) {

@@ -1,23 +1,26 @@
 /*
- * The sum of two byte tensors with scales and shifts, exactly as the formula says it in float32:
+ * The sum of two byte tensors with scales and shifts, exactly the formula in float32:
  *
- *   t = (a * aScale + aShift + b * bScale + bShift) * cScale + cShift,   result: nearest integer, within 0 .. upper
+ *   t = (a * aScale + aShift + b * bScale + bShift) * cScale + cShift,   result: nearest integer, limited to 0 .. upper
  *
- * Bytes. Every 32-bit lane of a vector holds four; number k of each lane is taken where it is, or by a shift, and the four
- * results are put back the same way. Widening in order costs a shuffle for each vector instead.
+ * Bytes. Every 32-bit lane of a vector holds four; byte k of each lane is used in place or shifted, and the four results are
+ * put back the same way. Widening in order would cost a shuffle for each vector.
  *
- * Products. A byte in the low bits of 2^23 is the float 2^23 + a: no conversion. Then fma(2^23 + a, scale, -2^23 * scale) is
- * a * scale, rounded once, for 2^23 * scale has no rounding of its own: the exact product of the formula. (A zero may have
- * the other sign, which no result shows.) The next byte of the lane, put where it is, makes 2^23 + 256 * a, and with a scale
- * 256 times smaller the same product: a shift less. Shifts and conversions compete with the additions for two units.
+ * Products. A byte in the low bits of 2^23 is the float 2^23 + a: no conversion is needed. fma(2^23 + a, scale, -2^23 *
+ * scale) is a * scale, rounded once, because 2^23 * scale is exact: it equals the product in the formula. (A zero may have
+ * the other sign, which does not change the result.) The next byte of the lane, used in place, gives 2^23 + 256 * a, and
+ * with a scale 256 times smaller the same product: this saves a shift. Shifts, conversions and additions compete for two
+ * execution units.
  *
- * Ways. Where the scales promise that |t| stays below 2^31 and upper is 255, clamping is left to the saturating pack, and
- * those scales are finite and exact. Tensors without any shift, as after a ReLU, are spared the three additions: 1.25 times
- * as fast. Else ("wide") t is clamped as a float, which also makes 0 of a NaN, and products are plain.
+ * Variants (enum way). If the scales guarantee that |t| stays below 2^31 and upper is 255, clamping is left to the
+ * saturating pack; the scales are then finite and the products exact. Tensors without any shift, as after a ReLU, skip the
+ * three additions: 1.25 times as fast. Otherwise (WIDE) t is clamped as a float, which also converts NaN to 0, and products
+ * are plain multiplications.
  *
  * Layouts. A long row of NCHW has one set of parameters. For NHWC a table holds the parameters of up to CHANNELS channels in
- * the order of the bytes, and is used for four pixels at a time; with few channels it holds a group of pixels ("a pixel"
- * below). Short rows and few pixels, for which no table is worth it, are widened in order, their parameters looked up.
+ * the order of the bytes, and is used for four pixels at a time; with few channels it covers a group of pixels, which the
+ * code treats as one pixel. Short rows and small numbers of pixels, for which a table does not pay, are widened in order,
+ * and their parameters are looked up.
  */
 #include "contract/add.h"
 #include "kernels/install.h"
@@ -27,10 +30,10 @@
 
 enum way { PLAIN, SHIFTED, WIDE };
 
-/* Products are those of bytes in the low bits of 2^23. */
+/* Products are computed by fma from bytes in the low bits of 2^23. */
 SN_INLINE bool is_fused(enum way way) { return V_FMA && way != WIDE; }
 
-/* What one byte of each lane needs; Base is -2^23 * scale. For odd bytes both are 256 times smaller, if fused. */
+/* Parameters for one byte of each lane; Base is -2^23 * scale. For odd bytes both are 256 times smaller, if fused. */
 struct line {
     v32f aScale, aBase, aShift, bScale, bBase, bShift, cScale, cShift;
 };
@@ -48,7 +51,7 @@ SN_INLINE v32f product(v32i x, int k, v32f scale, v32f base, enum way way)
     return v_fma_32f(v_cast_32i_32f(whole), scale, base);
 }
 
-/* From the products to the result. */
+/* Computes the result from the products. */
 SN_INLINE v32i sum_of(const struct line * l, v32f a, v32f b, enum way way, v32f upper)
 {
     if (way == PLAIN)
@@ -64,31 +67,31 @@ SN_INLINE v32i add_lanes(const struct line * l, v8u a, v8u b, int k, enum way wa
                   product(v_cast_8u_32i(b), k, l->bScale, l->bBase, way), way, upper);
 }
 
-/* ---- the way */
+/* ---- choice of the variant */
 
 /* The arrays of parameters in the order of the formula. */
 enum { A_SCALE, A_SHIFT, B_SCALE, B_SHIFT, C_SCALE, C_SHIFT, ARRAYS };
 
-/* V32F_N values, or as many as are left. */
+/* V32F_N values, or `left` if that is fewer. */
 SN_INLINE v32f load_some(const sn_32f * p, size_t left)
 {
     return left >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, left);
 }
 
-/* Not less than the largest |t|, and huge where a scale is too large for a base; the arguments are absolute values. */
+/* An upper bound of |t|, huge if a scale is too large for a base; the arguments are absolute values. */
 SN_INLINE v32f most_of(v32f scales, v32f shifts, v32f cScale, v32f cShift)
 {
     const v32f t = v_add_32f(v_mul_32f(v_add_32f(v_mul_32f(v_set_32f(256), scales), shifts), cScale), cShift);
     return v_add_32f(t, v_mul_32f(scales, v_set_32f(0x1p-70f)));
 }
 
-/* What odd_scale makes of it is exact. */
+/* Whether the scale divided for odd bytes (odd_scale) is exact. */
 SN_INLINE v32m is_divisible(v32f scale)
 {
     return v_eq_32f(v_mul_32f(v_mul_32f(scale, v_set_32f(odd_scale)), v_set_32f(1 / odd_scale)), scale);
 }
 
-/* With scales and shifts of every result below 2^30, t in float32, and its rounding, stay below 2^31. */
+/* With scales and shifts for which every result is below 2^30, t in float32 and its rounding stay below 2^31. */
 static enum way way_of(const sn_32f * const * array, size_t channels, uint8_t upper)
 {
     const v32f zero = v_zero_32f();
@@ -125,7 +128,7 @@ SN_INLINE struct line line_of(const sn_32f * const * array, size_t c, float fact
     return l;
 }
 
-/* l is for the even and the odd bytes. */
+/* l[0] is for the even bytes, l[1] for the odd ones. */
 SN_INLINE v8u add_row_vector(const struct line * l, v8u a, v8u b, enum way way, v32f upper)
 {
     return v_join_32i_8u(add_lanes(&l[0], a, b, 0, way, upper), add_lanes(&l[1], a, b, 1, way, upper),
@@ -158,9 +161,9 @@ static void add_nchw(const struct sn_add_8i * p, const sn_32f * const * array, s
     }
 }
 
-/* ---- short rows of NCHW, few pixels of NHWC: bytes in order, always the wide way */
+/* ---- short rows of NCHW, few pixels of NHWC: bytes in order, always WIDE */
 
-/* The first V32F_N of n bytes, or all; index has, in its low bits, the lane of x that holds the parameters. */
+/* The first V32F_N of n bytes, or all n if fewer; the low bits of index are the lane of x that holds the parameters. */
 SN_INLINE v32i add_quarter(const uint8_t * a, const uint8_t * b, size_t n, const v32f x[ARRAYS], v32i index, v32f upper)
 {
     const v32i y = n >= V32F_N ? v_load_8u_32i(a) : v_load_tail_8u_32i(a, n);
@@ -173,8 +176,9 @@ SN_INLINE v32i add_quarter(const uint8_t * a, const uint8_t * b, size_t n, const
                   v_mul_32f(v_cvt_32i_32f(z), v_lookup_32f(x[B_SCALE], index)), WIDE, upper);
 }
 
-/* Rows of `size` bytes, V8U_N at most. As many as fit a vector go together, V32F_N at most: their parameters are one vector
- * of each array, of which every byte looks up its own. The next rows overwrite what is stored beyond these. */
+/* Rows of at most V8U_N bytes. As many rows as fit in a vector, at most V32F_N, are processed together: one vector of each
+ * array holds their parameters, and every byte looks up its own. Bytes stored beyond these rows are overwritten by the
+ * next. */
 static void add_short_rows(const struct sn_add_8i * p, const sn_32f * const * array, size_t rows, size_t size)
 {
     const size_t together = sn_min(V8U_N / size, V32F_N), step = together * size;
@@ -205,12 +209,12 @@ static void add_short_rows(const struct sn_add_8i * p, const sn_32f * const * ar
 
 /* ---- NHWC */
 
-/* Channels of a table, which then has 16 KB; pixels that share its loads. */
+/* Channels of a table (16 KB); pixels that share the loads from it. */
 enum { CHANNELS = 512, TOGETHER = 4 };
 
 struct table {
     float value[CHANNELS / V32F_N][PARAMETERS][V32F_N] SN_ALIGNED; /* [vector of bytes * 4 + k] */
-    size_t size;                                                   /* channels in it */
+    size_t size;                                                   /* channels in the table */
 };
 
 SN_INLINE struct line line_at(const struct table * t, size_t i)
@@ -222,8 +226,8 @@ SN_INLINE struct line line_at(const struct table * t, size_t i)
     return l;
 }
 
-/* V8U_N values, or as many as are left, times a factor for the odd ones, into column `column` of four lines: line k gets the
- * values k, k + 4, k + 8 ... */
+/* V8U_N values, or `left` if that is fewer, multiplied by a factor for odd bytes, go to column `column` of four lines: line
+ * k gets the values k, k + 4, k + 8 ... */
 SN_INLINE void spread(const sn_32f * p, size_t left, float (*lines)[PARAMETERS][V32F_N], int column, float factor)
 {
     v32f x[4];
@@ -239,7 +243,7 @@ SN_INLINE void spread(const sn_32f * p, size_t left, float (*lines)[PARAMETERS][
     v_store_32f(lines[3][column], v_odd_32f(odd0, odd1));
 }
 
-/* The parameters of `size` bytes that lie together. */
+/* The parameters of `size` consecutive bytes. */
 static void fill_table(struct table * t, const sn_32f * const * array, size_t size, enum way way)
 {
     enum { A_BASE = 1, B_BASE = 4 }; /* columns, in the order of struct line */
@@ -270,7 +274,7 @@ SN_INLINE void add_vectors(const struct table * t, size_t first, int n, const v8
     SN_UNROLL for (int j = 0; j < n; ++j) sum[j] = v_join_32i_8u(r[j][0], r[j][1], r[j][2], r[j][3]);
 }
 
-/* The table's channels of n pixels, `stride` apart. */
+/* Adds the table's channels of n pixels, `stride` apart. */
 SN_INLINE void add_pixels(const struct table * t, int n, const uint8_t * a, const uint8_t * b, uint8_t * c, size_t stride,
                           enum way way, uint8_t upper)
 {
@@ -298,7 +302,7 @@ SN_INLINE void add_pixels(const struct table * t, int n, const uint8_t * a, cons
 SN_INLINE void add_table(const struct table * t, const uint8_t * a, const uint8_t * b, uint8_t * c, size_t pixels,
                          size_t stride, enum way way, uint8_t upper)
 {
-    size_t i = 0; /* the wide way waits for its arithmetic, not for loads of the table: it gains nothing by several pixels */
+    size_t i = 0; /* WIDE is bound by arithmetic, not by loads of the table: several pixels gain nothing */
     for (; way != WIDE && i + TOGETHER <= pixels; i += TOGETHER)
         add_pixels(t, TOGETHER, a + i * stride, b + i * stride, c + i * stride, stride, way, upper);
     for (; i < pixels; ++i)
@@ -316,7 +320,7 @@ static void add_with(const struct table * t, const struct sn_add_8i * p, size_t 
     }
 }
 
-/* How many pixels to take as one: the number that leaves the fewest bytes of vectors unused, and of tails. */
+/* How many pixels to treat as one: the number that leaves the fewest unused bytes in vectors and tails. */
 static size_t pixels_in_one(size_t channels, size_t pixels)
 {
     size_t best = 1;
@@ -332,7 +336,7 @@ static size_t pixels_in_one(size_t channels, size_t pixels)
     return best;
 }
 
-/* Fewer channels than CHANNELS: each array repeated for a group of pixels, then a rest of pixels. */
+/* Fewer channels than CHANNELS: each array is repeated for a group of pixels; the remaining pixels follow. */
 static void add_few_channels(const struct sn_add_8i * p, const sn_32f * const * array, size_t channels, size_t pixels,
                              enum way way)
 {
@@ -372,7 +376,7 @@ static void add_nhwc(const struct sn_add_8i * p, const sn_32f * const * array, s
     }
 }
 
-/* The shortest row, and the fewest pixels, that are not done in order. */
+/* The shortest row, and the smallest number of pixels, that use the kernels for long rows and tables. */
 enum { LONG = V8U_N / 2 + 1, MANY = 8 };
 
 static void add_8i(const struct sn_add_8i * p, size_t channels, size_t spatial, enum sn_format format)

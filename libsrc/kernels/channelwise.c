@@ -1,19 +1,18 @@
 /*
- * Channel-wise layers: one pass over a tensor, where every value meets the coefficients of its channel.
+ * Channel-wise layers: one pass over a tensor, in which every value is combined with the coefficients of its channel.
  *
- * Every format is rows of values whose coefficients repeat (struct sn_channelwise_rows): in NCHW a row is a channel, in NHWC
- * the whole image with a period of C, in NCHWxc a block. One mechanism serves all layers, a layer is a case of apply(). The
- * rows are taken as
+ * Every format consists of rows of values whose coefficients repeat (struct sn_channelwise_rows): in NCHW a row is a
+ * channel, in NHWC the whole image with a period of C, in NCHWxc a block. All layers share the loops; a layer is a case of
+ * apply(). The rows are processed according to their period:
  *
  *   one period       as many coefficients as values: vectors of both.
  *   period | vector  (NCHW, NCHWxc, few channels of NHWC) one vector of coefficients serves a row. All rows are one run: the
- *                    vector across the end of a row takes some lanes of the next row's coefficients. So there are no tails
- *                    but the run's own, and all stores are aligned where they can be. (A masked or pieced store at the end
- *                    of each row, in place, made the load of the next row wait until it was done: 2 to 7 times slower for
- *                    short rows.)
- *   the same, short  the coefficients that a vector meets are looked up, by a list that goes on for a vector behind the row.
+ *                    vector that crosses the end of a row takes some lanes from the next row's coefficients. So only the run
+ *                    has a tail, and all stores are aligned if possible. (A masked or partial store at the end of each row,
+ *                    in place, made the load of the next row wait for it: 2 to 7 times slower for short rows.)
+ *   the same, short  the coefficients of a vector are looked up in a list that extends one vector beyond the row.
  *   other periods    coefficients come from a table that repeats its beginning, so that a group of vectors can be read from
- *                    any place of the period; where it is short enough it is repeated until it is whole vectors.
+ *                    any position in the period; a short period is repeated until it is a whole number of vectors.
  */
 #include <string.h>
 
@@ -23,15 +22,15 @@
 #include "kernels/install.h"
 
 enum {
-    GROUP = 4, /* vectors of one turn of a loop */
+    GROUP = 4, /* vectors of one iteration */
     STEP = GROUP * V32F_N,
-    TABLE = 1024,       /* values of a table, 4 KB: three of them stay in the first cache */
+    TABLE = 1024,       /* values of a table, 4 KB: three of them fit in the L1 cache */
     TERMS = 3
 };
 
-/* ---- the layers; op is a constant everywhere */
+/* ---- the layers; op is a compile-time constant everywhere */
 
-/* How many coefficients a channel has; the layer's single values stand behind them. */
+/* The number of coefficients of a channel; the layer's scalars are stored after them. */
 SN_INLINE int per_channel(enum sn_channelwise_op op)
 {
     switch (op) {
@@ -52,8 +51,8 @@ SN_INLINE v32f prelu(v32f x, v32f slope)
     return v_add_32f(v_max_32f(zero, x), v_mul_32f(slope, v_min_32f(zero, x)));
 }
 
-/* y is the value of the second source; t are the coefficients, then the single values. No fused
- * multiply-add where contract/table.h promises the operations as printed. */
+/* y is the value of the second source; t are the coefficients, then the scalars. No fused multiply-add where
+ * contract/table.h requires the operations exactly as written. */
 SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
 {
     const v32f zero = v_zero_32f();
@@ -79,12 +78,12 @@ SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
 
 /* ---- one vector, one group */
 
-/* Where a run is, and its coefficients. */
+/* The position of a run, and its coefficients. */
 struct run {
     const sn_32f * src, * src1;
     sn_32f * dst;
     const sn_32f * p[TERMS];
-    v32f t[TERMS]; /* the single values are there from the beginning */
+    v32f t[TERMS]; /* the scalars are set once */
 };
 
 SN_INLINE struct run run_of(enum sn_channelwise_op op, const struct sn_channelwise_rows * r)
@@ -101,7 +100,7 @@ SN_INLINE v32f value(enum sn_channelwise_op op, const struct run * r, size_t i, 
     return apply(op, v_load_32f(r->src + i), y, t);
 }
 
-/* n values at i. */
+/* n values at position i. */
 SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t)
 {
     const v32f y = op == SN_FUSED_8 ? v_load_tail_32f(r->src1 + i, n) : v_zero_32f();
@@ -110,7 +109,7 @@ SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, s
 
 /* ---- as many coefficients as values */
 
-/* A group at i, its coefficients at place `at` of the tables. */
+/* A group at position i, with the coefficients at position `at` of the tables. */
 SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t at, size_t i,
                      bool stream)
 {
@@ -122,7 +121,7 @@ SN_INLINE void group(enum sn_channelwise_op op, struct run * r, const sn_32f * c
     SN_UNROLL for (int j = 0; j < GROUP; ++j) put(r->dst + i + j * V32F_N, x[j], stream);
 }
 
-/* Values begin .. end - 1, the first coefficients at the beginning of the tables. */
+/* Values begin .. end - 1; their first coefficients are at the beginning of the tables. */
 SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const sn_32f * const * table, size_t begin, size_t end)
 {
     size_t i = begin;
@@ -142,7 +141,7 @@ SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const sn_32f * 
 
 static const int32_t counting[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/* The coefficients of row c, in each lane that of the channel which `lanes` has there. */
+/* The coefficients of row c; each lane gets those of the channel given by `lanes`. */
 SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t c, size_t period, v32i lanes, v32f * t)
 {
     SN_UNROLL for (int k = 0; k < TERMS; ++k) {
@@ -190,15 +189,15 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
         part(op, r, i, all - i, t);
 }
 
-/* Vectors after which the places in a short row repeat, four at least: as many as its size, or 6, at the most. */
+/* Positions in a short row repeat after as many vectors as its size, or 6, at most; the plan has room for at least four. */
 enum { PLAN = V32F_N + 2 };
 
-/* Where the coefficients of these vectors begin, counted from those of the row in which the first vector begins, and which
- * of them the lanes want. */
+/* Offsets of the coefficients of these vectors, relative to those of the row in which the first vector begins, and the
+ * index of each lane into them. */
 struct plan {
     int32_t lanes[PLAN][V32F_N] SN_ALIGNED;
     size_t at[PLAN];
-    size_t vectors, terms; /* so many coefficients further, all repeats */
+    size_t vectors, terms; /* the pattern repeats after so many coefficients */
 };
 
 /* The first vector begins at value `first` of a row. */
@@ -222,7 +221,7 @@ static void make_plan(size_t size, size_t period, size_t first, struct plan * pl
     plan->terms = row;
 }
 
-/* size < V32F_N: the lanes of a vector meet less than V32F_N coefficients, which follow each other. */
+/* size < V32F_N: a vector needs fewer than V32F_N coefficients, which are consecutive. */
 SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period)
 {
     const size_t all = rows * size, head = aligned_head(r->dst, all);
@@ -262,7 +261,7 @@ SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows
 
 /* ---- other periods */
 
-/* The least multiple of the period that is whole vectors, where it fits a table and pays; else the period. */
+/* The least multiple of the period that is a whole number of vectors, if it fits in a table and pays; else the period. */
 static size_t table_turn(size_t period, size_t size)
 {
     size_t turn = period;
@@ -271,7 +270,7 @@ static size_t table_turn(size_t period, size_t size)
     return turn <= TABLE && size >= 4 * turn ? turn : period;
 }
 
-/* The coefficients from number `first` on, over and over, `size` of them; writes up to a vector more. */
+/* `size` coefficients from number `first` on, cyclically; writes up to a vector more. */
 static void make_table(const sn_32f * p, size_t period, size_t first, size_t size, sn_32f * table)
 {
     memcpy(table, p + first, (period - first) * sizeof(float));
@@ -308,7 +307,7 @@ SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, 
     arrays(op, r, at, i, size);
 }
 
-/* One row, of any period. A table pays for many periods, and sooner where it spares tails. */
+/* One row, of any period. A table pays if there are many periods, and sooner if it avoids tails. */
 SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_t period, bool stream)
 {
     if (period <= TABLE && size >= (period % V32F_N ? 4 : 16) * period)
@@ -318,12 +317,12 @@ SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_
             arrays(op, r, r->p, i, i + period);
 }
 
-/* ---- pixels of two sources put together, see kernels/concat.h */
+/* ---- concatenated pixels of two sources, see kernels/concat.h */
 
-/* Values of the pixels of a plan: of 6 vectors, or of V32F_N. */
+/* Values of the pixels of a plan: 6 vectors, or V32F_N. */
 enum { JOINED_REST = V32F_N * CONCAT_PLAN };
 
-/* The coefficients, single values among them, of vectors that begin anywhere in a narrow pixel. */
+/* The coefficients, including scalars, of vectors that begin at any position in a narrow pixel. */
 SN_INLINE void joined_terms(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, float list[][2 * V32F_N])
 {
     const size_t first = half[0].period, pixel = first + half[1].period;
@@ -336,8 +335,8 @@ SN_INLINE void joined_terms(enum sn_channelwise_op op, const struct sn_channelwi
     }
 }
 
-/* As concat_plan() for a pixel that has the values of one source twice: one vector of that holds all the values of a vector
- * of dst. */
+/* As concat_plan(), for a pixel that contains the values of one source twice: one vector of the source holds all the values
+ * of a vector of dst. */
 static void twice_plan(size_t size, struct concat_plan * plan)
 {
     const size_t pixel = 2 * size;
@@ -360,7 +359,7 @@ static void twice_plan(size_t size, struct concat_plan * plan)
     plan->pixels = q;
 }
 
-/* Vector v of the plan, results to dst, values to `copy` when it is there. FUSED_4 has one source, twice. */
+/* Vector v of the plan: results to dst, values to `copy` unless it is NULL. FUSED_4 has one source, used twice. */
 SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan * plan, size_t v, const sn_32f * a,
                              const sn_32f * b, float terms[][CONCAT_PLAN][V32F_N], sn_32f * dst, sn_32f * copy)
 {
@@ -375,7 +374,7 @@ SN_INLINE void joined_vector(enum sn_channelwise_op op, const struct concat_plan
         v_store_32f(copy + v * V32F_N, x);
 }
 
-/* Pixels of V32F_N values at most, none of them of nothing. */
+/* Pixels of at most V32F_N values; neither half is empty. */
 SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, size_t number, sn_32f * dst,
                              sn_32f * copy)
 {
@@ -390,7 +389,7 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
     joined_terms(op, half, list);
     for (size_t v = 0; v < plan.vectors; ++v)
         SN_UNROLL for (int k = 0; k < TERMS; ++k) v_store_32f(terms[k][v], v_load_32f(list[k] + v * V32F_N % pixel));
-    /* What the last pixels of a turn read beyond those: less than a vector of each. */
+    /* Pixels covered by the reads beyond those of an iteration: less than a vector of each source. */
     const size_t beyond = sn_ceil_div(V32F_N, sn_min(aSize, bSize));
     for (; number >= plan.pixels + beyond; number -= plan.pixels) {
         for (size_t v = 0; v < plan.vectors; ++v)
@@ -400,7 +399,7 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
         dst += plan.pixels * pixel;
         copy += copy ? plan.pixels * pixel : 0;
     }
-    /* The last pixels are done where there is room behind them. */
+    /* The last pixels are processed in a buffer that has space after them. */
     float room[4][JOINED_REST + V32F_N] = {{0}};
     while (number) {
         const size_t n = sn_min(number, plan.pixels);
@@ -420,7 +419,7 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
     }
 }
 
-/* A row of one half; where it may run over its end, the coefficients of its last vector come from `last`. */
+/* A row of one half; if it may be overrun (`over`), the coefficients of its last vector come from `last`. */
 SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size, const float last[][V32F_N], bool over)
 {
     const size_t whole = over ? size - size % V32F_N : size;
@@ -443,7 +442,7 @@ SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwis
             v_store_32f(last[h][k], v_load_tail_32f(half[h].p[k] + size[h] - n, n));
         }
     }
-    /* The last pixels, see concat_wide(); all of them where one half is nothing. */
+    /* The last pixels, see concat_wide(); all of them if one half is empty. */
     const size_t least = sn_min(size[0], size[1]);
     const size_t cut = least ? sn_min(number, sn_ceil_div(V32F_N - 1, least)) : number;
     for (size_t q = 0; q < number; ++q, dst += pixel) {

@@ -1,25 +1,26 @@
 /*
- * Pixels of two tensors put together: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values of pixel
- * q of b. All three are dense: `number` pixels, in dst of aSize + bSize values. Exactly these are read and written; dst is
- * neither a nor b, but a may be b.
+ * Concatenation of the pixels of two tensors: pixel q of dst is the `aSize` values of pixel q of a, then the `bSize` values
+ * of pixel q of b. All three are dense and have `number` pixels, those of dst of aSize + bSize values. Exactly these are
+ * read and written; dst is neither a nor b, but a may be b.
  *
- * Narrow pixels: the lanes of one vector of dst are at most V32F_N values of a that follow each other, and as many of b. So
- * a vector of each is loaded, its values are looked up, and the right one of two is taken. Which lane wants which value
- * follows from the place in the pixel where the vector begins, and these places repeat.
+ * Narrow pixels: the lanes of one vector of dst are at most V32F_N consecutive values of a, and as many of b. So a vector of
+ * each is loaded and permuted, and each lane selects one of the two. The permutation depends on the position in the pixel
+ * at which the vector begins, and these positions repeat.
  *
- * Wide pixels: rows are copied by whole vectors, one after the other. What runs over the end of a row is written again by
- * the next ones; the last pixels, which would run over the arrays, are cut.
+ * Wide pixels: rows are copied by whole vectors, one after the other. What is written beyond the end of a row is overwritten
+ * by the next rows; the last pixels, which would overrun the arrays, are copied exactly.
  */
 #ifndef SN_KERNELS_CONCAT_H
 #define SN_KERNELS_CONCAT_H
 
 #include "kernels/vec.h"
 
-/* Vectors after which the places in a narrow pixel repeat, four at least: as many as its size, or 6, at the most. */
+/* Positions in a narrow pixel repeat after as many vectors as its size, or 6, at most; the plan has room for at least
+ * four. */
 enum { CONCAT_PLAN = V32F_N + 2 };
 
-/* How these vectors are made: where the values of each begin in a and in b, and which of them a lane wants: the lower byte
- * counts those of a, the next one those of b, and the sign tells that the lane is of b. */
+/* How these vectors are composed: the offsets of their values in a and in b, and an index for each lane: the lowest byte is
+ * the index into the values of a, the next byte into those of b, and the sign bit selects b. */
 struct concat_plan {
     int32_t lanes[CONCAT_PLAN][V32F_N] SN_ALIGNED;
     size_t a[CONCAT_PLAN], b[CONCAT_PLAN];
@@ -58,7 +59,7 @@ static void concat_narrow(const sn_32f * a, size_t aSize, const sn_32f * b, size
 {
     struct concat_plan plan;
     concat_plan(aSize, bSize, &plan);
-    /* What the last pixels of a turn read beyond those: less than a vector of each. */
+    /* Pixels covered by the reads beyond those of an iteration: less than a vector of each source. */
     const size_t beyond = sn_ceil_div(V32F_N, sn_min(aSize, bSize));
     for (size_t n; number; number -= n) {
         n = sn_min(number, plan.pixels);
@@ -98,7 +99,7 @@ SN_INLINE void concat_row_cut(const sn_32f * src, size_t size, sn_32f * dst)
 static void concat_wide(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number, sn_32f * dst)
 {
     const size_t pixel = aSize + bSize;
-    /* At most V32F_N - 1 values run over; so many pixels hold them in each array. */
+    /* A row is overrun by at most V32F_N - 1 values: the values of so many pixels in each array. */
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(aSize, bSize)));
     for (size_t q = 0; q < number - cut; ++q) {
         concat_row(a + q * aSize, aSize, dst + q * pixel);

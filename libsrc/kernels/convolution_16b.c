@@ -1,10 +1,10 @@
 /*
- * What stands between images and the tile of bfloat16 convolutions: images to bfloat16 numbers of NHWC, or to floats that
- * are such numbers, and results to planes.
+ * Conversions between images and the tile of bfloat16 convolutions: images to bfloat16 numbers in NHWC, or to floats rounded
+ * to bfloat16, and results to planes.
  *
- * Planes become pixels in squares: numbers of two channels are joined to the 32-bit lanes of a vector, one for each pixel,
- * and a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for its even and
- * for its odd pixels. Planes are made the way back.
+ * Planes are converted to pixels in squares: numbers of two channels are joined in the 32-bit lanes of a vector, one lane
+ * for each pixel, and a square of such vectors is transposed. A vector of bfloat16 numbers of a plane makes two of them, for
+ * its even and for its odd pixels. The conversion to planes is the inverse.
  */
 #include "contract/convolution_16b.h"
 #include "kernels/install.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A NaN that rounding cannot carry out of its place, for v_join_16b_32f(). */
+/* Replaces every NaN by one that rounding in v_join_16b_32f() cannot turn into another value. */
 SN_INLINE v32f clean(v32f x) { return v_select_32f(v_eq_32f(x, x), x, v_set_32f(NAN)); }
 
 /* Rounded to bfloat16, as a float. */
@@ -38,7 +38,7 @@ SN_INLINE void store_16i(uint8_t * p, v32i v, size_t n)
         v_store_tail_16i(p, v_cast_32i_16i(v), n);
 }
 
-/* Up to V32F_N values of one channel, as floats that are bfloat16 numbers. */
+/* Up to V32F_N values of one channel, as floats rounded to bfloat16. */
 SN_INLINE v32f values(const uint8_t * src, bool floats, size_t n)
 {
     return floats ? rounded(load_32f(src, n)) : load_16b(src, n);
@@ -115,15 +115,15 @@ SN_INLINE void square_from_floats(const struct sn_pixels * p, size_t c, size_t p
     store_square(square, n, channels, p->dst + pixel * p->dstPixel + 2 * c, p->dstPixel);
 }
 
-/* The even numbers of a and b side by side, or the odd ones. */
+/* The even 16-bit numbers of a and b joined in lanes, or the odd ones. */
 SN_INLINE v32i pairs_of(v32i a, v32i b, bool odd)
 {
     return odd ? v_or_32i(v_shr_32i(a, 16), v_and_32i(b, v_set_32i(-0x10000)))
                : v_or_32i(v_and_32i(a, v_set_32i(0xFFFF)), v_shl_32i(b, 16));
 }
 
-/* Up to V16I_N channels of the even ones, or of the odd ones, of up to V16I_N pixels. Planes are read for each of both,
- * since two squares together do not fit into registers. */
+/* Up to V16I_N channels of the even or of the odd pixels of up to V16I_N pixels. Planes are read once for each, since two
+ * squares do not fit into registers at once. */
 SN_INLINE void square_of_pairs(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, bool odd)
 {
     const size_t channels = sn_min(p->channels - c, V16I_N), plane = p->srcChannel * 2;
@@ -174,7 +174,7 @@ static void pixels_16b(const struct sn_pixels * p)
         from_planes(p);
 }
 
-/* ---- and back */
+/* ---- pixels to planes */
 
 /* Pixels src, src + step ... as a square of pairs of channels. */
 SN_INLINE void load_square(const uint8_t * src, size_t step, size_t channels, size_t n, v32f square[V32F_N])

@@ -1,4 +1,4 @@
-/* The copies that prepare the operands of convolutions, and what is added to their results. */
+/* Copies that prepare the operands of convolutions, and the operations applied to their results. */
 #include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
@@ -13,7 +13,7 @@ SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
 
 /* ---- copies */
 
-/* Rows in their order, so that what is written behind a row is overwritten by the next. */
+/* Rows are written in order, so that what is written beyond the end of a row is overwritten by the next. */
 static void columns_32f(const struct sn_columns_32f * g)
 {
     sn_32f * row = g->panel;
@@ -41,7 +41,7 @@ SN_INLINE void zeros(sn_32f * p, size_t count)
     v_store_tail_32f(p, v_zero_32f(), count);
 }
 
-/* count floats src[0], src[2] ...; none behind the last is read. */
+/* `count` floats src[0], src[2] ...; nothing after the last is read. */
 SN_INLINE v32f every_second(const sn_32f * src, size_t count)
 {
     if (count > V32F_N)
@@ -65,7 +65,7 @@ static void line_32f(const struct sn_lines_32f * l, const sn_32f * src, sn_32f *
         for (; i < inside; i += V32F_N)
             store_some(dst + i, every_second(src + 2 * i, inside - i), sn_min(inside - i, V32F_N));
     } else {
-        for (; i < inside; ++i) /* no instruction gathers faster than this */
+        for (; i < inside; ++i) /* gather instructions are not faster than this */
             dst[i] = src[i * l->stride];
     }
     zeros(dst + inside, l->size - l->before - inside);
@@ -77,7 +77,7 @@ static void lines_32f(const struct sn_lines_32f * l)
         line_32f(l, l->src + i * l->srcStep, l->dst + i * l->dstStep);
 }
 
-/* ---- a result and what is added to it */
+/* ---- operations applied to results */
 
 static void join_32f(const struct sn_join_32f * j)
 {

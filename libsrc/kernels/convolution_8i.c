@@ -1,25 +1,25 @@
 /*
- * What stands between images and the tile of quantised convolutions: images to bytes of NHWC, results to planes.
+ * Conversions between images and the tile of quantised convolutions: images to bytes in NHWC, results to planes.
  *
- * Bytes are made a vector at a time. Planes become pixels in squares: bytes of four channels are joined to the 32-bit
- * lanes of a vector, one for each of V32F_N pixels, and a square of such vectors is transposed; planes are made the way
- * back.
+ * Floats are quantised to a vector of bytes at a time. Planes are converted to pixels in squares: bytes of four channels are
+ * joined in the 32-bit lanes of a vector, one lane for each of V32F_N pixels, and a square of such vectors is transposed.
+ * The conversion to planes is the inverse.
  */
 #include "contract/convolution_8i.h"
 #include "kernels/install.h"
 
 #include <string.h>
 
-/* ---- bytes from floats */
+/* ---- floats to bytes */
 
-/* V32F_N values as integers that a pack is to saturate. Limited in this order, so that a NaN becomes 0. */
+/* V32F_N values as integers, which a pack will saturate. The order of min and max converts NaN to 0. */
 SN_INLINE v32i quantise(v32f x, v32f scale, v32f zero)
 {
     const v32f t = v_add_32f(v_mul_32f(x, scale), zero);
     return v_cvt_32f_32i(v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255)));
 }
 
-/* n floats with a scale each; `src` is of any alignment. */
+/* n floats with a scale each; `src` may have any alignment. */
 SN_INLINE v8u quantise_8u(const uint8_t * src, const sn_32f * scale, v32f zero, size_t n)
 {
     v32i x[4];
@@ -42,7 +42,7 @@ static void widen(const uint8_t * src, size_t n, uint8_t * dst)
 
 /* ---- NHWC */
 
-/* A row of elements: `scale` has as many. */
+/* A row of n elements, with n scales. */
 static void row_of_pixels(const struct sn_pixels * p, const uint8_t * src, const sn_32f * scale, size_t n, uint8_t * dst)
 {
     SN_ALIGNED uint8_t bytes[V8U_N];
@@ -68,7 +68,7 @@ static void row_of_pixels(const struct sn_pixels * p, const uint8_t * src, const
     }
 }
 
-/* The elements that scales are repeated for, where pixels of few channels follow each other. */
+/* The number of elements to which scales are repeated if consecutive pixels have few channels. */
 enum { REPEATED = 512 };
 
 static void from_pixels(const struct sn_pixels * p)
@@ -102,7 +102,7 @@ SN_INLINE v32i some_of_plane(const struct sn_pixels * p, size_t c, size_t pixel,
     return quantise(v_load_tail_32f((const uint8_t *)p->src + at * sizeof(float), n), v_set_32f(p->scale[c]), zero);
 }
 
-/* The square of pixels and of V8U_N channels that begins at (pixel, c): number i of `square` is those of a pixel. */
+/* The square of pixels and V8U_N channels that begins at (pixel, c): vector i of `square` has the channels of one pixel. */
 SN_INLINE void square_of_planes(const struct sn_pixels * p, size_t c, size_t pixel, size_t n, v32f square[V32F_N])
 {
     const v32f zero = v_set_32f(p->zero);
@@ -144,7 +144,7 @@ static void pixels_8i(const struct sn_pixels * p)
         from_planes(p);
 }
 
-/* The lanes of a square of pixels and channels, four by four: byte k of lane i of x is channel k of pixel i. */
+/* Transposes squares of pixels and channels, four bytes at a time: byte k of lane i of x is channel k of pixel i. */
 static void planes_8u(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane)
 {
     const v32i low = v_set_32i(0xFF);

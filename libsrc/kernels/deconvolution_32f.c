@@ -1,10 +1,10 @@
-/* What deconvolutions need beside the kernels of convolutions:
- * rows of the result from the phases that were computed apart. */
+/* The kernel that deconvolutions need in addition to those of convolutions: it interleaves the phases, which are computed
+ * separately, to rows of the result. */
 #include "contract/deconvolution_32f.h"
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 
-/* n phases; n is a constant. */
+/* n phases; n is a compile-time constant. */
 SN_INLINE void interleave_by(const struct sn_interleave_32f * job, size_t n)
 {
     for (size_t row = 0; row < job->rows; ++row) {

@@ -1,6 +1,6 @@
 /*
- * Quantised depthwise convolution of any kernel by 16-bit products of pairs of taps. As joined_8i.h, a level may have a
- * header of this name of its own. It has
+ * Quantised depthwise convolution of any kernel by 16-bit products of pairs of taps. As with joined_8i.h, an instruction set
+ * may replace this header by its own of the same name. It defines
  *
  *   any_size(taps, channels)                        bytes of the packed weights
  *   any_pack(weight, planes, taps, channels, to)    packs them

@@ -1,12 +1,12 @@
 /*
- * How the tile of bfloat16 multiplies where no instruction does: by multiply-adds of floats. A has bfloat16 numbers as
- * floats, so that one comes in a broadcast. A segment is added in two passes, first with the even numbers of the pairs of
- * B, then with the odd ones: both in one pass are more than gcc 12 keeps in 16 registers.
+ * Multiplication in the tile of bfloat16 convolutions if no instruction multiplies bfloat16: by multiply-adds of floats. A
+ * holds bfloat16 numbers as floats, so that a number can be loaded by a broadcast. A segment is added in two passes, first
+ * with the even numbers of the pairs of B, then with the odd ones: in one pass gcc 12 needs more than 16 registers.
  *
- * kernels/gemm_16b.c includes this behind the template. A level with such an instruction has a header of this name in its
- * folder, which is found before this one:
+ * kernels/gemm_16b.c includes this after the template. An instruction set with such an instruction replaces this header by
+ * one of the same name in its folder:
  *
- *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float that is one
+ *   TILE_NUMBER             bytes of a number of A: bfloat16, or a float rounded to bfloat16
  *   tile_multiply(sum, a, step, length, b, rows, vectors)   adds `length` pairs of every row of A; see struct rows_of_a
  *   tile_store_16b(p, v, n) stores n numbers of v, rounded to bfloat16
  */

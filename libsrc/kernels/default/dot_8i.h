@@ -1,11 +1,11 @@
 /*
- * How the tile of quantised convolutions multiplies where no instruction multiplies bytes: by 16-bit products of pairs. A
- * level that has such an instruction has a header of this name in its folder, which is found before this one:
+ * Multiplication in the tile of quantised convolutions if no instruction multiplies bytes: by 16-bit products of pairs. An
+ * instruction set that has such an instruction replaces this header by one of the same name in its folder:
  *
- *   TILE_GROUP            activations that a lane of A holds, and that are multiplied together
- *   TILE_BIASED           they are multiplied less 128
- *   tile_load(p)          4 bytes of A in every lane, as tile_dot() takes them
- *   tile_dot(sum, a, b)   sum, and in each lane the products of the group of a with the group of b
+ *   TILE_GROUP            activations in a lane of A, which are multiplied together
+ *   TILE_BIASED           whether 128 is subtracted from activations before they are multiplied
+ *   tile_load(p)          4 bytes of A in every lane, in the form that tile_dot() expects
+ *   tile_dot(sum, a, b)   sum, plus in each lane the products of the group of a with the group of b
  */
 #ifndef SN_KERNELS_DEFAULT_DOT_8I_H
 #define SN_KERNELS_DEFAULT_DOT_8I_H

@@ -1,18 +1,17 @@
 /*
- * How lines of bytes are joined and multiplied for quantised depthwise convolution where no instruction multiplies bytes: by
- * 16-bit products of pairs, which are the halves of 32-bit lanes. A level that has such an instruction has a header of this
- * name in its folder, which is found before this one:
+ * Joins and multiplies lines of bytes for quantised depthwise convolution if no instruction multiplies bytes: by 16-bit
+ * products of pairs, which are the halves of 32-bit lanes. An instruction set that has such an instruction replaces this
+ * header by one of the same name in its folder:
  *
- * JOINED                  how many numbers a 32-bit lane holds: 4 bytes, or 2 of 16 bits; GROUPS are vectors of joined
- * lines
- * joined(line, k, x)      vector k of a block (see kernels/depthwise_8i.h) of four lines: x[0] of all, or x[0] of the first
+ *   JOINED, GROUPS          numbers in a 32-bit lane: 4 bytes, or 2 of 16 bits; vectors of joined lines
+ *   joined(line, k, x)      vector k of a block (kernels/depthwise_8i.h) of four lines: x[0] of all, or x[0] of the first
  *                           two and x[1] of the others
- *   joined_dot(sum, x, w)   sum, and in each lane the products of the numbers of x with those of w
- *   place(c), RUN           where byte c of a block is in its vectors; RUN bytes that follow each other stay together
- *   joined_bytes(v)         the bytes of such vectors of integers, saturated, in their order
- *   load_two(p, q, n)       n bytes from p and n from q in one vector of bytes, n at most half of it
- *   store_two(p, q, v, n)   the other way
- *   place_two(second, c)    which byte of that is byte c of p, or of q
+ *   joined_dot(sum, x, w)   sum, plus in each lane the products of the numbers of x with those of w
+ *   place(c), RUN           the position of byte c of a block in its vectors; RUN consecutive bytes stay together
+ *   joined_bytes(v)         the bytes of such vectors of integers, saturated, in order
+ *   load_two(p, q, n)       n bytes from p and n from q in one vector of bytes; n is at most half of it
+ *   store_two(p, q, v, n)   the inverse
+ *   place_two(second, c)    the index in that vector of byte c of p, or of q
  */
 #ifndef SN_KERNELS_DEFAULT_JOINED_8I_H
 #define SN_KERNELS_DEFAULT_JOINED_8I_H
@@ -21,14 +20,14 @@
 
 enum { JOINED = 2, RUN = 1, GROUPS = 4 / JOINED };
 
-/* The sum is kept, or gcc 12 adds products in an order of its own, for which it has to keep them in memory. */
+/* v_keep stops gcc 12 from reordering the additions of products, which would spill them to memory. */
 SN_INLINE v32i joined_dot(v32i sum, v32i x, v32i w)
 {
     sum = v_add_32i(sum, v_madd_16i_32i(v_cast_32i_16i(x), v_cast_32i_16i(w)));
     return v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(sum)));
 }
 
-/* Channel 4 * i + k is in lane i of vector k: there are words for bytes of lanes. */
+/* Channel 4 * i + k is in lane i of vector k, since extracting bytes of lanes is cheap. */
 SN_INLINE size_t place(size_t c) { return c % 4 * V32F_N + c / 4; }
 
 SN_INLINE v8u joined_bytes(const v32i v[4]) { return v_join_32i_8u(v[0], v[1], v[2], v[3]); }
@@ -50,7 +49,7 @@ SN_INLINE void joined(const v8u line[4], int k, v32i x[GROUPS])
     SN_UNROLL for (int g = 0; g < GROUPS; ++g) x[g] = pairs(line[2 * g], line[2 * g + 1], k);
 }
 
-/* Four bytes of one in turns with four of the other. */
+/* Four bytes of one alternate with four of the other. */
 SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
 {
     const v32i a = v_cast_8u_32i(v_load_tail_8u(p, n)), b = v_cast_8u_32i(v_load_tail_8u(q, n));
