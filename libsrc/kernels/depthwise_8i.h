@@ -1,19 +1,20 @@
 /*
- * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template; joined_8i.h has what multiplies.
+ * Quantised depthwise convolution of 3x3, stride 1 or 2, as a template; joined_8i.h has the multiplications.
  *
- * A block is a vector of bytes, V8U_N channels, whose sums are four vectors. Where there are fewer channels than half of
- * that, they are joined by those of other rows.
+ * A block is a vector of bytes, V8U_N channels, whose sums are four vectors. If there are at most half as many channels, the
+ * vector also holds those of other rows.
  *
- * For each block two rows (stride 1) or one go along the image: a column of four lines is joined, in registers, and added to
- * the sums of the up to three outputs that it belongs to, of which one is ready then. Registers suffice for the sums and
- * weights of one or two of the vectors, so a piece of the row is gone along again, and values of the earlier ones wait.
+ * For each block, two rows (stride 1) or one are computed along the image: a column of four lines is joined, in registers,
+ * and added to the sums of the up to three outputs that it contributes to, one of which is then complete. Registers suffice
+ * for the sums and weights of one or two of the four vectors, so each piece of the row is processed several times, and the
+ * sums of the earlier vectors are buffered.
  *
- * What limits it with vpdpbusd are the instructions: for two vectors of bytes 24 products, 40 steps from sums to bytes, 6
- * packs and 8 zips, at two in a cycle 20 cycles for 64 results; 25 are reached within lines. A ring of joined lines in the
- * first cache took 1.3 times as long, since joining and shuffles of results came on top. Constants in registers, values that
- * wait in 16 bits, and longer pieces have gained nothing; loops of their own for lines without padding, which share an
- * offset, gain a twentieth: plain results have them, which in turn gain 1.05 to 1.2 times over those with a zero and limits.
- * With 16-bit products it is twice as many of them, and weights that come from memory.
+ * With vpdpbusd the limit is the number of instructions: for two vectors of bytes 24 products, 40 to convert sums to bytes,
+ * 6 packs and 8 zips; at two per cycle 20 cycles for 64 results. 25 cycles are reached within lines. A ring of joined lines
+ * in the L1 cache took 1.3 times as long, because of additional joining and shuffling of results. Constants in registers,
+ * 16-bit buffered values and longer pieces gained nothing. Separate loops for lines without padding, which share an offset,
+ * gain 5%; only plain results have them, which in turn gain 1.05 to 1.2 times over results with a zero point and limits.
+ * With 16-bit products there are twice as many multiplications, and weights are loaded from memory.
  */
 #ifndef SN_KERNELS_DEPTHWISE_8I_H
 #define SN_KERNELS_DEPTHWISE_8I_H
@@ -25,12 +26,13 @@
 
 enum { ROWS = 2, VECTORS = 4, LINES = ROWS + 2 };
 
-/* Weights of a vector of sums. */
+/* The number of weights of a vector of sums. */
 enum { WEIGHTS = ROWS * 3 * GROUPS };
 
 /*
- * Vectors that are summed up together, and the pixels of a piece. Two share some of the steps that join lines; with products
- * of four bytes that gains even where weights come from memory for it (avxvnni: 1.2 times with stride 2, nothing with 1).
+ * Vectors that are summed together, and the pixels of a piece. Two vectors share some of the steps that join lines; with
+ * products of four bytes this gains even if weights must then be loaded from memory (avxvnni: 1.2 times with stride 2,
+ * nothing with 1).
  */
 enum { TOGETHER = V32F_N == 16 || JOINED == 4 ? 2 : 1, PIECE = 32 };
 
@@ -39,8 +41,8 @@ enum { BLOCK_WEIGHTS = VECTORS * WEIGHTS * V8U_N, HALF = V8U_N / 2 };
 /* ---- weights: for each block [vector][row][column of the kernel][joined vector][lane][number] */
 
 /*
- * The channels of the block that begins at *at: as many as a vector of bytes or half of it has, and then it begins earlier
- * where there are not so many left: some channels are computed twice. Or fewer, where there are no more.
+ * The number of channels of the block that begins at *at: V8U_N, or half of that. If fewer are left, the block begins
+ * earlier, and some channels are computed twice; if there are fewer in total, all of them.
  */
 static size_t block_of_lines(size_t channels, size_t * at)
 {
@@ -52,10 +54,10 @@ static size_t block_of_lines(size_t channels, size_t * at)
 
 static size_t lines_size(size_t channels) { return BLOCK_WEIGHTS * (channels / V8U_N + 2); }
 
-/* Byte c of a block of n channels, or of the other rows that are with them. */
+/* The position of byte c of a block of n channels, or of the other rows in the same vector. */
 static inline size_t in_block(size_t n, size_t second, size_t c) { return n <= HALF ? place_two(second, c) : c; }
 
-/* One weight of a byte of a block. */
+/* Stores one weight of a byte of a block. */
 static void put_weight(uint8_t * block, size_t byte, size_t row, size_t ky, size_t kx, int8_t weight)
 {
     const size_t line = row + ky, vector = place(byte) / V32F_N * WEIGHTS + (row * 3 + kx) * GROUPS + line / JOINED;
@@ -86,29 +88,30 @@ static void lines_pack(const int8_t * weight, bool planes, size_t channels, void
 struct block {
     const struct sn_depthwise_run_8i * d;
     size_t first, channels;
-    bool two;                        /* there are other rows with these */
+    bool two;                        /* the vectors also hold other rows */
     const uint8_t * weight;
-    struct sn_result_8i result;      /* of its first channel */
-    const uint8_t * begin[LINES];    /* of lines */
-    size_t step[LINES];              /* between their pixels: 0 in one of padding */
+    struct sn_result_8i result;      /* for its first channel */
+    const uint8_t * begin[LINES];    /* of each line */
+    size_t step[LINES];              /* between its pixels; 0 in a line of padding */
     bool inner;                      /* no line is padding */
-    size_t beside;                   /* what lies between the inputs of both */
+    size_t beside;                   /* distance between the inputs of these and the other rows */
     uint8_t * dst;
-    size_t dstBeside;                /* and between their results; both 0 where there are no more rows */
-    SN_ALIGNED uint8_t none[V8U_N];  /* padding */
+    size_t dstBeside;                /* distance between their results; both 0 without other rows */
+    SN_ALIGNED uint8_t none[V8U_N];  /* a pixel of padding */
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N]; /* in the order of lanes */
     SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
     SN_ALIGNED int32_t wait[PIECE * ROWS * V8U_N];
 };
 
-/* What a loop is an instance for: any result; bounded bytes of some channels, of HALF, or of V8U_N; plain ones. */
+/* Variants of the loops: any result; bounded bytes of fewer channels, of HALF, or of V8U_N; plain results of HALF, of
+ * V8U_N. */
 enum kind { ANY_RESULT, SOME, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
 
 SN_INLINE bool is_plain(enum kind kind) { return kind >= PLAIN_HALF; }
 SN_INLINE bool is_whole(enum kind kind) { return kind == BOUNDED || kind == PLAIN; }
 SN_INLINE bool is_half(enum kind kind) { return kind == BOUNDED_HALF || kind == PLAIN_HALF; }
 
-/* Constants for all lanes, as the weights are. */
+/* Repeats the constants over all lanes, in the order of the weights. */
 SN_INLINE void spread_constants(struct block * b, size_t n, size_t times)
 {
     const struct sn_result_8i * r = &b->result;
@@ -133,12 +136,12 @@ static void set_constants(struct block * b)
 
 /* ---- sums */
 
-/* A column of the image: `x` is huge left of it, and offsets are those of no pixel then, or right of it. */
+/* A column of the image: left of the image `x` wraps to a huge value, and outside it offsets do not point to a pixel. */
 struct column {
     size_t x, width;
-    size_t beside, each; /* of two that are loaded together, or 0 */
+    size_t beside, each; /* of two groups of rows loaded together, or 0 */
     const uint8_t * begin[LINES];
-    size_t at[LINES], step[LINES]; /* of an inner block the first serves all */
+    size_t at[LINES], step[LINES]; /* inner blocks use the first for all lines */
 };
 
 SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
@@ -153,11 +156,11 @@ SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
     return c;
 }
 
-/* Where no channels have an instance of their own: calls, as tails in line make hundreds of kilobytes of code. */
+/* For numbers of channels without loops of their own: a call, because inlined tails make hundreds of kilobytes of code. */
 static __attribute__((noinline)) v8u load_some(const uint8_t * p, const uint8_t * q, size_t n) { return load_two(p, q, n); }
 static __attribute__((noinline)) void store_some(uint8_t * p, uint8_t * q, v8u v, size_t n) { store_two(p, q, v, n); }
 
-/* Joins a column for vectors k .. of the sums, and goes to the next. */
+/* Joins a column for vectors k .. of the sums, and advances to the next. */
 SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32i x[TOGETHER][GROUPS], int rows,
                            enum kind kind, bool inner)
 {
@@ -180,16 +183,16 @@ SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32
     if (inner)
         c->at[0] += c->step[0];
     if (rows < ROWS)
-        line[LINES - 1] = line[LINES - 2]; /* meets weights of 0 */
+        line[LINES - 1] = line[LINES - 2]; /* is multiplied by weights of 0 */
     SN_UNROLL for (int j = 0; j < TOGETHER; ++j) joined(line, k + j, x[j]);
 }
 
-/* Sums of an output of each row. */
+/* The sums of an output in each row. */
 struct sums {
     v32i v[TOGETHER][ROWS];
 };
 
-/* With column kx of the kernel. */
+/* Adds the products with column kx of the kernel. */
 SN_INLINE struct sums add_column(struct sums s, v32i x[TOGETHER][GROUPS], v32i w[TOGETHER][WEIGHTS], int kx, int rows)
 {
     SN_UNROLL for (int k = 0; k < TOGETHER; ++k)
@@ -211,7 +214,7 @@ SN_INLINE void store_bytes(const struct block * b, v8u bytes, uint8_t * dst, enu
         store_some(dst, dst + b->dstBeside, bytes, b->channels);
 }
 
-/* Vectors k .. of an output of each row: they wait, or they are the last. */
+/* Vectors k .. of an output in each row: buffers them, or, if they are the last, computes the results. */
 SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int32_t * wait, uint8_t * dst, size_t below,
                       int rows, enum kind kind)
 {
@@ -242,7 +245,7 @@ SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int3
     }
 }
 
-/* Sums that have waited, in the order of channels, and from there as the tile does it. */
+/* Converts buffered sums in the order of channels, in the same way as the tile. */
 static __attribute__((noinline)) void finish_any(const struct block * b, size_t x, size_t columns, int rows)
 {
     SN_ALIGNED int32_t sums[V8U_N];
@@ -261,7 +264,7 @@ static __attribute__((noinline)) void finish_any(const struct block * b, size_t 
 
 /* ---- loops */
 
-/* Vectors k .. of `columns` outputs from x on. */
+/* Computes vectors k .. of `columns` outputs from x on. */
 SN_INLINE void sweep(struct block * b, size_t x, size_t columns, int k, int rows, int stride, enum kind kind, bool inner)
 {
     static const struct sums nothing;
@@ -292,7 +295,7 @@ SN_INLINE void sweep(struct block * b, size_t x, size_t columns, int k, int rows
     }
 }
 
-/* A line of outputs. */
+/* Computes a line of outputs. */
 SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind)
 {
     size_t n;
@@ -308,7 +311,7 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
     }
 }
 
-/* Instances: of two rows, of one row, and of one with stride 2. */
+/* Instances: two rows, one row, and one row with stride 2. */
 #define SWEEPS(name, kind)                                                                            \
     static __attribute__((noinline)) void name##_two(struct block * b) { sweep_line(b, 2, 1, kind); } \
     static __attribute__((noinline)) void name##_one(struct block * b) { sweep_line(b, 1, 1, kind); } \
@@ -326,11 +329,12 @@ static const sweep_fn sweep_one[KINDS] = {any_one, some_one, bounded_half_one, b
 static const sweep_fn sweep_halved[KINDS] = {any_halved, some_halved, bounded_half_halved, bounded_halved, plain_half_halved,
     plain_halved};
 
-/* Rows from y on, `rows` of them, and as many others with them if none of them needs padding. The next row. */
+/* Computes `rows` rows from y on, and as many others together with them if none of them needs padding. Returns the next
+ * row. */
 static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 {
     const struct sn_depthwise_run_8i * d = b->d;
-    const size_t line = y * d->strideY - d->top, below = rows * d->strideY; /* huge above the image */
+    const size_t line = y * d->strideY - d->top, below = rows * d->strideY; /* wraps to a huge value above the image */
     const bool more = b->two && y + 2 * rows <= d->rows && line < d->srcRows && line + below + LINES <= d->srcRows;
     SN_UNROLL for (size_t i = 0; i < LINES; ++i)
     {

@@ -1,5 +1,5 @@
 /*
- * Depthwise convolution of NCHW planes: some vectors of neighbouring pixels of one channel, in some rows.
+ * Depthwise convolution of NCHW planes: a few vectors of neighbouring pixels of one channel, in several rows.
  */
 #include "contract/convolution_32f.h"
 #include "kernels/activate.h"
@@ -18,10 +18,11 @@ SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
         v_store_tail_32f(p, v, lanes);
 }
 
-/* Rows at a time: where neighbouring rows share lines of input, each load serves all of them. */
+/* Rows at a time: if neighbouring rows share lines of input, each load serves all of them. */
 enum { ROWS = 4, VECTORS = 2 };
 
-/* Adds what tap kx finds in a line of input, which is line `line` for the first row, to the sums of rows that use it. */
+/* Adds the products of tap kx with a line of input, which is line `line` of the first row, to the sums of rows that use
+ * it. */
 SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const sn_32f * src, size_t line, size_t kx,
                        v32f sum[ROWS][VECTORS], int rows, int vectors, size_t kernelY, size_t kernelX)
 {
@@ -30,7 +31,7 @@ SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const sn_32f * sr
     SN_UNROLL for (int j = 0; j < vectors; ++j) a[j] = v_load_32f(from + j * V32F_N);
     SN_UNROLL for (int i = 0; i < rows; ++i)
     {
-        const size_t ky = line - (size_t)i; /* huge for lines above those of row i */
+        const size_t ky = line - (size_t)i; /* wraps to a huge value for lines above those of row i */
         if (ky < kernelY) {
             const v32f weight = v_set_32f(d->weight[ky * kernelX + kx]);
             SN_UNROLL for (int j = 0; j < vectors; ++j) sum[i][j] = v_fma_32f(a[j], weight, sum[i][j]);
@@ -38,7 +39,7 @@ SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const sn_32f * sr
     }
 }
 
-/* taps: kernelY and kernelX as a constant, which frees the loops of all decisions; 0 for any. */
+/* taps: kernelY and kernelX as a constant, which removes all branches from the loops; 0 for any kernel. */
 SN_INLINE void depthwise_block(const struct sn_depthwise_nchw_32f * d, const sn_32f * src, sn_32f * dst, size_t lanes,
                                int rows, int vectors, int taps)
 {
@@ -100,7 +101,7 @@ static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
 
 static void depthwise_nchw_32f(const struct sn_depthwise_nchw_32f * d)
 {
-    if (d->kernelY == 2 && d->kernelX == 2) /* the phases of a deconvolution of 4x4 */
+    if (d->kernelY == 2 && d->kernelX == 2) /* used for the phases of a deconvolution of 4x4 */
         plane_2(d);
     else if (d->kernelY == 3 && d->kernelX == 3)
         plane_3(d);

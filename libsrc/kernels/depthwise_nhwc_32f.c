@@ -1,39 +1,41 @@
 /*
- * Depthwise convolution of NHWC pixels: contract/convolution_32f.h says what is computed.
+ * Depthwise convolution of NHWC pixels, as defined in contract/convolution_32f.h.
  *
- * A block is some rows of some neighbouring pixels: their sums stay in registers while the lines that they need pass by,
- * one vector of channels after the other. An input is loaded once for all sums of a row of taps, a weight once for all
- * pixels of a row, so multiply-adds wait for nothing: 0.5 loads for each. Each sum is one chain in the order of ky and kx,
- * wherever its output lies.
+ * A block is several neighbouring pixels in several rows: their sums stay in registers while the input lines that they need
+ * are read in order, for one vector of channels after the other. An input is loaded once for all sums of a row of taps, a
+ * weight once for all pixels of a row: 0.5 loads per multiply-add, so loads are not the limit. Each sum is one chain in the
+ * order of ky and kx, at any position of its output.
  *
- * In the first cache 3x3 runs at 0.87 of the peak, 5x5 at 0.95 (AVX-512). What limits stride 2 are the caches behind it: 4
- * inputs for 9 multiply-adds. A stream of 4 loads and a store alone takes from the third cache what 0.74 of the peak would.
+ * From the L1 cache 3x3 reaches 0.87 of the peak, 5x5 0.95 (AVX-512). Stride 2 is limited by the other caches: 4 inputs for
+ * 9 multiply-adds. A loop of 4 loads and a store alone, without arithmetic, reads from the L3 cache at the rate that 0.74 of
+ * the peak would need.
  */
 #include "contract/convolution_32f.h"
 #include "kernels/activate.h"
 #include "kernels/install.h"
 
 /*
- * Blocks, which gcc 12 keeps in 32 registers or in 16. Those of 4 pixels read the fewest lines: 1.5 for each of output.
- * Those of 7 pixels are for images that 4 does not divide, 14 and 7 pixels wide: they compute no pixel twice, which gains
- * 1.1 to 1.4 times; with 16 registers, where only one row of them fits, they gained nothing, and lost 1.4 times for 5x5 of
- * stride 2. Those of 2 pixels in 2 rows are for 3x3 of stride 2, many channels and images PAIRS or more wide: lines are read
- * nearly one pixel after the other then, as prefetchers want it, 1.05 to 1.18 times as fast as four by four. Prefetches of
- * our own only lost; blocks of 3 x 2 are as fast, of one pixel or one row slower; small images, which come from the second
- * cache, take 1.05 to 1.5 times as long. Those of one pixel in 2 rows are for pixels a multiple of 2 KB apart (512 floats),
- * whose inputs have two places of the first cache between them: see nhwc_part() in ops/convolution_32f_depthwise.c.
+ * Shapes of blocks, chosen so that gcc 12 keeps them in 32 registers or in 16. Blocks of 4 pixels read the fewest lines: 1.5
+ * for each line of output. Blocks of 7 pixels are for images whose width is not a multiple of 4 (14 and 7 pixels): they
+ * compute no pixel twice, which gains 1.1 to 1.4 times; with 16 registers, where only one row of them fits, they gained
+ * nothing, and lost 1.4 times for 5x5 of stride 2. Blocks of 2 pixels in 2 rows are for 3x3 of stride 2, many channels and
+ * images at least PAIRS wide: lines are then read nearly sequentially, which suits the prefetchers: 1.05 to 1.18 times as
+ * fast as 4 x 4. Software prefetches only made it slower; blocks of 3 x 2 are as fast, of one pixel or one row slower; small
+ * images, which are read from the L2 cache, take 1.05 to 1.5 times as long. Blocks of one pixel in 2 rows are for pixels a
+ * multiple of 2 KB apart (512 floats), whose inputs all map to two sets of the L1 cache: see nhwc_part() in
+ * ops/convolution_32f_depthwise.c.
  */
 enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8, PAIRS = 16 };
 
-/* Kernels whose weights all stay in registers. */
+/* Kernels whose weights all fit in registers. */
 #define HELD(taps) (MANY && (taps) == 3)
 
 /*
- * An instance stays where it gains 3% on a layer of the benchmarks, and is unrolled where that gains as much:
- *   - the lines of one row are a loop for 5x5, which is as fast; one row of 3x3 took 1.05 times as long (960x7x7, AVX2);
- *   - channels that are no whole vector have loops of their own in each instance where vectors are long: row by row, by one
- *     loop that all instances share, 72x56x56 took 1.05 times as long. Short vectors leave none over in these networks, so
- *     theirs are row by row; 3x3 excepted, since without that second loop gcc 12 made the first one 1.03 to 1.06 times as
+ * An instance is kept if it gains 3% on a layer of the benchmarks, and is unrolled if that gains as much:
+ *   - the lines of one row are a loop for 5x5, which is as fast; for one row of 3x3 it took 1.05 times as long (960x7x7, AVX2);
+ *   - channels after the last whole vector have loops of their own in each instance if vectors are long: with one loop shared
+ *     by all instances, row by row, 72x56x56 took 1.05 times as long. With short vectors these networks have no such channels,
+ *     so the shared loop is used, except for 3x3: without that second loop gcc 12 made the first one 1.03 to 1.06 times as
  *     slow (1024x7x7, AVX2; 96x112x112 of stride 2, SSE4.1);
  *   - blocks of 7 pixels, of 1 and of 2: see above.
  */
@@ -46,17 +48,17 @@ static const float zeros[V32F_N] SN_ALIGNED;
 #define BLOCKS_ARGUMENTS const struct sn_depthwise_nhwc_32f *d, const sn_32f *const *line, size_t x, size_t end, sn_32f *dst
 
 /*
- * What an instance is: its arguments are constants. taps and stride 0 stand for any, those of the job, in one row. `inside`:
+ * The compile-time arguments of an instance. taps and stride 0 stand for any, as given in the job, in one row. `inside`:
  * all inputs are pixels of their lines. `whole`: all lanes are channels.
  */
 #define BLOCK_SHAPE int rows, int columns, int taps, int stride, bool inside, bool whole
 
-/* Pixels of a line that a block with constant taps can have; those for its tap 0 are the first. */
+/* The most pixels of a line that a block with constant taps uses; those for tap 0 come first. */
 enum { PIXELS = (WIDE - 1) * 2 + 5 };
 
 /*
- * A pointer that the compiler has to keep as it is. Without it gcc 12 makes of each tap's and pixel's address a variable of
- * the loop over channels, and there are not so many registers: 3x3 took 1.2 to 1.5 times as long.
+ * A pointer that the compiler must not recompute. Without it gcc 12 turns the address of each tap and pixel into a variable
+ * of the loop over channels, which needs too many registers: 3x3 took 1.2 to 1.5 times as long.
  */
 SN_INLINE const sn_32f * keep_pointer(const sn_32f * p)
 {
@@ -66,13 +68,13 @@ SN_INLINE const sn_32f * keep_pointer(const sn_32f * p)
 
 /* The inputs of a block in a line. */
 struct inputs {
-    size_t at;     /* the first of them is this pixel; huge when it lies left of the line */
-    size_t width;  /* of the line */
+    size_t at;     /* index of the first pixel; wraps to a huge value left of the line */
+    size_t width;  /* pixels in the line */
     size_t step;   /* floats between pixels */
     size_t lanes;
 };
 
-/* Pixel t of the inputs, which lies at `from`. */
+/* Pixel t of the inputs, at address `from`. */
 SN_INLINE v32f load_pixel(const struct inputs * in, const sn_32f * from, size_t t, bool inside, bool whole)
 {
     if (!inside)
@@ -81,8 +83,8 @@ SN_INLINE v32f load_pixel(const struct inputs * in, const sn_32f * from, size_t 
 }
 
 /*
- * One line of input, of which row i uses tap row line - i * stride, if it has such a row. One pointer for three pixels,
- * which addresses can express: with one for all there are as many additions as multiply-adds.
+ * Adds one line of input, for which row i uses tap row line - i * stride, if it exists. One pointer serves three pixels by
+ * addressing modes: with one pointer for all there are as many additions as multiply-adds.
  */
 SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight,
                         v32f sum[ROWS][WIDE], BLOCK_SHAPE)
@@ -111,7 +113,7 @@ SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line,
     }
 }
 
-/* The same pixel by pixel, with all weights in registers: 0.6 loads for each multiply-add of a block of 4 x 4. */
+/* The same pixel by pixel, with all weights in registers: 0.6 loads per multiply-add in a block of 4 x 4. */
 SN_INLINE void add_line_held(const struct inputs * in, const sn_32f * from, int line, const v32f * weight,
                              v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
@@ -131,7 +133,7 @@ SN_INLINE void add_line_held(const struct inputs * in, const sn_32f * from, int 
     }
 }
 
-/* The same for any kernel, stride and dilation, and one row. */
+/* The same for one row, with any kernel, stride and dilation. */
 SN_INLINE void add_any_line(const struct sn_depthwise_nhwc_32f * d, struct inputs in, const sn_32f * from,
                             const sn_32f * weight, v32f sum[WIDE], int columns, bool inside, bool whole)
 {
@@ -157,7 +159,7 @@ SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
 }
 
-/* One copy of the loops for each activation, chosen once for a block. Elu is too long for it, see elu_block(). */
+/* A copy of the loops for each activation, selected once per block. Elu would be too long, see elu_block(). */
 SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns)
 {
     switch (d->activation) {
@@ -171,7 +173,7 @@ SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f
     }
 }
 
-/* One vector of channels from c on. */
+/* Computes one vector of channels from c on. */
 SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
 {
     v32f sum[ROWS][WIDE];
@@ -215,7 +217,7 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
         }
 }
 
-/* Blocks one after the other up to pixel `end`, all channels, or all whole vectors of them. */
+/* Computes blocks one after the other up to pixel `end`: all channels, or all whole vectors of them. */
 SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int stride, bool inside)
 {
     for (; x < end; x += (size_t)columns) {
@@ -228,7 +230,7 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int str
     }
 }
 
-/* The channels behind the whole vectors. */
+/* The channels after the last whole vector. */
 SN_INLINE void rest_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int stride)
 {
     const size_t c = d->channels / V32F_N * V32F_N;
@@ -236,7 +238,7 @@ SN_INLINE void rest_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int strid
         block_lanes(d, line, x, dst + x * d->dstPixel, c, 1, columns, taps, stride, false, false);
 }
 
-/* Elu, in a second pass over a block that has just been stored: exp wants registers that the sums have. */
+/* Elu, in a second pass over a block that has just been stored: exp needs registers that the sums occupy. */
 static void elu_block(const struct sn_depthwise_nhwc_32f * d, sn_32f * dst, size_t rows, size_t columns)
 {
     const v32f p0 = v_set_32f(d->param[0]);
@@ -251,7 +253,7 @@ static void elu_block(const struct sn_depthwise_nhwc_32f * d, sn_32f * dst, size
         }
 }
 
-/* An instance is two functions of their own, so that the compiler gives each all registers. */
+/* An instance is two separate functions, so that the compiler can use all registers in each. */
 typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
 #define BLOCK(name, rows, columns, taps, stride)                                                                            \
     static __attribute__((noinline)) void name##_edge(BLOCKS_ARGUMENTS)                                                     \
@@ -299,16 +301,16 @@ BLOCK(pixel_any, 1, 1, 0, 0)
         rows, columns, taps, stride, name##_inside, name##_edge, OWN_REST(taps) ? NULL : rest                               \
     }
 
-/* No rows: no instance. */
+/* With 0 rows there is no instance. */
 #define MANY_ONLY(rows, columns, taps, stride, name)                                                                        \
     {                                                                                                                       \
         MANY ? rows : 0, columns, taps, stride, MANY ? name##_inside : NULL, MANY ? name##_edge : NULL, NULL                \
     }
 
-/* Instances by the pixels of a block, and the kernels they are for. */
+/* Instances, by pixels of a block and kernel. */
 static const struct instance {
     size_t rows, columns, taps, stride;
-    blocks_fn inside, edge, rest; /* rest: of one row, or NULL with OWN_REST */
+    blocks_fn inside, edge, rest; /* rest: one row, or NULL with OWN_REST */
 } instances[] = {
     INSTANCE(ROWS, 4, 3, 1, block_3_1, NULL),
     INSTANCE(1, 4, 3, 1, row_3_1, NULL),
@@ -332,7 +334,7 @@ static const struct instance {
     INSTANCE(1, 4, 0, 0, row4_any, rest4_any),
     INSTANCE(1, 1, 0, 0, pixel_any, rest1_any)};
 
-/* True when it computes the kernel of d, and there are as many rows and pixels. */
+/* Whether it computes the kernel of d, and d has enough rows and pixels. */
 static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f * d, size_t rows)
 {
     const bool kernel = i->taps == d->kernelY && i->taps == d->kernelX && d->dilationX == 1 && i->stride == d->strideX &&
@@ -342,10 +344,10 @@ static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f *
     return (kernel || !i->taps) && spaced && i->rows && i->rows <= rows && least <= d->dstW;
 }
 
-/* The pixels of a row that are computed, some of them twice. */
+/* The number of pixels of a row that are computed, including those computed twice. */
 static size_t computed(const struct instance * i, size_t width) { return sn_ceil_div(width, i->columns) * i->columns; }
 
-/* The instance that computes the fewest pixels twice; if none is made for the kernel, the widest of those for any. */
+/* The instance that computes the fewest pixels twice; if none exists for the kernel, the widest of those for any kernel. */
 static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * d, size_t rows)
 {
     const struct instance * const end = instances + sizeof(instances) / sizeof(*instances);
@@ -356,7 +358,8 @@ static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * 
     return best;
 }
 
-/* All columns of the rows of an instance. The last block may overlap the one before: it writes the same values again. */
+/* All columns of the rows of an instance. The last block may overlap the previous one and then writes the same values
+ * again. */
 static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct instance * i, const sn_32f * const * line,
                           sn_32f * dst)
 {

@@ -1,12 +1,12 @@
 /*
- * Arrays put together element by element: product, weighted sum, maximum, minimum.
+ * Arrays combined element by element: product, weighted sum, maximum, minimum.
  *
- * Up to four arrays are read in one pass, four vectors of each a turn, stores aligned: as fast as a copy. More go by
- * blocks that stay in the first cache: the first four give a block of results, which with the next three gives another,
- * and so on, so that there are never more than five streams of memory at once; only the last of these passes writes dst.
- * That a block is read before dst is written lets dst be any of the arrays.
+ * Up to four arrays are read in one pass, four vectors of each per iteration, with aligned stores: as fast as a copy. More
+ * are processed in blocks that fit in the L1 cache: the first four give a block of results, which with the next three gives
+ * another, and so on, so that there are never more than five streams of memory at once; only the last of these passes writes
+ * dst. A block is read before dst is written, so dst may be any of the arrays.
  *
- * An element is computed from left to right, however many there are and wherever it lies: the same bits for all ways.
+ * An element is computed from left to right, for any number of arrays and at any position: results are bit-identical.
  */
 #include "contract/eltwise.h"
 #include "kernels/aligned.h"
@@ -16,7 +16,7 @@
 
 enum { GROUP = 4, SOURCES = 4, BLOCK = 2048 };
 
-/* Up to four arrays, and what their elements are multiplied with. */
+/* Up to four arrays, and the factors of their elements. */
 struct terms {
     const sn_32f * src[SOURCES];
     float weight[SOURCES];
@@ -33,7 +33,7 @@ SN_INLINE v32f next(v32f d, v32f x, v32f weight, enum sn_eltwise type)
     }
 }
 
-/* A maximum of one array alone begins at -FLT_MAX. */
+/* The maximum of a single array starts from -FLT_MAX. */
 SN_INLINE v32f first(v32f x, v32f weight, enum sn_eltwise type, int count)
 {
     if (type == SN_ELTWISE_SUM)
@@ -55,7 +55,7 @@ SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, si
     }
 }
 
-/* dst[0 .. size) from the same elements of the arrays; `type` and `count` are constants. */
+/* dst[0 .. size) from the same elements of the arrays; `type` and `count` are compile-time constants. */
 SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type,
                        int count)
 {
@@ -97,7 +97,7 @@ static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream,
     }
 }
 
-/* Adds arrays `begin` and following, as many as there is room for, from `offset`; returns the number of the next one. */
+/* Adds arrays `begin` and following, as many as fit, from `offset`; returns the number of the next one. */
 static size_t take(struct terms * t, const sn_32f * const * src, const sn_32f * weight, size_t count, size_t begin,
                    size_t offset)
 {

@@ -1,13 +1,13 @@
 /*
- * Convolutions with few outputs, where most columns of a GEMM tile would be empty.
+ * Convolutions with few outputs, for which most columns of a GEMM tile would be unused.
  *
- * NHWC: vectors run along the sum. V32F_N sums at a time, of V32F_N / outputs pixels, each a vector; the lanes of all of
- * them are added up at once, and the results come in the order in which they lie in memory. With 3 outputs a fourth is
- * computed and left out. 64 x 56 x 56 to 1 takes a quarter of the time that the tile needs, to 4 two thirds.
+ * NHWC: vectors run along the sum. V32F_N sums are computed at a time, for V32F_N / outputs pixels, each sum in a vector;
+ * the lanes of all of them are added up together, which gives the results in the order of memory. With 3 outputs a fourth is
+ * computed and omitted. 64 x 56 x 56 to 1 takes a quarter of the time of the tile, to 4 two thirds.
  *
- * NCHW: vectors run along the pixels of a row, straight from the planes, a multiply-add for each input, tap and output. The
- * last vector of a row reaches back over the one before instead of being cut; it writes the same values again. 16 x 224 x
- * 224 to 1 takes 0.38 of the time that the tile and its panels need, 3x3 a quarter.
+ * NCHW: vectors run along the pixels of a row, loaded from the planes, with a multiply-add for each input, tap and output.
+ * The last vector of a row overlaps the one before instead of being partial; it writes the same values again. 16 x 224 x 224
+ * to 1 takes 0.38 of the time of the tile and its panels, 3x3 a quarter.
  */
 #include "contract/convolution_32f.h"
 #include "kernels/activate.h"
@@ -17,9 +17,9 @@
 /* ---- NHWC */
 
 /*
- * A vector of inputs of each pixel, from `at` on, meets the weights: of V32F_N steps of the sum, or of `rest`. Pixels of a
- * whole block are `step` apart, and p has every third; else it has all of them, the last one again for those that are
- * missing.
+ * Multiplies a vector of inputs of each pixel, from `at` on, by the weights: V32F_N steps of the sum, or `rest`. Pixels of a
+ * whole block are `step` apart, and p has every third; otherwise p has all of them, with the last one repeated for those
+ * that are missing.
  */
 SN_INLINE void block_step(v32f * sum, const sn_32f * const * p, size_t step, size_t at, const sn_32f * b, size_t depth,
                           size_t rest, int outputs, bool whole)
@@ -36,7 +36,7 @@ SN_INLINE void block_step(v32f * sum, const sn_32f * const * p, size_t step, siz
     }
 }
 
-/* The activations that are more than limits. A call, since exp wants the registers that sums have. */
+/* The activations other than min and max. A call, since exp needs the registers that sums occupy. */
 static __attribute__((noinline)) v32f activate_pixels(const struct sn_gemm_32f * g, v32f v)
 {
     const v32f slope = g->slope ? v_load_32f(g->slope) : v_zero_32f();
@@ -44,8 +44,8 @@ static __attribute__((noinline)) v32f activate_pixels(const struct sn_gemm_32f *
 }
 
 /*
- * `pixels` rows of A from a on, V32F_N / outputs of them where the block is whole; outputs is 1, 2 or 4, a constant, as is
- * `single` of sums that are a vector long: without loops 16 channels take 0.8 of the time.
+ * `pixels` rows of A from a on, V32F_N / outputs of them if the block is whole. outputs (1, 2 or 4) is a compile-time
+ * constant, as is `single`, for sums that are one vector long: without loops 16 channels take 0.8 of the time.
  */
 SN_INLINE void block(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, size_t pixels, int outputs, bool whole,
                      bool single)
@@ -67,7 +67,7 @@ SN_INLINE void block(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c,
     v32f v = limit(v_add_32f(sums_of_lanes(sum), v_load_32f(g->bias)), limits_of(g->activation, g->param));
     if (second_pass(g->activation))
         v = activate_pixels(g, v);
-    if (outputs == 4 && g->columns == 3) { /* every fourth lane is left out */
+    if (outputs == 4 && g->columns == 3) { /* every fourth lane is omitted */
         int32_t from[V32F_N];
         for (int i = 0; i < V32F_N; ++i)
             from[i] = i / 3 * 4 % V32F_N + i % 3;
@@ -79,7 +79,7 @@ SN_INLINE void block(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c,
     }
 }
 
-/* The pixels of a line, as functions of their own so that the compiler gives each all registers. */
+/* The pixels of a line, as separate functions so that the compiler can use all registers in each. */
 SN_INLINE void line(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, int outputs, bool single)
 {
     const size_t pixels = (size_t)(V32F_N / outputs);
@@ -87,7 +87,7 @@ SN_INLINE void line(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, 
         block(g, a + x * g->aStepX, c + x * g->columns, pixels, outputs, true, single);
 }
 
-/* Those at its end that are no whole block. */
+/* The pixels at its end that are not a whole block. */
 SN_INLINE void end_of_line(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, int outputs)
 {
     const size_t pixels = g->width % (size_t)(V32F_N / outputs), x = g->width - pixels;
@@ -125,11 +125,11 @@ static void few_nhwc_32f(const struct sn_gemm_32f * g)
 
 /* ---- NCHW */
 
-/* Vectors of a block, at most, by outputs: with 16 registers gcc 12 has no more for sums. */
+/* The most vectors of a block, by outputs: with 16 registers gcc 12 has no more for sums. */
 enum { LONG = 8, MANY = V32F_N == 16 };
 static const size_t longest[] = {LONG, MANY ? 4 : 3, MANY ? 4 : 3, MANY ? 4 : 2};
 
-/* Whole vectors from src on, the last one from src + last on; outputs and vectors are constants. */
+/* Whole vectors from src on, the last one at src + last; outputs and vectors are compile-time constants. */
 SN_INLINE void planes(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * dst, ptrdiff_t last, int outputs,
                       int vectors)
 {
@@ -153,8 +153,8 @@ SN_INLINE void planes(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_3
 }
 
 /*
- * Rows that are shorter than a vector, two or four at a time: one chain of multiply-adds alone waits for itself. Where fewer
- * are left, the last is computed again.
+ * Rows that are shorter than a vector, two or four at a time: a single chain of multiply-adds is limited by their latency.
+ * If fewer rows are left, the last is computed repeatedly.
  */
 SN_INLINE void short_rows(const struct sn_few_nchw_32f * f, size_t y, int outputs)
 {
@@ -218,7 +218,7 @@ static void row(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * d
     }
 }
 
-/* In a second pass over what has just been written. */
+/* In a second pass over results that have just been written. */
 static void activate(const struct sn_few_nchw_32f * f, sn_32f * dst)
 {
     const v32f p0 = v_set_32f(f->param[0]), p1 = v_set_32f(f->param[1]);

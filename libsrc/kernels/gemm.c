@@ -1,12 +1,12 @@
 /*
- * What products of matrices need beside the GEMM tile (contract/gemm.h).
+ * Kernels of matrix products in addition to the GEMM tile (contract/gemm.h).
  *
- * Panels for the tile, scaled on the way: the product needs no multiplication by alpha then. A row of B is read from end to
- * end, over all panels, since that is what prefetchers understand: panel by panel, 49 x 512 x 4608 took 1.2 times as long.
- * Transposed, by squares of V32F_N.
+ * Panels for the tile, scaled during packing, so that the product needs no multiplication by alpha. A row of B is read from
+ * end to end, over all panels, which suits hardware prefetchers: panel by panel, 49 x 512 x 4608 took 1.2 times as long.
+ * A transposed B is packed by squares of V32F_N.
  *
- * Few rows, which are not worth a copy of B: C takes DEPTH rows of B at a time, in pieces that stay in the first cache, so
- * that B is read in as many long runs. 1 x 1000 x 1280 takes a third of the time that the tile and its panels need.
+ * Few rows, for which a copy of B does not pay: C is updated by DEPTH rows of B at a time, in pieces that fit in the L1
+ * cache, so that B is read in DEPTH long streams. 1 x 1000 x 1280 takes a third of the time of the tile and its panels.
  */
 #include "contract/gemm.h"
 #include "kernels/install.h"
@@ -20,7 +20,7 @@ SN_INLINE void copy(const sn_32f * b, size_t full, size_t rest, v32f alpha, sn_3
         v_store_32f(to + full, v_mul_32f(alpha, v_load_tail_32f(b + full, rest)));
 }
 
-/* The last panel, of fewer columns. What a row writes behind its end, the next one overwrites. */
+/* The last panel, of fewer columns. What is written beyond the end of a row is overwritten by the next row. */
 static void narrow_panel(const struct sn_gemm_panels_32f * p, const sn_32f * b, size_t columns, sn_32f * panel)
 {
     const v32f alpha = v_set_32f(p->alpha);
@@ -34,7 +34,7 @@ static void narrow_panel(const struct sn_gemm_panels_32f * p, const sn_32f * b, 
     }
 }
 
-/* `wide` is a constant. */
+/* `wide` is a compile-time constant. */
 SN_INLINE void wide_panels(const struct sn_gemm_panels_32f * p, size_t count, size_t wide)
 {
     const v32f alpha = v_set_32f(p->alpha);
@@ -55,8 +55,8 @@ static void panels(const struct sn_gemm_panels_32f * p)
 }
 
 /*
- * `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and constants of a whole
- * square.
+ * Packs `columns` rows of B, `depth` values of each, to rows of `room` floats; all at most V32F_N, and compile-time
+ * constants for a whole square.
  */
 SN_INLINE void square(const sn_32f * b, size_t step, size_t columns, size_t depth, v32f alpha, sn_32f * panel, size_t width,
                       size_t room)
@@ -91,7 +91,7 @@ static void panels_transposed(const struct sn_gemm_panels_32f * p)
         const size_t first = n / p->wide * p->wide; /* column of this panel */
         const size_t width = p->columns - first < p->wide ? p->narrow : p->wide;
         const size_t columns = sn_min(p->columns - n, V32F_N);
-        const size_t room = sn_min(width - (n - first), V32F_N); /* in a row */
+        const size_t room = sn_min(width - (n - first), V32F_N); /* floats left in a row */
         sn_32f * panel = p->panel + n / p->wide * p->pitch + (n - first);
         for (size_t k = 0; k < p->depth; k += V32F_N) {
             const sn_32f * b = p->b + n * p->step + k;
@@ -107,7 +107,7 @@ static void panels_transposed(const struct sn_gemm_panels_32f * p)
 
 enum { ROWS = V32F_N == 16 ? 4 : 2, DEPTH = 4, PIECE = 1024 }; /* ROWS * DEPTH factors are in registers */
 
-/* C += alpha * A * B for columns begin .. end - 1 and `depth` steps from k on; at k 0 it starts from beta * C. */
+/* C += alpha * A * B for columns begin .. end - 1 and `depth` steps from k on; k = 0 starts from beta * C. */
 SN_INLINE void few_rows_of(const struct sn_gemm * g, size_t begin, size_t end, size_t k, int rows, int depth, bool start)
 {
     const v32f beta = v_set_32f(g->beta);
@@ -139,7 +139,7 @@ SN_INLINE void few_rows_of(const struct sn_gemm * g, size_t begin, size_t end, s
     }
 }
 
-/* The first steps, so many that the others come in fours. */
+/* The first steps, so that the number of remaining ones is a multiple of DEPTH. */
 SN_INLINE size_t few_rows_start(const struct sn_gemm * g, size_t begin, size_t end, int rows)
 {
     const size_t depth = (g->K - 1) % DEPTH + 1;

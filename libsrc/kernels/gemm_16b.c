@@ -1,4 +1,4 @@
-/* The tile of bfloat16, kernels/gemm_16b.h, in the shapes of the instruction set. */
+/* The bfloat16 tile, kernels/gemm_16b.h, in the shapes of the instruction set. */
 #include <tiles_16b.h>
 
 #include "contract/convolution_16b.h"

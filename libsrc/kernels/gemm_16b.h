@@ -1,6 +1,6 @@
 /*
- * The tile of contract/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. B
- * has two bfloat16 numbers in each lane, of neighbouring k. dot_16b.h multiplies them.
+ * The tile of contract/dot.h for bfloat16 as a template: rows x (vectors * V32F_N) sums stay in registers during the loop
+ * over k. B has two bfloat16 numbers, of neighbouring k, in each lane. dot_16b.h has the multiplications.
  */
 #ifndef SN_KERNELS_GEMM_16B_H
 #define SN_KERNELS_GEMM_16B_H
@@ -8,7 +8,7 @@
 #include "contract/convolution_16b.h"
 #include "kernels/activate.h"
 
-/* The largest instance: arrays have this size, an instance uses its part of it. */
+/* The largest instance: arrays have this size, and an instance uses a part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 2 };
 
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_32f * sums);
@@ -17,7 +17,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const uint8_t * 
                              const uint8_t * b, int rows, int vectors);
 SN_INLINE void tile_store_16b(uint8_t * p, v32f v, size_t n);
 
-/* Where rows of A are: one base pointer for three of them, see kernels/gemm_32f.h. */
+/* The rows of A: one base pointer for three of them, see kernels/gemm_32f.h. */
 struct rows_of_a {
     const uint8_t * base[(TILE_ROWS + 2) / 3];
 };
@@ -39,7 +39,7 @@ SN_INLINE void move_rows(struct rows_of_a * p, size_t bytes, int rows)
     SN_UNROLL for (int i = 0; i < rows; i += 3) p->base[i / 3] += bytes;
 }
 
-/* Limited sums to results. `narrow` is a constant. */
+/* Stores limited sums as results. `narrow` is a compile-time constant. */
 SN_INLINE void tile_put(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_dot * g, uint8_t * c, bool narrow, int rows,
                         int vectors)
 {
@@ -60,7 +60,7 @@ SN_INLINE void tile_put(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_dot *
         }
 }
 
-/* The sums of a tile, for activations that want registers of their own. */
+/* The sums of a tile, for activations that need many registers. */
 static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, const sn_32f * sums, size_t step, size_t rows,
                                                     uint8_t * c)
 {
@@ -101,7 +101,7 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_
     }
 }
 
-/* An instance, as a function of its own so that the compiler gives it all registers. */
+/* An instance, as a separate function so that the compiler can use all registers. */
 #define TILE(rows, vectors)                                                                                                 \
     static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,               \
                                                                   uint8_t * c, sn_32f * sums)                               \
@@ -109,12 +109,12 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_
         tile(g, a, c, sums, rows, vectors);                                                                                 \
     }
 
-/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+/* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_t rows)
 {
     SN_ALIGNED float sums[TILE_ROWS * TILE_VECTORS * V32F_N];
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    const size_t height = g->width / count, taller = g->width % count; /* so many tiles are one row higher */
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;

@@ -1,6 +1,6 @@
 /*
  * The tile of floats, kernels/gemm_32f.h, in the shapes of the instruction set: whole vectors (TILE_SHAPES), those whose
- * last vector is half (TILE_SHAPES_HALF), and those that fetch ahead (TILE_SHAPES_AHEAD); the last two lists may be empty.
+ * last vector is half (TILE_SHAPES_HALF), and those that prefetch (TILE_SHAPES_AHEAD); the last two lists may be empty.
  */
 #include <tiles_32f.h>
 

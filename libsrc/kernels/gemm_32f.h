@@ -1,21 +1,22 @@
 /*
- * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers while k runs. Each
- * step loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c instantiates
- * the shapes that isa/<isa>/tiles_32f.h lists.
+ * The register tile of contract/gemm.h as a template: rows x (vectors * V32F_N) sums stay in registers during the loop over
+ * k. Each step loads `vectors` vectors of B and one element of each row of A, which it broadcasts. kernels/gemm_32f.c
+ * instantiates the shapes that isa/<isa>/tiles_32f.h lists.
  *
- * The last `halves` of these vectors (none or one) are halves, where half the lanes take half the time: an instruction set
- * for which that is so defines TILE_HALVES and the words half_..._32f for the lower half of a v32f before it includes this.
+ * The last `halves` of these vectors (none or one) are half vectors: an instruction set on which half the lanes take half
+ * the time defines TILE_HALVES and the operations half_..._32f on the lower half of a v32f before it includes this.
  *
- * What keeps it at the speed of the multiply-add units (gcc 12, clang 14; tests/test_disassembly.py watches it):
+ * What is needed to reach the speed of the multiply-add units (gcc 12, clang 14; checked by tests/test_disassembly.py):
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
- *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which an address can express: with one
- *     pointer for all, address registers spill from 13 rows on;
- *   - each of these pointers goes on by itself where there are many, and all else waits in memory (struct tile_place): what
- *     finds no register, gcc keeps in vector registers, from where it comes back behind all multiply-adds that still wait
- *     for their turn;
- *   - an instance computes all tiles of its height below each other: few stores lie between the sums of two tiles then. More
- *     than 8 would have to wait for those of C, which fill the queue of stores;
- *   - the panel of B and the rows of A are what hardware prefetchers are made for; what comes after them is not.
+ *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which addressing modes can express: with one
+ *     pointer for all, address registers are spilled from 13 rows on;
+ *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct tile_place):
+ *     gcc moves what finds no general register to vector registers, and a move back from these is executed only after all
+ *     multiply-adds that are still queued;
+ *   - an instance computes all tiles of its height below each other, at most 8 of them, so that few stores lie between the
+ *     sums of two tiles. More than 8 would have to wait for the stores of C, which fill the store queue;
+ *   - the access to the panel of B and to the rows of A suits hardware prefetchers; other data does not.
+ */
  */
 #ifndef SN_KERNELS_GEMM_32F_H
 #define SN_KERNELS_GEMM_32F_H
@@ -23,10 +24,10 @@
 #include "contract/gemm.h"
 #include "kernels/activate.h"
 
-/* The largest instance: arrays have this size, an instance uses its part of it. */
+/* The largest instance: arrays have this size, and an instance uses a part of it. */
 enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
 
-/* A tile, and how many of its kind are still to do. It is in memory, and read again when it is wanted. */
+/* A tile, and the number of tiles of its kind still to compute. It is in memory, and reloaded when needed. */
 struct tile_place {
     const struct sn_gemm_32f * g;
     const sn_32f * a;
@@ -34,7 +35,7 @@ struct tile_place {
     size_t row, left;
 };
 
-/* So many tiles of one height below each other. */
+/* Computes `count` tiles of one height below each other. */
 typedef void (*tile_fn)(const struct sn_gemm_32f * g, const sn_32f * a, sn_32f * c, size_t row, size_t count);
 
 /* The last panel of B is narrowed to a multiple of this. */
@@ -47,11 +48,11 @@ enum { TILE_GRANULE = V32F_N };
 #define half_fma_32f(a, b, c) v_fma_32f(v_set_32f(*(a)), b, c)
 #endif
 
-/* Of vector j: whether it is a half, and its first column. All are constants. */
+/* Whether vector j is a half, and its first column; both are compile-time constants. */
 #define IS_HALF(j) ((j) >= vectors - halves)
 #define AT(j) ((j) * V32F_N - (IS_HALF(j) ? ((j) - (vectors - halves)) * (V32F_N / 2) : 0))
 
-/* Makes the compiler forget where a pointer comes from. */
+/* Hides the origin of a pointer from the compiler. */
 #define OPAQUE(p) __asm__("" : "+r"(p))
 
 SN_INLINE v32f tile_load(const sn_32f * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
@@ -93,7 +94,7 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
     }
 }
 
-/* One segment, with B from b on; fetch: a cache line for each step, from `ahead` on. */
+/* One segment, with B from b on; fetch: prefetches a cache line in each step, from `ahead` on. */
 SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a, size_t step, size_t length,
                              const sn_32f ** b, uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
 {
@@ -135,7 +136,7 @@ SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct 
         }
 }
 
-/* One copy of the loops for each activation, chosen once for a tile. Elu is too long for it, see tile_elu(). */
+/* A copy of the loops for each activation, selected once per tile. Elu would be too long, see tile_elu(). */
 SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, size_t row, int rows,
                              int vectors, int halves)
 {
@@ -169,10 +170,10 @@ SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
 }
 
 /*
- * Where a store takes as long as two multiply-adds, as on AVX-512, the last step of k and the stores go row by row: the
- * stores of a whole tile at once would hold up the next one. There are limits also for results that have none, since what
- * has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same port. The
- * stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 so. Narrower vectors are none the better for it.
+ * If a store takes as long as two multiply-adds, as on AVX-512, the last step of k and the stores are done row by row: the
+ * stores of a whole tile at once would delay the next tile. Limits are applied even to results that have none, since a value
+ * that has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same
+ * port. The stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 with limits. Narrower vectors gain nothing by it.
  */
 enum { ROW_BY_ROW = V32F_N == 16 };
 
@@ -196,7 +197,7 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
     {
         if (i > 0 && i % 3 == 0) {
             a += 3 * aStep, c += 3 * cStep;
-            OPAQUE(a); /* else all addresses are computed at once, and take more registers than there are */
+            OPAQUE(a); /* otherwise all addresses are computed at once, which needs too many registers */
             OPAQUE(c);
         }
         const sn_32f * y = a + (size_t)(i % 3) * aStep;
@@ -212,7 +213,7 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
     }
 }
 
-/* Elu, in a second pass over a tile that has just been stored: exp wants registers that the sums have. */
+/* Elu, in a second pass over a tile that has just been stored: exp needs registers that the sums occupy. */
 static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f * g, sn_32f * c, size_t rows)
 {
     const v32f p0 = v_set_32f(g->param[0]);
@@ -225,8 +226,8 @@ static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f 
 }
 
 /*
- * A tile that goes on from C, or adds to something, waits for its rows, which lie where the last pass has left them, far
- * away and each in another page: so the tile before asks for them. 1.1 times as fast for 49 x 512 x 4608.
+ * A tile that continues from C, or adds to something, waits for those rows, which were last used in the previous pass and
+ * are each in another page: so the previous tile prefetches them. 1.1 times as fast for 49 x 512 x 4608.
  */
 SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const sn_32f * from, int rows)
 {
@@ -238,8 +239,8 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const sn_32f * from, 
 }
 
 /*
- * Rows of C that are written only are asked for too, before the sums: 3 x 224 x 224 to 64 channels, whose result no second
- * cache holds, is 1.15 times as fast.
+ * Rows of C that are only written are prefetched too, before the sums: 3 x 224 x 224 to 64 channels, whose result exceeds
+ * the L2 cache, is 1.15 times as fast.
  */
 SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const sn_32f * c, int rows, int vectors)
 {
@@ -301,8 +302,8 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int h
 }
 
 /*
- * An instance, as a function of its own so that the compiler gives it all registers; one whose last vector is half; and one
- * that fetches what comes next. That is another function, since it starts 20 cycles later, which short sums would feel.
+ * An instance, as a separate function so that the compiler can use all registers; one whose last vector is half; and one
+ * that prefetches. The last is separate because it starts 20 cycles later, which matters for short sums.
  */
 #define TILE_AS(name, ...)                                                                                                  \
     static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile_all(g, a, c, row, count, __VA_ARGS__); }
@@ -310,11 +311,11 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int h
 #define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
 #define TILE_AHEAD(rows, vectors) TILE_AS(tile_##rows##x##vectors##_ahead, true, rows, vectors, 0)
 
-/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+/* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)
 {
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    const size_t height = g->width / count, taller = g->width % count; /* so many tiles are one row higher */
     const size_t rest = taller * (height + 1);
     for (size_t y = 0; y < g->height; ++y) {
         const sn_32f * a = g->a + y * g->aStepY;

@@ -1,6 +1,6 @@
 /*
- * The tile of bytes, kernels/gemm_8i.h, in the shapes of the instruction set. Where it has 32 registers
- * (TILE_BYTES_SHAPES), whole panels of four vectors go from sums to bytes in registers.
+ * The tile of bytes, kernels/gemm_8i.h, in the shapes of the instruction set. If it has 32 registers (TILE_BYTES_SHAPES),
+ * sums of whole panels of four vectors are converted to bytes in registers.
  */
 #include <tiles_8i.h>
 

@@ -1,11 +1,11 @@
 /*
- * The register tile of struct sn_dot as a template: rows x (vectors * V32F_N) sums stay in registers while k runs.
- * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts; what multiplies them is in
- * dot_8i.h.
+ * The register tile of struct sn_dot as a template: rows x (vectors * V32F_N) sums stay in registers during the loop over k.
+ * Each step loads `vectors` vectors of B and 4 bytes of each row of A, which it broadcasts; dot_8i.h has the
+ * multiplications.
  *
- * Sums go through an array in the first cache to their results, but for bytes of bounded values where a register file of 32
- * has room for the sums and the constants of one vector after the other: storing and loading 24 sums takes 12 to 20 % of the
- * time that 64 channels take.
+ * Sums are converted to results through an array in the L1 cache, except bytes of bounded values if 32 registers have space
+ * for the sums and the constants of one vector after the other: storing and loading 24 sums takes 12 to 20 % of the time
+ * that 64 channels take.
  */
 #ifndef SN_KERNELS_GEMM_8I_H
 #define SN_KERNELS_GEMM_8I_H
@@ -15,7 +15,7 @@
 
 #include <dot_8i.h>
 
-/* The largest instance: arrays have this size, an instance uses its part of it. */
+/* The largest instance: arrays have this size, and an instance uses a part of it. */
 enum { TILE_ROWS = 14, TILE_VECTORS = 4 };
 
 typedef void (*tile_fn)(const struct sn_dot * g, const uint8_t * a, int32_t * sums);
@@ -62,7 +62,7 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, 
         SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32i(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
 }
 
-/* An instance, as a function of its own so that the compiler gives it all registers. */
+/* An instance, as a separate function so that the compiler can use all registers. */
 #define TILE(rows, vectors)                                                                                                 \
     static __attribute__((noinline)) void tile_##rows##x##vectors(const struct sn_dot * g, const uint8_t * a,           \
                                                                   int32_t * sums)                                           \
@@ -70,7 +70,7 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, int32_t * sums, 
         tile(g, a, sums, rows, vectors);                                                                                    \
     }
 
-/* The bytes of four whole vectors of sums, as result_bounded() makes them; `plain` is a constant. */
+/* Converts four whole vectors of sums to bytes, as result_bounded() does; `plain` is a compile-time constant. */
 SN_INLINE void tile_results(const struct sn_result_8i * r, v32i sum[TILE_ROWS][TILE_VECTORS], uint8_t * c, size_t step,
                             int rows, bool plain)
 {
@@ -110,7 +110,7 @@ SN_INLINE void tile_bytes(const struct sn_dot * g, const uint8_t * a, uint8_t * 
         tile_bytes(g, a, c, rows, plain);                                                                                   \
     }
 
-/* The same cut of rows as tile_column() makes, for a whole panel of four vectors whose results are bounded bytes. */
+/* Splits rows like tile_column(), for a whole panel of four vectors whose results are bounded bytes. */
 SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * tiles, size_t rows)
 {
     const bool plain = result_is_plain(g->result, V8U_N);
@@ -128,12 +128,12 @@ SN_INLINE void tile_column_bytes(const struct sn_dot * g, const tile_bytes_fn * 
     }
 }
 
-/* Cuts the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
+/* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_t rows, size_t vectors)
 {
     SN_ALIGNED int32_t sums[TILE_ROWS * TILE_VECTORS * V32F_N];
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count; /* so many are one higher */
+    const size_t height = g->width / count, taller = g->width % count; /* so many tiles are one row higher */
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;

@@ -1,18 +1,18 @@
 /*
  * Matrix by vector, bound by reading the matrix once: ROWS rows at a time share the loads of src, each with CHAINS sums of
  * its own. The order of a row's sum is the same in a group of rows and alone: chain c adds up the vectors c, c + CHAINS ...
- * of the row, the last, shorter vector goes to the chain whose turn it is, then the chains are added up, then their lanes.
+ * of the row, the last, partial vector goes to the next chain in that order; then the chains are added up, then their lanes.
  *
- * Rows are what keeps memory busy, each in its own page: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4
- * rows, 29 by 6; beyond that rows a multiple of 4 KB long push each other out of the first cache (1000 x 1024: 79 GB/s by 6,
- * 55 by 12). Software prefetch, of 1 to 16 KB ahead, made all of them slower by 5 to 30%.
+ * Several rows, each in its own page, keep memory busy: 4096 x 4096 is read at 20 GB/s by one row of 8 chains, 26 by 4 rows,
+ * 29 by 6; with more, rows a multiple of 4 KB long evict each other from the L1 cache (1000 x 1024: 79 GB/s by 6, 55 by 12).
+ * Software prefetch, 1 to 16 KB ahead, made all of them slower by 5 to 30%.
  *
- * A matrix of a size that lies in the third cache, though, goes row by row: one stream is what its prefetcher likes best, 93
- * GB/s where 6 rows have 82 (1000 x 1280). A row's sum is the same either way.
+ * A matrix that fits in the L3 cache, however, is read row by row: a single stream suits its prefetcher best, 93 GB/s
+ * instead of 82 with 6 rows (1000 x 1280). A row's sum is the same in both cases.
  *
- * Of short rows adding up the lanes of 16 floats is much of the work: there that many rows have a chain each, and share a
- * tree (kernels/sums.h). 480 x 120 is 1.14 times as fast, 576 x 144 1.2 times, 1000 x 512 would be 0.93. Which way it is may
- * depend on a row alone, since threads share out the rows.
+ * For short rows, adding up the lanes of 16 floats is much of the work: there 16 rows have a chain each, and share a tree
+ * (kernels/sums.h). 480 x 120 is 1.14 times as fast, 576 x 144 1.2 times, 1000 x 512 would be 0.93. This choice must depend
+ * on the length of a row alone, since rows are divided among threads.
  */
 #include "contract/inner_product.h"
 #include "kernels/install.h"
@@ -20,10 +20,10 @@
 
 enum { ROWS = 6, CHAINS = 2 };
 
-/* Floats of a row whose sum is a single vector, see above. */
+/* Rows below this number of floats are summed in a single vector, see above. */
 enum { SHORT = V32F_N == 16 ? 320 : 0 };
 
-/* Floats of a matrix beyond the second and within the third cache: 1 MB, 10 MB. */
+/* Sizes in floats between which a matrix exceeds the L2 cache and fits in the L3 cache: 1 MB, 10 MB. */
 enum { NEAR = 1 << 18, FAR = 5 << 19 };
 
 SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first, int rows)
@@ -45,7 +45,7 @@ SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first,
     SN_UNROLL for (int c = 0; c < CHAINS; ++c)
     {
         if (j == size)
-            continue; /* break would keep clang from unrolling */
+            continue; /* break would prevent unrolling by clang */
         const size_t n = sn_min(size - j, V32F_N);
         const v32f x = v_load_tail_32f(src + j, n);
         SN_UNROLL for (int i = 0; i < rows; ++i)
@@ -64,7 +64,7 @@ SN_INLINE void rows_product(const struct sn_inner_product_32f * p, size_t first,
 
 /* ---- short rows */
 
-/* The next vector of src, all of it or `rest`, meets `rows` rows, the last of which stands for those that are missing. */
+/* Multiplies the next vector of src, all of it or `rest`, by `rows` rows, the last of which replaces missing ones. */
 SN_INLINE void short_step(v32f * sum, const struct sn_inner_product_32f * p, const sn_32f * weight, size_t j, size_t rest,
                           size_t rows)
 {
@@ -76,7 +76,7 @@ SN_INLINE void short_step(v32f * sum, const struct sn_inner_product_32f * p, con
     }
 }
 
-/* `rows` of them from `first` on, V32F_N at most; a constant where it is that. Each is one chain. */
+/* `rows` rows from `first` on, at most V32F_N; a compile-time constant if it is V32F_N. Each is one chain. */
 SN_INLINE void short_rows(const struct sn_inner_product_32f * p, size_t first, size_t rows)
 {
     const sn_32f * weight = p->weight + first * p->step;
@@ -118,7 +118,7 @@ static void inner_product_32f(const struct sn_inner_product_32f * p)
         last_short_rows(p);
         return;
     }
-    /* One row of shorter vectors waits for sums. */
+    /* With shorter vectors a single row is limited by the latency of additions. */
     const bool single = CHAINS * V32F_N >= 32 && p->matrix > NEAR && p->matrix < FAR;
     size_t i = 0;
     for (; !single && i + ROWS <= p->count; i += ROWS)

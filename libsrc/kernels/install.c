@@ -1,4 +1,4 @@
-/* The kernels of a level, put into the copy of its parent's table; compiled for each level with what the Makefile
+/* Writes the kernels of a level to the copy of its parent's table; compiled for each level with the list that the Makefile
  * collected. */
 #include "contract/table.h"
 #include "kernels/vec.h"
@@ -7,7 +7,7 @@
 #include "installs.h"
 #undef SN_INSTALL
 
-/* The entry point that dispatch/dispatch.c knows. */
+/* The entry point that dispatch/dispatch.c calls. */
 void ISA_FN(install)(struct sn_table * table);
 
 void ISA_FN(install)(struct sn_table * table)

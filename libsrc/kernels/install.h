@@ -1,12 +1,13 @@
 /*
- * Kernels put themselves into the slots of their family. A file of kernels ends with
+ * Kernels register themselves in the slots of their family. A file of kernels ends with
  *
  *     SN_INSTALL(depthwise_nhwc_32f, convolution_32f)
  *     {
  *         slots->depthwise_nhwc = ISA_FN(depthwise_nhwc_32f);
  *     }
  *
- * its own name, and that of the contract with the slots. The Makefile collects these lines: there is no other list.
+ * that is, with its own name and the name of the contract with the slots. The Makefile collects these lines: there is no
+ * other list.
  */
 #ifndef SN_KERNELS_INSTALL_H
 #define SN_KERNELS_INSTALL_H

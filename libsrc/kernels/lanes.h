@@ -1,17 +1,17 @@
 /*
- * Between planes and pixels of few lanes, V32F_N at most: what is interleaved in one is apart in the other.
+ * Conversion between planes and pixels of few lanes, at most V32F_N.
  *
- * n rows, n a power of two, are interleaved by log2(n) operations a vector: value k of row j goes to place k * n + j of n
- * vectors. Where n is V32F_N that is a transposition, which has its own word. So all vectors are full, whatever the number
- * of planes. Pixels of fewer than n values lie closer together: each vector is compressed by one look-up, and the unused
- * lanes of its store are overwritten by the next one; the last one is cut.
+ * n rows, n a power of two, are interleaved by log2(n) operations per vector: value k of row j goes to position k * n + j of
+ * n vectors. If n is V32F_N this is a transposition, which has its own operation. So all vectors are full, for any number of
+ * planes. If pixels have fewer than n values, each vector is compressed by one permutation, and the unused lanes of its
+ * store are overwritten by the next one; the last one is stored exactly.
  */
 #ifndef SN_KERNELS_LANES_H
 #define SN_KERNELS_LANES_H
 
 #include "kernels/vec.h"
 
-/* ---- interleaving n rows; n <= V32F_N is a constant */
+/* ---- interleaving n rows; n <= V32F_N is a compile-time constant */
 
 /* One step: the first half of the vectors, taken as one sequence, is interleaved with the second half. */
 SN_INLINE void zip_step_32f(v32f * r, int n)
@@ -34,7 +34,7 @@ SN_INLINE void unzip_step_32f(v32f * r, int n)
     SN_UNROLL for (int i = 0; i < n; ++i) r[i] = t[i];
 }
 
-/* Rows to vectors in their order. */
+/* Rows to interleaved vectors, in order. */
 SN_INLINE void zip_32f(v32f * r, int n)
 {
     if (n == V32F_N) {
@@ -62,9 +62,9 @@ SN_INLINE void unzip_32f(v32f * r, int n)
         unzip_step_32f(r, n);
 }
 
-/* ---- pixels; n is a constant */
+/* ---- pixels; n is a compile-time constant */
 
-/* Lane l of a vector of pixels that lie n apart is lane from[l] of one whose pixels lie `pitch` apart, or the reverse. */
+/* Lane l of a vector of pixels n apart is lane from[l] of a vector of pixels `pitch` apart, or the reverse. */
 SN_INLINE void expanding(int32_t from[V32F_N], int n, size_t pitch)
 {
     for (int l = 0; l < V32F_N; ++l)
@@ -136,7 +136,7 @@ SN_INLINE void to_planes_by(const sn_32f * src, size_t pitch, size_t size, sn_32
     }
 }
 
-/* The power of two that holds so many lanes, V32F_N at most. */
+/* The least power of two that is at least `lanes`, at most V32F_N. */
 SN_INLINE int lanes_for(size_t lanes)
 {
     int n = 2;
@@ -145,7 +145,7 @@ SN_INLINE int lanes_for(size_t lanes)
     return n;
 }
 
-/* `planes` of `size` positions, `stride` apart, to pixels that lie `pitch` apart; the lanes beyond the planes become 0. */
+/* Converts `planes` of `size` positions, `stride` apart, to pixels `pitch` apart; lanes beyond the planes become 0. */
 static __attribute__((unused)) void planes_to_lanes(const sn_32f * src, size_t stride, size_t planes, size_t size,
                                                     sn_32f * dst, size_t pitch, size_t lanes)
 {
@@ -157,7 +157,7 @@ static __attribute__((unused)) void planes_to_lanes(const sn_32f * src, size_t s
     }
 }
 
-/* The way back, for the first `planes` lanes of the pixels. */
+/* The inverse, for the first `planes` lanes of the pixels. */
 static __attribute__((unused)) void lanes_to_planes(const sn_32f * src, size_t pitch, size_t size, sn_32f * dst,
                                                     size_t stride, size_t planes, size_t lanes)
 {

@@ -1,10 +1,9 @@
 /*
- * Changes of layout: every one of them is a transposition, for NCHW is planes of positions, NHWC and NCHWxc are pixels of
- * lanes. Many channels of NHWC: kernels/transpose.h. Few lanes (the block of NCHWxc, or fewer channels than V32F_N):
- * kernels/lanes.h.
+ * Conversion of layouts. All are transpositions: NCHW is planes of positions, NHWC and NCHWxc are pixels of lanes. Many
+ * channels of NHWC: kernels/transpose.h. Few lanes (the block of NCHWxc, or fewer channels than V32F_N): kernels/lanes.h.
  *
- * A filter is an image whose channels are the outputs and whose positions are k * I + i, but for Oiyx, where they are
- * i * K + k. With one input or one tap that is the same, else see kernels/layout_filter.h.
+ * A filter is an image whose channels are the outputs and whose positions are k * I + i, except for Oiyx, where they are
+ * i * K + k. With one input or one tap both are equal; otherwise see kernels/layout_filter.h.
  */
 #include "contract/format.h"
 #include "contract/layout.h"
@@ -15,7 +14,7 @@
 
 /* ---- pixels to pixels */
 
-/* The first `lanes` values of each pixel; the pixel written has `width` of them, the others 0. */
+/* Copies the first `lanes` values of each pixel; the pixel written has `width` values, the others are 0. */
 static void copy_pixels(const sn_32f * src, size_t srcPitch, size_t lanes, sn_32f * dst, size_t dstPitch, size_t width,
                         size_t size)
 {
@@ -31,9 +30,9 @@ static void copy_pixels(const sn_32f * src, size_t srcPitch, size_t lanes, sn_32
     }
 }
 
-/* ---- formats; all src and dst of an image, `size` positions from `begin` */
+/* ---- formats; src and dst are always those of an image; `size` positions from `begin` */
 
-/* Between NHWC and blocks of X lanes, in tiles of pixels so that the lines of NHWC are used by all blocks. */
+/* Between NHWC and blocks of X lanes, in tiles of pixels so that cache lines of NHWC are used by all blocks. */
 static void between_pixels(size_t channels, size_t spatial, const sn_32f * src, sn_32f * dst, size_t lanes, bool to_blocks,
                            size_t begin, size_t end)
 {
@@ -77,7 +76,7 @@ static void copy_plane(const sn_32f * src, size_t size, sn_32f * dst)
 static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,
                               sn_32f * dst, enum sn_format dstFormat, size_t begin, size_t end)
 {
-    if (spatial == 1) { /* then NCHW is NHWC */
+    if (spatial == 1) { /* NCHW and NHWC are equal */
         srcFormat = srcFormat == SN_NCHW ? SN_NHWC : srcFormat;
         dstFormat = dstFormat == SN_NCHW ? SN_NHWC : dstFormat;
     }

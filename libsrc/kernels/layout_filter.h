@@ -1,16 +1,16 @@
 /*
- * Filters between Oiyx and layouts with the outputs innermost, the outputs being many rows of Oiyx, its input and tap the
- * columns q = i * K + k. Yxio and Oyxixo have a row of outputs for each q, in another order (kernels/transpose.h).
+ * Conversion of filters between Oiyx and layouts with the outputs innermost. The outputs are the rows of Oiyx, input and tap
+ * its columns q = i * K + k. Yxio and Oyxixo have a row of outputs for each q, in another order (kernels/transpose.h).
  *
- * Yxio is one transposition. Of Oyxixo, V32F_N outputs at a time: part of a block where that is as wide as a vector, else
- * some blocks, by a buffer of full vectors from which they are cut.
+ * Yxio is one transposition. Oyxixo is converted V32F_N outputs at a time: part of a block if that is as wide as a vector,
+ * otherwise several blocks, which are copied from a buffer of full vectors.
  */
 #ifndef SN_KERNELS_LAYOUT_FILTER_H
 #define SN_KERNELS_LAYOUT_FILTER_H
 
 #include "kernels/transpose.h"
 
-/* The rows of outputs of a layout whose pixels are `pitch` floats. */
+/* The rows of outputs of a layout with pixels of `pitch` floats. */
 static struct rows filter_rows(size_t input, size_t kernel, size_t pitch)
 {
     return (struct rows){input * pitch, kernel, pitch};
@@ -30,7 +30,7 @@ static void yxio_to_oiyx(size_t output, size_t input, size_t kernel, const sn_32
     transpose_part(src, filter_rows(input, kernel, output), dst, (struct rows){input * kernel, 0, 0}, p, true, false);
 }
 
-/* Up to V32F_N outputs, rows of Oiyx, to full vectors of them; what is missing becomes 0. */
+/* Up to V32F_N outputs, rows of Oiyx, to full vectors of them; missing outputs become 0. */
 SN_INLINE void outputs_to_vectors(const sn_32f * src, struct rows from, size_t outputs, sn_32f * dst, struct rows to,
                                   size_t begin, size_t end, bool permuted)
 {
@@ -55,14 +55,14 @@ SN_INLINE void vectors_to_outputs(const sn_32f * src, struct rows from, size_t o
     }
 }
 
-/* `lanes` values for each of `count` rows, from where they lie in src to where they lie in dst. */
+/* Copies `lanes` values for each of `count` rows, at offsets `from` in src and `to` in dst. */
 static void copy_lanes(const sn_32f * src, const size_t * from, sn_32f * dst, const size_t * to, size_t lanes, size_t count)
 {
     for (size_t q = 0; q < count; ++q)
         v_store_tail_32f(dst + to[q], v_load_tail_32f(src + from[q], lanes), lanes);
 }
 
-/* V32F_N outputs of Oiyx or the last ones, and the blocks of fewer lanes that they are. */
+/* V32F_N outputs of Oiyx, or the last ones, to blocks of fewer lanes. */
 static void outputs_to_blocks(const sn_32f * src, struct rows plain, size_t outputs, sn_32f * dst, struct rows rows,
                               size_t lanes, size_t block, size_t begin, size_t end)
 {

@@ -1,16 +1,16 @@
 /*
- * Local response normalization: x * (k0 + k1 * sum) ^ k2, where sum is of the squares of 2 * half + 1 channels.
+ * Local response normalization: x * (k0 + k1 * sum) ^ k2, where sum is the sum of the squares of 2 * half + 1 channels.
  *
- * Sums add up what belongs to a window and nothing else: a running sum, which adds one square and subtracts another,
- * would lose small values beside large ones. Up to SMALL channels on either side are added pairwise, each time anew; more
- * by doubling: sums of 1, 2, 4 ... neighbours. Either way the order of the additions is the same for every channel and
- * position, and the error grows with the logarithm of the window.
+ * Each sum is computed from the values of its window only: a running sum, which adds one square and subtracts another, would
+ * lose small values next to large ones. Up to SMALL channels on either side are added pairwise, separately for each window;
+ * more by doubling: sums of 1, 2, 4 ... neighbours. In both cases the order of the additions is the same for every channel
+ * and position, and the error grows with the logarithm of the window.
  *
- * NCHW: strips of positions; the squares of the channels in the window are in a ring of rows that stays in the first
- * cache. NHWC: the squares of some pixels, with `half` zeros between two, are one array, and a sum is of neighbours in
- * it. Pixels of less than a vector are made planes first, and planes of less than a vector pixels (kernels/lanes.h).
+ * NCHW: strips of positions; the squares of the channels in the window are in a ring of rows that fits in the L1 cache.
+ * NHWC: the squares of several pixels, with `half` zeros between two, are one array, and a sum is of neighbours in it.
+ * Pixels shorter than a vector are first converted to planes, and planes shorter than a vector to pixels (kernels/lanes.h).
  *
- * Powers that are multiples of 1/4 up to 1 come from square roots; the one most used, -3/4, from 1 / sqrt, times its
+ * Powers that are multiples of 1/4 up to 1 are computed from square roots; the most common one, -3/4, as 1 / sqrt times its
  * square root.
  */
 #include "contract/lrn.h"
@@ -25,8 +25,8 @@ enum { SMALL = 2, STRIP = 256, PIXELS = 1536, WIDE = 16 };
 
 /* ---- x * (k0 + k1 * sum) ^ k2 */
 
-/* The exponent times 4, but for OTHER exponents. Loops are compiled for THREE, for OTHER and for the rest, QUARTERS, between
- * which they choose for each vector: with all in one, AVX2 has no registers left (NCHW 86 us instead of 74). */
+/* The exponent times 4, or OTHER. Loops are compiled for THREE, for OTHER and for all others, QUARTERS, which branch for
+ * each vector: with all in one, AVX2 runs out of registers (NCHW 86 us instead of 74). */
 enum { THREE = -3, OTHER = 5, QUARTERS };
 
 struct power {
@@ -46,7 +46,7 @@ SN_INLINE struct power power_of(const sn_32f * k, int kind)
     return (struct power){v_set_32f(k[0]), v_set_32f(k[1]), v_set_32f(k[2]), kind == QUARTERS ? (int)(4 * k[2]) : kind};
 }
 
-/* Of n values, if they are less than a vector: there is no sum beside them, and the power of k0 alone may be none. */
+/* n values, if fewer than a vector: the other lanes have no sum, and the power of k0 alone may be undefined. */
 SN_INLINE v32f scaled(v32f x, v32f sum, const struct power * p, int kind, size_t n)
 {
     v32f base = v_fma_32f(sum, p->k1, p->k0), root;
@@ -86,7 +86,7 @@ SN_INLINE void add_pairs(v32f * q, int n, int step)
     SN_UNROLL for (int i = 0; i + step < n; i += 2 * step) q[i] = v_add_32f(q[i], q[i + step]);
 }
 
-/* Of n vectors, n <= 2 * SMALL + 1 a constant. */
+/* The sum of n vectors; n <= 2 * SMALL + 1 is a compile-time constant. */
 SN_INLINE v32f sum_of(v32f * q, int n)
 {
     add_pairs(q, n, 1);
@@ -96,14 +96,14 @@ SN_INLINE v32f sum_of(v32f * q, int n)
 }
 
 /*
- * sum[i] of n rows of q from row i, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and both arrays have
- * room for a vector more. A row of q becomes the sum of 4, 16, 64 ... rows, and sums of 1, 2, 4, 8 ... rows, of which those
- * that make up n, as its binary digits say, are added, the least first: no value goes through more than log2(n) + 1
- * additions. Two digits in a pass over q take 0.7 to 0.9 of the time of one.
+ * sum[i] is the sum of n rows of q from row i on, for i < number; rows are `pitch` floats. q has number + n - 1 rows, and
+ * both arrays have space for another vector. A row of q becomes the sum of 4, 16, 64 ... rows, which gives sums of 1, 2, 4,
+ * 8 ... rows, of which those in the binary representation of n are added, the least first: no value goes through more than
+ * log2(n) + 1 additions. Two binary digits per pass over q take 0.7 to 0.9 of the time of one.
  */
 static void sums_by_doubling(sn_32f * q, size_t number, size_t n, size_t pitch, sn_32f * sum)
 {
-    size_t done = 0; /* sums of `done` rows are in `sum` */
+    size_t done = 0; /* `sum` has sums of `done` rows */
     for (size_t m = 1; m <= n; m *= 4) {
         const size_t step = m * pitch, first = done * pitch, second = (done + (n & m)) * pitch;
         const bool begun = done > 0, one = n & m, two = n & 2 * m, more = n >= 4 * m;
@@ -136,7 +136,7 @@ struct planes {
     sn_32f * dst;
 };
 
-/* A window of n channels, a constant. The ring, of a row for each, is the caller's: one for all instances of this. */
+/* A window of n channels, a compile-time constant. The ring, with a row for each, is allocated once by the caller. */
 SN_INLINE void planes_by_ring(const struct planes * p, int n, float (*ring)[STRIP], int kind)
 {
     sn_32f * row[2 * SMALL + 1];
@@ -144,7 +144,7 @@ SN_INLINE void planes_by_ring(const struct planes * p, int n, float (*ring)[STRI
     const struct power power = power_of(p->k, kind);
     for (int j = 0; j < n; ++j)
         row[j] = ring[j];
-    for (size_t j = 0; j + 1 < (size_t)n; ++j) { /* row j + 1 for channel j - half, as channel 0 will find it */
+    for (size_t j = 0; j + 1 < (size_t)n; ++j) { /* row j + 1 has channel j - half, as channel 0 expects */
         const sn_32f * x = j < half ? NULL : p->src + (j - half) * p->stride;
         for (size_t i = 0; i < size; i += V32F_N)
             v_store_32f(row[j + 1] + i, x ? square(load(x + i, size - i)) : v_zero_32f());
@@ -211,7 +211,7 @@ static void planes(const struct planes * all, size_t half, sn_32f * work)
 
 /* ---- pixels; dst may be src */
 
-/* The n neighbours from p on, for V32F_N values of p. */
+/* The sums of n neighbours from p on, for V32F_N values of p. */
 SN_INLINE v32f sum_at(const sn_32f * p, int n)
 {
     v32f q[2 * SMALL + 1];
@@ -219,7 +219,8 @@ SN_INLINE v32f sum_at(const sn_32f * p, int n)
     return sum_of(q, n);
 }
 
-/* `number` pixels; q is where the window of the first value of the first one begins, `pitch` from one pixel to the next. */
+/* `number` pixels; q is where the window of the first value of the first pixel begins, `pitch` from one pixel to the
+ * next. */
 struct pixels {
     const sn_32f * src;
     size_t channels, number, pitch;
@@ -227,7 +228,7 @@ struct pixels {
     sn_32f * dst;
 };
 
-/* Windows of n values, a constant. */
+/* Windows of n values, a compile-time constant. */
 SN_INLINE void scale_pixels(const struct pixels * p, int n, int kind)
 {
     const struct power power = power_of(p->k, kind);
@@ -245,14 +246,14 @@ SN_INLINE void pixels_of_kind(const struct pixels * p, size_t half, int kind)
     switch (half) {
     case 1: scale_pixels(p, 3, kind); break;
     case 2: scale_pixels(p, 5, kind); break;
-    default: scale_pixels(p, 1, kind); /* none, or sums are there */
+    default: scale_pixels(p, 1, kind); /* no window, or the sums are already computed */
     }
 }
 
 static void wide_pixels(const sn_32f * src, size_t channels, size_t half, size_t number, const sn_32f * k, sn_32f * dst,
                         sn_32f * work)
 {
-    /* Squares of a pixel begin at a multiple of 16; zeros lie around them, also where the last vector is filled up. */
+    /* Squares of a pixel begin at a multiple of 16; zeros surround them, also in the rest of the last vector. */
     const size_t pitch = sn_align(channels + half, 16), before = sn_align(half, 16), step = sn_max(PIXELS / pitch, 1);
     const size_t room = step * pitch + before + 2 * V32F_N;
     sn_32f * q = work + before, * sum = work + room;
@@ -291,7 +292,7 @@ static void narrow_pixels(const sn_32f * src, size_t channels, size_t half, size
 
 /* ---- images */
 
-/* NCHW of so few positions that they are taken for pixels of lanes, and the channels for positions. */
+/* NCHW of so few positions that they are treated as lanes of pixels, and the channels as positions. */
 static void narrow_planes(const struct sn_lrn * p, sn_32f * work)
 {
     sn_32f * pixels = work + sn_lrn_work_of_pixels(p);

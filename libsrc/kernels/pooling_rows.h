@@ -155,7 +155,8 @@ static void finish_rows(struct rows * d)
     d->waiting = 0;
 }
 
-/* The column parts of the divisors: of each element that reduce_columns() computes, and of each output if those are apart. */
+/* The column parts of the divisors: of each element that reduce_columns() computes, and of each output if those are
+ * apart. */
 static void divide_columns(struct rows * d)
 {
 #if HAS_DIVISOR
