@@ -1,13 +1,13 @@
 /*
- * The instruction sets, oldest first. There is no other list: a line for each of
+ * The list of instruction sets, oldest first, with a line for each:
  *
  *     SN_LEVEL(name, parent, features that it needs besides those of its parent)
  *
- * A level's table is that of its parent, with what the level does better. Of the levels that a machine has the last is the
- * default. Its folder has level.mk, with FLAGS_<name> for the compiler and, where it betters only some kernels of its
- * parent, KERNELS_<name>, these.
+ * The table of a level is a copy of its parent's, in which the kernels that the level improves are replaced. The last level
+ * that a machine supports is the default. The folder of a level has level.mk, with FLAGS_<name> for the compiler and, if it
+ * improves only some of its parent's kernels, their list KERNELS_<name>.
  *
- * The Makefile takes the levels from here, and writes the lines of those that it builds (make ISAS=...) into the levels.h
+ * The Makefile reads the levels from this file, and writes the lines of those that it builds (make ISAS=...) to the levels.h
  * of the build, which dispatch.c includes.
  */
 SN_LEVEL(base, base, 0)

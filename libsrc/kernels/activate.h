@@ -24,8 +24,7 @@ SN_INLINE v32f activate_32f(v32f v, enum sn_activation type, v32f slope, v32f p0
     }
 }
 
-/* Activations applied to the sums in registers: Identity, Relu and RestrictRange are one min and one max, with other
- * limits. */
+/* Activations that need no second pass: Identity, Relu and RestrictRange are a max and a min with different limits. */
 struct limits {
     v32f low, high;
 };

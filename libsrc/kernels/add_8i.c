@@ -177,8 +177,8 @@ SN_INLINE v32i add_quarter(const uint8_t * a, const uint8_t * b, size_t n, const
 }
 
 /* Rows of at most V8U_N bytes. As many rows as fit in a vector, at most V32F_N, are processed together: one vector of each
- * array holds their parameters, and every byte looks up its own. Bytes stored beyond these rows are overwritten by the
- * next. */
+ * array holds their parameters, and every byte looks up its own. Bytes stored beyond these rows are overwritten by
+ * the next rows. */
 static void add_short_rows(const struct sn_add_8i * p, const sn_32f * const * array, size_t rows, size_t size)
 {
     const size_t together = sn_min(V8U_N / size, V32F_N), step = together * size;

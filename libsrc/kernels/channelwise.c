@@ -189,7 +189,7 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
         part(op, r, i, all - i, t);
 }
 
-/* Positions in a short row repeat after as many vectors as its size, or 6, at most; the plan has room for at least four. */
+/* Vectors of a plan, at most: whole cycles of positions in a short row, four vectors or more; as many as its size, or 6. */
 enum { PLAN = V32F_N + 2 };
 
 /* Offsets of the coefficients of these vectors, relative to those of the row in which the first vector begins, and the

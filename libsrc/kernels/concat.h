@@ -15,8 +15,8 @@
 
 #include "kernels/vec.h"
 
-/* Positions in a narrow pixel repeat after as many vectors as its size, or 6, at most; the plan has room for at least
- * four. */
+/* Vectors of a plan, at most: whole cycles of positions in a narrow pixel, four vectors or more; as many as its size, or
+ * 6. */
 enum { CONCAT_PLAN = V32F_N + 2 };
 
 /* How these vectors are composed: the offsets of their values in a and in b, and an index for each lane: the lowest byte is

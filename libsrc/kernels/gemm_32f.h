@@ -8,15 +8,15 @@
  *
  * What is needed to reach the speed of the multiply-add units (gcc 12, clang 14; checked by tests/test_disassembly.py):
  *   - every loop over sums is unrolled by pragma, so that the arrays become registers;
- *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which addressing modes can express: with one
- *     pointer for all, address registers are spilled from 13 rows on;
- *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct tile_place):
- *     gcc moves what finds no general register to vector registers, and a move back from these is executed only after all
+ *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which addressing modes can express: with
+ *     one pointer for all, address registers are spilled from 13 rows on;
+ *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct
+ *     tile_place): gcc moves what finds no general register to vector registers, and a move back from these is executed only
+ *     after all
  *     multiply-adds that are still queued;
  *   - an instance computes all tiles of its height below each other, at most 8 of them, so that few stores lie between the
  *     sums of two tiles. More than 8 would have to wait for the stores of C, which fill the store queue;
- *   - the access to the panel of B and to the rows of A suits hardware prefetchers; other data does not.
- */
+ *   - hardware prefetchers predict the accesses to the panel of B and the rows of A, but not to other data.
  */
 #ifndef SN_KERNELS_GEMM_32F_H
 #define SN_KERNELS_GEMM_32F_H

@@ -1,8 +1,8 @@
 /*
- * One pass over an array: dst = f(src). Stores are aligned (a store across two cache lines costs as much as two) and a turn
- * takes several vectors, so that the latency of one hides behind the others: as fast as a copy where f is cheap.
+ * One pass over an array: dst = f(src). Stores are aligned (a store that crosses a cache line costs as much as two), and
+ * each iteration processes several vectors to hide the latency of f: as fast as a copy if f is cheap.
  *
- * The function and the numbers are constants: each kernel is a line of this template, and f is inlined into it.
+ * The function and the counts are compile-time constants: each kernel is a line of this template, and f is inlined into it.
  */
 #ifndef SN_KERNELS_POINTWISE_H
 #define SN_KERNELS_POINTWISE_H
@@ -11,12 +11,12 @@
 #include "kernels/install.h"
 #include "kernels/vec_math.h"
 
-/* f of a vector; p are the parameters, each in all lanes. */
+/* f of a vector; p are the parameters, each broadcast to all lanes. */
 typedef v32f (*pointwise_fn)(v32f x, const v32f * p);
 
 enum { POINTWISE_PARAMS = 2 };
 
-/* n results, less than a vector. */
+/* n results, fewer than a vector. */
 SN_INLINE void pointwise_tail(pointwise_fn f, const sn_32f * src, size_t n, const v32f * p, sn_32f * dst)
 {
     v_store_tail_32f(dst, f(v_ones_behind_32f(v_load_tail_32f(src, n), n), p), n);
@@ -31,7 +31,7 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, c
         pointwise_tail(f, src + i, size - i, p, dst + i);
 }
 
-/* group: vectors of a turn, at most 4. */
+/* group: vectors per iteration, at most 4. */
 SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst,
                             bool stream)
 {

@@ -1,23 +1,23 @@
 /*
  * Pooling: maxima of floats, bfloat16 and bytes, and averages, over windows of rows and columns.
  *
- * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window's maximum is taken in two
- * steps, first over its rows (and planes), element by element, then over its columns. Both are vectors over neighbouring
- * outputs. Two rows of outputs go together: the rows of the image that both windows cover are read once.
+ * A tensor is planes of rows of pixels of `inner` elements (see contract/pooling.h). A window is reduced in two steps, first
+ * over its rows (and planes), element by element, then over its columns. Both use vectors of neighbouring outputs. Two rows
+ * of outputs are computed together: the rows of the image that both windows cover are read once.
  *
- * Nothing is masked per element: clipped rows are left out of the first step; the second reads a buffer in which the border
- * is there, as elements that change nothing.
+ * No element needs a mask: clipped rows are omitted from the first step; the second reads a buffer in which the border is
+ * filled with the identity of the reduction.
  *
- * Each kind of pooling is a source of its own, which includes this one with
+ * Each kind of pooling is a source file that includes this one and defines
  *
- *   ELEMENT TYPE VECTOR LANES  what the arrays hold, and the vocabulary's suffix, vector and its size for it
- *   IDENTITY                   what changes nothing in a reduction, a VECTOR
- *   REDUCTION REDUCE(a, b)     what becomes of vectors on the way, and of two of those
+ *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
+ *   IDENTITY                   the identity of the reduction, a VECTOR
+ *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
  *   FIRST(v) ENTER(v)          vectors to reductions: the first of each, and all others
- *   REST(r) RESUME(v)          a reduction as a vector, to be stored and shuffled, and the way back to where it was
+ *   REST(r) RESUME(v)          converts a reduction to a vector that can be stored and shuffled, and back
  *   LEAVE(r, divisor)          the results of a reduction, a vector
- *   ACROSS(v)                  the lanes of a rest reduced, in lane 0
- *   HAS_DIVISOR                1 when LEAVE needs the divisor
+ *   ACROSS(v)                  reduces the lanes of a vector from REST, to lane 0
+ *   HAS_DIVISOR                1 if LEAVE uses the divisor
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@
 #include "kernels/pooling_sums.h"
 #endif
 
-/* What is known of a step when the code for it is compiled: its numbers of rows, or 0 when they are not. */
+/* What is known of a step at compile time: its numbers of rows, or 0 if they are unknown. */
 struct known {
     int common, own;
     bool two, flat; /* it has two rows of outputs; windows have one plane */
@@ -46,10 +46,10 @@ static const int8_t first_bytes[128] = {
 };
 
 /* Elements of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
- * pixel. RUN: vectors of a walk. */
+ * pixel. RUN: vectors of a run of channels (walk_run()). */
 enum { BUFFER = 16384 / sizeof(ELEMENT), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
-/* Vectors of single elements that are reduced beside each other. */
+/* Independent accumulators in the reduction of single elements. */
 enum { ACCUMULATORS = 4 };
 
 SN_INLINE VECTOR load(const ELEMENT * p, int i, size_t n, bool full)
@@ -60,13 +60,13 @@ SN_INLINE VECTOR load(const ELEMENT * p, int i, size_t n, bool full)
     return WORD(load_tail)(p + at, sn_min(n - at, LANES));
 }
 
-/* Lanes without a mask become IDENTITY. */
+/* Lanes outside the mask become IDENTITY. */
 SN_INLINE VECTOR masked(VECTOR v, v32i mask)
 {
     return FROM_BITS(v_xor_32i(BITS(IDENTITY), v_and_32i(mask, v_xor_32i(BITS(IDENTITY), BITS(v)))));
 }
 
-/* v in all lanes of n elements. */
+/* Stores v to all lanes of n elements. */
 static void fill(ELEMENT * p, size_t n, VECTOR v)
 {
     for (; n >= LANES; n -= LANES, p += LANES)
@@ -85,12 +85,12 @@ static void fill_empty(const struct sn_pooling * p, ELEMENT * dst, size_t output
 
 /* ---- the first step: over rows and planes */
 
-/* What one or two rows of outputs read. Kept in registers: a vector store might change what lies in memory. */
+/* The input of one or two rows of outputs. Kept in registers: a vector store might alias it in memory. */
 struct reach {
     const ELEMENT * common, * own[2];   /* rows of both, rows of one */
-    size_t rows, own_rows[2];           /* how many */
+    size_t rows, own_rows[2];           /* the number of each */
     size_t pitch;                       /* elements between rows */
-    size_t planes, plane;               /* as many rows at as many places, and the elements between those */
+    size_t planes, plane;               /* the number of planes, each with the same rows, and elements between planes */
 };
 
 SN_INLINE struct reach reach_of(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
@@ -126,7 +126,7 @@ SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t
 }
 
 #if HAS_DIVISOR
-/* `rows` rows of all planes at p added to v, unless there are none. */
+/* Adds `rows` rows of all planes at p to v; rows may be 0. */
 static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
@@ -138,7 +138,7 @@ static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p,
         v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* `rows` rows of all planes at p, few of each, added to v. */
+/* Adds `rows` rows of all planes at p, few of each, to v. */
 SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     v32f w[4];
@@ -150,7 +150,7 @@ SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f *
         v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* reduce() of several planes: each is a sum of its own, so that no chain grows by their number. */
+/* reduce() of several planes: each is summed separately, so that chains do not grow with their number. */
 SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full, bool two)
 {
     sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
@@ -163,7 +163,7 @@ SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r
     add_chain(v1, u, r, r->own[1] + x, r->own_rows[1], n, full);
 }
 
-/* reduce(), where one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
+/* reduce() if one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
 static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n,
                                                   bool full, bool two)
 {
@@ -177,13 +177,13 @@ static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, c
 }
 #endif
 
-/* Elements x .. x + u * LANES - 1 (with !full: the n of them that exist) reduced, for one or two rows of outputs. */
+/* Reduces elements x .. x + u * LANES - 1 (with !full: the n of them that exist), for one or two rows of outputs. */
 SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach * r, size_t x, size_t n,
                           bool full, struct known k)
 {
 #if HAS_DIVISOR
     if (!k.common && is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), k.flat ? 1 : r->planes)) {
-        const struct reach copy = *r; /* what a function gets by address stays in memory */
+        const struct reach copy = *r; /* a struct whose address is passed stays in memory */
         v32f a[4], b[4];
         reduce_long(a, b, u, &copy, x, n, full, k.two);
         SN_UNROLL
@@ -235,7 +235,7 @@ SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v3
     }
 }
 
-/* n results of one or two rows. The last vector overlaps the one before where that is possible. */
+/* n results of one or two rows. The last vector overlaps the one before if possible. */
 SN_INLINE void collect_rows(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
                             bool two)
 {
@@ -266,7 +266,7 @@ static __attribute__((noinline)) void collect(const struct reach * r, size_t n, 
         collect_rows(r, n, divisor, dst0, NULL, false);
 }
 
-/* The rows of a buffer are divided when they leave it. */
+/* Rows in the buffer are divided when results are computed from them. */
 static const float no_divisor[2] = {1, 1};
 
 #include "kernels/pooling_pixels.h"
@@ -274,16 +274,16 @@ static const float no_divisor[2] = {1, 1};
 #include "kernels/pooling_strips.h"
 #include "kernels/pooling_windows.h"
 
-/* ---- the choice */
+/* ---- choice of the algorithm */
 
-/* How the steps of a pooling are done. */
+/* The algorithm of a pooling. */
 struct way {
     step_fn step;
-    struct rows * rows;     /* if not NULL, by the buffer instead */
+    struct rows * rows;     /* if not NULL, the buffer is used instead of `step` */
     bool single;                /* one row of outputs at a time */
 };
 
-/* One step; the planes of its windows begin at src, the plane of its outputs at dst. */
+/* Computes one step; the planes of its windows begin at src, the plane of its outputs at dst. */
 static void do_step(const struct way * way, const struct sn_pooling * p, const struct step * t, const ELEMENT * src,
                         struct span planes, ELEMENT * dst)
 {
@@ -296,7 +296,7 @@ static void do_step(const struct way * way, const struct sn_pooling * p, const s
         way->step(p, t, src, planes, dst);
 }
 
-/* Steps begin .. end - 1 for one plane of outputs. */
+/* Computes steps begin .. end - 1 for one plane of outputs. */
 static void do_plane(const struct way * way, const struct sn_pooling * p, const struct step * begin,
                          const struct step * end, size_t plane)
 {
@@ -315,7 +315,7 @@ static void do_plane(const struct way * way, const struct sn_pooling * p, const 
         do_step(way, p, begin, src, planes, dst);
 }
 
-/* Units begin .. end - 1. The steps are planned for a block of rows, then done for all planes. */
+/* Computes units begin .. end - 1. The steps are planned for a block of rows, then computed for all planes. */
 static void do_units(const struct way * way, const struct sn_pooling * p, size_t begin, size_t end)
 {
     const size_t pairs = sn_pooling_pairs(p);
@@ -332,7 +332,7 @@ static void do_units(const struct way * way, const struct sn_pooling * p, size_t
     }
 }
 
-/* By the buffer, a chunk of columns after the other. */
+/* Computes units through the buffer, one chunk of columns after the other. */
 static void by_rows(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
@@ -354,7 +354,7 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
     struct sn_pooling p = *given;
     struct sn_pool_axis * axis = &p.axis[2];
     const bool alone = is_alone(axis);
-    if (alone) { /* rows are pooled as one wide pixel */
+    if (alone) { /* a row is treated as one wide pixel */
         p.inner *= axis->src;
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }

@@ -3,10 +3,10 @@
 #include "kernels/install.h"
 
 /*
- * Maxima of bfloat16 as of integers. Among numbers of which one at least is not negative the greatest is the greatest signed
- * integer; of negative ones it is the least. So both are kept, two instructions for each vector where an order of integers
- * made of its bits first would take four. The least begins with -Inf, hence is negative, and above all others as unsigned:
- * of both the lower one is the maximum.
+ * Maxima of bfloat16, compared as integers. If at least one number is not negative, the maximum is the largest signed
+ * integer; if all are negative, it is the smallest one. So both extremes are kept: two instructions per vector, whereas a
+ * conversion of the bits to an ordered integer would take four. The smallest starts from -Inf, so it is negative, which
+ * as an unsigned integer is larger than any non-negative number: the unsigned minimum of the two is the maximum.
  */
 struct extremes {
     v16i most, least;

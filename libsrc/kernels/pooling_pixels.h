@@ -1,13 +1,12 @@
 /*
- * Pixels of a vector and more (NHWC), and rows that are not pooled along, which are one wide pixel. Included by
- * pooling.h.
+ * Pixels of at least a vector (NHWC), and rows without pooling along them, which are one wide pixel. Included by pooling.h.
  *
- * Vectors lie across the channels, so windows need no borders: what is outside of the image is left out. Where windows
- * overlap along the row, a walk from left to right reduces each column once and keeps it for the windows to come: as many
- * as there are for the usual windows, else a ring.
+ * Vectors run across the channels, so windows need no borders: what is outside the image is omitted. If windows overlap
+ * along the row, each column is reduced once, from left to right, and kept for the following windows: in K - S columns for
+ * the usual windows, otherwise in a ring.
  */
 
-/* A pixel as wide as the row: no columns at all. */
+/* A pixel as wide as the row: there are no columns. */
 static void wide_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                           ELEMENT * dst)
 {
@@ -17,7 +16,7 @@ static void wide_step(const struct sn_pooling * p, const struct step * t, const 
     collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
 }
 
-/* Any window: its columns are the planes of the reach. The image has one plane. */
+/* Any window: its columns are the planes of struct reach. The image has one plane. */
 static void pixels_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst)
 {
@@ -37,10 +36,10 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
     }
 }
 
-/* ---- walks */
+/* ---- overlapping windows */
 
 #if HAS_DIVISOR
-/* The sum of the columns of x: a run of the ring up to its end, and one from its beginning. */
+/* The sum of the columns x: from their position to the end of the ring, then from its beginning. */
 static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct span x, v32f * v)
 {
     const size_t at = x.begin % RING, first = sn_min(x.count, RING - at);
@@ -54,7 +53,7 @@ static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct sp
 }
 #endif
 
-/* u vectors of one row of outputs for the columns of x, which wait in the ring. */
+/* u vectors of one row of outputs from the columns x, which are in the ring. */
 SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
@@ -80,7 +79,7 @@ SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float diviso
         WORD(store)(dst + i * LANES, LEAVE(v[i], d));
 }
 
-/* One or two rows of outputs for u vectors of channels; windows of RING columns at most. Column x is kept at x % RING. */
+/* One or two rows of outputs for u vectors of channels; windows have at most RING columns. Column x is kept at x % RING. */
 SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
                              int u, bool two)
 {
@@ -88,7 +87,7 @@ SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, co
     const size_t inner = p->inner, dstRow = axis->dst * inner;
     const struct known k = {0, 0, two, true};
     REDUCTION ring[2][RING][4];
-    size_t next = 0; /* the first column that is not in it */
+    size_t next = 0; /* the first column that is not yet in the ring */
     for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
         const struct span x = window_of(axis, o);
         const float part = divisor_of(p, 2, x.count);
@@ -100,7 +99,7 @@ SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, co
     }
 }
 
-/* A step of it, in blocks of one, two or four vectors of channels, the last of which overlaps the one before. */
+/* A step by the ring, in blocks of one, two or four vectors of channels, the last of which overlaps the one before. */
 SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, ELEMENT * dst, int u)
 {
     const size_t inner = p->inner, block = (size_t)u * LANES;
@@ -142,13 +141,13 @@ SN_INLINE void walk_out(REDUCTION (*w)[2][2], int row, int u, int K, float divis
     }
 }
 
-/* Columns that windows share with those to the left, of a run of channels: vectors of both rows, block by block. */
+/* The columns that windows share with those to the left, for a run of channels: vectors of both rows, block by block. */
 struct kept {
     VECTOR * column[4]; /* K - S of them, from left to right */
     VECTOR room[4][RUN];
 };
 
-/* u vectors, at `at` from its beginning, of the column x of two rows; there are `columns` in the image. */
+/* u vectors of column x of two rows, at offset `at`; the image has `columns` columns. */
 SN_INLINE void column(REDUCTION (*w)[2], int u, const struct reach * r, ptrdiff_t x, size_t columns, size_t inner,
                           size_t at, struct known k)
 {
@@ -168,7 +167,7 @@ SN_INLINE void keep(VECTOR * kept, int u, REDUCTION (*w)[2])
         kept[i] = REST(w[0][i]), kept[u + i] = REST(w[1][i]);
 }
 
-/* u vectors of the output of two rows whose window begins with column x. */
+/* u vectors of the output of two rows whose window begins at column x. */
 SN_INLINE void walk_output(const struct reach * r, const struct kept * kept, size_t block, ptrdiff_t x,
                                size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst,
                                ELEMENT * dst1, int u, int K, int S)
@@ -191,9 +190,10 @@ SN_INLINE void walk_output(const struct reach * r, const struct kept * kept, siz
 }
 
 /*
- * Two rows of outputs for channels first .. end - 1; windows are K columns, S apart, and with each output one of the columns
- * that are kept gives way to a new one. The image is read in its order: to walk along the row with the columns of one or two
- * vectors in registers, and again for the next ones, takes up to half as much more time where vectors share cache lines.
+ * Two rows of outputs for channels first .. end - 1; windows have K columns with stride S, and each output replaces the
+ * oldest kept columns by new ones. The image is read in its order: processing a whole row for one or two vectors of
+ * channels, with the columns in registers, and then the next ones, takes up to 1.5 times as long if vectors share cache
+ * lines.
  */
 SN_INLINE void walk_run(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
                             size_t first, size_t end, int u, int K, int S)
@@ -228,8 +228,8 @@ SN_INLINE void walk_run(const struct sn_pooling * p, const struct reach * r, con
     }
 }
 
-/* A step. For clipped rows, which are few, this is not worth the code. Pairs of reductions of two vectors want more than 16
- * registers. */
+/* Computes a step. Clipped rows, which are few, have no specialised code. Pairs of reductions of two vectors would need more
+ * than 16 registers. */
 SN_INLINE void walk_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                              ELEMENT * dst, int K, int S)
 {
@@ -263,8 +263,8 @@ WALK(5, 1)
 typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
                             ELEMENT * dst);
 
-/* What does a step of these windows best. A ring is worth it where most columns are in two windows and more; where loads of
- * floats are many, in three. */
+/* The fastest function for a step of these windows. A ring pays if most columns are in at least two windows; for floats, if
+ * loads are many, in three. */
 static step_fn pixels_for(const struct sn_pooling * p)
 {
     const struct sn_pool_axis * axis = &p->axis[2];

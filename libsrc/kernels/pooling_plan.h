@@ -1,6 +1,6 @@
 /*
- * Windows of pooling, known to no kind of it: what each output reads, which rows go together, how rows lie in a buffer.
- * Included by pooling.h.
+ * Windows of pooling, independent of its kind: the input of each output, which rows are computed together, and the layout of
+ * rows in the buffer. Included by pooling.h.
  */
 #ifndef SN_KERNELS_POOLING_PLAN_H
 #define SN_KERNELS_POOLING_PLAN_H
@@ -13,7 +13,8 @@ struct span {
     size_t begin, count;
 };
 
-/* The part of the image that output i of an axis covers. Wide numbers take most of the time of a small call. */
+/* The part of the image that output i of an axis covers. 128-bit numbers, if they were always used,
+ * would take most of the time of a small call. */
 static struct span window_of(const struct sn_pool_axis * axis, size_t i)
 {
     if ((axis->src | axis->kernel | axis->stride | axis->pad | i) >> 31 == 0) {
@@ -67,26 +68,26 @@ static float divisor_of(const struct sn_pooling * p, int axis, size_t cells)
 }
 
 /*
- * One or two rows of outputs and what they read: rows that both windows cover, and those that one of them has for itself.
- * A step without common rows is one row of empty windows.
+ * One or two rows of outputs and their input: rows that both windows cover, and those that only one of them covers. A step
+ * without common rows is one row of empty windows.
  */
 struct step {
     size_t y;                       /* the first row of outputs */
     bool two;
-    struct span common, own[2];     /* begin in elements */
+    struct span common, own[2];     /* `begin` is in elements */
     size_t first, last;             /* elements before the first and the last row */
-    float divisor[2];               /* the rows' part of it */
+    float divisor[2];               /* the factor of the rows */
 };
 
 enum { PLAN = 32 };
 
-/* The steps of PLAN pairs at most, the same for every plane: pair i has first[i] .. first[i + 1] - 1. */
+/* The steps of at most PLAN pairs, the same for every plane: pair i has steps first[i] .. first[i + 1] - 1. */
 struct plan {
     size_t first[PLAN + 1];
     struct step step[2 * PLAN];
 };
 
-/* The step of row y of outputs, and of row y + 1 if that is below `end` and they share rows of the image. */
+/* Plans the step of row y of outputs, and of row y + 1 if that is below `end` and they share rows of the image. */
 static void plan_step(struct step * s, const struct sn_pooling * p, size_t y, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[1];
@@ -119,11 +120,11 @@ static void plan_pairs(struct plan * plan, const struct sn_pooling * p, size_t b
 }
 
 /*
- * A run of outputs along a row whose columns fit the buffer. Positions count pixels from the begin of the first window,
- * padding included.
+ * A run of outputs along a row whose columns fit in the buffer. Positions count pixels from the beginning of the first
+ * window, including padding.
  */
 struct chunk {
-    size_t output, outputs; /* the first output, and how many */
+    size_t output, outputs; /* the first output, and their number */
     size_t column, columns; /* of the image */
     size_t lead;            /* the position of that column */
 };
@@ -138,8 +139,8 @@ static struct chunk chunk_at(const struct sn_pool_axis * axis, size_t output, si
 }
 
 /*
- * How a row lies in the buffer, in elements: position 0 is at `origin`, the `count` elements of the image begin at `data`,
- * at the alignment of a vector; between, and from their end to `end`, is the border.
+ * The layout of a row in the buffer, in elements: position 0 is at `origin`; the `count` elements of the image begin at
+ * `data`, aligned to a vector; the border is from `origin` to `data`, and from their end to `end`.
  */
 struct layout {
     size_t origin, data, count, end, pitch;

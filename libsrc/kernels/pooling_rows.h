@@ -1,20 +1,19 @@
 /*
- * Narrow pixels: rows are reduced into a buffer in which the border stands as IDENTITY, then along it. Included by
- * pooling.h.
+ * Narrow pixels: rows are reduced into a buffer in which the border is IDENTITY, then along the row. Included by pooling.h.
  *
- * Many rows are collected before the first is finished, so that no load meets a store that is still on its way. With stride
- * 1 a vector of results is K loads at neighbouring positions. Else all positions are computed and those wanted are copied: a
- * vector of outputs would have to be gathered, which costs more than the positions thrown away.
+ * Many rows are stored in the buffer before the first is finished, so that no load has to wait for a recent store. With
+ * stride 1 a vector of results is computed from K loads at neighbouring positions. Otherwise all positions are computed and
+ * the required ones are copied: gathering a vector of outputs costs more than the unused positions.
  */
 
-/* A row of outputs whose columns wait in the buffer. */
+/* A row of outputs whose columns are in the buffer. */
 struct waiting {
     ELEMENT * row, * dst;
     float divisor;
 };
 
-/* Outputs of narrow pixels are picked by looking them up: 1.2 times as fast as copies with vectors of 16 floats, 0.83 times
- * with those of 8. */
+/* Outputs of narrow pixels are selected by permutations: 1.2 times as fast as copies with vectors of 16 floats, 0.83 times
+ * with vectors of 8. */
 #define BY_PLACE (sizeof(ELEMENT) == sizeof(float) && V32F_N > 8)
 
 struct rows;
@@ -23,28 +22,28 @@ typedef void (*strip_fn)(const struct rows * d, const struct step * t, const str
 
 struct rows {
     const struct sn_pooling * p;
-    struct span covered;                  /* outputs along the row that have a window */
+    struct span covered;                  /* outputs along the row whose windows are not empty */
     struct chunk chunk;
     struct layout layout;
-    size_t rows, waiting, begun;          /* the buffer's rows, those that wait, those with a left border */
+    size_t rows, waiting, begun;          /* rows of the buffer, unfinished ones, those with a left border */
     struct waiting wait[MAX_ROWS];
     strip_fn strip;                   /* for this kind of window, or NULL */
-    size_t vectors;                       /* of a strip's row that reach into the image */
-    size_t least, most;                   /* elements before its row that it asks for: those of the first, of the last row */
+    size_t vectors;                       /* of a strip's row that overlap the image */
+    size_t least, most;                   /* elements that must precede its row: for the first row, for the last row */
     float columns[HAS_DIVISOR ? ROW + LANES : 1];     /* divisors, see divide_columns() */
     float outputs[HAS_DIVISOR ? ROW / 2 + LANES : 1];
-    int32_t place[BY_PLACE ? ROW + LANES : 1]; /* of each output among the results, if picked */
+    int32_t place[BY_PLACE ? ROW + LANES : 1]; /* index of each output among the results, if selected */
     ELEMENT buffer[BUFFER] __attribute__((aligned(64)));
     ELEMENT mask[ROW + LANES] __attribute__((aligned(64)));
 };
 
-/* What one row of results reads of the buffer. */
+/* The elements of the buffer that one row of results is computed from. */
 struct taps {
     const ELEMENT * p;  /* the first tap */
     size_t count, step;
 };
 
-/* u vectors at x reduced over the taps. */
+/* Reduces u vectors at x over the taps. */
 SN_INLINE void reduce_taps(REDUCTION * v, int u, const struct taps * t, size_t x)
 {
 #if HAS_DIVISOR
@@ -90,7 +89,7 @@ static void reduce_columns(const struct taps * t, size_t n, const sn_32f * colum
 #undef DIVISOR
 }
 
-/* Copies `bytes` of each pixel: the first ones of t that are `stride` apart, each beyond its end as far as there is room. */
+/* Copies `bytes` from every stride-th pixel of t, while they fit in the space of the remaining outputs; returns how many. */
 SN_INLINE size_t pick_some(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst, size_t bytes)
 {
     size_t o = 0;
@@ -99,7 +98,7 @@ SN_INLINE size_t pick_some(const ELEMENT * t, size_t stride, size_t inner, size_
     return o;
 }
 
-/* Every stride-th of the results in t, pixels of `inner` elements. */
+/* Selects every stride-th of the results in t, pixels of `inner` elements. */
 static void pick(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst)
 {
     const size_t bytes = inner * sizeof(ELEMENT);
@@ -114,7 +113,7 @@ static void pick(const ELEMENT * t, size_t stride, size_t inner, size_t outputs,
         memcpy(dst + o * inner, t + o * stride * inner, bytes);
 }
 
-/* The same for n floats, whose places in t are known: a vector of outputs is looked up in as many vectors as it is spread
+/* The same for n floats, whose indices in t are given: a vector of outputs is permuted from as many vectors as it is spread
  * over. */
 static void pick_floats(const sn_32f * t, const int32_t * place, size_t n, sn_32f * dst)
 {
@@ -131,7 +130,7 @@ static void pick_floats(const sn_32f * t, const int32_t * place, size_t n, sn_32
     }
 }
 
-/* Results to be picked replace the row, over its left border too, and wait until all rows are there. */
+/* Results to be selected overwrite the row, including its left border, until all rows are complete. */
 static void finish_rows(struct rows * d)
 {
     const struct sn_pool_axis * axis = &d->p->axis[2];
@@ -155,8 +154,8 @@ static void finish_rows(struct rows * d)
     d->waiting = 0;
 }
 
-/* The column parts of the divisors: of each element that reduce_columns() computes, and of each output if those are
- * apart. */
+/* The column factors of the divisors: of each element that reduce_columns() computes, and of each output if outputs are not
+ * adjacent. */
 static void divide_columns(struct rows * d)
 {
 #if HAS_DIVISOR
@@ -198,7 +197,7 @@ static void begin_chunk(struct rows * d, size_t output, size_t outputs)
     begin_strips(d);
 }
 
-/* The next row of the buffer, with its left border. */
+/* Prepares the next row of the buffer, with its left border. */
 static ELEMENT * next_row(struct rows * d, ELEMENT * dst, float divisor)
 {
     const struct layout * l = &d->layout;
@@ -212,7 +211,7 @@ static ELEMENT * next_row(struct rows * d, ELEMENT * dst, float divisor)
     return row;
 }
 
-/* One or two rows of outputs: collected now, finished when the buffer is full. */
+/* One or two rows of outputs: reduced into the buffer now, finished when the buffer is full. */
 static void rows_step(struct rows * d, const struct step * t, const ELEMENT * src, struct span planes, ELEMENT * dst)
 {
     const struct sn_pooling * p = d->p;
@@ -235,6 +234,6 @@ static void rows_step(struct rows * d, const struct step * t, const ELEMENT * sr
     for (size_t i = 0; i < count; ++i) {
         for (size_t x = l->data + l->count; x < l->end; x += LANES)
             WORD(store)(row[i] + x, IDENTITY);
-        WORD(store)(row[i] + l->end, IDENTITY); /* what the last vectors of outputs read beyond theirs */
+        WORD(store)(row[i] + l->end, IDENTITY); /* read by the last vectors of outputs */
     }
 }

@@ -1,24 +1,24 @@
 /*
- * Rows pooled along in registers, for single elements and windows that are small and usual: K columns, S = 1 or 2 apart.
- * Included by pooling.h.
+ * Reduction along rows in registers, for single elements and small, common windows: K columns, stride S = 1 or 2. Included
+ * by pooling.h.
  *
- * Vector j holds positions j * LANES and following of a row that is reduced already. Output vector i is made of vectors
- * S * i and those after it, slid by 1, 2, ... lanes; with S = 2 their even and odd lanes first go apart. Beside the buffer
- * of pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is 1.5 to 2 times faster. (Windows
- * of 5 as 2 + 2 + 1 save a slide more, but only rows of many vectors gain by it.)
+ * Vector j holds the positions from j * LANES on of a row that is already reduced over rows. Output vector i is computed
+ * from vectors S * i and those after it, shifted by 1, 2, ... lanes; with S = 2 their even and odd lanes are separated
+ * first. Compared with the buffer of pooling_rows.h this saves a store and K loads that cross cache lines per vector: it is
+ * 1.5 to 2 times as fast. (Windows of 5 as 2 + 2 + 1 save another shift, but only rows of many vectors gain by it.)
  *
- * Vectors are loaded whole, so at both ends of a row what lies before and behind it is read and put out by a mask. The first
- * and the last rows of the array, for which that would be outside of it, are left to the buffer.
+ * Vectors are loaded whole, so at both ends of a row the neighbouring elements are read and masked. The first and the last
+ * rows of the array, for which that would be outside the array, are computed through the buffer.
  */
 
-/* What a strip needs beside its reach; in registers like it. */
+/* The parameters of a strip in addition to struct reach; also in registers. */
 struct strip {
-    size_t outputs, vectors;                /* the latter: that reach into the image */
+    size_t outputs, vectors;                /* the latter: that overlap the image */
     const ELEMENT * mask;                   /* of the image's columns */
-    const sn_32f * columns;                 /* the column parts of the divisors */
+    const sn_32f * columns;                 /* the column factors of the divisors */
 };
 
-/* Vector j, which may lie on or behind an end of the row. */
+/* Vector j, which may cross or lie beyond an end of the row. */
 SN_INLINE void fetch_edge(VECTOR * v0, VECTOR * v1, const struct reach * r, const struct strip * s, size_t j,
                               struct known k)
 {
@@ -62,7 +62,7 @@ SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach 
         o[1][at] = WORD(odd)(v[1][0], v[1][1]);
 }
 
-/* One vector of outputs; the columns are taken from left to right as by the buffer, so that sums are the same. */
+/* One vector of outputs; columns are reduced from left to right as in the buffer, so that sums are the same. */
 SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int S)
 {
     REDUCTION v = RESUME(e[0]);
@@ -78,7 +78,7 @@ SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int
     return v;
 }
 
-/* The n results at x of one row, then its vectors move on. */
+/* Stores the n results at x of one row, and advances its vectors. */
 SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n,
                        int K, int S)
 {
@@ -94,7 +94,7 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
         o[0] = o[1];
 }
 
-/* One step. Where neither row is clipped, the numbers of rows are constants, and vectors inside the row go unmasked. */
+/* One step. If neither row is clipped, the numbers of rows are constants, and vectors inside the row need no mask. */
 SN_INLINE void strip_step(const struct reach * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
                               ELEMENT * dst1, int K, int S, struct known k)
 {
@@ -117,7 +117,7 @@ SN_INLINE void strip_step(const struct reach * r, const struct strip * s, const 
     }
 }
 
-/* Steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
+/* The steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
 SN_INLINE void strip(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
                          ELEMENT * dst, int K, int S)
 {
@@ -131,7 +131,7 @@ SN_INLINE void strip(const struct rows * d, const struct step * t, const struct 
         const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
         if (t->two == k.two && r.rows == (size_t)common && (own || !k.two))
             strip_step(&r, &s, t->divisor, row, row + dstPitch, K, S, k);
-        else /* one row goes as two that are the same */
+        else /* one row is computed as two equal ones */
             strip_step(&r, &s, t->divisor, row, t->two ? row + dstPitch : row, K, S, any);
     }
 }
@@ -152,7 +152,7 @@ STRIP(5, 1)
 
 #undef STRIP
 
-/* The strip for windows of `kernel` columns `stride` apart, NULL when there is none. */
+/* The strip for windows of `kernel` columns and `stride`, or NULL if there is none. */
 static strip_fn strip_for(size_t kernel, size_t stride)
 {
     switch (sn_min(kernel, 9) * 10 + sn_min(stride, 9)) {
@@ -182,7 +182,7 @@ static void begin_strips(struct rows * d)
     memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
 }
 
-/* The steps *strip .. *rest - 1 of those that end at `end` may load whole vectors, for a plane `at` elements into the
+/* Finds the steps *strip .. *rest - 1, of those up to `end`, that may load whole vectors, for a plane at offset `at` in the
  * array. */
 static void find_strips(const struct rows * d, size_t at, const struct step * end, const struct step ** strip,
                             const struct step ** rest)

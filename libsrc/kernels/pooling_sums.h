@@ -1,9 +1,9 @@
 /*
- * Sums of large windows, for averages: a float chain of n additions may lose n * 2^-24 of the terms' sum, halves that are
- * added to each other log2(n) * 2^-24. Included by pooling.h.
+ * Sums of large windows, for averages: the error of a float chain of n additions may be n * 2^-24 of the sum of the terms,
+ * that of pairwise sums log2(n) * 2^-24. Included by pooling.h.
  *
  * Windows of up to CHAIN terms on either axis are added one after the other, first along one axis, then along the other:
- * 12 additions in a row for 49 terms, which is log2(49) + 6.4. Larger ones are halved until LEAF remain.
+ * 12 additions in a chain for 49 terms, which is log2(49) + 6.4. Larger ones are halved until LEAF remain.
  */
 #include "kernels/sums.h"
 
@@ -11,7 +11,7 @@ enum { CHAIN = 7, LEAF = 4 };
 
 static inline bool is_long(size_t rows, size_t planes) { return rows > CHAIN || planes > CHAIN; }
 
-/* `rows` rows of `planes` values each, `pitch` and `plane` floats apart; n of the vectors' lanes exist unless all do. */
+/* `rows` rows of `planes` values each, `pitch` and `plane` floats apart; n lanes of the vectors exist unless all do. */
 struct terms {
     const sn_32f * p;
     size_t rows, pitch, planes, plane;
@@ -26,7 +26,7 @@ SN_INLINE v32f term_at(const sn_32f * p, int i, size_t n, bool full)
     return v_load_tail_32f(p + at, sn_min(n - at, V32F_N));
 }
 
-/* u vectors, one row after the other. */
+/* Adds u vectors, one row after the other. */
 SN_INLINE void sum_rows(v32f * v, int u, const struct terms * t, const sn_32f * p, bool full)
 {
     SN_UNROLL
@@ -39,7 +39,7 @@ SN_INLINE void sum_rows(v32f * v, int u, const struct terms * t, const sn_32f * 
     }
 }
 
-/* The rows of one plane, then those of the next. */
+/* Adds the rows of one plane, then those of the next. */
 SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
 {
     v32f w[4];
@@ -53,8 +53,8 @@ SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
 }
 
 /*
- * Halves until no axis has more than `most`; rows first, so that what is read at a time lies in few long pieces. u is 1, 2
- * or 4, and at most 2 where not all lanes exist.
+ * Halves the terms until no axis has more than `most`; rows first, so that the data read at a time is in few long pieces. u
+ * is 1, 2 or 4, and at most 2 if not all lanes exist.
  */
 static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full, size_t most)
 {
@@ -84,7 +84,7 @@ static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct t
         v[i] = v_add_32f(v[i], w[i]);
 }
 
-/* The sum of a window, which has terms: u vectors. */
+/* The sum of a window, which is not empty: u vectors. */
 static void sum_terms(v32f * v, int u, const struct terms * t, bool full)
 {
     sum_halves(v, u, t, full, is_long(t->rows, t->planes) ? LEAF : CHAIN);

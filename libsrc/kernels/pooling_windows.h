@@ -1,12 +1,12 @@
 /*
- * Wide windows of narrow pixels, each by itself: too wide for the buffer, or the only one of its row. Included by
+ * Wide windows of narrow pixels, each computed separately: too wide for the buffer, or the only one in its row. Included by
  * pooling.h.
  */
 
-/* Two rests as one. */
+/* Reduces two vectors from REST to one. */
 SN_INLINE VECTOR join(VECTOR a, VECTOR b) { return REST(REDUCE(RESUME(a), ENTER(b))); }
 
-/* `pixels` pixels at b become one, the first, in place: the second half goes onto the first again and again. */
+/* Reduces `pixels` pixels at b to one, the first, in place: the second half is repeatedly combined with the first. */
 static void fold_pixels(ELEMENT * b, size_t pixels, size_t inner)
 {
     while (pixels > 1) {
@@ -20,7 +20,7 @@ static void fold_pixels(ELEMENT * b, size_t pixels, size_t inner)
     }
 }
 
-/* A run of columns that fits a buffer. */
+/* A run of columns that fits in a buffer. */
 static __attribute__((noinline)) VECTOR reduce_run(const struct reach * r, size_t pixels, size_t inner)
 {
     ELEMENT part[ROW + LANES] __attribute__((aligned(64)));
@@ -40,7 +40,7 @@ static VECTOR reduce_window(const struct reach * r, size_t pixels, size_t inner)
     return join(reduce_window(r, half, inner), reduce_window(&rest, pixels - half, inner));
 }
 
-/* Single elements, of one row after the other. */
+/* Reduces single elements, one row after the other. */
 SN_INLINE REDUCTION reduce_lanes(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
 {
     REDUCTION w[ACCUMULATORS] = {v, RESUME(IDENTITY), RESUME(IDENTITY), RESUME(IDENTITY)};
@@ -68,7 +68,7 @@ SN_INLINE bool is_short(size_t rows, size_t n)
     return rows * (n / (ACCUMULATORS * LANES) + n % (ACCUMULATORS * LANES) / LANES + 1) <= 8;
 }
 
-/* reduce_lanes() of halves, until they are short. */
+/* reduce_lanes() of halves, recursively until they are short. */
 static __attribute__((noinline)) v32f reduce_halves(const sn_32f * p, size_t rows, size_t pitch, size_t n)
 {
     const size_t block = ACCUMULATORS * LANES;
@@ -82,7 +82,7 @@ static __attribute__((noinline)) v32f reduce_halves(const sn_32f * p, size_t row
 }
 #endif
 
-/* A window of single elements: the n elements of each row, whose lanes are left to be reduced. */
+/* A window of single elements: reduces the n elements of each row, but not the lanes of the result. */
 SN_INLINE REDUCTION reduce_single(const ELEMENT * p, size_t rows, size_t pitch, size_t n, REDUCTION v)
 {
 #if HAS_DIVISOR
@@ -92,7 +92,7 @@ SN_INLINE REDUCTION reduce_single(const ELEMENT * p, size_t rows, size_t pitch, 
 #endif
 }
 
-/* All lanes reduced, into lane 0: 32-bit lanes by halves, then what is in one. */
+/* Reduces all lanes to lane 0: first 32-bit lanes by halves, then the elements of one lane. */
 SN_INLINE VECTOR across(VECTOR v)
 {
     for (int n = V32F_N; n > 1; n /= 2) {
@@ -131,9 +131,9 @@ static void windows_step(const struct sn_pooling * p, const struct step * t, con
     }
 }
 
-/* One window for each plane, all of it: planes are runs of n elements. */
+/* One window per plane, which covers all of it: planes are runs of n elements. */
 #if HAS_DIVISOR
-/* The lanes of V32F_N planes are added up together: for planes of 7x7 1.7 times as fast as one by one. */
+/* The lanes of V32F_N planes are added up together: 1.7 times as fast as separately for planes of 7x7. */
 static void whole_planes(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const size_t n = p->axis[1].src * p->axis[2].src;

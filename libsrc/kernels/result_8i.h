@@ -1,6 +1,6 @@
 /*
- * From the sums of a quantised convolution to its results: struct sn_result_8i of contract/convolution_8i.h on vectors.
- * Products and additions are rounded by themselves, so that all instruction sets give the same bits.
+ * Conversion of the sums of a quantised convolution to its results: struct sn_result_8i of contract/convolution_8i.h on
+ * vectors. Each product and addition is rounded separately, so that results are bit-identical on all instruction sets.
  */
 #ifndef SN_KERNELS_RESULT_8I_H
 #define SN_KERNELS_RESULT_8I_H
@@ -8,7 +8,7 @@
 #include "contract/convolution_8i.h"
 #include "kernels/activate.h"
 
-/* The value of sums of channels `at` on. `type` is a constant, or is looked at for each vector. */
+/* The values of sums of channels `at` on. `type` is a constant, or is tested for each vector. */
 SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at)), v_load_32f(r->bias + at));
@@ -18,7 +18,7 @@ SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, 
     return activate_32f(v, type, slope, p0, v_set_32f(r->param[1]));
 }
 
-/* Its byte as an integer; limited in this order, so that a NaN becomes 0. */
+/* Their bytes as integers; the order of min and max converts NaN to 0. */
 SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f t = v_mul_32f(result_value(sum, r, at, type), v_load_32f(r->scale + at));
@@ -51,7 +51,7 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
 
 /*
  * Bytes of bounded values, rows of sums `step` apart: the constants stay in registers. Multiplications and additions are
- * shared out between their units: x * 1 + b is x + b.
+ * balanced between their execution units: x * 1 + b is x + b.
  */
 SN_INLINE void result_bounded(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
                            size_t dstStep, size_t rows)
@@ -84,7 +84,7 @@ SN_INLINE void result_bounded(const int32_t * sums, size_t step, const struct sn
     }
 }
 
-/* A row of sums, in whole vectors: `channels` results. */
+/* A row of sums, in whole vectors, to `channels` results. */
 SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, size_t channels, uint8_t * dst)
 {
     for (size_t at = 0; at < channels; at += V8U_N) {
@@ -105,13 +105,13 @@ static inline struct sn_result_8i result_from(const struct sn_result_8i * all, s
     return r;
 }
 
-/* Whether results are bytes made by few steps. */
+/* Whether results are bounded bytes, which take fewer operations. */
 SN_INLINE bool result_is_bounded(const struct sn_result_8i * r)
 {
     return r->bytes && r->bounded && r->activation == SN_ACTIVATION_IDENTITY;
 }
 
-/* Whether those of n channels, V8U_N or V32F_N, need even fewer: no zero is added, and no limits but those of a byte. */
+/* Whether those of n channels, V8U_N or V32F_N, take even fewer: the zero point is 0, and the limits are those of a byte. */
 SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
 {
     int used = 0;
@@ -120,7 +120,7 @@ SN_INLINE bool result_is_plain(const struct sn_result_8i * r, size_t n)
     return r->zero == 0 && used == 0;
 }
 
-/* Rows of sums, in whole vectors, at most V8U_N of them: `channels` results each. */
+/* At most V8U_N rows of sums, in whole vectors, to `channels` results each. */
 static __attribute__((noinline, unused)) void result_rows(const int32_t * sums, size_t step, const struct sn_result_8i * r,
                                                           size_t channels, uint8_t * dst, size_t dstStep, size_t rows)
 {

@@ -1,28 +1,28 @@
 /*
- * Bytes of pictures to floats, scaled and shifted for each channel: a multiplication, then an addition, on every set.
+ * Bytes of pictures to floats, scaled and shifted per channel: a multiplication, then an addition, on every instruction set.
  *
- * Planes (NCHW, and one channel): the lanes of a vector are pixels, brought there as 32-bit numbers; their colours are
- * bytes of these. The gray of colours is computed in float: its sum of products stays below 2^24, so it is exact.
+ * Planes (NCHW, and one channel): the lanes of a vector are pixels, loaded as 32-bit numbers whose bytes are the colours.
+ * Gray is computed from colours in float: the sum of products is below 2^24, so it is exact.
  *
- * Pixels (NHWC): the lanes are colours. A vector of bytes, widened, has one or more pixels; a look-up puts their colours in
- * order. What it writes beyond them is written again by the next one, and cut at the end.
+ * Pixels (NHWC): the lanes are colours. A vector of bytes, widened, has one or more pixels, whose colours are put in order
+ * by a permutation. Values written beyond them are overwritten by the next vector; the last one is stored exactly.
  *
- * Results go through the caches however large they are: the next layer reads them, and stores past the caches, which want
- * whole lines, cost more than they spare (1920x1080: 0.8 ms so, 1.7 by pieces that are copied past them).
+ * Results are always written through the caches: the next layer reads them, and non-temporal stores, which need whole cache
+ * lines, cost more than they save (1920x1080: 0.8 ms, 1.7 with pieces that are copied by non-temporal stores).
  */
 #include "contract/format.h"
 #include "contract/set_input.h"
 #include "kernels/install.h"
 
-/* What follows from the formats, for all rows. */
+/* Parameters derived from the formats, the same for all rows. */
 struct plan {
     size_t bytes, channels; /* of a pixel of the picture, of the result */
     bool nhwc;
-    int plane[3];              /* where byte k of a pixel goes: the number of a channel */
-    float weight[3];           /* what it is multiplied with for the gray of the pixel, times 2^14 */
+    int plane[3];              /* the channel that byte k of a pixel goes to */
+    float weight[3];           /* the weight of byte k in the gray of the pixel, times 2^14 */
     float scale[3], lower[3];  /* of channels */
     size_t step;               /* pixels of a vector of NHWC, and for its lanes: */
-    int32_t order[V32F_N];     /* the byte */
+    int32_t order[V32F_N];     /* index of the byte */
     float scales[V32F_N], lowers[V32F_N];
 };
 
@@ -59,9 +59,9 @@ SN_INLINE void store(sn_32f * dst, v32f v, size_t n)
         v_store_tail_32f(dst, v, n);
 }
 
-/* ---- planes: `bytes` of a pixel is a constant */
+/* ---- planes: `bytes`, the size of a pixel, is a compile-time constant */
 
-/* V32F_N pixels or the last n, each a number whose lowest byte is the first one. */
+/* V32F_N pixels, or the last n, each as a number whose lowest byte is the first byte. */
 SN_INLINE v32i load_pixels(const uint8_t * src, size_t n, int bytes)
 {
     const bool full = n >= V32F_N;
@@ -135,7 +135,7 @@ static void to_pixels(const struct plan * plan, const uint8_t * src, size_t size
 
 /* ---- pictures */
 
-/* Pixels of one row: channel c to dst[c], or all to dst[0] for NHWC; `bytes` is a constant. */
+/* The pixels of one row: channel c to dst[c], or all to dst[0] for NHWC; `bytes` is a compile-time constant. */
 SN_INLINE void convert_by(const struct plan * plan, const uint8_t * src, size_t size, sn_32f * const * dst, int bytes)
 {
     if (plan->channels == 1)
@@ -161,7 +161,7 @@ static void set_input_32f(const struct sn_set_input * p, size_t begin, size_t en
 {
     struct plan plan;
     make_plan(p, &plan);
-    const size_t rows = p->stride == p->width * plan.bytes ? end - begin : 1; /* those that touch each other are one */
+    const size_t rows = p->stride == p->width * plan.bytes ? end - begin : 1; /* contiguous rows are processed as one */
     const size_t size = rows * p->width, plane = p->height * p->width;
     for (size_t y = begin; y < end; y += rows) {
         sn_32f * first = p->dst + y * p->width * (plan.nhwc ? 3 : 1);

@@ -1,13 +1,13 @@
 /*
- * Channels parted into even and odd ones.
+ * Separates channels into even and odd ones.
  *
- * NHWC: as every pixel has an even number of channels, those are the even and odd elements of the whole array. With one
- * source that is all; with two, a pixel of the result is what one of each gives. Pixels wider than half a vector are
- * written one by one, by whole vectors whose surplus the next ones overwrite; narrow ones by chunks: parted into buffers
- * that stay in the first cache, from which kernels/concat.h puts pixels together.
+ * NHWC: every pixel has an even number of channels, so these are the even and odd elements of the whole array. With one
+ * source nothing else is needed; with two, a pixel of the result is the concatenation of one from each. Pixels wider than
+ * half a vector are written one by one, by whole vectors whose surplus is overwritten by the next ones; narrow ones in
+ * chunks: they are separated into buffers that fit in the L1 cache, which kernels/concat.h then concatenates.
  *
- * NCHW: planes are copied, by whole vectors as well. Of planes smaller than half a vector, look-ups bring the even ones of a
- * vector together, and the odd ones.
+ * NCHW: planes are copied, also by whole vectors. If planes are smaller than half a vector, permutations collect the even
+ * ones and the odd ones of a vector.
  */
 #include "contract/shuffle.h"
 #include "kernels/concat.h"
@@ -15,7 +15,7 @@
 
 /* ---- even and odd elements */
 
-/* 2 * size elements of src. */
+/* Separates 2 * size elements of src. */
 static void part(const sn_32f * src, size_t size, sn_32f * even, sn_32f * odd)
 {
     size_t i = 0;
@@ -49,7 +49,7 @@ static void part_wide(const sn_32f * src0, size_t size0, const sn_32f * src1, si
                       sn_32f * dst1)
 {
     const size_t size = size0 + size1;
-    /* At most V32F_N - 1 values run over, and twice as many of the sources; so many pixels hold them in each array. */
+    /* At most V32F_N - 1 values, twice as many in the sources, are accessed beyond a pixel: those of so many pixels. */
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(size0, size1)));
     for (size_t q = 0; q < number; ++q) {
         const sn_32f * p0 = src0 + 2 * q * size0, * p1 = src1 + 2 * q * size1;
@@ -97,7 +97,7 @@ static void shuffle_nhwc_32f(const struct sn_shuffle * p, size_t begin, size_t e
 
 static void part_small_planes(const sn_32f * src, size_t size, size_t number, sn_32f * even, sn_32f * odd)
 {
-    const size_t step = V32F_N / (2 * size); /* pairs of a vector */
+    const size_t step = V32F_N / (2 * size); /* pairs in a vector */
     int32_t from[2][V32F_N];
     for (size_t l = 0; l < V32F_N; ++l)
         for (size_t k = 0; k < 2; ++k)
@@ -118,7 +118,7 @@ static void part_small_planes(const sn_32f * src, size_t size, size_t number, sn
     }
 }
 
-/* The first plane of each pair. What runs over the end of one is overwritten by the next. */
+/* The first plane of each pair. What is written beyond the end of one is overwritten by the next. */
 static void every_second_plane(const sn_32f * src, size_t size, size_t number, sn_32f * dst)
 {
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, size));

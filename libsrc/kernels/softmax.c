@@ -1,18 +1,19 @@
 /*
- * Softmax over `count` values that lie `inner` apart: dst = exp(v - max) / sum of exp(v - max).
+ * Softmax over `count` values that are `inner` apart: dst = exp(v - max) / sum of exp(v - max).
  *
- * Columns (inner > 1): a vector holds neighbouring lines, so every step is vertical; four vectors at a time, the values of
- * `count` steps staying in the first cache between the passes for maximum, exponentials and scaling.
+ * Columns (inner > 1): a vector holds neighbouring lines, so every step is vertical; four vectors are processed at a time,
+ * and their values stay in the L1 cache between the passes for maximum, exponentials and scaling.
  *
- * Rows (inner 1): a vector holds a piece of one line. The horizontal maximum and sum of V32F_N lines are taken together by a
- * tree that halves the number of vectors at each step and leaves line r in lane r: three operations a line instead of eight
- * dependent ones. Long rows, which are worth it, are reduced one by one.
+ * Rows (inner 1): a vector holds a piece of one line. The horizontal maxima and sums of V32F_N lines are computed together
+ * by a tree that halves the number of vectors at each step and leaves line r in lane r: three operations per line instead of
+ * eight dependent ones. Long rows, for which this cost is small, are reduced one by one.
  *
  * Lines that are shorter than a vector, and few columns, are gathered into a block of columns, by a transposition
- * (kernels/lanes.h) or by pieces, and treated there.
+ * (kernels/lanes.h) or in pieces, and processed there.
  *
- * Which of these ways a line takes depends on count and inner alone, never on the other lines, so neither do its bits. An
- * infinite maximum and a NaN make the line NaN: the formula does it, for v_max_32f lets at most the NaN itself get lost.
+ * The algorithm used for a line depends only on count and inner, not on the other lines, so its result is bit-identical too.
+ * An infinite maximum or a NaN makes the line NaN by the formula itself: v_max_32f can lose the NaN, but exp(v - max)
+ * cannot.
  */
 #include "contract/softmax.h"
 #include "kernels/install.h"
@@ -21,18 +22,19 @@
 
 #include <math.h>
 
-/* exp(v - max) <= 1: no need to look for overflow. */
+/* exp(v - max) <= 1: no check for overflow is needed. */
 SN_INLINE v32f term(v32f v, v32f max) { return v_exp_nonpositive_32f(v_sub_32f(v, max)); }
 
 /*
  * ---- sums
  *
- * A chain of additions would lose what is small beside the first terms, up to count * 2^-24 of the sum. So blocks of terms
- * are added two by two, then those sums two by two, as a binary counter carries: (log2(count) + 5) * 2^-24.
+ * A chain of additions would lose terms that are small compared with the first ones, up to count * 2^-24 of the sum. So
+ * blocks of terms are added pairwise, then those sums pairwise, like the carries of a binary counter: (log2(count) + 5) *
+ * 2^-24.
  */
 enum { BLOCK = 8, LEVELS = 48 };
 
-/* level[l] is the sum of 2^l blocks, if bit l of `blocks` is set; of up to four lines beside each other. */
+/* level[l] is the sum of 2^l blocks, if bit l of `blocks` is set; for up to four vectors of lines. */
 struct cascade {
     size_t blocks;
     v32f level[LEVELS][4];
@@ -49,7 +51,7 @@ SN_INLINE void cascade_add(struct cascade * c, const v32f * block, int w)
     ++c->blocks;
 }
 
-/* The least sums first. There is one. */
+/* Adds the levels, the smallest first. There is at least one. */
 SN_INLINE void cascade_sum(const struct cascade * c, v32f * sum, int w)
 {
     size_t l = (size_t)__builtin_ctzll(c->blocks);
@@ -130,9 +132,10 @@ static void columns(const sn_32f * src, size_t count, size_t stride, size_t inne
 
 /* ---- few columns: those of several images side by side */
 
-enum { GATHERED = 256 }; /* the largest count; the block has 16 KB with the widest vectors */
+enum { GATHERED = 256 }; /* the largest count; the block takes 16 KB with the widest vectors */
 
-/* Each store also writes beyond its columns; the next one, or the room at the end, takes that. */
+/* Each store also writes beyond its columns; this is overwritten by the next one, or goes to the reserved space at the
+ * end. */
 static void few_columns(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     float block[GATHERED * V32F_N + V32F_N] SN_ALIGNED;
@@ -171,10 +174,10 @@ static void short_rows(const sn_32f * src, size_t outer, size_t count, sn_32f * 
 /*
  * ---- rows, count >= V32F_N
  *
- * The three passes over a row. The last vector of any row reaches back over the one before; since a row may be in place, it
- * is loaded before that is stored. `whole` is a constant: the number of vectors of a row without a rest, up to 4, which
- * unrolls the loops; or 0 for any row. `blocks`, a constant too: there may be more than one block of vectors. A call for the
- * others in the loop over rows, even if it is never made, costs rows of 21 values 8%.
+ * The three passes over a row. The last vector of a row overlaps the one before; since src may be dst, it is loaded before
+ * that one is stored. `whole` is a compile-time constant: the number of vectors of a row without a remainder, up to 4, which
+ * unrolls the loops; or 0 for any row. `blocks`, also constant: there may be more than one block of vectors. A call for
+ * those in the loop over rows, even if it is never executed, makes rows of 21 values 8% slower.
  */
 
 SN_INLINE v32f row_max(const sn_32f * src, size_t count, size_t whole)
@@ -196,7 +199,7 @@ SN_INLINE v32f exp_of(v32f v, v32f max, sn_32f * dst)
     return e;
 }
 
-/* The blocks of a row behind its first one, whose sum is `sum`. */
+/* The blocks of a row after the first one, whose sum is `sum`. */
 static __attribute__((noinline)) v32f row_exp_blocks(const sn_32f * src, size_t * at, size_t count, v32f max, sn_32f * dst,
                                                      v32f sum)
 {
@@ -216,7 +219,7 @@ static __attribute__((noinline)) v32f row_exp_blocks(const sn_32f * src, size_t 
     return sum;
 }
 
-/* Stores the exponentials; their sum, in pieces. */
+/* Stores the exponentials, and returns a vector of partial sums. */
 SN_INLINE v32f row_exp(const sn_32f * src, size_t count, size_t whole, bool blocks, float max, sn_32f * dst)
 {
     static const float ones[32] = {[16] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -233,7 +236,7 @@ SN_INLINE v32f row_exp(const sn_32f * src, size_t count, size_t whole, bool bloc
         sum = v_add_32f(sum, exp_of(v_load_32f(src + i), m, dst + i));
     if (blocks && i + V32F_N <= count)
         sum = row_exp_blocks(src, &i, count, m, dst, sum);
-    if (i < count) /* only the lanes that are new */
+    if (i < count) /* only the lanes that do not overlap */
         sum = v_fma_32f(exp_of(last, m, dst + count - V32F_N), v_load_32f(ones + 16 - V32F_N + (count - i)), sum);
     return sum;
 }
@@ -276,14 +279,15 @@ SN_INLINE v32f max_each(const v32f rows[V32F_N])
     return r[0];
 }
 
-/* Up to V32F_N rows on their way; of[r] is what the next pass needs of row r: its maximum, then the reciprocal sum. */
+/* Up to V32F_N rows in progress; of[r] is the input of the next pass for row r: its maximum, then the reciprocal of the
+ * sum. */
 struct group {
     size_t first, rows;
     float of[V32F_N];
 };
 
-/* Each of three groups gets one of the passes, a row of one, then of the next, so that all units of the machine have work
- * and nobody waits for the end of a tree: 1.3 times as fast as one pass after the other. */
+/* Three groups are each in another pass, and their rows alternate, so that all execution units are used and the latency of
+ * the trees is hidden: 1.3 times as fast as one pass after the other. */
 SN_INLINE void three_passes(const sn_32f * src, sn_32f * dst, size_t count, size_t whole, bool blocks, struct group * a,
                             struct group * b, const struct group * c, v32f max[V32F_N], v32f sum[V32F_N])
 {
@@ -310,7 +314,7 @@ SN_INLINE void grouped_rows(const sn_32f * src, size_t outer, size_t count, size
     struct group groups[3] = {{.rows = 0}};
     v32f max[V32F_N], sum[V32F_N];
     for (size_t i = 0; i < V32F_N; ++i)
-        max[i] = sum[i] = v_set_32f(1); /* of rows that there are not */
+        max[i] = sum[i] = v_set_32f(1); /* for missing rows */
     for (size_t o = 0, i = 0; o < outer + 2 * V32F_N; o += V32F_N, i = (i + 1) % 3) {
         groups[i].first = sn_min(o, outer);
         groups[i].rows = sn_min(outer - groups[i].first, V32F_N);
@@ -318,7 +322,7 @@ SN_INLINE void grouped_rows(const sn_32f * src, size_t outer, size_t count, size
     }
 }
 
-enum { LONG = 256 }; /* values of a row that is reduced by itself */
+enum { LONG = 256 }; /* values of a row that is reduced separately */
 
 static void long_row(const sn_32f * src, size_t count, sn_32f * dst)
 {

@@ -1,13 +1,12 @@
-/* Sums along vectors, of many at a time. */
+/* Sums of the lanes of many vectors at a time. */
 #ifndef SN_KERNELS_SUMS_H
 #define SN_KERNELS_SUMS_H
 
 #include "kernels/vec.h"
 
 /*
- * The sum of all lanes of r[i] in lane i: a tree of zips, two and an addition for every vector but one, where a
- * v_reduce_add_32f for each would take four times as many operations. Lanes are added up in an order that is the same for
- * all i.
+ * The sum of all lanes of r[i] in lane i: a tree with two zips and an addition for every vector but one; v_reduce_add_32f
+ * for each would take four times as many operations. The order of additions is the same for all i.
  */
 SN_INLINE v32f sums_of_lanes(v32f r[V32F_N])
 {

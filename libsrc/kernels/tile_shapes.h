@@ -1,10 +1,10 @@
 /*
- * Shapes of register tiles. isa/<isa>/tiles_<type>.h lists those of an instruction set once, the highest tile of each width:
+ * Shapes of register tiles. isa/<isa>/tiles_<type>.h lists those of an instruction set, the highest tile of each width:
  *
  *     #define TILE_SHAPES(X) X(12, 1) X(6, 2)       tiles of 1 to 12 rows by one vector, and of 1 to 6 rows by two
  *
- * Kernels define TILE(rows, vectors), an instance called tile_<rows>x<vectors>, and make all instances, and the arrays
- * tiles_<vectors> that find one by its height less one, by TILE_SHAPES(TILE_INSTANCES).
+ * Kernels define TILE(rows, vectors), an instance called tile_<rows>x<vectors>. TILE_SHAPES(TILE_INSTANCES) then defines all
+ * instances, and arrays tiles_<vectors> of them, indexed by height - 1.
  */
 #ifndef SN_KERNELS_TILE_SHAPES_H
 #define SN_KERNELS_TILE_SHAPES_H

@@ -1,10 +1,10 @@
 /*
- * Transposition of matrices with many rows and columns: squares of V32F_N, in tiles of 64 x 64 so that lines of both
- * sides are used while they are near. The last square of a side reaches back over the one before instead of being cut; it
+ * Transposition of matrices with many rows and columns: squares of V32F_N, in tiles of 64 x 64 so that cache lines of both
+ * sides are used while they are cached. The last square of a side overlaps the one before instead of being partial; it
  * writes the same values again.
  *
- * The rows of one side may lie in another order than their numbers: a filter's row q = i * K + k of Oiyx is row k * I + i of
- * Yxio. Only addresses change by that, so one transposition serves images and filters.
+ * The rows of one side may be in permuted order: a filter's row q = i * K + k of Oiyx is row k * I + i of Yxio. This affects
+ * only addresses, so one transposition serves images and filters.
  */
 #ifndef SN_KERNELS_TRANSPOSE_H
 #define SN_KERNELS_TRANSPOSE_H
@@ -13,12 +13,12 @@
 
 enum { TRANSPOSE_TILE = 64 };
 
-/* Row r lies at r * stride when period is 0, else at r % period * stride + r / period * jump. */
+/* The offset of row r is r * stride if period is 0, else r % period * stride + r / period * jump. */
 struct rows {
     size_t stride, period, jump;
 };
 
-/* Where rows first .. first + count - 1 lie; `permuted` tells, as a constant, that there is a period. */
+/* The offsets of rows first .. first + count - 1; `permuted`, a compile-time constant, states whether there is a period. */
 SN_INLINE void rows_at(struct rows rows, size_t first, size_t count, bool permuted, size_t * at)
 {
     if (!permuted) {
@@ -55,7 +55,7 @@ SN_INLINE void transpose_square(const sn_32f * src, struct rows from, sn_32f * d
     SN_UNROLL for (int i = 0; i < V32F_N; ++i) v_store_32f(dst + at[i] + p.y, r[i]);
 }
 
-/* The part fits into a square; rows of dst get `written` values, zeros after the `height` that there are. */
+/* The part fits in a square; rows of dst get `written` values, zeros after the `height` existing ones. */
 SN_INLINE void transpose_rest(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                               size_t written, bool permuted_from, bool permuted_to)
 {
@@ -84,7 +84,7 @@ SN_INLINE void transpose_tile(const sn_32f * src, struct rows from, sn_32f * dst
             }
         return;
     }
-    /* Along the longer stride, whose lines are the likelier to be driven out before their other half is used. */
+    /* Along the longer stride, whose cache lines are more likely to be evicted before their other half is used. */
     const bool along_rows = to.stride > from.stride;
     const size_t outer = along_rows ? p.width : p.height, inner = along_rows ? p.height : p.width;
     for (size_t i = 0; i < outer; i += V32F_N)
@@ -95,7 +95,7 @@ SN_INLINE void transpose_tile(const sn_32f * src, struct rows from, sn_32f * dst
         }
 }
 
-/* The size of the next tile when `rest` remain: the last one is never narrower than a vector, if that can be. */
+/* The size of the next tile if `rest` remain: the last one is not narrower than a vector, if possible. */
 static size_t transpose_tile_size(size_t rest) { return rest < TRANSPOSE_TILE + V32F_N ? rest : TRANSPOSE_TILE; }
 
 SN_INLINE void transpose_part(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,

@@ -21,14 +21,14 @@ SN_INLINE v32f logarithm(v32f x, const v32f * p)
     return v_log_32f(x);
 }
 
-/* -0 - x, which also turns the sign of 0. */
+/* -0 - x, which also changes the sign of 0. */
 SN_INLINE v32f negative(v32f x, const v32f * p)
 {
     (void)p;
     return v_sub_32f(v_set_32f(-0.0f), x);
 }
 
-/* AVX-512 has an estimate for every float; that of other sets takes denormals for 0, and division is near to it in time. */
+/* AVX-512 has an estimate for every float; that of other sets treats denormals as 0, and division takes about as long. */
 SN_INLINE v32f inverse_root(v32f x, const v32f * p)
 {
     (void)p;

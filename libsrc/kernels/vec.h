@@ -1,27 +1,26 @@
 /*
- * The vector vocabulary: the only words a kernel may use.
+ * The vector vocabulary: the only vector operations a kernel may use.
  *
  * A kernel under libsrc/kernels/ is written once with these operations and compiled once per instruction set with
- * SN_ISA, the name of the level, and SN_VOCABULARY, that of its vocabulary, defined by the Makefile. This file says what
- * each operation means; the implementations are libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c holds every one of
- * them to the meaning written here.
+ * SN_ISA, the name of the level, and SN_VOCABULARY, the name of its vocabulary, defined by the Makefile. This file defines
+ * each operation; the implementations are libsrc/isa/<isa>/vec_<isa>.h, and tests/c/test_vec.c tests all of them against
+ * these definitions.
  *
  * Types. V32F_N, V16I_N and V8U_N are compile-time constants; V16I_N = 2 * V32F_N and V8U_N = 4 * V32F_N.
  *   v32f   V32F_N floats                           v32i   V32F_N signed 32-bit integers
  *   v16i   V16I_N signed 16-bit integers (also raw bfloat16)
  *   v8u    V8U_N unsigned bytes                    v32m   one truth value for each of V32F_N lanes
  *
- * Memory. Every load and store takes a pointer of any alignment (any at all, also one that is odd), hence a void pointer.
- * The tail forms touch exactly the first n elements, 0 <= n <= lanes, never a byte more, and a tail load fills the other
- * lanes with zero.
- * v_stream_32f alone wants its pointer aligned to the vector; call v_fence() once after the last of them.
+ * Memory. Every load and store takes a pointer to any byte address, hence a void pointer. The tail forms access exactly the
+ * first n elements, 0 <= n <= lanes, and a tail load fills the other lanes with zero. Only v_stream_32f requires a pointer
+ * aligned to the vector; call v_fence() once after the last of them.
  *
  *   v_load_32f(p)  v_load_tail_32f(p, n)  v_store_32f(p, v)  v_store_tail_32f(p, v, n)     and the same for 32i 16i 8u
- *   v_stream_32f(p, v)      store past the caches             v_fence()   orders streamed stores before later ones
- *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in their order
- *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      rounded as sn_32f_to_16b of runtime/numeric.h, to the bit
- *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in their order
- *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in their order
+ *   v_stream_32f(p, v)      non-temporal store             v_fence()   orders streamed stores before later ones
+ *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in order
+ *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      exactly as sn_32f_to_16b of runtime/numeric.h
+ *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in order
+ *   v_load_8u_16i(p)  v_load_tail_8u_16i(p, n)                V16I_N bytes, widened to 16 bits in order
  *   v_load_24_32i(p)  v_load_tail_24_32i(p, n)                V32F_N numbers of 3 bytes, the lowest first, likewise
  *
  * Constants.
@@ -30,25 +29,25 @@
  *
  * 32f arithmetic, lane by lane, IEEE, rounded once.
  *   v_add_32f(a, b)  v_sub_32f(a, b)  v_mul_32f(a, b)  v_div_32f(a, b)
- *   v_fma_32f(a, b, c)      a * b + c, fused where the set has it (V_FMA is 1), else a multiply, then an add (V_FMA is 0)
+ *   v_fma_32f(a, b, c)      a * b + c, fused if the set supports it (V_FMA is 1), else a multiply, then an add (V_FMA is 0)
  *   v_fnma_32f(a, b, c)     c - a * b, likewise
- *   v_max_32f(a, b)         a > b ? a : b, so b when either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
+ *   v_max_32f(a, b)         a > b ? a : b, so b if either is NaN       v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_sqrt_32f(a)           square root; NaN below 0, -0 for -0
- *   v_rsqrt_32f(a)          1 / sqrt(a), not rounded once but within 4 units in the last place, by an estimate of the
- *                           processor and Newton's step: its last bits may be others on another maker's. 0 for Inf, Inf for
- *                           0, NaN below 0; denormal a: open
- *   v_round_32f(a)          nearest integer, ties to even, whatever the rounding mode of the thread
- *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN when a is
+ *   v_rsqrt_32f(a)          1 / sqrt(a), with an error of at most 4 units in the last place, by an estimate of the processor
+ *                           and Newton's step: the last bits may differ between makers of processors. 0 for Inf, Inf for 0,
+ *                           NaN below 0; undefined for denormal a
+ *   v_round_32f(a)          nearest integer, ties to even, in any rounding mode of the thread
+ *   v_scale_32f(a, n)       a * 2^floor(n), rounded once, for -250 <= n <= 250 and 1/2 <= |a| <= 2; NaN if a is NaN
  *   v_exponent_32f(a)       floor(log2(|a|)), denormals too; -Inf for 0, Inf for infinities, NaN for NaN
  *   v_mantissa_32f(a)       a / 2^exponent, so 1 <= mantissa < 2; 1 for zeros of either sign and for Inf; NaN for a < 0
  *
- * 32f comparison and choice.
- *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false when either is NaN
- *   v_select_32f(m, a, b)   a where m, else b                 v_any(m)   1 when some lane of m is true, else 0
+ * 32f comparison and selection.
+ *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false if either is NaN
+ *   v_select_32f(m, a, b)   a where m is true, else b                 v_any(m)   1 if any lane of m is true, else 0
  *
  * 32f across lanes. The order of the additions is fixed for an instruction set.
- *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter ignores no lane, order of NaN open
+ *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter includes all lanes, undefined with NaN
  *   v_even_32f(a, b)        lanes 0 2 4 ... of a, then of b   v_odd_32f(a, b)    lanes 1 3 5 ... of a, then of b
  *   v_zip_low_32f(a, b)     a0 b0 a1 b1 ..., from the lower halves   v_zip_high_32f(a, b)   the same from the upper halves
  *   v_lookup_32f(table, i)  lane i modulo V32F_N of the table, for each lane of the v32i
@@ -56,25 +55,25 @@
  *
  * 32i.
  *   v_add_32i  v_sub_32i  v_and_32i  v_or_32i  v_xor_32i      (a, b), wrapping
- *   v_put_byte_32i(v, from, k)   v, but byte k of each lane is that of `from`; k is a constant, 0 is the lowest byte
+ *   v_put_byte_32i(v, from, k)   v, with byte k of each lane replaced by that of `from`; k is a constant, 0 is the lowest
  *   v_shl_32i(a, count)  v_shr_32i(a, count)  v_sra_32i(a, count)      count is a constant (an int below the width of a
- *                       lane); shr shifts zeros in, sra copies of the sign
+ *                       lane); shr shifts in zeros, sra copies of the sign
  *   v_gt_32i(a, b)          -> v32m                           v_select_32i(m, a, b)
  *
  *   v_madd_16i_32i(a, b)    lane i is a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1], of the v16i a and b; wrapping
  *
- * Between types. A cast keeps the bits, a cvt keeps the value.
+ * Conversions. A cast keeps the bits, a cvt keeps the value.
  *   v_cast_32f_32i(v)  v_cast_32i_32f(v)  v_cast_16i_32i(v)  v_cast_32i_16i(v)  v_cast_8u_32i(v)  v_cast_32i_8u(v)
- *   v_cvt_32i_32f(v)        nearest even
- *   v_cvt_32f_32i(v)        nearest even; outside the range of int32 and for NaN the lane's value is open: clamp first
+ *   v_cvt_32i_32f(v)        rounds to nearest even
+ *   v_cvt_32f_32i(v)        rounds to nearest even; undefined outside the range of int32 and for NaN: clamp first
  *   v_pack_32i_8u(a, b, c, d)   lanes of a, b, c, d in this order, each saturated to 0..255
  *   v_join_32i_8u(a, b, c, d)   byte 4 * i is lane i of a saturated to 0..255, byte 4 * i + 1 that of b, and so on
  *   v_even_16b_32f(v)  v_odd_16b_32f(v)     the even / odd bfloat16 elements of a v16i as floats
- *   v_join_16b_32f(even, odd)               the way back, rounded as sn_32f_to_16b; a NaN must be one that arithmetic of
- *                                           bfloat16 values gives: quiet, and 0 in its lower half
+ *   v_join_16b_32f(even, odd)               the inverse, rounded as sn_32f_to_16b; a NaN must be quiet and have 0 in its
+ *                                           lower half, as the results of arithmetic with bfloat16 values have
  *
  * 16i and 8u.
- *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers, and of the same bits as unsigned ones
+ *   v_max_16i(a, b)  v_min_16i(a, b)  v_min_16u(a, b)   of signed numbers; u: the same bits as unsigned numbers
  *   v_even_16i(a, b)  v_odd_16i(a, b)
  *   v_max_8u(a, b)   v_min_8u(a, b)   v_even_8u(a, b)   v_odd_8u(a, b)
  *
@@ -82,10 +81,10 @@
  *   v_slide_32f(a, b, n)  v_slide_16i(a, b, n)  v_slide_8u(a, b, n)
  *
  * Help for the compiler.
- *   v_keep_32f(v)           returns v, and makes the compiler hold it in a register from here on: it neither folds the
- *                           load of v into each use nor computes v again
+ *   v_keep_32f(v)           returns v, and makes the compiler keep it in a register from here on: it neither folds the
+ *                           load of v into each use nor recomputes v
  *
- * A new word comes only when two kernels need it: write its meaning here, implement it for every set, test it.
+ * An operation is added only when two kernels need it: define it here, implement it for every set, test it.
  */
 #ifndef SN_KERNELS_VEC_H
 #define SN_KERNELS_VEC_H

@@ -1,6 +1,6 @@
 /*
- * Elementary functions on the vocabulary. Each says its error in units in the last place of the result, over all floats,
- * against the exact value at the rounded argument; tests/c/test_vec_math.c measures it.
+ * Elementary functions in terms of the vocabulary. The comment of each gives its largest error over all floats, in units in
+ * the last place of the result, compared with the exact value at the rounded argument; tests/c/test_vec_math.c measures it.
  */
 #ifndef SN_KERNELS_VEC_MATH_H
 #define SN_KERNELS_VEC_MATH_H
@@ -8,8 +8,8 @@
 #include "kernels/vec.h"
 
 /*
- * Lanes from n on become 1, where no function raises a floating-point exception: what a vector holds behind the end of an
- * array is then as harmless as what is in it.
+ * Lanes from n on become 1, for which no function raises a floating-point exception: the lanes beyond the end of an array
+ * then have no effect.
  */
 SN_INLINE v32f v_ones_behind_32f(v32f v, size_t n)
 {
@@ -20,23 +20,24 @@ SN_INLINE v32f v_ones_behind_32f(v32f v, size_t n)
 /*
  * exp: x = n * ln 2 + r, exp(x) = 2^n * exp(r), for -104.5 <= x <= 89 or NaN.
  *
- * By polynomial: n whole, |r| <= ln 2 / 2, exp(r) = 1 + r + r^2 * p(r), p of degree 4. By table, where a vector holds 8 or
- * 16 powers of 2^(1 / V32F_N): n a multiple of 1 / V32F_N, |r| <= ln 2 / 32 lets p be of degree 1, which saves a fifth of
- * the operations. n comes from adding a number so large that the sum is rounded to such a multiple: the last bits of the sum
- * are the index, those above it the power of two. Coefficients make the largest relative error least: 2^-28.3, 2^-29 and,
- * with 8 powers, 2^-25.
+ * By polynomial: integer n, |r| <= ln 2 / 2, exp(r) = 1 + r + r^2 * p(r), p of degree 4. By table, if a vector holds 8 or
+ * 16 powers of 2^(1 / V32F_N): n is a multiple of 1 / V32F_N, and |r| <= ln 2 / 32 allows p of degree 1, which saves a fifth
+ * of the operations. n is computed by adding a number so large that the sum is rounded to such a multiple: the last bits of
+ * the sum are the index, those above it the power of two. Coefficients minimise the largest relative error: 2^-28.3, 2^-29
+ * and, with 8 powers, 2^-25.
  *
- * ln 2 is in two parts, the first of so few bits that n times it is exact: one alone would cost 60 units near x = 88.
+ * ln 2 is split into two parts, the first with so few bits that n times it is exact: a single part would cost 60 units near
+ * x = 88.
  */
 #define VX_LOG2_E 0x1.715476p0f
 #define VX_LN_2 0x1.62E43p-1f
 #define VX_LN_2_HIGH 0x1.62E4p-1f
 #define VX_LN_2_LOW 0x1.7F7D1Cp-20f
 
-#define VX_WHOLE 0x1.8p23f /* what is added to round to a whole number, and to a multiple of the table's step */
+#define VX_WHOLE 0x1.8p23f /* added to round to an integer, and to a multiple of the table's step */
 #define VX_STEP (V32F_N == 16 ? 0x1.8p19f : V32F_N == 8 ? 0x1.8p20f : VX_WHOLE)
 
-/* x * scale rounded by such a number; the sum holds the result in its last bits. */
+/* x * scale rounded by adding such a number; the last bits of the sum hold the result. */
 SN_INLINE v32f vx_round(v32f x, float scale, float rounder, v32f * sum)
 {
     *sum = v_fma_32f(x, v_set_32f(scale), v_set_32f(rounder));
@@ -78,13 +79,13 @@ SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r)
     return v_scale_32f(v_fma_32f(power, v_fma_32f(v_mul_32f(r, r), p, r), power), n);
 }
 
-/* 2^n * exp(r), where n is what was rounded to and sum what it was rounded by. */
+/* 2^n * exp(r), where n is the rounded number and sum the sum that rounded it. */
 SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r)
 {
     return V32F_N >= 8 ? vx_exp_by_table(sum, n, r) : vx_exp_by_polynomial(n, r);
 }
 
-/* x - n * ln 2; with a fused multiply-add one float for ln 2 is enough as long as n is small. */
+/* x - n * ln 2; with a fused multiply-add one float for ln 2 suffices while n is small. */
 SN_INLINE v32f vx_less_ln_2(v32f x, v32f n, bool small_n)
 {
     if (V_FMA && small_n)
@@ -92,7 +93,7 @@ SN_INLINE v32f vx_less_ln_2(v32f x, v32f n, bool small_n)
     return v_fnma_32f(n, v_set_32f(VX_LN_2_LOW), v_fnma_32f(n, v_set_32f(VX_LN_2_HIGH), x));
 }
 
-/* exp(x - n * ln 2) - 1. Without a fused multiply-add the lower part of n * ln 2 is added last, as one rounding less. */
+/* exp(x - n * ln 2) - 1. Without a fused multiply-add the lower part of n * ln 2 is added last, which saves a rounding. */
 SN_INLINE v32f vx_expm1_less_ln_2(v32f x, v32f n, bool small_n)
 {
     if (V_FMA)
@@ -110,8 +111,8 @@ SN_INLINE v32f vx_exp_within(v32f x)
 }
 
 /*
- * exp(x), within 2 units; denormal results too, overflow to infinity, NaN for NaN. Beyond the bounds results are 0 and
- * infinity; a NaN stays, as the second operand.
+ * exp(x), error at most 2 units; denormal results too, overflow to infinity, NaN for NaN. Beyond the bounds results are 0
+ * and infinity; NaN propagates as the second operand.
  */
 SN_INLINE v32f v_exp_32f(v32f x)
 {
@@ -122,18 +123,18 @@ SN_INLINE v32f v_exp_32f(v32f x)
 SN_INLINE v32f v_exp_nonpositive_32f(v32f x) { return vx_exp_within(v_max_32f(v_set_32f(-104.5f), x)); }
 
 /*
- * What log and pow do: x = 2^exponent * m with 1 <= m < 2, log(x) = exponent * ln 2 - log(t) + log(1 + r), r = m * t - 1.
+ * log and pow: x = 2^exponent * m with 1 <= m < 2, log(x) = exponent * ln 2 - log(t) + log(1 + r), r = m * t - 1.
  *
- * t is 1 / m to four or three bits, by table. The first t is 1 and the last 1/2: near x = 1 from above and from below log(t)
- * goes away, with it the rounding of the sum, and r is exact. All other t were chosen, within 1/300 of the middle of their
- * interval, so that -log(t) is a float but for 2^-40; from the middle of the table on, so that -log(t) - ln 2 is one, as
- * exponent is -1 when the sum is small.
+ * t is 1 / m to four or three bits, from a table. The first t is 1 and the last 1/2: near x = 1, on both sides, log(t) is
+ * cancelled, and so is the rounding of the sum, and r is exact. All other t were chosen at most 1/300 from the middle of
+ * their interval, such that -log(t) is a float to 2^-40; from the middle of the table on, such that -log(t) - ln 2 is one,
+ * as exponent is -1 when the sum is small.
  *
  * log(1 + r) = r * (1 + r * p(r)), p of degree 3 for -1/32 <= r <= 1/16, of degree 4 for -1/16 <= r <= 1/8; coefficients
- * make the largest relative error least: 2^-28.4.
+ * minimise the largest relative error: 2^-28.4.
  *
- * Vectors of four and sets without a fused multiply-add (m * t would have to be rounded): m between 3/4 and 3/2, r = m - 1,
- * log(1 + r) = r - r^2 / 2 + r^3 * p(r), p of degree 7, error 2^-27.6.
+ * Vectors of four, and sets without a fused multiply-add (which would have to round m * t): m between 3/4 and 3/2,
+ * r = m - 1, log(1 + r) = r - r^2 / 2 + r^3 * p(r), p of degree 7, error 2^-27.6.
  */
 static const float vx_inverses_8[8] = {
     0x1p0f, 0x1.AFB8A2p-1f, 0x1.8624D2p-1f, 0x1.64AEFp-1f, 0x1.472CB4p-1f, 0x1.2F147Ap-1f, 0x1.1ADD8p-1f, 0x1p-1f,
@@ -154,7 +155,7 @@ static const float vx_logs_16[16] = {
     0x1.62E43p-1f,
 };
 
-/* (log(1 + r) - r) / r^2, with r of the table's size. */
+/* (log(1 + r) - r) / r^2, with r in the range of the table. */
 SN_INLINE v32f vx_log1p_near_table(v32f r)
 {
     const bool wide = V32F_N == 16;
@@ -164,7 +165,7 @@ SN_INLINE v32f vx_log1p_near_table(v32f r)
     return v_fma_32f(p, r, v_set_32f(wide ? -0x1p-1f : -0x1.FFFFF6p-2f));
 }
 
-/* What the table has for the interval of m. */
+/* The table's entries for the interval of m. */
 SN_INLINE void vx_log_lookup(v32f m, v32f * t, v32f * log_t)
 {
     const v32i index = v_shr_32i(v_cast_32f_32i(m), V32F_N == 16 ? 19 : 20);
@@ -187,7 +188,7 @@ SN_INLINE v32f vx_log1p_by_polynomial(v32f r, v32f low)
     return v_fma_32f(square, v_set_32f(-0.5f), v_fma_32f(p, v_mul_32f(square, r), low));
 }
 
-/* log(m), with an exponent, not NULL, exponent * ln 2 + log(m). */
+/* log(m) or, if exponent is not NULL, exponent * ln 2 + log(m). */
 SN_INLINE v32f vx_log_of_parts(v32f m, const v32f * exponent)
 {
     if (V32F_N < 8) {
@@ -203,7 +204,7 @@ SN_INLINE v32f vx_log_of_parts(v32f m, const v32f * exponent)
     return v_add_32f(high, v_fma_32f(v_mul_32f(r, r), vx_log1p_near_table(r), r));
 }
 
-/* x = 2^exponent * m, with m where vx_log_of_parts wants it. */
+/* x = 2^exponent * m, with m in the range of vx_log_of_parts(). */
 SN_INLINE void vx_log_parts(v32f x, v32f * m, v32f * exponent)
 {
     *m = v_mantissa_32f(x);
@@ -215,7 +216,7 @@ SN_INLINE void vx_log_parts(v32f x, v32f * m, v32f * exponent)
     }
 }
 
-/* log(x), within 2 units; of denormals too, -Inf for 0 of either sign, NaN for x < 0. */
+/* log(x), error at most 2 units; of denormals too, -Inf for 0 of either sign, NaN for x < 0. */
 SN_INLINE v32f v_log_32f(v32f x)
 {
     v32f m, exponent;
@@ -223,7 +224,7 @@ SN_INLINE v32f v_log_32f(v32f x)
     return vx_log_of_parts(m, &exponent);
 }
 
-/* fraction of exponent * b: the product less n, which is near it. Without a fused multiply-add b is taken in two parts. */
+/* exponent * b - n, where n is close to the product. Without a fused multiply-add b is split into two parts. */
 SN_INLINE v32f vx_product_less(v32f exponent, v32f b, v32f n)
 {
     if (V_FMA)
@@ -233,11 +234,11 @@ SN_INLINE v32f vx_product_less(v32f exponent, v32f b, v32f n)
 }
 
 /*
- * x^b for x >= 0 and |b| <= 2^24, relative error at most (1 + |b|) * 2^-23; 0^b, Inf^b and x^0 as powf has them, denormal
- * results too, overflow to infinity. NaN for x < 0 and for NaN.
+ * x^b for x >= 0 and |b| <= 2^24, relative error at most (1 + |b|) * 2^-23; 0^b, Inf^b and x^0 as in powf, denormal results
+ * too, overflow to infinity. NaN for x < 0 and for NaN.
  *
- * b * log2(x) would be too rough as one float (2^-18 near 128): it is b * exponent, of which the part behind n is exact, and
- * b * log(m). Beyond the bounds n and r are what gives 0 or infinity.
+ * b * log2(x) as one float would be too inaccurate (2^-18 near 128): it is the sum of b * exponent, whose part after n is
+ * exact, and b * log(m). Beyond the bounds n and r are set so that the result is 0 or infinity.
  */
 SN_INLINE v32f v_pow_32f(v32f x, v32f b)
 {
@@ -252,24 +253,25 @@ SN_INLINE v32f v_pow_32f(v32f x, v32f b)
     return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)));
 }
 
-/* |y| with the sign of x, for y that has none. */
+/* |y| with the sign of x; y must not be negative. */
 SN_INLINE v32f vx_with_sign(v32f y, v32f x)
 {
     return v_cast_32i_32f(v_or_32i(v_cast_32f_32i(y), v_and_32i(v_cast_32f_32i(x), v_set_32i(INT32_MIN))));
 }
 
-/* 2^more * 2^n of a sum that was rounded to a whole n; not for denormal powers. */
+/* 2^more * 2^n for a sum that was rounded to an integer n; not for denormal powers. */
 SN_INLINE v32f vx_power_of_sum(v32f sum, int more)
 {
     return v_cast_32i_32f(v_add_32i(v_shl_32i(v_cast_32f_32i(sum), 23), v_set_32i((127 + more) * (1 << 23))));
 }
 
 /*
- * expm1: x = n * ln 2 + r, n whole, exp(x) - 1 = (2^n - 1) + 2^n * (exp(r) - 1), of which the first part is exact. Powers
- * from a table do not pay: what they were rounded by would have to be looked up, too, for x near zero.
+ * expm1: x = n * ln 2 + r, integer n, exp(x) - 1 = (2^n - 1) + 2^n * (exp(r) - 1), of which the first part is exact. Powers
+ * from a table do not pay: their rounding errors would have to be looked up, too, for x near zero.
  */
 
-/* exp(x) - 1, within 2 units; overflow to infinity, NaN for NaN. Half of it at first: 2^n overflows before the result. */
+/* exp(x) - 1, error at most 2 units; overflow to infinity, NaN for NaN. Computes half of it: 2^n overflows before the
+ * result. */
 SN_INLINE v32f v_expm1_32f(v32f x)
 {
     const v32f near = v_min_32f(v_set_32f(89), v_max_32f(v_set_32f(-20), x));
@@ -280,7 +282,7 @@ SN_INLINE v32f v_expm1_32f(v32f x)
     return v_select_32f(v_lt_32f(v_abs_32f(x), v_set_32f(0x1p-25f)), x, v_add_32f(half, half));
 }
 
-/* x >= 0 ? x : alpha * (exp(x) - 1), within 2 units for any alpha; NaN for NaN. */
+/* x >= 0 ? x : alpha * (exp(x) - 1), error at most 2 units for any alpha; NaN for NaN. */
 SN_INLINE v32f v_elu_32f(v32f x, v32f alpha)
 {
     const v32f near = v_min_32f(v_zero_32f(), v_max_32f(v_set_32f(-20), x));
@@ -294,13 +296,14 @@ SN_INLINE v32f v_elu_32f(v32f x, v32f alpha)
 /*
  * tanh of |x|.
  *
- * By table, of tanh and its derivative at whole multiples of a step: |x| = n * step + b, tanh = t + d * tanh(b) / (1 + t *
- * tanh(b)) = t + d * b / (e + t * b), e = b / tanh(b) = 1 + b^2 * p(b^2), p of degree 2 for a table of 16 (1 has 2.3 units),
- * else 3. Of all steps these have the t that are nearest to floats: 0.27 (16) and 0.12 units (8).
+ * By table, of tanh and its derivative at multiples of a step: |x| = n * step + b, tanh = t + d * tanh(b) / (1 + t *
+ * tanh(b)) = t + d * b / (e + t * b), e = b / tanh(b) = 1 + b^2 * p(b^2), p of degree 2 for a table of 16 (degree 1 has an
+ * error of 2.3 units), else 3. The step was chosen so that the t are as close to floats as possible: 0.27 (16) and 0.12
+ * units (8).
  *
  * Without a table, from 5/8 on 1 - 2 / (1 + exp(2 * |x|)), below it tanh = |x| + |x|^3 * p(x^2), p of degree 4.
  *
- * Coefficients make the largest relative error least: 2^-33, 2^-31, 2^-28.
+ * Coefficients minimise the largest relative error: 2^-33, 2^-31, 2^-28.
  */
 static const float vx_tanh_8[8] = {
     0, 0x1.AF600Ap-1f, 0x1.F89326p-1f, 0x1.FF5C76p-1f, 0x1.FFF204p-1f, 0x1.FFFECEp-1f, 0x1.FFFFE6p-1f, 0x1.FFFFFEp-1f,
@@ -360,7 +363,7 @@ SN_INLINE v32f vx_tanh_by_exp(v32f size)
     return v_select_32f(v_lt_32f(size, v_set_32f(0.625f)), vx_tanh_near_zero(near), far);
 }
 
-/* tanh(x), within 2 units; NaN for NaN. */
+/* tanh(x), error at most 2 units; NaN for NaN. */
 SN_INLINE v32f v_tanh_32f(v32f x)
 {
     const v32f size = v_abs_32f(x);
@@ -368,11 +371,12 @@ SN_INLINE v32f v_tanh_32f(v32f x)
 }
 
 /*
- * 1 / (1 + exp(-x)), within 2 units; denormal results too, NaN for NaN.
+ * 1 / (1 + exp(-x)), error at most 2 units; denormal results too, NaN for NaN.
  *
- * exp(-x) = (1 - q) / w, where w is a power of 2 times one of the table: w / (w + 1 - q), of which the smaller terms are
- * added first. exp(x) / (1 + exp(x)) would be shorter, but its numerator was rounded: 2.9 units. All is times a factor, with
- * which the powers of the table are floats but for 0.04 (8) and 0.2 units (16); without it the error reaches 2.2 units.
+ * exp(-x) = (1 - q) / w, where w is a power of 2 times a power from the table: w / (w + 1 - q), of which the smaller terms
+ * are added first. exp(x) / (1 + exp(x)) would be shorter, but its numerator is rounded: 2.9 units. Everything is multiplied
+ * by a factor that makes the powers of the table floats to 0.04 (8) and 0.2 units (16); without it the error reaches 2.2
+ * units.
  */
 #define VX_FACTOR (V32F_N == 16 ? 0x1.D026FCp-1f : 0x1.89CB7Cp-1f)
 
@@ -408,11 +412,11 @@ SN_INLINE v32f v_sigmoid_32f(v32f x)
 /*
  * log(1 + exp(x)) is max(x, 0) + g(|x|), g(t) = log(1 + exp(-t)).
  *
- * By pieces, where a vector holds 16 numbers: a polynomial of t - centre of degree 7, for each sixteenth of 0 to 18.4; it is
- * faster than exp and log, as look-ups by lane take other units than multiply-adds. Those in two registers do not, so 32
- * pieces of degree 5 are slower. Centres are within 3% of a step from the middle, where g is nearest to a float: 2^-37. The
- * coefficients were rounded one by one, the lowest first, the rest fitted anew, and make the largest relative error least:
- * 2^-26.7. Beyond 18.4 g(t) is exp(-t) but for 2^-26.5: 2^-k * g(t - k * ln 2).
+ * By pieces, if a vector holds 16 numbers: a polynomial of t - centre of degree 7, for each sixteenth of 0 to 18.4; it is
+ * faster than exp and log, since permutations and multiply-adds use different execution units. Permutations of two registers
+ * do not, so 32 pieces of degree 5 are slower. Centres are at most 3% of a step from the middle, where g is closest to a
+ * float: 2^-37. The coefficients were rounded one by one, the lowest first, refitting the others, and minimise the largest
+ * relative error: 2^-26.7. Beyond 18.4 g(t) is exp(-t) to 2^-26.5: 2^-k * g(t - k * ln 2).
  */
 #define VX_SOFTPLUS_PER_UNIT 0x1.ADE9BEp-1f
 #define VX_SOFTPLUS_LIMIT 18.25f /* up to here k is 0 */
@@ -446,7 +450,7 @@ static const float vx_softplus_pieces[9][16] = {
      -0x1.08DBF4p-33f, -0x1.452B8Ap-35f, -0x1.8860E8p-37f, -0x1.F16CF8p-39f},
 };
 
-/* g of t - k * VX_LN_2_LOW; k is NULL for 0. One float would be too rough for that difference. */
+/* g of t - k * VX_LN_2_LOW; k is NULL for 0. One float would be too inaccurate for that difference. */
 SN_INLINE v32f vx_softplus_piece(v32f t, const v32f * k)
 {
     const v32i i = v_cast_32f_32i(v_fma_32f(t, v_set_32f(VX_SOFTPLUS_PER_UNIT), v_set_32f(VX_WHOLE)));
@@ -458,7 +462,7 @@ SN_INLINE v32f vx_softplus_piece(v32f t, const v32f * k)
     return p;
 }
 
-/* Few vectors reach below the limit; where they do, k is 0 in the other lanes, which so have the same bits either way. */
+/* Few vectors have lanes beyond the limit; in these, k is 0 in the other lanes, whose results are therefore the same. */
 SN_INLINE v32f vx_softplus_by_pieces(v32f x)
 {
     const v32f size = v_abs_32f(x), zero = v_zero_32f();
@@ -476,9 +480,9 @@ SN_INLINE v32f vx_softplus_by_pieces(v32f x)
 }
 
 /*
- * In narrower vectors g is log(1 + e), e = exp(-|x|) = s + s * q, s a power of 2. With t near 1 / (1 + e), by table or 1 or
- * 1/2, log(1 + e) = log(1 + r) - log(t), r = t * (1 + e) - 1 = ((t - 1) + t * s) + t * s * q, where the last sum is left
- * open until the end: e, rounded, would cost half a unit, and a whole one where the result has the greater mantissa.
+ * In narrower vectors g is log(1 + e), e = exp(-|x|) = s + s * q, s a power of 2. With t near 1 / (1 + e), from a table or 1
+ * or 1/2, log(1 + e) = log(1 + r) - log(t), r = t * (1 + e) - 1 = ((t - 1) + t * s) + t * s * q, where the last sum is not
+ * rounded until the end: rounding e would cost half a unit, and a whole one where the result has the larger mantissa.
  */
 SN_INLINE v32f vx_softplus_by_log(v32f x)
 {
@@ -500,7 +504,8 @@ SN_INLINE v32f vx_softplus_by_log(v32f x)
     return v_add_32f(v_max_32f(v_zero_32f(), x), v_add_32f(log_t, v_add_32f(head, rest)));
 }
 
-/* log(1 + exp(x)), within 1.5 units, so that it is within 2 (2.1 without a fused multiply-add) divided by any number. */
+/* log(1 + exp(x)), error at most 1.5 units, so that divided by any number it is at most 2 (2.1 without fused
+ * multiply-add). */
 SN_INLINE v32f v_softplus_32f(v32f x) { return V32F_N == 16 ? vx_softplus_by_pieces(x) : vx_softplus_by_log(x); }
 
 #endif

@@ -1,16 +1,16 @@
 /*
  * The Winograd transforms of filters, images and products, in both layouts.
  *
- * A transform works on one vector of lanes: the same place of V32F_N tiles. In NHWC the lanes are channels, and a tile is
- * read and written where it lies. In NCHW the lanes are rows of tiles, counted through the channels: image rows that lie a
- * block apart are transposed into pixels of V32F_N lanes, padding included, and coefficients are transposed back. So lanes
- * are full whether channels are few and the image large or the reverse; the tiles of one row as lanes would leave most of
- * them empty in small images.
+ * A transform works on one vector of lanes: the same position of V32F_N tiles. In NHWC the lanes are channels, and a tile is
+ * read and written in place. In NCHW the lanes are rows of tiles, counted across the channels: image rows that are a block
+ * apart are transposed into pixels of V32F_N lanes, including padding, and coefficients are transposed back. So lanes are
+ * full both with few channels and large images and with many channels and small ones; with the tiles of one row as lanes,
+ * most lanes would be empty in small images.
  *
- * An image's tile is transformed in two halves of its rows: all of 6 x 6 coefficients at once do not fit into registers, and
- * loads are cheaper than the stores that spilling costs.
+ * An image's tile is transformed in two halves of its rows: all 6 x 6 coefficients at once do not fit into registers, and
+ * loading twice is cheaper than spilling.
  *
- * An instance is unrolled, for whole vectors; what is less, and outputs at an edge, goes through a copy that is padded.
+ * Instances are unrolled and process whole vectors; partial vectors, and outputs at an edge, use a padded copy.
  */
 #include "kernels/winograd.h"
 
@@ -21,21 +21,21 @@
 #include "kernels/install.h"
 #include "kernels/lanes.h"
 
-/* A tile in an image: rows top .. top + rows - 1 and columns alike lie inside. */
+/* A tile in an image: rows top .. top + rows - 1 are inside, and likewise the columns. */
 struct tile {
     const sn_32f * src;
     sn_32f * dst;
     size_t stepY, stepX; /* between pixels of the image */
     size_t plane;        /* between coefficients */
     size_t top, rows, left, columns;
-    const sn_32f * bias; /* of an output that is finished here */
-    const sn_32f * add;  /* what is added to it, lies as dst */
+    const sn_32f * bias; /* of an output that this transform finishes */
+    const sn_32f * add;  /* added to the output, laid out like dst */
     enum sn_activation activation;
     const sn_32f * param;
 };
 
-/* What a transform is given: m and r of F(m, r); whether the kernel is a row; whether some of the tile of inputs may lie
- * outside the image. These are constants. */
+/* The arguments of a transform: m and r of F(m, r); whether the kernel is a row; whether the tile of inputs may lie partly
+ * outside the image. These are compile-time constants. */
 #define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, bool row, bool edge
 
 SN_INLINE v32f load_pixel(const struct tile * t, const sn_32f * p, int y, int x, bool edge)
@@ -86,7 +86,7 @@ SN_INLINE void input_tile(TRANSFORM_ARGUMENTS)
         input_rows(t, m, r, row, edge, half, rows - half);
 }
 
-/* finish: the bias is added, and the result limited; join: before that t->add is added too. */
+/* finish: adds the bias, and limits the result; join: before that adds t->add. */
 SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
 {
     (void)edge;
@@ -134,7 +134,7 @@ SN_INLINE void output_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, m, r, row, e
 SN_INLINE void finish_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, m, r, row, edge, true, false); }
 SN_INLINE void join_tile(TRANSFORM_ARGUMENTS) { output_tile_as(t, m, r, row, edge, true, true); }
 
-/* The part of a tile whose rows are even or odd, and whose columns are. */
+/* The part of a tile with the rows of one parity and the columns of one parity. */
 SN_INLINE struct tile phase_of(struct tile t, size_t y, size_t x)
 {
     const size_t below = t.top + t.rows, right = t.left + t.columns;
@@ -145,7 +145,7 @@ SN_INLINE struct tile phase_of(struct tile t, size_t y, size_t x)
     return t;
 }
 
-/* m lines of a phase, each of which is transformed alone. `rows`: they are rows of the image, else columns. */
+/* m lines of a phase, each transformed separately. `rows`: they are rows of the image, else columns. */
 SN_INLINE void strided_lines(const struct tile * t, int m, bool edge, bool rows)
 {
     struct tile line = *t;
@@ -184,8 +184,8 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
 }
 
 /*
- * The output of stride 2, see contract/winograd.h. Sums of both kinds that want a transform along x are first; then those
- * of odd columns are added as they come. m + 1 vectors of each of the m rows lie in registers, at most.
+ * The output of stride 2, see contract/winograd.h. The sums that need a transform along x, of both kinds, come first; then
+ * the sums of odd columns are added one by one. At most m + 1 vectors of each of the m rows are in registers.
  */
 SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
 {
@@ -224,7 +224,7 @@ SN_INLINE void strided_finish_tile_as(TRANSFORM_ARGUMENTS, bool join)
 SN_INLINE void strided_finish_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t, m, r, row, edge, false); }
 SN_INLINE void strided_join_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t, m, r, row, edge, true); }
 
-/* ---- an instance of a transform works on all channels of a tile; it is a function of its own to have all registers */
+/* ---- an instance of a transform processes all channels of a tile; a separate function, so that it can use all registers */
 
 typedef void (*transform_fn)(struct tile t, size_t channels);
 
@@ -238,8 +238,8 @@ typedef void (*transform_fn)(struct tile t, size_t channels);
 #define INSTANCE(transform, name, m, r, row) INSTANCE_AS(transform, transform##_##name, m, r, row, false)
 
 /*
- * Inputs at an edge have instances of their own: by padded copies, as outputs go, 512 x 7 x 7 took 1.6 times as long, and a
- * convolution of 14 x 14 1.03 times. Outputs at an edge, and lanes that are no whole vector, gained less than 2% by theirs.
+ * Inputs at an edge have separate instances: with padded copies, as for outputs, 512 x 7 x 7 took 1.6 times as long, and a
+ * convolution of 14 x 14 1.03 times. Instances for outputs at an edge, and for partial vectors, gained less than 2%.
  */
 #define INSTANCE_EDGE(transform, name, m, r, row)                                                                           \
     INSTANCE(transform, name, m, r, row) INSTANCE_AS(transform, transform##_edge_##name, m, r, row, true)
@@ -265,7 +265,7 @@ INSTANCE(strided_finish, 4_3, 4, 3, false)
 INSTANCE(strided_join, 2_3, 2, 3, false)
 INSTANCE(strided_join, 4_3, 4, 3, false)
 
-/* By kind. */
+/* Instances by kind. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
 #define LIST_INPUT(name) {LIST(name), strided_##name##_2_3, strided_##name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
@@ -275,7 +275,7 @@ static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
 static const transform_fn finish[] = OF_3(finish), join[] = OF_3(join);
 
-/* ---- copies: of channels that are fewer than the lanes of a vector, and of outputs of which some lie outside the image */
+/* ---- padded copies: for fewer channels than the lanes of a vector, and for outputs that lie partly outside the image */
 
 enum { SIDE = 9 }; /* the most rows or columns of pixels, and of coefficients */
 
@@ -292,7 +292,7 @@ SN_INLINE void store_lanes(sn_32f * p, v32f v, size_t lanes)
         v_store_tail_32f(p, v, lanes);
 }
 
-/* Vectors that lie `from` and `to` apart; lanes that are not loaded become 0. */
+/* Copies vectors that are `from` and `to` apart; lanes that are not loaded become 0. */
 static void load_vectors(const sn_32f * src, size_t from, sn_32f * dst, size_t to, size_t count, size_t lanes)
 {
     for (size_t i = 0; i < count; ++i, src += from, dst += to) v_store_32f(dst, load_lanes(src, lanes));
@@ -303,7 +303,7 @@ static void store_vectors(const sn_32f * src, size_t from, sn_32f * dst, size_t 
     for (size_t i = 0; i < count; ++i, src += from, dst += to) store_lanes(dst, v_load_32f(src), lanes);
 }
 
-/* The channels from c on, fewer than a vector, of a tile of the input. */
+/* The channels of a tile of the input from c on, fewer than a vector. */
 static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, size_t c)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
@@ -318,7 +318,8 @@ static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, 
     store_vectors(coefficients, V32F_N, t.dst + c, t.plane, planes, lanes);
 }
 
-/* The channels from c on of a tile of which only the first rows and columns lie inside the image, or fewer than a vector. */
+/* The channels from c on of a tile; only its first rows and columns are inside the image, or there are fewer than a
+ * vector. */
 static void output_part(const struct sn_winograd_output_32f * job, transform_fn fn, struct tile t, size_t c)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
@@ -347,7 +348,7 @@ static void output_part(const struct sn_winograd_output_32f * job, transform_fn 
 
 /* ---- NHWC */
 
-/* The part of `size` positions from `begin` on that lies in 0 .. limit - 1; begin counts from -pad. */
+/* The part of `size` positions from `begin` on that is in 0 .. limit - 1; begin counts from -pad. */
 static size_t inside(size_t begin, size_t pad, size_t size, size_t limit, size_t * first)
 {
     *first = sn_min(begin < pad ? pad - begin : 0, size);
@@ -371,7 +372,7 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
     }
 }
 
-/* The activations that are more than limits, on a tile that has just been written. */
+/* The activations other than min and max, on a tile that has just been written. */
 static void activate_tile(const struct sn_winograd_output_32f * job, const struct tile * t)
 {
     const v32f p0 = v_set_32f(job->param[0]), p1 = v_set_32f(job->param[1]);
@@ -406,18 +407,18 @@ static void output_pixels(const struct sn_winograd_output_32f * job)
     }
 }
 
-/* ---- NCHW: V32F_N rows of tiles at a time, and up to V32F_N tiles of each; of the image fewer, for the stack's sake */
+/* ---- NCHW: V32F_N rows of tiles at a time, and up to V32F_N tiles of each; fewer of the image, to limit the stack */
 
 enum {
     TILES = V32F_N,
     SOME = 8,
     ROWS = 6, PLANES = 36,                    /* the most rows and coefficients of a tile */
-    STRIP = ROWS * (4 * SOME + 2) * V32F_N,   /* floats of the image for SOME tiles of so many rows, or for more of fewer */
+    STRIP = ROWS * (4 * SOME + 2) * V32F_N,   /* floats of the image for SOME tiles of ROWS rows, or more of fewer */
 };
 
 static size_t tiles_of_strip(struct sn_winograd_size s) { return SOME * ROWS / sn_winograd_rows(s); }
 
-/* Pixels of a strip from rows of the image, one for each lane or NULL; those before and behind `count` are 0. */
+/* The pixels of a strip from rows of the image, one for each lane or NULL; those before and after `count` are 0. */
 static void strip_of_rows(const sn_32f * const * from, size_t before, size_t count, size_t columns, sn_32f * strip)
 {
     v32f r[V32F_N];
@@ -439,7 +440,7 @@ static void strip_of_rows(const sn_32f * const * from, size_t before, size_t cou
     memset(strip + (before + count) * V32F_N, 0, (columns - before - count) * V32F_N * sizeof(float));
 }
 
-/* The way back. */
+/* The inverse. */
 static void rows_of_strip(const sn_32f * strip, size_t columns, sn_32f * const * to)
 {
     v32f r[V32F_N];
@@ -454,7 +455,7 @@ static void rows_of_strip(const sn_32f * strip, size_t columns, sn_32f * const *
     }
 }
 
-/* Where the lanes are: row u of tiles, and the first image row of it. */
+/* The position of a lane: row u of tiles, and its first image row. */
 struct lane {
     size_t channel, y;
 };
@@ -465,7 +466,7 @@ static void lanes_of(size_t first, size_t count, size_t tilesY, size_t block, st
         lane[i] = (struct lane){(first + i) / tilesY, (first + i) % tilesY * block};
 }
 
-/* One plane of `tiles` tiles of the lanes, to where rows of tiles lie. More than a vector of them are a square. */
+/* Stores one plane of `tiles` tiles of the lanes to rows of tiles. More than a vector of them are a square. */
 static void plane_to_rows(const sn_32f * pixels, size_t count, size_t tiles, sn_32f * dst, size_t tilesX)
 {
     if (tiles < V32F_N) {
@@ -526,7 +527,7 @@ static void image_of_strip(const struct sn_winograd_output_32f * job, const stru
     }
 }
 
-/* Tiles first .. first + tiles - 1 of `count` rows of tiles from `row` on; dst is that of the first. */
+/* Tiles first .. first + tiles - 1 of `count` rows of tiles from `row` on; dst is the address of the first. */
 static void input_block(const struct sn_winograd_input_32f * job, size_t row, size_t count, size_t first, size_t tiles,
                         sn_32f * dst)
 {
@@ -569,7 +570,7 @@ static void output_block(const struct sn_winograd_output_32f * job, size_t row, 
     }
 }
 
-/* The first of at most TILES tiles: the last ones reach back over those before, and write the same values again. */
+/* The first of at most TILES tiles: the last group overlaps the one before, and writes the same values again. */
 static size_t tiles_from(size_t at, size_t tilesX, size_t tiles) { return sn_min(at, tilesX - tiles); }
 
 static void input_planes(const struct sn_winograd_input_32f * job)
@@ -598,7 +599,7 @@ static void output_planes(const struct sn_winograd_output_32f * job)
 
 enum { FILTERS = 4 * V32F_N, TAPS = 9 };
 
-/* A vector of filters: coefficients u of taps g. Done once for each network: nothing here is unrolled. */
+/* A vector of filters: coefficients u of taps g. Not unrolled, since it runs once per network. */
 static void filter_tile(struct sn_winograd_size s, const v32f * g, v32f * u)
 {
     const int m = (int)s.blockX, r = (int)s.kernelX, n = m + r - 1, taps = (int)s.kernelY, rows = taps == 1 ? 1 : n;
@@ -631,7 +632,7 @@ static void strided_filter_tile(int m, const v32f * g, v32f * u)
     u[m + 1] = g[4];
 }
 
-/* Taps of up to FILTERS filters that lie together, to planes. More taps than lanes are taken in parts that may overlap. */
+/* Taps of up to FILTERS consecutive filters, to planes. More taps than lanes are copied in parts that may overlap. */
 static void spread_taps(const sn_32f * src, size_t taps, size_t count, sn_32f * planes)
 {
     if (taps <= V32F_N) {

@@ -1,7 +1,7 @@
 /*
  * The one-dimensional Winograd transforms of F(m, r) on vectors: m outputs of a filter of r taps, n = m + r - 1 inputs. The
- * matrices are those that include/simdnet.h prints, with sums that two rows share computed once. m and r are constants, so
- * one branch remains of each function; what its caller does not use of the result is not computed. Filters excepted.
+ * matrices are those in include/simdnet.h; sums that two rows share are computed once. Except for filters, m and r are
+ * compile-time constants, so one branch of each function remains, and results that the caller does not use are not computed.
  *
  * Two dimensions are columns, then rows: see kernels/winograd.c.
  */
@@ -60,7 +60,7 @@ SN_INLINE void winograd_input(int m, int r, const v32f * d, v32f * v)
     }
 }
 
-/* u = G g; called, as filters are transformed once */
+/* u = G g; not inlined, since filters are transformed once */
 static void winograd_filter(int m, int r, const v32f * g, v32f * u)
 {
     if (m == 2 && r == 2) {

@@ -1,4 +1,4 @@
-/* What convolutions and deconvolutions share in `base`: the activations in double. */
+/* The activations of convolutions and deconvolutions in `base`, in double. */
 #ifndef SN_REFERENCE_ACTIVATE_H
 #define SN_REFERENCE_ACTIVATE_H
 
@@ -6,7 +6,7 @@
 
 #include "reference/image.h"
 
-/* Comparisons are turned so that a NaN comes through. */
+/* The operands of comparisons are ordered so that NaN propagates. */
 static inline double maximum(double a, double b) { return a > b ? a : b; }
 static inline double minimum(double a, double b) { return a < b ? a : b; }
 

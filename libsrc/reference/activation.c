@@ -1,4 +1,4 @@
-/* Comparisons are turned so that a NaN comes through. */
+/* The operands of comparisons are ordered so that NaN propagates. */
 #include <math.h>
 
 #include "contract/pointwise.h"

@@ -4,7 +4,7 @@
 #include "contract/format.h"
 #include "reference/reference.h"
 
-/* Where value s of channel c lies in a tensor of so many channels. */
+/* The offset of value s of channel c in a tensor with this number of channels. */
 static size_t place(const struct sn_channelwise * l, size_t channels, size_t c, size_t s)
 {
     const size_t lanes = sn_format_lanes(l->format);
@@ -13,20 +13,20 @@ static size_t place(const struct sn_channelwise * l, size_t channels, size_t c, 
     return lanes ? (c / lanes * l->spatial + s) * lanes + c % lanes : c * l->spatial + s;
 }
 
-/* The channels with the lanes that fill the last block, which are treated as the others. */
+/* The number of channels including the lanes that fill the last block, which are treated like the others. */
 static size_t with_lanes(const struct sn_channelwise * l, size_t channels)
 {
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
     return sn_ceil_div(channels, lanes) * lanes;
 }
 
-/* Comparisons are turned so that a NaN comes through. */
+/* The operands of comparisons are ordered so that NaN propagates. */
 static float max0(float x) { return 0 > x ? 0 : x; }
 static float min0(float x) { return 0 < x ? 0 : x; }
 static double max0_64(double x) { return 0 > x ? 0 : x; }
 static double min0_64(double x) { return 0 < x ? 0 : x; }
 
-/* p, q and r are the coefficients of the channel, or the single value of the layer. */
+/* p and q are coefficients of the channel, or scalars of the layer. */
 static float exact(enum sn_channelwise_op op, float x, float p, float q)
 {
     switch (op) {

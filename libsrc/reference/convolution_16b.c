@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Element i of an image, as the bfloat16 number that it is or that it is rounded to. */
+/* Element i of an image, rounded to bfloat16 unless it is already. */
 static double element(enum sn_data type, const uint8_t * src, size_t i)
 {
     uint16_t x;
@@ -27,7 +27,7 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
     for (size_t i = 0; i < inputs; ++i)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             for (size_t kx = 0; kx < p->kernelX; ++kx) {
-                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge number when negative */
+                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
                 if (sy < p->srcH && sx < p->srcW)
                     sum += element(p->srcT, src, at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)) *

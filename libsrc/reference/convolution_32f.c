@@ -10,7 +10,7 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
     for (size_t i = 0; i < inputs; ++i)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             for (size_t kx = 0; kx < p->kernelX; ++kx) {
-                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge number when negative */
+                const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
                 if (sy < p->srcH && sx < p->srcW)
                     sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)] *

@@ -7,7 +7,7 @@
 #include "reference/image.h"
 #include "runtime/numeric.h"
 
-/* Comparisons are turned so that a NaN comes through. */
+/* The operands of comparisons are ordered so that NaN propagates. */
 static float maximum(float a, float b) { return a > b ? a : b; }
 static float minimum(float a, float b) { return a < b ? a : b; }
 
@@ -25,7 +25,7 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
     return v;
 }
 
-/* The byte of an input; coordinates of what lies above or left of the image have wrapped to huge numbers. */
+/* The byte of an input; coordinates above or left of the image have wrapped to huge values. */
 static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src,
                      size_t c, size_t y, size_t x)
 {
@@ -39,7 +39,7 @@ static uint8_t input(const struct sn_convolution_parameters * p, const struct sn
     return sn_32f_to_8u(v * q->srcScale[c] + q->srcZero, 255);
 }
 
-/* Unsigned, since those wrap. */
+/* Coordinates are unsigned because they wrap. */
 static int32_t sum_of_window(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
                              const uint8_t * src, size_t o, size_t y, size_t x)
 {

@@ -2,7 +2,7 @@
 #include "reference/activate.h"
 #include "reference/reference.h"
 
-/* The offset of a weight, as include/simdnet.h has it: input channels of all groups, outputs of one. */
+/* The offset of a weight, as defined in include/simdnet.h: input channels of all groups, outputs of one. */
 static size_t weight_at(const struct sn_convolution_parameters * p, size_t i, size_t o, size_t ky, size_t kx)
 {
     const size_t outputs = p->dstC / p->group;
@@ -10,14 +10,14 @@ static size_t weight_at(const struct sn_convolution_parameters * p, size_t i, si
                                            : ((i * outputs + o) * p->kernelY + ky) * p->kernelX + kx;
 }
 
-/* The input that reaches output y by a tap; SIZE_MAX for none. */
+/* The input that contributes to output y through a tap; SIZE_MAX for none. */
 static size_t source(size_t y, size_t pad, size_t tap, size_t dilation, size_t stride)
 {
     const size_t end = y + pad, begin = tap * dilation;
     return end >= begin && (end - begin) % stride == 0 ? (end - begin) / stride : SIZE_MAX;
 }
 
-/* What an output gets from all inputs of its group, each tap from one input or none. */
+/* The sum of the contributions of all inputs of its group to an output, with one input or none per tap. */
 static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
                             size_t y, size_t x)
 {

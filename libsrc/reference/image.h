@@ -1,4 +1,4 @@
-/* Where the elements of images and the weights of convolutions lie, as include/simdnet.h has them. */
+/* The offsets of the elements of images and of the weights of convolutions, as defined in include/simdnet.h. */
 #ifndef SN_REFERENCE_IMAGE_H
 #define SN_REFERENCE_IMAGE_H
 
@@ -11,7 +11,7 @@ static inline size_t at(enum sn_format format, size_t C, size_t H, size_t W, siz
     return format == SN_NHWC ? (y * W + x) * C + c : (c * H + y) * W + x;
 }
 
-/* The offset of a weight of a convolution; o counts through all groups, i inside one. */
+/* The offset of a weight of a convolution; o counts through all groups, i within one. */
 static inline size_t filter_at(const struct sn_convolution_parameters * p, size_t o, size_t i, size_t ky, size_t kx)
 {
     const size_t inputs = p->srcC / p->group;

@@ -1,11 +1,11 @@
-/* The table of `base`, which fills every slot but tiles. */
+/* The table of `base`, which fills every slot except those of tiles. */
 #include "contract/table.h"
 
 #define SN_INSTALL(file, family) void sn_install_##file##_base(struct sn_##family##_slots * slots);
 #include "installs.h"
 #undef SN_INSTALL
 
-/* The entry point that dispatch/dispatch.c knows. */
+/* The entry point that dispatch/dispatch.c calls. */
 void sn_install_base(struct sn_table * table);
 
 void sn_install_base(struct sn_table * table)

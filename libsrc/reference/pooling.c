@@ -1,4 +1,5 @@
-/* Pooling: for each output a loop over its window. The formula is in 128 bits, where no product of sizes can overflow. */
+/* Pooling: for each output a loop over its window. Sizes are computed in 128 bits, in which their products cannot
+ * overflow. */
 #include <float.h>
 
 #include "contract/pooling.h"

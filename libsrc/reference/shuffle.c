@@ -1,7 +1,7 @@
 #include "contract/shuffle.h"
 #include "reference/reference.h"
 
-/* Channel c of src0 and src1 taken as one, at position s. */
+/* Channel c of the concatenation of src0 and src1, at position s. */
 static float at(const struct sn_shuffle * p, size_t c, size_t s, bool nhwc)
 {
     const sn_32f * src = c < p->srcC0 ? p->src0 : p->src1;

@@ -3,7 +3,7 @@
 #include "contract/softmax.h"
 #include "reference/reference.h"
 
-/* One line: `count` values, `step` apart. Where the maximum is infinite, or anything is NaN, the formula gives NaN. */
+/* One line: `count` values, `step` apart. If the maximum is infinite, or any value is NaN, the formula gives NaN. */
 static void softmax_line(const sn_32f * src, size_t count, size_t step, sn_32f * dst)
 {
     float max = src[0];

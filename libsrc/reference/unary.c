@@ -20,7 +20,7 @@ UNARY(exp, exp(x))
 UNARY(log, log(x))
 UNARY(neg, -x)
 UNARY(rsqrt, 1 / sqrt(x))
-UNARY(sqrt, sqrt(x)) /* rounding it twice gives what rounding once does: 53 bits are more than 2 * 24 + 2 */
+UNARY(sqrt, sqrt(x)) /* double rounding gives the same result as rounding once: 53 bits are more than 2 * 24 + 2 */
 UNARY(zero, ((void)x, 0))
 
 SN_INSTALL(unary, pointwise)

@@ -1,5 +1,5 @@
-/* U = G g G', V = B' d B, Y = A' M A with the matrices that include/simdnet.h prints; those of a row are on the right
- * alone. */
+/* U = G g G', V = B' d B, Y = A' M A with the matrices in include/simdnet.h; for a kernel that is a row, only the matrix on
+ * the right is applied. */
 #include "contract/winograd.h"
 #include "reference/reference.h"
 
@@ -41,10 +41,10 @@ static const struct matrices f_2_3 = {
     {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
     {{1, 0, 0}, {1. / 2, 1. / 2, 1. / 2}, {1. / 2, -1. / 2, 1. / 2}, {0, 0, 1}}, {{1, 1, 1, 0}, {0, 1, -1, -1}}};
 
-/* Of those that have public functions. */
+/* The matrices of the kinds with public functions. */
 static const struct matrices * const of_kind[] = {&f_4_3, &f_4_5, &f_2_2, &f_4_2, &f_2_3, &f_3_3, &f_4_3};
 
-/* One element of left * m * right', where m is rows x columns; a row has nothing on its left. */
+/* One element of left * m * right', where m is rows x columns; if the kernel is a row, left is not applied. */
 static double element(const double * left, size_t rows, const double * right, size_t columns, double m[8][8])
 {
     double sum = 0;
@@ -80,7 +80,7 @@ static void input_tile(const struct sn_winograd_input_32f * job, size_t c, size_
     double d[8][8] = {{0}};
     for (size_t i = 0; i < rows; ++i)
         for (size_t j = 0; j < columns; ++j) {
-            const size_t y = ty * s.blockY + i - job->padY, x = tx * s.blockX + j - job->padX; /* huge when negative */
+            const size_t y = ty * s.blockY + i - job->padY, x = tx * s.blockX + j - job->padX; /* wraps if negative */
             if (y < job->height && x < job->width)
                 d[i][j] = job->src[job->trans ? (y * job->width + x) * job->pixel + c
                                               : (c * job->height + y) * job->width + x];

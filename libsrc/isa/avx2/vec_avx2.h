@@ -2,9 +2,9 @@
  * The vocabulary of kernels/vec.h on AVX2 + FMA + F16C: 8 floats, 16 16-bit integers, 32 bytes, 16 registers.
  *
  * Tail loads of 32-bit lanes are masked loads. Tail stores are not: a masked store costs 18 to 42 micro-operations on
- * several cores (6.6 ns on Zen 4, a plain store 0.5), exact pieces are two or three stores. Bytes and 16-bit lanes go by
- * pieces both ways (isa/sse41/tail_128.h).
- * The vx_ functions serve this file alone.
+ * several cores (6.6 ns on Zen 4, a plain store 0.5); two or three stores of pieces are faster. Tails of bytes and 16-bit
+ * lanes are loaded and stored in pieces (isa/sse41/tail_128.h).
+ * The vx_ functions are private to this file.
  */
 #ifndef SN_ISA_VEC_AVX2_H
 #define SN_ISA_VEC_AVX2_H
@@ -31,7 +31,7 @@ typedef __m256 v32m; /* all bits of a lane, or none */
 
 /* Memory. */
 
-/* Read from 8 - n: the mask of the first n lanes. Aligned to its own size, so that no read of it crosses a cache line. */
+/* The 8 numbers from element 8 - n on are the mask of the first n lanes. Aligned so that no read crosses a cache line. */
 static const int32_t vx_first[16] __attribute__((aligned(64))) = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 SN_INLINE __m256i vx_first_8(size_t n) { return _mm256_loadu_si256((const __m256i *)(vx_first + 8 - n)); }
@@ -85,8 +85,8 @@ SN_INLINE v32f vx_widen_16b(__m128i x)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish;
- * a NaN may overflow into something else. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may overflow to another
+ * value. */
 SN_INLINE __m256i vx_round_16b(v32f v)
 {
     __m256i bits = _mm256_castps_si256(v);
@@ -94,7 +94,7 @@ SN_INLINE __m256i vx_round_16b(v32f v)
     return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), lsb);
 }
 
-/* The same, with NaN. */
+/* The same, correct for NaN. */
 SN_INLINE __m256i vx_round_nan_16b(v32f v)
 {
     __m256 quiet = _mm256_or_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x00400000)));
@@ -121,8 +121,8 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
     return n < 16 ? _mm256_cvtepu8_epi16(vx_load_first_128(p, n)) : v_load_8u_16i(p);
 }
 
-/* The upper half is read from 8 bytes on, for there are no more than 24:
- * its numbers begin 4 bytes later than in the lower. */
+/* The upper half is loaded from byte 8 on, since there are only 24: its numbers begin 4 bytes later than in the lower
+ * half. */
 SN_INLINE v32i v_load_24_32i(const void *p)
 {
     __m128i upper = _mm_loadu_si128((const __m128i *)((const uint8_t *)p + 8));
@@ -145,7 +145,7 @@ SN_INLINE v32i v_set_32i(int32_t x) { return _mm256_set1_epi32(x); }
 SN_INLINE v16i v_set_16i(int16_t x) { return _mm256_set1_epi16(x); }
 SN_INLINE v8u v_set_8u(uint8_t x) { return _mm256_set1_epi8((char)x); }
 
-/* 32f arithmetic. vmaxps and vminps return their second operand when either is NaN: just what v_max and v_min say. */
+/* 32f arithmetic. vmaxps and vminps return their second operand if either is NaN, as v_max and v_min require. */
 
 SN_INLINE v32f v_add_32f(v32f a, v32f b) { return _mm256_add_ps(a, b); }
 SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return _mm256_sub_ps(a, b); }
@@ -160,7 +160,7 @@ SN_INLINE v32f v_abs_32f(v32f a)
     return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF)));
 }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm256_sqrt_ps(a); }
-/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+/* Newton's step gives NaN for the estimates of 0 and of infinity, which are already exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {
     v32f y = _mm256_rsqrt_ps(a), e = _mm256_fnmadd_ps(_mm256_mul_ps(a, y), y, _mm256_set1_ps(1));
@@ -179,7 +179,7 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return _mm256_mul_ps(_mm256_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm256_sub_epi32(all, half)));
 }
 
-/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+/* |a|, subnormals times 2^24: computed once if a kernel uses both exponent and mantissa. */
 SN_INLINE __m256 vx_is_tiny(v32f a) { return _mm256_cmp_ps(v_abs_32f(a), _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ); }
 SN_INLINE __m256i vx_normal(v32f a)
 {
@@ -201,7 +201,7 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
     return _mm256_or_ps(m, _mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_NGE_UQ)); /* all bits set are a NaN */
 }
 
-/* 32f comparison and choice. */
+/* 32f comparison and selection. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }
@@ -225,7 +225,7 @@ SN_INLINE float v_reduce_max_32f(v32f v)
     return _mm_cvtss_f32(_mm_max_ss(y, _mm_movehdup_ps(y)));
 }
 
-/* Two-operand shuffles and packs work inside halves and leave quarters in the order a0 b0 a1 b1: this makes a0 a1 b0 b1. */
+/* Two-operand shuffles and packs work within halves and leave quarters in the order a0 b0 a1 b1: this gives a0 a1 b0 b1. */
 SN_INLINE __m256i vx_order(__m256i v) { return _mm256_permute4x64_epi64(v, 0xD8); }
 SN_INLINE v32f vx_order_32f(v32f v) { return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xD8)); }
 
@@ -243,7 +243,7 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
 
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm256_permutevar8x32_ps(table, i); }
 
-/* First the 4x4 blocks inside the halves of four rows, then the halves as a 2x2 matrix of their own: 24 shuffles. */
+/* First the 4x4 blocks within the halves of four rows, then the halves as a 2x2 matrix: 24 shuffles. */
 SN_INLINE void v_transpose_32f(v32f r[8])
 {
     v32f s[8];
@@ -288,7 +288,7 @@ SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
     return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(b), _mm256_castsi256_ps(a), m));
 }
 
-/* Between types. */
+/* Conversions. */
 
 SN_INLINE v32i v_cast_32f_32i(v32f v) { return _mm256_castps_si256(v); }
 SN_INLINE v32f v_cast_32i_32f(v32i v) { return _mm256_castsi256_ps(v); }
@@ -299,7 +299,7 @@ SN_INLINE v8u v_cast_32i_8u(v32i v) { return v; }
 SN_INLINE v32f v_cvt_32i_32f(v32i v) { return _mm256_cvtepi32_ps(v); }
 SN_INLINE v32i v_cvt_32f_32i(v32f v) { return _mm256_cvtps_epi32(v); }
 
-/* Packs work inside halves; one permute of 32-bit groups at the end puts all four vectors in order. */
+/* Packs work within halves; one permute of 32-bit groups at the end puts all four vectors in order. */
 SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
 {
     __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
@@ -352,7 +352,7 @@ SN_INLINE v8u v_odd_8u(v8u a, v8u b)
 
 /* Slides. */
 
-/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal, and slide inside halves. */
+/* bytes: a constant, the size of 1 to 4 lanes. The instructions require a literal, and shift within halves. */
 SN_INLINE __m256i vx_slide_bytes(__m256i a, __m256i b, int bytes)
 {
     const __m256i next = _mm256_permute2x128_si256(a, b, 0x21);

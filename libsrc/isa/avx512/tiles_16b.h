@@ -1,4 +1,4 @@
-/* 14 x 32, as of floats: 28 of the 32 registers are sums, two hold B, one A. */
+/* 14 x 32, as for floats: 28 of the 32 registers are sums, two hold B, one A. */
 #ifndef SN_ISA_AVX512_TILES_16B_H
 #define SN_ISA_AVX512_TILES_16B_H
 

@@ -1,9 +1,9 @@
 /*
- * 14 x 32: 28 of the 32 registers are sums, two hold B, one A. The lone last vector of a panel goes with tiles 14 x 16: they
+ * 14 x 32: 28 of the 32 registers are sums, two hold B, one A. A single last vector of a panel uses tiles of 14 x 16, which
  * are as fast, since 4 sums hide the latency of the unit.
  *
- * A panel of 8 or 24 columns ends in half a vector: where vectors are worked off in two halves, it takes half the time, and
- * where they are not, as long as a whole one.
+ * A panel of 8 or 24 columns ends in half a vector: on processors that execute vectors in two halves, it takes half the
+ * time, on others as long as a whole one.
  */
 #ifndef SN_ISA_AVX512_TILES_32F_H
 #define SN_ISA_AVX512_TILES_32F_H
@@ -11,8 +11,8 @@
 #include "isa/avx512/vec_avx512.h"
 
 /*
- * Lower halves of vectors. By intrinsics, gcc 12 has only half of the registers for them, and copies sums to and fro. The
- * factor comes from memory in each multiply-add: 24 columns reach the peak so, and 0.89 of it with a register for both.
+ * Lower halves of vectors. With intrinsics, gcc 12 has only half of the registers for them, and copies sums back and forth.
+ * The factor is a memory operand of each multiply-add: 24 columns reach the peak, and 0.89 of it with a register for both.
  */
 #define TILE_HALVES
 SN_INLINE v32f half_load_32f(const sn_32f * p)

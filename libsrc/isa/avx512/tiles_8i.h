@@ -1,7 +1,7 @@
 /*
- * Tiles of quantised convolutions where there are 32 registers of 16 sums: up to 24 sums, with 4 vectors of B, one of A and
- * a product beside. Tiles of 6 x 4 store whole cache lines of results; 24 sums hide the latency of vpdpbusd, and 10 loads
- * for 24 products leave the load unit idle.
+ * Tiles of quantised convolutions with 32 registers of 16 sums: up to 24 sums, 4 vectors of B, one of A and a product. Tiles
+ * of 6 x 4 store whole cache lines of results; 24 sums hide the latency of vpdpbusd, and 10 loads for 24 products do not
+ * saturate the load unit.
  */
 #ifndef SN_ISA_AVX512_TILES_8I_H
 #define SN_ISA_AVX512_TILES_8I_H

@@ -1,9 +1,9 @@
 /*
  * The vocabulary of kernels/vec.h on AVX-512 F + BW + DQ + VL: 16 floats, 32 16-bit integers, 64 bytes, 32 registers.
  *
- * Every tail is a mask: masked-off elements are neither read nor written and cannot fault, and a masked store costs what a
- * full one costs (unlike the AVX ones). No VBMI: bytes are deinterleaved as 16-bit pairs. The vx_ functions serve this file
- * alone.
+ * Every tail is a mask: masked-off elements are neither read nor written and cannot fault, and a masked store costs as much
+ * as a full one (unlike on AVX). VBMI is not used: bytes are deinterleaved as 16-bit pairs. The vx_ functions are private to
+ * this file.
  */
 #ifndef SN_ISA_VEC_AVX512_H
 #define SN_ISA_VEC_AVX512_H
@@ -28,7 +28,7 @@ typedef __m512i v16i;
 typedef __m512i v8u;
 typedef __mmask16 v32m;
 
-/* Masks of the first n lanes; n may be the number of lanes, so the shift must have room for it. */
+/* Masks of the first n lanes; n may be the number of lanes, so the shifted type must be wider than the mask. */
 SN_INLINE __mmask16 vx_first_16(size_t n) { return (__mmask16)((1u << n) - 1); }
 SN_INLINE __mmask32 vx_first_32(size_t n) { return (__mmask32)(((uint64_t)1 << n) - 1); }
 SN_INLINE __mmask64 vx_first_64(size_t n) { return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0; }
@@ -39,7 +39,7 @@ SN_INLINE v32f v_load_32f(const void *p) { return _mm512_loadu_ps(p); }
 SN_INLINE v32f v_load_tail_32f(const void *p, size_t n) { return _mm512_maskz_loadu_ps(vx_first_16(n), p); }
 SN_INLINE void v_store_32f(void *p, v32f v) { _mm512_storeu_ps(p, v); }
 SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { _mm512_mask_storeu_ps(p, vx_first_16(n), v); }
-/* In halves: Zen 4 writes 37 GB/s past its caches this way, 28 by whole vectors. */
+/* In halves: non-temporal stores reach 37 GB/s this way on Zen 4, 28 by whole vectors. */
 SN_INLINE void v_stream_32f(void *p, v32f v)
 {
     _mm256_stream_ps(p, _mm512_castps512_ps256(v));
@@ -68,8 +68,8 @@ SN_INLINE v32f vx_widen_16b(__m256i x)
 }
 
 /*
- * The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
- * else. vcvtneps2bf16 would be shorter, but it turns subnormals into zero.
+ * The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may overflow to another
+ * value. vcvtneps2bf16 would be shorter, but it flushes subnormals to zero.
  */
 SN_INLINE __m512i vx_round_16b(v32f v)
 {
@@ -109,7 +109,7 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
     return _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(vx_first_32(n), p));
 }
 
-/* The low 48 bytes: 12 to each quarter, then apart. */
+/* The low 48 bytes: 12 to each quarter, then 3 to each lane. */
 SN_INLINE __m512i vx_widen_24(__m512i x)
 {
     __m512i quarters = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
@@ -130,7 +130,7 @@ SN_INLINE v32i v_set_32i(int32_t x) { return _mm512_set1_epi32(x); }
 SN_INLINE v16i v_set_16i(int16_t x) { return _mm512_set1_epi16(x); }
 SN_INLINE v8u v_set_8u(uint8_t x) { return _mm512_set1_epi8((char)x); }
 
-/* 32f arithmetic. vmaxps and vminps return their second operand when either is NaN: just what v_max and v_min say. */
+/* 32f arithmetic. vmaxps and vminps return their second operand if either is NaN, as v_max and v_min require. */
 
 SN_INLINE v32f v_add_32f(v32f a, v32f b) { return _mm512_add_ps(a, b); }
 SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return _mm512_sub_ps(a, b); }
@@ -145,7 +145,7 @@ SN_INLINE v32f v_abs_32f(v32f a)
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7FFFFFFF)));
 }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm512_sqrt_ps(a); }
-/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+/* Newton's step gives NaN for the estimates of 0 and of infinity, which are already exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {
     v32f y = _mm512_rsqrt14_ps(a), e = _mm512_fnmadd_ps(_mm512_mul_ps(a, y), y, _mm512_set1_ps(1));
@@ -157,13 +157,13 @@ SN_INLINE v32f v_round_32f(v32f a)
 }
 SN_INLINE v32f v_scale_32f(v32f a, v32f n) { return _mm512_scalef_ps(a, n); }
 SN_INLINE v32f v_exponent_32f(v32f a) { return _mm512_getexp_ps(a); }
-/* Both bits of the sign's control: zeros give 1, what is below zero NaN. */
+/* Both bits of the sign control are set: zeros give 1, negative numbers NaN. */
 SN_INLINE v32f v_mantissa_32f(v32f a)
 {
     return _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, (_MM_MANTISSA_SIGN_ENUM)(_MM_MANT_SIGN_zero | _MM_MANT_SIGN_nan));
 }
 
-/* 32f comparison and choice. */
+/* 32f comparison and selection. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
@@ -171,7 +171,7 @@ SN_INLINE v32m v_eq_32f(v32f a, v32f b) { return _mm512_cmp_ps_mask(a, b, _CMP_E
 SN_INLINE v32f v_select_32f(v32m m, v32f a, v32f b) { return _mm512_mask_blend_ps(m, b, a); }
 SN_INLINE int v_any(v32m m) { return m != 0; }
 
-/* 32f across lanes. Halves are folded by hand: the compilers' own reductions need not add in the same order. */
+/* 32f across lanes. Halves are reduced explicitly: the compilers' own reductions may add in another order. */
 
 SN_INLINE float v_reduce_add_32f(v32f v)
 {
@@ -216,8 +216,8 @@ SN_INLINE v32f v_zip_high_32f(v32f a, v32f b)
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i) { return _mm512_permutexvar_ps(i, table); }
 
 /*
- * First the 4x4 blocks inside the four quarters of four rows, then the quarters as a 4x4 matrix of their own: 64 shuffles,
- * and never more than 20 values alive.
+ * First the 4x4 blocks within the four quarters of four rows, then the quarters as a 4x4 matrix: 64 shuffles, with at most
+ * 20 live values.
  */
 SN_INLINE void v_transpose_32f(v32f r[16])
 {
@@ -266,7 +266,7 @@ SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b) { return _mm512_madd_epi16(a, b); 
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return _mm512_cmpgt_epi32_mask(a, b); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return _mm512_mask_blend_epi32(m, b, a); }
 
-/* Between types. */
+/* Conversions. */
 
 SN_INLINE v32i v_cast_32f_32i(v32f v) { return _mm512_castps_si512(v); }
 SN_INLINE v32f v_cast_32i_32f(v32i v) { return _mm512_castsi512_ps(v); }
@@ -277,7 +277,7 @@ SN_INLINE v8u v_cast_32i_8u(v32i v) { return v; }
 SN_INLINE v32f v_cvt_32i_32f(v32i v) { return _mm512_cvtepi32_ps(v); }
 SN_INLINE v32i v_cvt_32f_32i(v32f v) { return _mm512_cvtps_epi32(v); }
 
-/* Packs work inside quarters; one permute of 32-bit groups at the end puts all four vectors in order. */
+/* Packs work within quarters; one permute of 32-bit groups at the end puts all four vectors in order. */
 SN_INLINE v8u v_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
 {
     __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -340,7 +340,7 @@ SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vx_low_bytes(_mm512_srli_epi16(a, 
 
 /* Slides. */
 
-/* bytes: a constant, what 1 to 4 lanes have. Instructions want it as a literal; only 32-bit lanes slide across quarters. */
+/* bytes: a constant, the size of 1 to 4 lanes. Instructions require a literal; only 32-bit lanes shift across quarters. */
 SN_INLINE __m512i vx_slide_bytes(__m512i a, __m512i b, int bytes)
 {
     const __m512i next = _mm512_alignr_epi32(b, a, 4);

@@ -1,16 +1,17 @@
 /*
- * vdpbf16ps adds both products of a pair to each sum: twice the multiply-adds of floats. With tiles of 14 x 32, as of
- * floats, 16 loads go with 28 instructions that take a cycle each.
+ * vdpbf16ps adds both products of a pair to each sum: twice the multiply-adds of floats. With tiles of 14 x 32, as for
+ * floats, there are 16 loads for 28 instructions that take a cycle each.
  *
- * The instruction takes subnormal numbers for zeros and makes none, and so does the one that rounds results here: they are
- * held to a bound, which has room for that. What is exact by contract is rounded by the words of the vocabulary.
+ * The instruction treats subnormal numbers as zeros and flushes subnormal results to zero, and so does the one that rounds
+ * results here: they are tested against an error bound, which allows that. Results that the contract requires to be exact
+ * are rounded by the operations of the vocabulary.
  */
 #ifndef SN_ISA_AVX512BF16_DOT_16B_H
 #define SN_ISA_AVX512BF16_DOT_16B_H
 
 enum { TILE_NUMBER = 2 };
 
-/* In assembler, as in isa/avx512vnni/dot_8i.h: gcc moves the sums of the intrinsic through memory. */
+/* In assembler, as in isa/avx512vnni/dot_8i.h: gcc spills the sums of the intrinsic to memory. */
 SN_INLINE v32f dot(v32f sum, v32i a, v32i b)
 {
     __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));

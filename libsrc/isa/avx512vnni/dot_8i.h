@@ -1,6 +1,6 @@
 /*
- * vpdpbusd adds four products of bytes to each 32-bit sum and never saturates. In assembler, for gcc 12 moves the sums of
- * the intrinsic through memory once there is anything behind the loop: 0.4 of the speed.
+ * vpdpbusd adds four products of bytes to each 32-bit sum and never saturates. In assembler, because gcc 12 spills the sums
+ * of the intrinsic to memory if anything follows the loop: 0.4 of the speed.
  */
 #ifndef SN_ISA_AVX512VNNI_DOT_8I_H
 #define SN_ISA_AVX512VNNI_DOT_8I_H

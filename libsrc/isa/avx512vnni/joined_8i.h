@@ -1,4 +1,4 @@
-/* What isa/avxvnni/quads_8i.h and depthwise_any_8i.h need, 64 bytes wide. */
+/* The definitions for isa/avxvnni/quads_8i.h and depthwise_any_8i.h, 64 bytes wide. */
 #ifndef SN_ISA_AVX512VNNI_JOINED_8I_H
 #define SN_ISA_AVX512VNNI_JOINED_8I_H
 
@@ -14,13 +14,14 @@ SN_INLINE v8u vx_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
     return _mm512_packus_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
 }
 
-/* The first bytes of a vector, as many as tails of loads and stores need. */
+/* Selects the first bytes of a vector in tail loads and stores. */
 typedef __mmask64 vx_tail;
 SN_INLINE vx_tail vx_tail_of(size_t n) { return vx_first_64(n); }
 SN_INLINE v8u vx_load_8u(const uint8_t * p, vx_tail tail) { return _mm512_maskz_loadu_epi8(tail, p); }
 SN_INLINE void vx_store_8u(uint8_t * p, v8u v, vx_tail tail) { _mm512_mask_storeu_epi8(p, tail, v); }
 
-/* gcc 12 does not see that a mask has all bits. The upper half is blended in, since shuffles are scarce. */
+/* gcc 12 does not recognise a mask with all bits set. The upper half is blended in, since shuffle units are the
+ * bottleneck. */
 SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
 {
     const bool all = __builtin_constant_p(n == 32) && n == 32;

@@ -7,7 +7,7 @@
 
 enum { BLOCK = V8U_N, FOUR = 4 };
 
-/* Four vectors, for the channels of a block. */
+/* Four vectors: the channels of a block. */
 struct quad {
     v32i v[FOUR];
 };
@@ -47,14 +47,14 @@ static void any_pack(const int8_t * weight, bool planes, size_t taps, size_t cha
 struct pixels {
     const struct sn_depthwise_run_8i * d;
     size_t first, channels;
-    vx_tail tail; /* of the channels */
+    vx_tail tail; /* for the channels */
     const int8_t * weight;
     struct sn_result_8i result;
-    SN_ALIGNED float norm[BLOCK], bias[BLOCK], scale[BLOCK]; /* in the order of the lanes */
+    SN_ALIGNED float norm[BLOCK], bias[BLOCK], scale[BLOCK]; /* in lane order */
     v8u low, high;
 };
 
-/* What a loop over pixels is an instance for: the block has all its channels; results are bounded, and bytes. */
+/* Variants of the loop over pixels: the block has all its channels; results are bounded, and bytes. */
 enum { FULL = 1, QUICK = 2 };
 
 SN_INLINE v8u load(const struct pixels * b, const uint8_t * src, int kind)
@@ -62,7 +62,7 @@ SN_INLINE v8u load(const struct pixels * b, const uint8_t * src, int kind)
     return kind & FULL ? v_load_8u(src) : vx_load_8u(src, b->tail);
 }
 
-/* Sums in their natural order, and from there as the tile does it. */
+/* Stores sums in channel order, and converts them in the same way as the tile. */
 static __attribute__((noinline)) void store_block(const struct pixels * b, const struct quad * sum, uint8_t * dst)
 {
     SN_ALIGNED int32_t placed[BLOCK], sums[BLOCK];
@@ -94,7 +94,7 @@ SN_INLINE void store(const struct pixels * b, const struct quad * sum, uint8_t *
         vx_store_8u(dst, bytes, b->tail);
 }
 
-/* Any kernel: taps in fours, in their order. */
+/* Any kernel: groups of four taps, in order. */
 SN_INLINE void any_kernel(const struct pixels * b, int kind)
 {
     const struct sn_depthwise_run_8i * d = b->d;

@@ -1,6 +1,6 @@
 /*
- * vpdpbusd on 256 bits: see isa/avx512vnni/dot_8i.h. In the encoding of AVX: the assembler would choose that of AVX-512,
- * which processors with AVX-VNNI need not have. Tests on a processor without AVX-VNNI compile it for AVX-512.
+ * vpdpbusd on 256 bits: see isa/avx512vnni/dot_8i.h. The VEX encoding is given explicitly: the assembler would choose that
+ * of AVX-512, which processors with AVX-VNNI may lack. Tests on a processor without AVX-VNNI compile it for AVX-512.
  */
 #ifndef SN_ISA_AVXVNNI_DOT_8I_H
 #define SN_ISA_AVXVNNI_DOT_8I_H

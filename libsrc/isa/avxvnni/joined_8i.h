@@ -1,4 +1,4 @@
-/* What quads_8i.h and depthwise_any_8i.h need, 32 bytes wide. */
+/* The definitions for quads_8i.h and depthwise_any_8i.h, 32 bytes wide. */
 #ifndef SN_ISA_AVXVNNI_JOINED_8I_H
 #define SN_ISA_AVXVNNI_JOINED_8I_H
 
@@ -14,7 +14,7 @@ SN_INLINE v8u vx_pack_32i_8u(v32i a, v32i b, v32i c, v32i d)
     return _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
 }
 
-/* The first bytes of a vector, as many as tails of loads and stores need. */
+/* Selects the first bytes of a vector in tail loads and stores. */
 typedef size_t vx_tail;
 SN_INLINE vx_tail vx_tail_of(size_t n) { return n; }
 SN_INLINE v8u vx_load_8u(const uint8_t * p, vx_tail tail) { return v_load_tail_8u(p, tail); }

@@ -1,16 +1,16 @@
 /*
- * vpdpbusd for quantised depthwise convolution, as kernels/default/joined_8i.h lists it; for avxvnni and avx512vnni, whose
- * joined_8i.h has what depends on the width. Bytes of four lines or taps are interleaved, so that each 32-bit lane holds
- * those of a channel: 8 shuffles for four vectors. They come out in an order of their own, vector k having channels
- * 16 * L + 4 * k + i in lane 4 * L + i; weights and constants are put into the same order, and the packs that make bytes
- * again undo it.
+ * vpdpbusd for quantised depthwise convolution, with the interface of kernels/default/joined_8i.h; for avxvnni and
+ * avx512vnni, whose joined_8i.h have the parts that depend on the width. Bytes of four lines or taps are interleaved, so
+ * that each 32-bit lane holds those of a channel: 8 shuffles for four vectors. The result is permuted: vector k has channel
+ * 16 * L + 4 * k + i in lane 4 * L + i; weights and constants are stored in the same order, and the packs to bytes restore
+ * the order of channels.
  */
 #ifndef SN_ISA_AVXVNNI_QUADS_8I_H
 #define SN_ISA_AVXVNNI_QUADS_8I_H
 
 enum { JOINED = 4, RUN = 4, GROUPS = 4 / JOINED };
 
-/* The place in the order of above of channel c of a block. */
+/* The position of channel c of a block in this order. */
 SN_INLINE size_t place(size_t c) { return c % 16 / 4 * V32F_N + c / 16 * 4 + c % 4; }
 
 SN_INLINE size_t place_two(size_t second, size_t c) { return second * (V8U_N / 2) + c; }

@@ -1,4 +1,4 @@
-/* 8 x 8, as of floats: 16 of the 32 registers are sums. */
+/* 8 x 8, as for floats: 16 of the 32 registers are sums. */
 #ifndef SN_ISA_NEON_TILES_16B_H
 #define SN_ISA_NEON_TILES_16B_H
 

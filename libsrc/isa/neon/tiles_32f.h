@@ -1,5 +1,5 @@
 /*
- * 8 x 8: 16 of the 32 registers are sums. The lone last vector of a panel goes with tiles of the same height.
+ * 8 x 8: 16 of the 32 registers are sums. A single last vector of a panel uses tiles of the same height.
  */
 #ifndef SN_ISA_NEON_TILES_32F_H
 #define SN_ISA_NEON_TILES_32F_H

@@ -1,10 +1,10 @@
 /*
  * The vocabulary of kernels/vec.h on aarch64 NEON: 4 floats, 8 16-bit integers, 16 bytes, 32 registers.
  *
- * All memory is read and written as bytes: loads of wider elements promise the compiler an alignment that callers need not
- * have. Maxima and minima are compare and select, because the instructions treat NaN otherwise. There are no masks: tails
- * go by two overlapping pieces of 8 or 4 bytes, and a table look-up moves the second into place.
- * The vx_ functions serve this file alone.
+ * All memory is read and written as bytes: loads of wider elements would imply an alignment that the caller's arrays need
+ * not have. Maxima and minima are compare and select, because the instructions treat NaN differently. There are no masks:
+ * tails are two overlapping pieces of 8 or 4 bytes, and a table look-up moves the second into place. The vx_ functions are
+ * private to this file.
  */
 #ifndef SN_ISA_VEC_NEON_H
 #define SN_ISA_VEC_NEON_H
@@ -33,7 +33,7 @@ typedef uint32x4_t v32m; /* all bits of a lane, or none */
 
 #define VX_NO 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
 
-/* Read from 16 - s it is the look-up that moves bytes up by s, from 16 + s the one that moves them down; zeros come in. */
+/* The 16 bytes from 16 - s on are the look-up that shifts bytes up by s, those from 16 + s on down; zeros are shifted in. */
 static const uint8_t vx_slide[48] = {VX_NO, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, VX_NO};
 
 #undef VX_NO
@@ -122,14 +122,14 @@ SN_INLINE v32f v_load_tail_32f(const void *p, size_t n) { return vreinterpretq_f
 SN_INLINE void v_store_32f(void *p, v32f v) { vst1q_u8(p, vreinterpretq_u8_f32(v)); }
 SN_INLINE void v_store_tail_32f(void *p, v32f v, size_t n) { vx_store_first(p, vreinterpretq_u8_f32(v), 4 * n); }
 
-/* The non-temporal store of this set comes in pairs and has no intrinsic: an ordinary store, which needs no fence. */
+/* This set has non-temporal stores only of pairs, without an intrinsic: an ordinary store, which needs no fence. */
 SN_INLINE void v_stream_32f(void *p, v32f v) { v_store_32f(p, v); }
 SN_INLINE void v_fence(void) {}
 
-/* The low four 16-bit elements over zeros. */
+/* The low four 16-bit elements in the upper halves of 32-bit lanes. */
 SN_INLINE v32f vx_widen_16b(v8u x) { return vreinterpretq_f32_u16(vzip1q_u16(vdupq_n_u16(0), vreinterpretq_u16_u8(x))); }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined. */
 SN_INLINE uint32x4_t vx_round_16b(v32f v)
 {
     uint32x4_t bits = vreinterpretq_u32_f32(v);
@@ -137,7 +137,7 @@ SN_INLINE uint32x4_t vx_round_16b(v32f v)
     return vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), lsb);
 }
 
-/* The same, with NaN. */
+/* The same, correct for NaN. */
 SN_INLINE uint32x4_t vx_round_nan_16b(v32f v)
 {
     uint32x4_t quiet = vorrq_u32(vreinterpretq_u32_f32(v), vdupq_n_u32(0x00400000));
@@ -197,7 +197,7 @@ SN_INLINE v32f v_max_32f(v32f a, v32f b) { return vbslq_f32(vcgtq_f32(a, b), a, 
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return vsqrtq_f32(a); }
-/* The estimate has 8 bits, so two steps. They make NaN of the estimates that are exact already, of 0 and of infinity. */
+/* The estimate has 8 bits, so there are two steps. They give NaN for the estimates of 0 and of infinity, which are exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {
     v32f y = vrsqrteq_f32(a), once = vmulq_f32(y, vrsqrtsq_f32(vmulq_f32(a, y), y));
@@ -214,7 +214,7 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return vmulq_f32(vmulq_f32(a, vx_power_of_2(half)), vx_power_of_2(vsubq_s32(all, half)));
 }
 
-/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+/* |a|, subnormals times 2^24: computed once if a kernel uses both exponent and mantissa. */
 SN_INLINE uint32x4_t vx_is_tiny(v32f a) { return vcaltq_f32(a, vdupq_n_f32(0x1p-126f)); }
 SN_INLINE uint32x4_t vx_normal(v32f a)
 {
@@ -236,7 +236,7 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
     return vreinterpretq_f32_u32(vornq_u32(m, vcgezq_f32(a))); /* all bits set are a NaN */
 }
 
-/* 32f comparison and choice. */
+/* 32f comparison and selection. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return vcltq_f32(a, b); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return vcleq_f32(a, b); }
@@ -254,7 +254,7 @@ SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return vuzp2q_f32(a, b); }
 SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return vzip1q_f32(a, b); }
 SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return vzip2q_f32(a, b); }
 
-/* The number of a lane becomes those of its four bytes. */
+/* The index of a lane is converted to the indices of its four bytes. */
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i)
 {
     uint32x4_t lanes = vandq_u32(vreinterpretq_u32_s32(i), vdupq_n_u32(3));
@@ -275,8 +275,8 @@ SN_INLINE void v_transpose_32f(v32f r[4])
 }
 
 /*
- * 32i. Sums are unsigned because gcc takes the signed intrinsics for signed arithmetic, whose overflow is undefined. Shifts
- * are operators because the intrinsics want a literal, also where the compiler does not optimise.
+ * 32i. Sums are unsigned because gcc treats the signed intrinsics as signed arithmetic, whose overflow is undefined. Shifts
+ * are operators because the intrinsics require a literal, which fails in builds without optimisation.
  */
 
 SN_INLINE v32i vx_signed(uint32x4_t v) { return vreinterpretq_s32_u32(v); }
@@ -298,7 +298,7 @@ SN_INLINE v32i v_madd_16i_32i(v16i a, v16i b)
 SN_INLINE v32m v_gt_32i(v32i a, v32i b) { return vcgtq_s32(a, b); }
 SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b) { return vbslq_s32(m, a, b); }
 
-/* Between types. */
+/* Conversions. */
 
 SN_INLINE v32i v_cast_32f_32i(v32f v) { return vreinterpretq_s32_f32(v); }
 SN_INLINE v32f v_cast_32i_32f(v32i v) { return vreinterpretq_f32_s32(v); }
@@ -348,7 +348,7 @@ SN_INLINE v8u v_min_8u(v8u a, v8u b) { return vminq_u8(a, b); }
 SN_INLINE v8u v_even_8u(v8u a, v8u b) { return vuzp1q_u8(a, b); }
 SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return vuzp2q_u8(a, b); }
 
-/* Slides. bytes: a constant, what 1 to 4 lanes have. The instruction wants it as a literal. */
+/* Slides. bytes: a constant, the size of 1 to 4 lanes. The instruction requires a literal. */
 
 SN_INLINE v8u vx_slide_bytes(v8u a, v8u b, int bytes)
 {

@@ -1,6 +1,6 @@
 /*
- * sdot adds four products of signed bytes to each 32-bit sum. Activations become signed as they are loaded: 128 less, which
- * the start of the sums makes good.
+ * sdot adds four products of signed bytes to each 32-bit sum. Activations are converted to signed bytes when loaded, by
+ * subtracting 128; the initial value of the sums compensates for it.
  */
 #ifndef SN_ISA_NEONDOTPROD_DOT_8I_H
 #define SN_ISA_NEONDOTPROD_DOT_8I_H

@@ -1,4 +1,4 @@
-/* Tiles of quantised convolutions by sdot: up to 20 sums, with 4 vectors of B and one of A, of 32 registers. */
+/* Tiles of quantised convolutions by sdot: of 32 registers, up to 20 are sums, 4 hold vectors of B and one A. */
 #ifndef SN_ISA_NEONDOTPROD_TILES_8I_H
 #define SN_ISA_NEONDOTPROD_TILES_8I_H
 

@@ -1,9 +1,9 @@
 /*
- * The first 0..16 bytes of an SSE register from memory and back, for the sets that have no byte masks (SSE4.1, AVX2).
+ * Loads and stores the first 0..16 bytes of an SSE register, for the sets without byte masks (SSE4.1, AVX2).
  *
  * From 4 bytes up there are always two accesses of 8 or of 4 bytes, the first at the beginning and the second at the end;
- * where they overlap they agree. A byte shuffle moves the second one into place. Nothing outside the n bytes is touched.
- * With n a multiple of 2 or 4, as 2 * lanes or 4 * lanes, the compiler drops the branches for odd bytes by itself.
+ * where they overlap they agree. A byte shuffle moves the second one into place. No other bytes are accessed. If n is a
+ * multiple of 2 or 4, such as 2 * lanes or 4 * lanes, the compiler removes the branches for odd bytes.
  */
 #ifndef SN_ISA_TAIL_128_H
 #define SN_ISA_TAIL_128_H
@@ -19,7 +19,7 @@
 
 #define VX_NO -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
 
-/* Read from 16 - s it is the shuffle that moves bytes up by s, from 16 + s the one that moves them down; zeros come in. */
+/* The 16 bytes from 16 - s on are the shuffle that shifts bytes up by s, those from 16 + s on down; zeros are shifted in. */
 static const int8_t vx_slide[48] = {VX_NO, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, VX_NO};
 
 #undef VX_NO

@@ -1,4 +1,4 @@
-/* Tiles of quantised convolutions on SSE4.1, by 16-bit products: 8 sums leave room for B, A and a product. */
+/* Tiles of quantised convolutions on SSE4.1, by 16-bit products: 8 sums leave registers for B, A and a product. */
 #ifndef SN_ISA_SSE41_TILES_8I_H
 #define SN_ISA_SSE41_TILES_8I_H
 

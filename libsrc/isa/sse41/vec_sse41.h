@@ -1,8 +1,8 @@
 /*
  * The vocabulary of kernels/vec.h on SSE4.1: 4 floats, 8 16-bit integers, 16 bytes, 16 registers.
  *
- * No fused multiply-add and no masks: v_fma_32f rounds twice, tails go by pieces (isa/sse41/tail_128.h).
- * The vx_ functions serve this file alone.
+ * No fused multiply-add and no masks: v_fma_32f rounds twice, tails are loaded and stored in pieces (isa/sse41/tail_128.h).
+ * The vx_ functions are private to this file.
  */
 #ifndef SN_ISA_VEC_SSE41_H
 #define SN_ISA_VEC_SSE41_H
@@ -51,11 +51,11 @@ SN_INLINE v8u v_load_tail_8u(const void *p, size_t n) { return vx_load_first_128
 SN_INLINE void v_store_8u(void *p, v8u v) { _mm_storeu_si128(p, v); }
 SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_128(p, v, n); }
 
-/* The low four 16-bit elements over zeros: one unpack, no widening and shifting. */
+/* The low four 16-bit elements in the upper halves of 32-bit lanes: one unpack instead of widening and shifting. */
 SN_INLINE v32f vx_widen_16b(__m128i x) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), x)); }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is rubbish; a NaN may overflow into something
- * else. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may overflow to another
+ * value. */
 SN_INLINE __m128i vx_round_16b(v32f v)
 {
     __m128i bits = _mm_castps_si128(v);
@@ -63,7 +63,7 @@ SN_INLINE __m128i vx_round_16b(v32f v)
     return _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), lsb);
 }
 
-/* The same, with NaN. */
+/* The same, correct for NaN. */
 SN_INLINE __m128i vx_round_nan_16b(v32f v)
 {
     __m128 quiet = _mm_or_ps(v, _mm_castsi128_ps(_mm_set1_epi32(0x00400000)));
@@ -107,7 +107,7 @@ SN_INLINE v32i v_set_32i(int32_t x) { return _mm_set1_epi32(x); }
 SN_INLINE v16i v_set_16i(int16_t x) { return _mm_set1_epi16(x); }
 SN_INLINE v8u v_set_8u(uint8_t x) { return _mm_set1_epi8((char)x); }
 
-/* 32f arithmetic. maxps and minps return their second operand when either is NaN: just what v_max and v_min say. */
+/* 32f arithmetic. maxps and minps return their second operand if either is NaN, as v_max and v_min require. */
 
 SN_INLINE v32f v_add_32f(v32f a, v32f b) { return _mm_add_ps(a, b); }
 SN_INLINE v32f v_sub_32f(v32f a, v32f b) { return _mm_sub_ps(a, b); }
@@ -119,7 +119,7 @@ SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm_sqrt_ps(a); }
-/* The step makes NaN of the estimates that are exact already, of 0 and of infinity. */
+/* Newton's step gives NaN for the estimates of 0 and of infinity, which are already exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {
     v32f y = _mm_rsqrt_ps(a), e = _mm_sub_ps(_mm_set1_ps(1), _mm_mul_ps(_mm_mul_ps(a, y), y));
@@ -138,7 +138,7 @@ SN_INLINE v32f v_scale_32f(v32f a, v32f n)
     return _mm_mul_ps(_mm_mul_ps(a, vx_power_of_2(half)), vx_power_of_2(_mm_sub_epi32(all, half)));
 }
 
-/* |a|, subnormals times 2^24: computed once where a kernel wants both exponent and mantissa. */
+/* |a|, subnormals times 2^24: computed once if a kernel uses both exponent and mantissa. */
 SN_INLINE __m128 vx_is_tiny(v32f a) { return _mm_cmplt_ps(v_abs_32f(a), _mm_set1_ps(0x1p-126f)); }
 SN_INLINE __m128i vx_normal(v32f a)
 {
@@ -160,7 +160,7 @@ SN_INLINE v32f v_mantissa_32f(v32f a)
     return _mm_or_ps(m, _mm_cmpnge_ps(a, _mm_setzero_ps())); /* all bits set are a NaN */
 }
 
-/* 32f comparison and choice. */
+/* 32f comparison and selection. */
 
 SN_INLINE v32m v_lt_32f(v32f a, v32f b) { return _mm_cmplt_ps(a, b); }
 SN_INLINE v32m v_le_32f(v32f a, v32f b) { return _mm_cmple_ps(a, b); }
@@ -187,7 +187,7 @@ SN_INLINE v32f v_odd_32f(v32f a, v32f b) { return _mm_shuffle_ps(a, b, 0xDD); }
 SN_INLINE v32f v_zip_low_32f(v32f a, v32f b) { return _mm_unpacklo_ps(a, b); }
 SN_INLINE v32f v_zip_high_32f(v32f a, v32f b) { return _mm_unpackhi_ps(a, b); }
 
-/* The number of a lane becomes those of its four bytes. */
+/* The index of a lane is converted to the indices of its four bytes. */
 SN_INLINE v32f v_lookup_32f(v32f table, v32i i)
 {
     __m128i lanes = _mm_mullo_epi32(_mm_and_si128(i, _mm_set1_epi32(3)), _mm_set1_epi32(0x04040404));
@@ -228,7 +228,7 @@ SN_INLINE v32i v_select_32i(v32m m, v32i a, v32i b)
     return _mm_castps_si128(_mm_blendv_ps(_mm_castsi128_ps(b), _mm_castsi128_ps(a), m));
 }
 
-/* Between types. */
+/* Conversions. */
 
 SN_INLINE v32i v_cast_32f_32i(v32f v) { return _mm_castps_si128(v); }
 SN_INLINE v32f v_cast_32i_32f(v32i v) { return _mm_castsi128_ps(v); }
@@ -283,7 +283,7 @@ SN_INLINE v8u v_odd_8u(v8u a, v8u b) { return _mm_packus_epi16(_mm_srli_epi16(a,
 
 /* Slides. */
 
-/* bytes: a constant, what 1 to 4 lanes have. The instructions want it as a literal. */
+/* bytes: a constant, the size of 1 to 4 lanes. The instructions require a literal. */
 SN_INLINE __m128i vx_slide_bytes(__m128i a, __m128i b, int bytes)
 {
     switch (bytes)
