@@ -197,7 +197,7 @@ enum { PLAN = V32F_N + 2 };
 struct plan {
     int32_t lanes[PLAN][V32F_N] SN_ALIGNED;
     size_t at[PLAN];
-    size_t vectors, terms; /* the pattern repeats after so many coefficients */
+    size_t vectors, terms; /* the pattern repeats after this many coefficients */
 };
 
 /* The first vector begins at value `first` of a row. */

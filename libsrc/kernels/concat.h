@@ -99,7 +99,7 @@ SN_INLINE void concat_row_cut(const sn_32f * src, size_t size, sn_32f * dst)
 static void concat_wide(const sn_32f * a, size_t aSize, const sn_32f * b, size_t bSize, size_t number, sn_32f * dst)
 {
     const size_t pixel = aSize + bSize;
-    /* A row is overrun by at most V32F_N - 1 values: the values of so many pixels in each array. */
+    /* A row is overrun by at most V32F_N - 1 values: the values of this many pixels in each array. */
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(aSize, bSize)));
     for (size_t q = 0; q < number - cut; ++q) {
         concat_row(a + q * aSize, aSize, dst + q * pixel);

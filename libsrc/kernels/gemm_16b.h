@@ -114,7 +114,7 @@ SN_INLINE void tile_column(const struct sn_dot * g, const tile_fn * tiles, size_
 {
     SN_ALIGNED float sums[TILE_ROWS * TILE_VECTORS * V32F_N];
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count; /* so many tiles are one row higher */
+    const size_t height = g->width / count, taller = g->width % count; /* this many tiles are one row higher */
     for (size_t y = 0; y < g->height; ++y) {
         const uint8_t * a = g->a + y * g->aStepY;
         uint8_t * c = g->c + y * g->cStepY;

@@ -12,8 +12,7 @@
  *     one pointer for all, address registers are spilled from 13 rows on;
  *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct
  *     tile_place): gcc moves what finds no general register to vector registers, and a move back from these is executed only
- *     after all
- *     multiply-adds that are still queued;
+ *     after all multiply-adds that are still queued;
  *   - an instance computes all tiles of its height below each other, at most 8 of them, so that few stores lie between the
  *     sums of two tiles. More than 8 would have to wait for the stores of C, which fill the store queue;
  *   - hardware prefetchers predict the accesses to the panel of B and the rows of A, but not to other data.
@@ -315,7 +314,7 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int h
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)
 {
     const size_t count = sn_ceil_div(g->width, rows);
-    const size_t height = g->width / count, taller = g->width % count; /* so many tiles are one row higher */
+    const size_t height = g->width / count, taller = g->width % count; /* this many tiles are one row higher */
     const size_t rest = taller * (height + 1);
     for (size_t y = 0; y < g->height; ++y) {
         const sn_32f * a = g->a + y * g->aStepY;

@@ -16,7 +16,7 @@
  * aligned to the vector; call v_fence() once after the last of them.
  *
  *   v_load_32f(p)  v_load_tail_32f(p, n)  v_store_32f(p, v)  v_store_tail_32f(p, v, n)     and the same for 32i 16i 8u
- *   v_stream_32f(p, v)      non-temporal store             v_fence()   orders streamed stores before later ones
+ *   v_stream_32f(p, v)      non-temporal store                v_fence()   orders streamed stores before later ones
  *   v_load_16b_32f(p)  v_load_tail_16b_32f(p, n)              V32F_N bfloat16 values, widened to float in order
  *   v_store_16b_32f(p, v)  v_store_tail_16b_32f(p, v, n)      exactly as sn_32f_to_16b of runtime/numeric.h
  *   v_load_8u_32i(p)  v_load_tail_8u_32i(p, n)                V32F_N bytes, widened to 32 bits in order
@@ -31,7 +31,7 @@
  *   v_add_32f(a, b)  v_sub_32f(a, b)  v_mul_32f(a, b)  v_div_32f(a, b)
  *   v_fma_32f(a, b, c)      a * b + c, fused if the set supports it (V_FMA is 1), else a multiply, then an add (V_FMA is 0)
  *   v_fnma_32f(a, b, c)     c - a * b, likewise
- *   v_max_32f(a, b)         a > b ? a : b, so b if either is NaN       v_min_32f(a, b)   a < b ? a : b, likewise
+ *   v_max_32f(a, b)         a > b ? a : b, so b if either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_sqrt_32f(a)           square root; NaN below 0, -0 for -0
  *   v_rsqrt_32f(a)          1 / sqrt(a), with an error of at most 4 units in the last place, by an estimate of the processor
@@ -44,7 +44,7 @@
  *
  * 32f comparison and selection.
  *   v_lt_32f(a, b)  v_le_32f(a, b)  v_eq_32f(a, b)            -> v32m; false if either is NaN
- *   v_select_32f(m, a, b)   a where m is true, else b                 v_any(m)   1 if any lane of m is true, else 0
+ *   v_select_32f(m, a, b)   a where m is true, else b         v_any(m)   1 if any lane of m is true, else 0
  *
  * 32f across lanes. The order of the additions is fixed for an instruction set.
  *   v_reduce_add_32f(v)  v_reduce_max_32f(v)                  -> float; the latter includes all lanes, undefined with NaN
