@@ -29,7 +29,7 @@ struct rows {
     struct waiting wait[MAX_ROWS];
     strip_fn strip;                   /* for this kind of window, or NULL */
     size_t vectors;                       /* of a strip's row that overlap the image */
-    size_t least, most;                   /* elements that must precede its row: for the first row, for the last row */
+    size_t least, most;                   /* elements before its row: at least before the first, at most before the last */
     float columns[HAS_DIVISOR ? ROW + LANES : 1];     /* divisors, see divide_columns() */
     float outputs[HAS_DIVISOR ? ROW / 2 + LANES : 1];
     int32_t place[BY_PLACE ? ROW + LANES : 1]; /* index of each output among the results, if selected */

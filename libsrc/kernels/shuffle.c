@@ -49,7 +49,7 @@ static void part_wide(const sn_32f * src0, size_t size0, const sn_32f * src1, si
                       sn_32f * dst1)
 {
     const size_t size = size0 + size1;
-    /* At most V32F_N - 1 values, twice as many in the sources, are accessed beyond a pixel: the values of this many pixels. */
+    /* At most V32F_N - 1 values, twice as many in the sources, are accessed beyond a pixel: those of this many pixels. */
     const size_t cut = sn_min(number, sn_ceil_div(V32F_N - 1, sn_min(size0, size1)));
     for (size_t q = 0; q < number; ++q) {
         const sn_32f * p0 = src0 + 2 * q * size0, * p1 = src1 + 2 * q * size1;

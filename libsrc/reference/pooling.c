@@ -1,5 +1,4 @@
-/* Pooling: for each output a loop over its window. Sizes are computed in 128 bits, in which their products cannot
- * overflow. */
+/* Pooling: for each output a loop over its window. Positions are computed in 128 bits, so that no product overflows. */
 #include <float.h>
 
 #include "contract/pooling.h"
