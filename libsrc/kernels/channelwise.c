@@ -189,7 +189,7 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
         part(op, r, i, all - i, t);
 }
 
-/* Vectors of a plan, at most: whole cycles of positions in a short row, four vectors or more; as many as its size, or 6. */
+/* Maximum length of a plan: whole cycles of positions in a short row, at least four vectors, at most its size or 6. */
 enum { PLAN = V32F_N + 2 };
 
 /* Offsets of the coefficients of these vectors, relative to those of the row in which the first vector begins, and the

@@ -15,8 +15,7 @@
 
 #include "kernels/vec.h"
 
-/* Vectors of a plan, at most: whole cycles of positions in a narrow pixel, four vectors or more; as many as its size, or
- * 6. */
+/* Maximum length of a plan: whole cycles of positions in a narrow pixel, at least four vectors, at most its size or 6. */
 enum { CONCAT_PLAN = V32F_N + 2 };
 
 /* How these vectors are composed: the offsets of their values in a and in b, and an index for each lane: the lowest byte is

@@ -103,8 +103,7 @@ struct block {
     SN_ALIGNED int32_t wait[PIECE * ROWS * V8U_N];
 };
 
-/* Variants of the loops: any result; bounded bytes of fewer channels, of HALF, or of V8U_N; plain results of HALF, of
- * V8U_N. */
+/* Variants of the loops: any result; bounded bytes of few channels, of HALF, or of V8U_N; plain results of HALF or V8U_N. */
 enum kind { ANY_RESULT, SOME, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
 
 SN_INLINE bool is_plain(enum kind kind) { return kind >= PLAIN_HALF; }
@@ -329,8 +328,7 @@ static const sweep_fn sweep_one[KINDS] = {any_one, some_one, bounded_half_one, b
 static const sweep_fn sweep_halved[KINDS] = {any_halved, some_halved, bounded_half_halved, bounded_halved, plain_half_halved,
     plain_halved};
 
-/* Computes `rows` rows from y on, and as many others together with them if none of them needs padding. Returns the next
- * row. */
+/* Computes `rows` rows from y on, and as many others with them if none of them needs padding. Returns the next row. */
 static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
 {
     const struct sn_depthwise_run_8i * d = b->d;

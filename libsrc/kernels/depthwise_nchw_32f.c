@@ -21,8 +21,7 @@ SN_INLINE void store_some(sn_32f * p, v32f v, size_t lanes)
 /* Rows at a time: if neighbouring rows share lines of input, each load serves all of them. */
 enum { ROWS = 4, VECTORS = 2 };
 
-/* Adds the products of tap kx with a line of input, which is line `line` of the first row, to the sums of rows that use
- * it. */
+/* Adds the products of tap kx with a line of input, line `line` of the first row, to the sums of the rows that use it. */
 SN_INLINE void add_tap(const struct sn_depthwise_nchw_32f * d, const sn_32f * src, size_t line, size_t kx,
                        v32f sum[ROWS][VECTORS], int rows, int vectors, size_t kernelY, size_t kernelX)
 {

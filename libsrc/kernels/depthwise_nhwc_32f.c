@@ -359,8 +359,7 @@ static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * 
     return best;
 }
 
-/* All columns of the rows of an instance. The last block may overlap the previous one and then writes the same values
- * again. */
+/* All columns of the rows of an instance. The last block may overlap the previous one; it writes the same values again. */
 static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct instance * i, const sn_32f * const * line,
                           sn_32f * dst)
 {

@@ -219,8 +219,7 @@ SN_INLINE v32f sum_at(const sn_32f * p, int n)
     return sum_of(q, n);
 }
 
-/* `number` pixels; q is where the window of the first value of the first pixel begins, `pitch` from one pixel to the
- * next. */
+/* `number` pixels; q is where the window of the first value of the first pixel begins, `pitch` between pixels. */
 struct pixels {
     const sn_32f * src;
     size_t channels, number, pitch;

@@ -154,8 +154,7 @@ static void finish_rows(struct rows * d)
     d->waiting = 0;
 }
 
-/* The column factors of the divisors: of each element that reduce_columns() computes, and of each output if outputs are not
- * adjacent. */
+/* The column factors of the divisors: of each element of reduce_columns(), and of each output if these are not adjacent. */
 static void divide_columns(struct rows * d)
 {
 #if HAS_DIVISOR

@@ -134,8 +134,7 @@ static void columns(const sn_32f * src, size_t count, size_t stride, size_t inne
 
 enum { GATHERED = 256 }; /* the largest count; the block takes 16 KB with the widest vectors */
 
-/* Each store also writes beyond its columns; this is overwritten by the next one, or goes to the reserved space at the
- * end. */
+/* Each store also writes beyond its columns; the block has space for this after the last one. */
 static void few_columns(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     float block[GATHERED * V32F_N + V32F_N] SN_ALIGNED;
@@ -279,8 +278,7 @@ SN_INLINE v32f max_each(const v32f rows[V32F_N])
     return r[0];
 }
 
-/* Up to V32F_N rows in progress; of[r] is the input of the next pass for row r: its maximum, then the reciprocal of the
- * sum. */
+/* Up to V32F_N rows in progress; of[r] is the input of the next pass for row r: its maximum, then the reciprocal sum. */
 struct group {
     size_t first, rows;
     float of[V32F_N];

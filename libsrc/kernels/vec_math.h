@@ -270,8 +270,7 @@ SN_INLINE v32f vx_power_of_sum(v32f sum, int more)
  * from a table do not pay: their rounding errors would have to be looked up, too, for x near zero.
  */
 
-/* exp(x) - 1, error at most 2 units; overflow to infinity, NaN for NaN. Computes half of it: 2^n overflows before the
- * result. */
+/* exp(x) - 1, error at most 2 units; overflow to infinity, NaN for NaN. Half of it is computed: 2^n overflows earlier. */
 SN_INLINE v32f v_expm1_32f(v32f x)
 {
     const v32f near = v_min_32f(v_set_32f(89), v_max_32f(v_set_32f(-20), x));
@@ -504,8 +503,7 @@ SN_INLINE v32f vx_softplus_by_log(v32f x)
     return v_add_32f(v_max_32f(v_zero_32f(), x), v_add_32f(log_t, v_add_32f(head, rest)));
 }
 
-/* log(1 + exp(x)), error at most 1.5 units, so that divided by any number it is at most 2 (2.1 without fused
- * multiply-add). */
+/* log(1 + exp(x)), error at most 1.5 units, so that after a division it is at most 2 (2.1 if V_FMA is 0). */
 SN_INLINE v32f v_softplus_32f(v32f x) { return V32F_N == 16 ? vx_softplus_by_pieces(x) : vx_softplus_by_log(x); }
 
 #endif

@@ -318,8 +318,7 @@ static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, 
     store_vectors(coefficients, V32F_N, t.dst + c, t.plane, planes, lanes);
 }
 
-/* The channels from c on of a tile; only its first rows and columns are inside the image, or there are fewer than a
- * vector. */
+/* The channels from c on of a tile; only its first rows and columns are inside the image, or lanes are missing. */
 static void output_part(const struct sn_winograd_output_32f * job, transform_fn fn, struct tile t, size_t c)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);

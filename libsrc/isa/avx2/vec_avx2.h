@@ -85,8 +85,7 @@ SN_INLINE v32f vx_widen_16b(__m128i x)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
 }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may overflow to another
- * value. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may become another value. */
 SN_INLINE __m256i vx_round_16b(v32f v)
 {
     __m256i bits = _mm256_castps_si256(v);
@@ -121,8 +120,7 @@ SN_INLINE v16i v_load_tail_8u_16i(const void *p, size_t n)
     return n < 16 ? _mm256_cvtepu8_epi16(vx_load_first_128(p, n)) : v_load_8u_16i(p);
 }
 
-/* The upper half is loaded from byte 8 on, since there are only 24: its numbers begin 4 bytes later than in the lower
- * half. */
+/* The upper half is loaded from byte 8 on, since there are only 24: its numbers begin 4 bytes later. */
 SN_INLINE v32i v_load_24_32i(const void *p)
 {
     __m128i upper = _mm_loadu_si128((const __m128i *)((const uint8_t *)p + 8));

@@ -20,8 +20,7 @@ SN_INLINE vx_tail vx_tail_of(size_t n) { return vx_first_64(n); }
 SN_INLINE v8u vx_load_8u(const uint8_t * p, vx_tail tail) { return _mm512_maskz_loadu_epi8(tail, p); }
 SN_INLINE void vx_store_8u(uint8_t * p, v8u v, vx_tail tail) { _mm512_mask_storeu_epi8(p, tail, v); }
 
-/* gcc 12 does not recognise a mask with all bits set. The upper half is blended in, since shuffle units are the
- * bottleneck. */
+/* gcc 12 does not recognise a mask with all bits set. The upper half is blended in, since shuffles are the bottleneck. */
 SN_INLINE v8u load_two(const uint8_t * p, const uint8_t * q, size_t n)
 {
     const bool all = __builtin_constant_p(n == 32) && n == 32;

@@ -54,8 +54,7 @@ SN_INLINE void v_store_tail_8u(void *p, v8u v, size_t n) { vx_store_first_128(p,
 /* The low four 16-bit elements in the upper halves of 32-bit lanes: one unpack instead of widening and shifting. */
 SN_INLINE v32f vx_widen_16b(__m128i x) { return _mm_castsi128_ps(_mm_unpacklo_epi16(_mm_setzero_si128(), x)); }
 
-/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may overflow to another
- * value. */
+/* The upper half of every 32-bit lane becomes the bfloat16, the lower half is undefined; a NaN may become another value. */
 SN_INLINE __m128i vx_round_16b(v32f v)
 {
     __m128i bits = _mm_castps_si128(v);
