@@ -1,7 +1,8 @@
 /*
  * The one-dimensional Winograd transforms of F(m, r) on vectors: m outputs of a filter of r taps, n = m + r - 1 inputs. The
- * matrices are those that include/simdnet.h prints, with sums that two rows share computed once. m and r are constants, so
- * one branch remains of each function; what its caller does not use of the result is not computed. Filters excepted.
+ * matrices are those that include/simdnet.h prints, with sums that two rows share computed once. For inputs and
+ * outputs m and r are constants, so one branch remains of each function; what its caller does not use of the result is not
+ * computed.
  *
  * Two dimensions are columns, then rows: see kernels/winograd.c.
  */
