@@ -1,6 +1,6 @@
 /*
  * The one-dimensional Winograd transforms of F(m, r) on vectors: m outputs of a filter of r taps, n = m + r - 1 inputs. The
- * matrices are those in include/simdnet.h; sums that two rows share are computed once. Except for filters, m and r are
+ * matrices are those in include/simdnet.h; sums that two rows share are computed once. For inputs and outputs, m and r are
  * compile-time constants, so one branch of each function remains, and results that the caller does not use are not computed.
  *
  * Two dimensions are columns, then rows: see kernels/winograd.c.
