@@ -51,7 +51,7 @@ static bool check_type(const char * function, const char * name, SimdTensorDataT
     return true;
 }
 
-/* The two shapes are one, which could be an array. */
+/* Checks that both shapes are equal and not larger than an array can be. */
 static bool check_shapes(const char * function, const size_t * aShape, size_t aCount, const size_t * bShape, size_t bCount,
                          size_t * size)
 {

@@ -31,7 +31,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->began = now();
 }
 
-/* "channels:64,spatial:3136,format:nhwc"; a number for a format that there is not. */
+/* "channels:64,spatial:3136,format:nhwc"; a number for an unknown format. */
 static void describe_values(const struct sn_call * call, char * text, size_t size)
 {
     const char * name = call->names;
@@ -47,7 +47,7 @@ static void describe_values(const struct sn_call * call, char * text, size_t siz
     }
 }
 
-/* The info of a context without its level, which is told by itself, and without blanks. */
+/* The info of a context without blanks and without its level, which is reported separately. */
 static void describe_algorithm(const struct sn_context * context, char * text, size_t size)
 {
     sn_append(text, size, "%s", context->info);
@@ -72,7 +72,7 @@ void sn_call_tell(const struct sn_call * call)
                            .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};
     if (*call->names) {
         describe_values(call, shape, sizeof(shape));
-    } else if (sn_error_kind() != SN_ERROR_VALUE) { /* else it may be the context that was refused */
+    } else if (sn_error_kind() != SN_ERROR_VALUE) { /* otherwise the context itself may be invalid */
         const struct sn_context * context = call->context;
         told.isa = context->table->isa;
         sn_append(shape, sizeof(shape), "%s", context->shape);

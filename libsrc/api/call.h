@@ -1,12 +1,12 @@
 /*
  * How a public function that computes begins:
  *
- *     SN_CALL(outer, count, inner);            its shape: the names of at most SN_CALL_VALUES arguments, tell-tale ones
- *     SN_CALL_FORMATS(1, channels, format);    so many arguments, the last ones, are of SimdTensorFormatType
- *     SN_CALL_OF(context);                     for the functions of a context, which knows its shape
+ *     SN_CALL(outer, count, inner);            its shape: at most SN_CALL_VALUES arguments that describe it
+ *     SN_CALL_FORMATS(1, channels, format);    the last argument (the last 1) is of SimdTensorFormatType
+ *     SN_CALL_OF(context);                     for the functions of a context, which has a shape of its own
  *
- * It clears the last error, as SN_ENTER() does, and opens a scope that ends wherever the function returns: then the call is
- * told about (api/verbose.h), with its time. While nothing is to be told, that is one load and two branches.
+ * This clears the last error, as SN_ENTER() does, and opens a scope that ends when the function returns: then the call and
+ * its time are reported (api/verbose.h). With reports off this costs one load and two branches.
  */
 #ifndef SN_API_CALL_H
 #define SN_API_CALL_H
@@ -16,10 +16,10 @@
 enum { SN_CALL_VALUES = 20 };
 
 struct sn_call {
-    const char * function; /* NULL while nothing is to be told; the rest is then not set */
+    const char * function; /* NULL if the call is not reported; the other members are then not set */
     const void * context;
     const char * names;    /* "channels, spatial, format"; "" for a context */
-    size_t count, formats; /* values, and how many of them, the last ones, are of SimdTensorFormatType */
+    size_t count, formats; /* number of values, the last `formats` of which are of SimdTensorFormatType */
     size_t values[SN_CALL_VALUES];
     uint64_t began;
 };

@@ -6,10 +6,10 @@
 #include "api/enums.h"
 #include "contract/format.h"
 
-/* Arguments that must be arrays: their names and themselves. */
+/* Arguments that must be arrays: their names, and the arguments. */
 #define ARRAYS(...) #__VA_ARGS__, (const sn_32f * const []){__VA_ARGS__}
 
-/* True when a layer is to be computed: it is not empty, and nothing is wrong with its format, its sizes and those arrays. */
+/* True if a layer is to be computed: it is not empty, and its format, its sizes and those arrays are valid. */
 static bool wanted(const char * function, const struct sn_channelwise * l, const char * names, const sn_32f * const * arrays)
 {
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
@@ -21,7 +21,7 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
                  "channels0 is %zu and channels1 is %zu, too large for an array", l->channels, l->channels1);
     SN_CHECK_FOR(function, sn_image_elements(&elements, images, l->channels + l->channels1, l->spatial, l->format), false,
                  "channels is %zu and spatial is %zu, too large for an array", l->channels + l->channels1, l->spatial);
-    if (l->op == SN_FUSED_4 || l->op == SN_FUSED_9) /* a part of the result begins behind these: at a whole block */
+    if (l->op == SN_FUSED_4 || l->op == SN_FUSED_9) /* the second part must begin at a whole block */
         SN_CHECK_FOR(function, l->channels % lanes == 0, false, "%s is %zu, expected a multiple of %zu in this format",
                      l->op == SN_FUSED_4 ? "channels" : "channels0", l->channels, lanes);
     for (; elements && *names; ++arrays) {

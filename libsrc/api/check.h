@@ -1,9 +1,9 @@
 /*
  * The checks of public functions.
  *
- * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then states what it asks
- * of its arguments, one SN_CHECK each, before it writes anything. A failed check stores "<function>: <sentence>" as the
- * thread's last error and returns from the function; the sentence names the argument, what it got and what it expects:
+ * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then checks its
+ * arguments, one SN_CHECK for each condition, before it writes anything. A failed check stores "<function>: <sentence>" as
+ * the thread's last error and returns from the function; the sentence names the argument, its value and what was expected:
  *
  *     SN_ENTER();
  *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");
@@ -18,7 +18,7 @@
 #include "runtime/memory.h"
 #include "simdnet.h"
 
-/* The first call of all has the environment asked whether the library is to introduce itself. */
+/* The first call of the process reads SIMDNET_VERBOSE, and the library may then report its version. */
 static inline void sn_enter(void)
 {
     sn_error_clear();
@@ -41,7 +41,7 @@ static inline void sn_enter(void)
 
 #define SN_CHECK(condition, result, ...) SN_CHECK_FOR(__func__, condition, result, __VA_ARGS__)
 
-/* An array argument that must be there. */
+/* An array argument that must not be NULL. */
 #define SN_CHECK_POINTER(pointer, result) SN_CHECK(pointer, result, #pointer " is NULL, expected an array")
 
 #endif

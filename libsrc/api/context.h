@@ -1,5 +1,5 @@
 /*
- * What every context begins with, so that SimdRelease() can end any of them and a function refuses one that is not its own.
+ * The beginning of every context, so that SimdRelease() can free any of them and a function refuses contexts of other kinds.
  *
  * A family's context is a struct whose first member is struct sn_context. Its Init calls sn_context_new(), its other
  * functions sn_context_check(), and its destroy frees what the struct owns (the struct itself is freed here).
@@ -11,15 +11,15 @@
 
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
-    void (*destroy)(void * context);   /* frees what the context owns beside itself; NULL when that is nothing */
+    void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
 };
 
 struct sn_context {
-    uint64_t tag;                       /* tells a context from other memory */
+    uint64_t tag;                       /* distinguishes a context from other memory */
     const struct sn_context_kind * kind;
-    const struct sn_table * table;      /* of the instruction set in use when the context was made, which it keeps */
-    char info[112];                     /* the answer of SimdnetContextInfo(); the family writes it in Init */
-    char shape[240];                    /* one word, for what is told about calls; likewise */
+    const struct sn_table * table;      /* of the instruction set in use when the context was created */
+    char info[112];                     /* the result of SimdnetContextInfo(); the family writes it in Init */
+    char shape[240];                    /* one word, for reports of calls; likewise */
 };
 
 /* A zeroed context of `size` bytes with the table in use; NULL, and the last error set for `function`, without memory. */

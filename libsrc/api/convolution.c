@@ -109,7 +109,7 @@ bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn
     return true;
 }
 
-/* Appends what has a value for each axis, "s2" or "s2x1"; nothing where it is the usual 1. */
+/* Appends a parameter that has a value for each axis, "s2" or "s2x1"; nothing if both are 1. */
 static void append_axes(char * text, size_t size, char letter, size_t y, size_t x)
 {
     if (y != x)
@@ -217,7 +217,7 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
     return c;
 }
 
-/* The plan of a context of the kind; NULL, and the last error set, of any other. */
+/* The plan of a context of this kind; NULL, and the last error set, for any other. */
 static const struct sn_convolution * plan_of(const struct sn_context_kind * kind, const char * function,
                                               const void * context)
 {
@@ -249,7 +249,7 @@ bool sn_convolution_give(const struct sn_context_kind * kind, const char * funct
     return sn_check_given(function, &fault);
 }
 
-/* The plan, when there is something to compute. */
+/* The plan, if there is something to compute. */
 static const struct sn_convolution * begin(const struct sn_context_kind * kind, const char * function, const void * context,
                                            const void * src, const void * dst)
 {

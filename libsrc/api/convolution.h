@@ -1,6 +1,6 @@
 /*
- * What the contexts of convolutions share: the checks of their parameters, and the buffer that Forward works in; those of a
- * single convolution, of whatever family, share all but the check of sizes and of what SetParams is given.
+ * Common code for contexts of convolutions: the checks of their parameters, and the workspace of Forward. Contexts of a
+ * single convolution, of any family, share everything except the check of sizes and of the arguments of SetParams.
  */
 #ifndef SN_API_CONVOLUTION_H
 #define SN_API_CONVOLUTION_H
@@ -9,7 +9,7 @@
 #include "api/context.h"
 #include "ops/convolution.h"
 
-/* The parameters under check, and how a sentence names them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
+/* The parameters to check, and how messages name them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
 struct sn_convolution_check {
     const char * function;
     const char * of;
@@ -33,52 +33,52 @@ static inline struct sn_convolution_axis sn_axis_x(const struct sn_convolution_p
     return (struct sn_convolution_axis){"X", "W", p->srcW, p->kernelX, p->dilationX, p->strideX, p->padX, p->padW, p->dstW};
 }
 
-/* Each check is true, or the last error is set. */
+/* Each check returns true, or sets the last error and returns false. */
 
 /* Floats, both NCHW or both NHWC. */
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
-/* Each float or `small`, which sentences call `name`; likewise. */
+/* Each float or `small`, whose name in messages is `name`; likewise. */
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name);
 
 /* At least one group, which divides the channels, and an activation that exists. */
 bool sn_check_convolution_channels(const struct sn_convolution_check * c);
 
-/* Kernel, dilation and stride of an axis at least 1; what is added up too small to wrap. */
+/* Kernel, dilation and stride of an axis at least 1; sums of sizes do not overflow. */
 bool sn_check_convolution_axis(const struct sn_convolution_check * c, const struct sn_convolution_axis * a);
 
 /* That, and dst = (src + pads - ((kernel - 1) * dilation + 1)) / stride + 1, on both axes. */
 bool sn_check_convolution_size(const struct sn_convolution_check * c);
 
-/* At least one image, and parameters that are there, of which `count` become *p. */
+/* At least one image, and parameters that are not NULL, `count` of which are copied to *p. */
 bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
                          struct sn_convolution_parameters * p);
 
-/* Those checks of types, sizes and channels; `small` may be 32f. */
+/* The checks above of types, sizes and channels; `small` may be 32f. */
 bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
                           const char * name);
 
-/* The arrays of SetParams: weights where there are outputs, parameters where the activation wants some. */
+/* The arrays of SetParams: weights if there are outputs, parameters if the activation needs them. */
 bool sn_check_convolution_arrays(const struct sn_convolution_check * c, const sn_32f * weight, const sn_32f * params);
 
-/* The shape that a context tells: "1x64x56x56->64x28x28,3x3,s2,nhwc", of several convolutions with an arrow for each. */
+/* The shape of a context for reports: "1x64x56x56->64x28x28,3x3,s2,nhwc", with an arrow for each convolution. */
 void sn_convolution_shape(struct sn_context * head, size_t batch, const struct sn_convolution_parameters * conv,
                           size_t count);
 
-/* What ExternalBufferSize returns for a workspace of so many bytes, in units of `unit` bytes: aligning any array costs
- * some. */
+/* The result of ExternalBufferSize for a workspace of this many bytes, in units of `unit` bytes, including some bytes to
+ * align the caller's array. */
 size_t sn_external_size(size_t workspace, size_t unit);
 
-/* True when there is something to compute; else the last error is set, or there are no results. */
+/* True if there is something to compute; otherwise the last error is set, or there are no results. */
 bool sn_check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst);
 
 /*
- * Where Forward works: in the caller's buffer, or in the thread's scratch memory when that is NULL; NULL for a workspace of
- * 0 bytes. False without memory, and the last error is set with the size in units of `unit` bytes, which are `units`.
+ * The workspace of Forward: the caller's buffer, or the thread's scratch memory if that is NULL; NULL for a workspace of 0
+ * bytes. False if there is no memory; the last error then gives the size in units of `unit` bytes, named `units`.
  */
 bool sn_workspace(const char * function, void * buf, size_t workspace, size_t unit, const char * units, void ** work);
 
-/* False for a fault, and the last error is set. */
+/* True if there is no fault; otherwise sets the last error. */
 bool sn_check_given(const char * function, const struct sn_fault * fault);
 
 /* ---- a single convolution: the public functions, for contexts of a kind */
@@ -95,7 +95,7 @@ void sn_convolution_destroy(void * context); /* for the kind */
 size_t sn_convolution_external(const struct sn_context_kind * kind, const char * function, const void * context);
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
 
-/* True when all of it could be taken in. */
+/* Sets the parameters; false, and the last error set, if they are refused. */
 bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
                          const struct sn_given * given);
 

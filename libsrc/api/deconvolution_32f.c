@@ -16,7 +16,7 @@ static bool check_axis(const struct sn_convolution_check * c, struct sn_convolut
           a.name, a.dilation);
     CHECK(sn_product(&span, a.src ? a.src - 1 : 1, a.stride), "stride%s is %zu for src%s %zu, too large", a.name, a.stride,
           a.extent, a.src);
-    /* Without padding; of no inputs it may be less than 1. */
+    /* The size without padding; may be less than 1 if there are no inputs. */
     const ptrdiff_t whole = (ptrdiff_t)taps + 1 + (a.src ? (ptrdiff_t)span : -(ptrdiff_t)span);
     const ptrdiff_t pads = (ptrdiff_t)(a.before + a.after);
     CHECK(whole > pads, "pad%s and pad%s are %zu and %zu, too large for an output of %td without them", a.name, a.extent,

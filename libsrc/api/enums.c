@@ -4,7 +4,7 @@
 #include "runtime/text.h"
 #include "simdnet.h"
 
-/* ---- the library's own enumerators (contract/enums.h) have the values of the public ones: api/ casts one to the other */
+/* ---- the internal enumerators (contract/enums.h) have the values of the public ones: api/ casts one to the other */
 
 #define SAME(own, public) _Static_assert((int)own == (int)public, #own " is not " #public)
 

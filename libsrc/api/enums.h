@@ -4,7 +4,7 @@
 
 #include "runtime/common.h"
 
-/* The enumerators first .. first + count - 1 of a type, all with a prefix before their names. */
+/* The enumerators first .. first + count - 1 of a type; all their names begin with `prefix`. */
 struct sn_enumeration {
     const char * prefix;
     int first, count;

@@ -26,7 +26,7 @@ static void gemm(const char * function, const struct sn_gemm * g, const sn_32f *
     struct sn_gemm job = *g;
     job.alpha = alpha[0];
     job.beta = beta[0];
-    if (job.alpha == 0 || job.K == 0) { /* neither A nor B is read, nor need they be: pointers into them stay in C */
+    if (job.alpha == 0 || job.K == 0) { /* A and B are not read and may be NULL: pointers are computed from C */
         job.K = job.lda = job.ldb = 0;
         job.A = job.B = job.C;
     }

@@ -11,7 +11,7 @@ const char * SimdVersion(void)
     return SIMDNET_VERSION;
 }
 
-/* A set that the processor has also counts when only a newer level of ours contains it. */
+/* True for any set of the processor, even if only a newer level of the library contains it. */
 static size_t feature(uint32_t bits) { return (sn_cpu()->features & bits) == bits; }
 
 size_t SimdCpuInfo(SimdCpuInfoType type)

@@ -15,7 +15,7 @@ static void destroy(void * context) { sn_merged_convolution_32f_free(&((struct c
 
 static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
 
-/* ---- what a stage may be */
+/* ---- checks of the stages */
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
 
@@ -54,7 +54,7 @@ static bool check_stage(const struct sn_convolution_check * c, enum sn_merged_st
     return true;
 }
 
-/* The image that p takes is the one that the stage before gives, and both are named. */
+/* The input of stage i must be the output of the stage before; messages name both. */
 static bool check_chain(const struct sn_convolution_check * c, size_t i, const struct sn_convolution_parameters * before)
 {
     const struct sn_convolution_parameters * p = c->p;
@@ -64,7 +64,7 @@ static bool check_chain(const struct sn_convolution_check * c, size_t i, const s
     return true;
 }
 
-/* The source can be added to what the last of three gives. */
+/* The source must have the shape of the output of the third stage, to which it is added. */
 static bool check_add(const char * function, const struct sn_convolution_parameters * p)
 {
     const struct sn_convolution_parameters * last = p + 2;
@@ -77,7 +77,7 @@ static bool check_add(const char * function, const struct sn_convolution_paramet
     return true;
 }
 
-/* Of two stages the second tells by its kernel whether it is the depthwise one. */
+/* With two stages, the kernel of the second determines whether it is the depthwise stage. */
 static enum sn_merged_stage first_stage(const struct sn_convolution_parameters * p, size_t count)
 {
     return count == 2 && p[1].kernelY == 1 ? SN_DEPTHWISE : SN_EXPANSION;

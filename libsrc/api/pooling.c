@@ -1,11 +1,11 @@
-/* Pooling. Every function is a maximum or an average over the axes C, H and W of a tensor, the channels most often alone. */
+/* Pooling. Every function is a maximum or an average over the axes C, H and W; most functions pool channels separately. */
 #include "ops/pooling.h"
 
 #include "api/call.h"
 #include "api/enums.h"
 #include "dispatch/dispatch.h"
 
-/* The channel axis of the functions that pool each channel by itself. */
+/* The channel axis of functions that pool each channel separately. */
 static struct sn_pool_axis each(size_t channels) { return (struct sn_pool_axis){channels, channels, 1, 1, 0}; }
 
 static bool is_each(const struct sn_pool_axis * c)
@@ -21,8 +21,8 @@ static bool axis_good(const char * function, char letter, const struct sn_pool_a
 }
 
 /*
- * Checks all arguments; true when there is something to do. The axes of *p come as C, H, W and leave in the order in which
- * the tensor stores them, with channels that are not pooled as `inner`.
+ * Checks all arguments; true if there is something to compute. The axes of *p are C, H, W on entry; on return they are in
+ * the order in which the tensor stores them, and channels that are not pooled are `inner`.
  */
 static bool prepare(const char * function, struct sn_pooling * p, SimdTensorFormatType format)
 {
@@ -50,7 +50,7 @@ static bool prepare(const char * function, struct sn_pooling * p, SimdTensorForm
         p->axis[2] = c;
     }
     for (int a = 0; a < 3; ++a)
-        if (src == 0 && p->axis[a].kernel > 1) /* an image without cells, however high it claims to be */
+        if (src == 0 && p->axis[a].kernel > 1) /* an empty image: windows cover no inputs, even if this extent is not 0 */
             p->axis[a].src = 0;
     return true;
 }
@@ -90,7 +90,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
         sn_pooling(sn_table()->pooling.max_8u, &p);
 }
 
-/* Other numbers than 0 and 1 are refused: in these long lists of arguments they tell of one in the wrong place. */
+/* Numbers other than 0 and 1 are refused: in these long argument lists they indicate a misplaced argument. */
 static bool flag_good(const char * function, const char * name, SimdBool flag)
 {
     SN_CHECK_FOR(function, flag == SimdFalse || flag == SimdTrue, false, "%s is %d, expected SimdFalse or SimdTrue", name,

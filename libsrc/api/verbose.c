@@ -1,4 +1,4 @@
-/* _GNU_SOURCE is for dladdr and secure_getenv: the environment of a setuid program is not asked. */
+/* _GNU_SOURCE is for dladdr and secure_getenv: the environment of a setuid program is not read. */
 #define _GNU_SOURCE
 #include "api/verbose.h"
 
@@ -22,7 +22,7 @@ static const char * library(void)
     return dladdr(&sn_verbose_now, &info) && info.dli_fname ? info.dli_fname : "-";
 }
 
-/* The path comes last, since it alone may hold blanks. */
+/* The path comes last, since only it may contain blanks. */
 static void introduce(void)
 {
     char levels[160] = "", name[sizeof(sn_cpu()->name)];

@@ -10,7 +10,7 @@ static bool check_trans(const char * function, SimdBool trans)
     return true;
 }
 
-/* Planes of `used` floats that lie `stride` apart. */
+/* Planes of `used` floats, `stride` floats apart. */
 static bool check_stride(const char * function, const char * name, size_t stride, size_t used, size_t planes)
 {
     size_t all;
@@ -35,7 +35,7 @@ static void set_filter(const char * function, enum sn_winograd kind, const sn_32
     sn_winograd_filter_32f(kind, src, size, dst, trans == SimdTrue);
 }
 
-/* Outputs of one axis, and the blocks of them. No term may exceed what an array can have, so the sums here do not wrap. */
+/* The number of blocks of outputs along an axis. No term may exceed the size of an array, so these sums do not overflow. */
 static bool blocks(const char * function, const char * axis, size_t src, size_t before, size_t after, size_t kernel,
                    size_t block, size_t * number)
 {

@@ -5,7 +5,7 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
-/* The arguments of SimdSynetAdd8i but for sizes and format; upper is the largest byte of the result. */
+/* The arguments of SimdSynetAdd8i except sizes and format; upper is the largest byte of the result. */
 struct sn_add_8i {
     const uint8_t * a;
     const sn_32f * aScale, * aShift;

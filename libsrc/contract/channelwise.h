@@ -6,8 +6,8 @@
 #include "runtime/common.h"
 
 /*
- * What a channel-wise layer does to a value x; p, q, r are coefficients of its channel, s and t single values, y is a value
- * of a second source. Those marked * are float32 operations as printed, each rounded by itself; the others may fuse.
+ * The formula of a channel-wise layer for a value x; p, q, r are coefficients of its channel, s and t single values, y is a
+ * value of a second source. Formulas marked * are float32 operations as printed, each rounded; the others may be fused.
  */
 enum sn_channelwise_op {
     SN_ADD_BIAS,   /* * x + p                                                                        */
@@ -24,7 +24,7 @@ enum sn_channelwise_op {
     SN_CHANNELWISE_OPS
 };
 
-/* A layer: the arguments of its public function; p are p, q and r from above. */
+/* A layer: the arguments of its public function; the array p holds p, q and r of the formulas above. */
 struct sn_channelwise {
     enum sn_channelwise_op op;
     const sn_32f * src, * src1; /* src1 of FUSED_8 and FUSED_9 */
@@ -36,12 +36,12 @@ struct sn_channelwise {
     enum sn_format format;
 };
 
-/* One image of a layer, straight from the formula. Only `base` has it. */
+/* One image of a layer, a direct implementation of the formula. Only `base` has it. */
 typedef void (*sn_channelwise_fn)(const struct sn_channelwise * layer);
 
 /*
- * Rows of `size` values, one behind the other: value i of row j has the coefficients p[k][j * period + i % period]. size is
- * a multiple of period, neither is 0. dst may be src or src1. With `stream` dst may be written past the caches.
+ * Consecutive rows of `size` values: value i of row j has the coefficients p[k][j * period + i % period]. size is a multiple
+ * of period, neither is 0. dst may be src or src1. With `stream` dst may be written with non-temporal stores.
  */
 struct sn_channelwise_rows {
     const sn_32f * src, * src1;
@@ -55,9 +55,9 @@ struct sn_channelwise_rows {
 typedef void (*sn_channelwise_rows_fn)(const struct sn_channelwise_rows * rows);
 
 /*
- * FUSED_4 or FUSED_9 on `number` pixels of two sources, `period` values in each: pixel q of dst is the results of pixel q
- * of the first, then those of pixel q of the second; `copy` of FUSED_9, if not NULL, gets their values. One period may be 0.
- * The source of FUSED_4 is twice the same. rows, size, dst and stream of the halves are not used.
+ * FUSED_4 or FUSED_9 on `number` pixels of two sources, each with `period` values per pixel: pixel q of dst is the results
+ * of pixel q of the first source, then those of the second; `copy` (FUSED_9), if not NULL, gets the values of both. One
+ * period may be 0. Both sources of FUSED_4 are the same. rows, size, dst and stream of the halves are not used.
  */
 typedef void (*sn_channelwise_joined_fn)(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst,
                                          sn_32f * copy);
@@ -69,7 +69,7 @@ typedef void (*sn_concat_32f_fn)(const sn_32f * a, size_t aSize, const sn_32f * 
 /* The kernels of a level. */
 struct sn_channelwise_slots {
     sn_channelwise_fn layer;
-    sn_channelwise_rows_fn rows[SN_CHANNELWISE_OPS]; /* these have no base, which runs whole layers */
+    sn_channelwise_rows_fn rows[SN_CHANNELWISE_OPS]; /* not in `base`, which runs whole layers */
     sn_channelwise_joined_fn joined[2]; /* FUSED_4, FUSED_9 */
     sn_concat_32f_fn concat;
 };

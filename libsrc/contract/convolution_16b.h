@@ -1,4 +1,4 @@
-/* What the kernels of Convolution16b are given, besides the tile (contract/dot.h). */
+/* The kernels of Convolution16b, besides the tile (contract/dot.h). */
 #ifndef SN_CONTRACT_CONVOLUTION_16B_H
 #define SN_CONTRACT_CONVOLUTION_16B_H
 
@@ -6,11 +6,11 @@
 #include "contract/dot.h"
 #include "runtime/common.h"
 
-/* One image, straight from the formula; weights in the caller's layout, bias not NULL. Only `base` has it. */
+/* One image, a direct implementation of the formula; weights in the caller's layout, bias not NULL. Only `base` has it. */
 typedef void (*sn_convolution_16b_fn)(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
                                       const sn_32f * params, const uint8_t * src, uint8_t * dst);
 
-/* What becomes of a sum, which began with the bias. */
+/* Conversion of a sum, which includes the bias, to a result. */
 struct sn_result_16b {
     bool narrow; /* results are rounded to bfloat16 */
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
@@ -18,7 +18,7 @@ struct sn_result_16b {
     float param[2];
 };
 
-/* The kernels of a level; `base` has `plain` alone. */
+/* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_16b_slots {
     sn_convolution_16b_fn plain;
     struct sn_dot_tile tile;

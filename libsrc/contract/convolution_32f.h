@@ -1,4 +1,4 @@
-/* What the kernels of convolutions are given, besides the GEMM tile (contract/gemm.h). */
+/* The kernels of convolutions of floats, besides the GEMM tile (contract/gemm.h). */
 #ifndef SN_CONTRACT_CONVOLUTION_32F_H
 #define SN_CONTRACT_CONVOLUTION_32F_H
 
@@ -11,17 +11,17 @@
  *
  *     activation(bias[c] + sum over ky, kx of weight(ky, kx, c) * input)
  *
- * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so the lines that
- * several rows share are there once, in their order. A line that is NULL lies outside the image, and adds nothing; so is 0
- * what lies left or right of the srcW pixels of a line. Exactly the channels that are meant are read and written. Weights
- * are packed: for each vector of channels (table->alignment bytes) all taps, one after the other; in the last one there may
- * be anything behind the last channel. bias and slope also have whole vectors.
+ * where input is channel c of pixel x * strideX + kx * dilationX - padX of line[y * lineStep + ky]: so lines that several
+ * rows share are listed once, in order. A NULL line is outside the image and adds nothing; pixels to the left or right of
+ * the srcW pixels of a line are 0. Only these channels are read and written. Weights are packed: for each vector of channels
+ * (table->alignment bytes) all taps in order; the last vector may hold any values after the last channel. bias and slope
+ * also have whole vectors.
  */
 struct sn_depthwise_nhwc_32f {
     const sn_32f * const * line; /* (rows - 1) * lineStep + kernelY of them */
     size_t lineStep;
-    size_t offset;              /* floats from where a line points to the first channel of its first pixel that are meant */
-    size_t srcW, srcPixel;      /* pixels of a line, and floats between them */
+    size_t offset;              /* floats from the address of a line to the first channel to compute, in the first pixel */
+    size_t srcW, srcPixel;      /* pixels of a line, and floats from one to the next */
     size_t kernelY, kernelX, strideX, dilationX, padX;
     size_t channels;
     const sn_32f * weight;
@@ -37,12 +37,12 @@ typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d)
 
 /*
  * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
- * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats behind the last input is read.
+ * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats after the last input is read.
  */
 struct sn_depthwise_nchw_32f {
     const sn_32f * src;
     size_t srcStep; /* floats between the inputs of neighbouring rows */
-    size_t tapStep; /* and between those of neighbouring rows of taps */
+    size_t tapStep; /* floats between the inputs of neighbouring rows of taps */
     const size_t * tap;
     size_t kernelY, kernelX;
     const sn_32f * weight;
@@ -54,13 +54,14 @@ struct sn_depthwise_nchw_32f {
 };
 typedef void (*sn_depthwise_nchw_32f_fn)(const struct sn_depthwise_nchw_32f * d);
 
-/* Outputs of what follows, at most. */
+/* The maximum number of outputs of the following kernels. */
 enum { SN_FEW = 4 };
 
 /*
- * Few outputs in NHWC are asked for as a column of the GEMM tile (contract/gemm.h), but with another B: `columns`, at most
- * SN_FEW, rows of segments * length floats, and a row of zeros behind three. cStepX is `columns`. bias and slope are a
- * vector of floats that has the values of a pixel again and again, with a zero behind three. No `from`, no `ahead`.
+ * Few outputs in NHWC have the same arguments as the GEMM tile (contract/gemm.h), but a different B: `columns`, at most
+ * SN_FEW, rows of segments * length floats; three rows are followed by a row of zeros. cStepX is `columns`. bias and slope
+ * are a vector of floats that repeats the values of a pixel; three values are followed by a zero. `from` and `ahead` are not
+ * used.
  *
  * In NCHW: row y < rows of output o < outputs is, for x < columns,
  *
@@ -84,9 +85,9 @@ struct sn_few_nchw_32f {
 typedef void (*sn_few_nchw_32f_fn)(const struct sn_few_nchw_32f * f);
 
 /*
- * A panel of B for the tile from the planes of an image: row k has, for each piece in turn, `count` floats from
- * src + offset[k] + from on, then zeros. With `exact` no others are read; without, up to a vector behind each piece. Rows
- * are `width` floats; up to a vector behind the last one is written.
+ * Gathers a panel of B for the tile from the planes of an image: row k has, for each piece in order, `count` floats from
+ * src + offset[k] + from on, then zeros. With `exact` no other floats are read; without, up to a vector after each piece.
+ * Rows have `width` floats; up to a vector after the last row is written.
  */
 struct sn_columns_32f {
     const sn_32f * src;
@@ -129,12 +130,12 @@ struct sn_lines_32f {
 };
 typedef void (*sn_lines_32f_fn)(const struct sn_lines_32f * l);
 
-/* One image, straight from the formula; all arrays as the public function gets them, bias not NULL. `add`, if not NULL, lies
- * as dst and is added before the activation. Only `base` has it. */
+/* One image, a direct implementation of the formula; all arrays as in the public function, bias not NULL. `add`, if not
+ * NULL, has the layout of dst and is added before the activation. Only `base` has it. */
 typedef void (*sn_convolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
                                       const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst);
 
-/* The kernels of a level; `base` has `plain` alone. */
+/* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
     sn_depthwise_nhwc_32f_fn depthwise_nhwc;

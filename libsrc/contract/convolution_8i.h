@@ -1,7 +1,7 @@
 /*
- * What the kernels of Convolution8i are given, besides the tile (contract/dot.h). Activations are bytes, or the same
- * numbers in 16 bits where an instruction set multiplies those; weights are signed; sums are int32 and wrap. All addresses
- * and steps of images count bytes.
+ * The kernels of Convolution8i, besides the tile (contract/dot.h). Activations are bytes, or the same numbers in 16 bits if
+ * the instruction set multiplies those; weights are signed; sums are int32 and wrap on overflow. All addresses and steps of
+ * images count bytes.
  */
 #ifndef SN_CONTRACT_CONVOLUTION_8I_H
 #define SN_CONTRACT_CONVOLUTION_8I_H
@@ -12,7 +12,7 @@
 
 /* ---- base */
 
-/* What SetParams makes of weights and statistics: one value per channel of the source, or per output channel. */
+/* Results of SetParams from weights and statistics: one value per channel of the source, or per output channel. */
 struct sn_quantised_8i {
     const int8_t * weight; /* in the caller's layout */
     const sn_32f * norm, * bias;
@@ -21,22 +21,21 @@ struct sn_quantised_8i {
     const sn_32f * params; /* of the activation, as the caller gave them */
 };
 
-/* One image, straight from the formula. Only `base` has it. */
+/* One image, a direct implementation of the formula. Only `base` has it. */
 typedef void (*sn_convolution_8i_fn)(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
                                      const uint8_t * src, uint8_t * dst);
 
 /* ---- from sums to results */
 
 /*
- * v = activation(sum * norm + bias) as a float; or as a byte, nearest(v * scale + zero) within low .. high, which are
- * bytes. All are float32 operations rounded by themselves. Arrays have one value per output channel, in whole vectors of
- * bytes.
+ * v = activation(sum * norm + bias) as a float; or as a byte, nearest(v * scale + zero) limited to low .. high, which are
+ * bytes. All are float32 operations, each rounded. Arrays have one value per output channel, in whole vectors of bytes.
  *
- * For bytes Relu and RestrictRange are Identity with other limits: rounding keeps the order of numbers.
+ * For bytes Relu and RestrictRange are Identity with other limits, since rounding is monotonic.
  */
 struct sn_result_8i {
     bool bytes;
-    bool bounded; /* of bytes: no sum makes v * scale + zero leave the range of int32 */
+    bool bounded; /* of bytes: v * scale + zero is in the range of int32 for every sum */
     const sn_32f * norm, * bias;
     const sn_32f * scale;
     float zero;
@@ -49,20 +48,20 @@ struct sn_result_8i {
 /* ---- depthwise */
 
 /*
- * Rows of a depthwise convolution of bytes. Any kernel: output (y, x) has tap t at src + y * strideY * srcStepY +
- * x * strideX * srcStepX + tap[t], all within the image. Kernels of 3x3 with strides of 1 or of 2, and dilations of 1, are
- * run by lines: what lies outside of srcRows lines and srcColumns pixels from src on is not read and is `zero`, `top` lines
- * and `left` pixels of it before them.
+ * Rows of a depthwise convolution of bytes. For any kernel, output (y, x) has tap t at src + y * strideY * srcStepY +
+ * x * strideX * srcStepX + tap[t], all within the image. Kernels of 3x3 with strides of 1 or 2 and dilations of 1 are run by
+ * lines: src points to srcRows lines of srcColumns pixels, and everything outside of them counts as `zero` and is not read:
+ * `top` lines above and `left` pixels to the left, and as many as needed below and to the right.
  */
 struct sn_depthwise_run_8i {
     const uint8_t * src;
-    size_t srcStepY, srcStepX; /* between lines and between pixels */
+    size_t srcStepY, srcStepX; /* from line to line, and from pixel to pixel */
     size_t strideY, strideX;
     size_t kernelY, kernelX;
-    const size_t * tap; /* kernelY * kernelX of them; NULL by lines */
+    const size_t * tap; /* kernelY * kernelX offsets; NULL when run by lines */
     size_t srcRows, srcColumns, top, left;
     uint8_t zero;
-    const void * weight; /* as pack() leaves them */
+    const void * weight; /* as packed by pack() */
     size_t channels;
     uint8_t * dst;
     size_t dstStepY, dstStepX;
@@ -70,18 +69,18 @@ struct sn_depthwise_run_8i {
     const struct sn_result_8i * result;
 };
 
-/* `run` is NULL where there is none. */
+/* `run` is NULL if the level has no such kernel. */
 struct sn_depthwise_8i {
     void (*run)(const struct sn_depthwise_run_8i * d);
     size_t (*size)(size_t taps, size_t channels, bool lines); /* bytes of the packed weights */
     /*
-     * From weights of [tap][channel], or, with `planes`, [channel][tap], into memory that is zero. `lines` is the stride
-     * where they are for lines, else 0.
+     * From weights of [tap][channel], or, with `planes`, [channel][tap], into zeroed memory. `lines` is the stride if the
+     * kernel runs by lines, else 0.
      */
     void (*pack)(const int8_t * weight, bool planes, size_t taps, size_t channels, size_t lines, void * packed);
 };
 
-/* The kernels of a level; `base` has `plain` alone. */
+/* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_8i_slots {
     sn_convolution_8i_fn plain;
     struct sn_dot_tile tile;

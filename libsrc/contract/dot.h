@@ -1,24 +1,24 @@
 /*
- * The tile of the instructions that multiply groups of small numbers into 32-bit sums, bytes (Convolution8i) or bfloat16
- * (Convolution16b), and what brings images there and back. All addresses and steps count bytes.
+ * The register tile of instructions that multiply groups of small numbers, bytes (Convolution8i) or bfloat16
+ * (Convolution16b), into 32-bit sums, and conversions of images for it. All addresses and steps count bytes.
  */
 #ifndef SN_CONTRACT_DOT_H
 #define SN_CONTRACT_DOT_H
 
 #include "runtime/common.h"
 
-/* ---- the tile: contract/gemm.h tells what a run computes, and how a convolution becomes one */
+/* ---- the tile: contract/gemm.h explains what a run computes, and how it serves convolutions */
 
 struct sn_dot {
     const uint8_t * a; /* rows (y, x) at a + y * aStepY + x * aStepX */
     size_t height, width;
     size_t aStepY, aStepX;
     const size_t * segment; /* offsets in a row, `segments` of them */
-    size_t segments, length; /* of as many groups of numbers; bytes at their end may be of others, and meet weights of 0 */
+    size_t segments, length; /* groups of numbers in each; a last group may extend into other data, multiplied by 0 */
 
     const void * b; /* [segments * length][width of the panel][group] weights, zeros beyond `columns`; aligned */
     size_t columns; /* 1 .. tile->columns */
-    const void * start; /* of the sums: int32 for bytes (see biased below), float for bfloat16 */
+    const void * start; /* initial sums: int32 for bytes (see biased below), float for bfloat16 */
 
     uint8_t * c; /* rows (y, x) at c + y * cStepY + x * cStepX, `columns` results each */
     size_t cStepY, cStepX;
@@ -27,28 +27,28 @@ struct sn_dot {
 
 typedef void (*sn_dot_fn)(const struct sn_dot * dot);
 
-/* The tile of an instruction set, with what its drivers must know; run is NULL where there is none. */
+/* The tile of an instruction set, and its properties for drivers; run is NULL if there is none. */
 struct sn_dot_tile {
     sn_dot_fn run;
     size_t rows;    /* of the largest register tile */
     size_t columns; /* of a panel of B */
-    size_t granule; /* the last panel is narrowed to a multiple of this */
+    size_t granule; /* the width of the last panel is a multiple of this */
     size_t group;   /* numbers that are multiplied together */
-    size_t number;  /* bytes of one of A; B has `group` of them in 4 bytes */
-    bool biased;    /* the tile multiplies activations less 128, so sums start with 128 * (sum of the weights) */
+    size_t number;  /* bytes of a number of A; B has `group` numbers in 4 bytes */
+    bool biased;    /* the tile multiplies (activation - 128), so sums start with 128 * (sum of the weights) */
 };
 
 /* ---- images to rows of A and back */
 
 /*
- * Pixels of an image, NHWC or NCHW, as the tile reads them. Channel c of pixel i is element i * srcPixel + c * srcChannel of
- * src, and goes to dst + i * dstPixel + c * (bytes of a number). One of the two steps of src is 1.
+ * Converts pixels of an image, NHWC or NCHW, for the tile. Channel c of pixel i is element i * srcPixel + c * srcChannel of
+ * src, and is written to dst + i * dstPixel + c * (bytes of a number). One of the two steps of src is 1.
  */
 struct sn_pixels {
     const void * src;
     bool floats; /* else elements are bytes, or bfloat16 */
     size_t srcPixel, srcChannel;
-    const sn_32f * scale; /* byte of a float: nearest(x * scale[c] + zero) within 0 .. 255, 0 of a NaN */
+    const sn_32f * scale; /* float to byte: nearest(x * scale[c] + zero) limited to 0 .. 255, 0 for NaN */
     float zero;
     size_t channels, pixels;
     uint8_t * dst;
@@ -57,7 +57,7 @@ struct sn_pixels {
 };
 typedef void (*sn_pixels_fn)(const struct sn_pixels * p);
 
-/* Channel c of pixel i, element c of src + i * step, to element c * plane + i of dst; of bytes, or of bfloat16. */
+/* Copies channel c of pixel i, element c of src + i * step, to element c * plane + i of dst; bytes or bfloat16. */
 typedef void (*sn_planes_fn)(const uint8_t * src, size_t step, size_t channels, size_t pixels, uint8_t * dst, size_t plane);
 
 #endif

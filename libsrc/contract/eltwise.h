@@ -5,7 +5,8 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
-/* Elements 0 .. size - 1 from `offset` of SimdSynetEltwiseLayerForward; with `stream` dst may be written past the caches. */
+/* Elements offset .. offset + size - 1 of SimdSynetEltwiseLayerForward; with `stream`, dst may be written with non-temporal
+ * stores. */
 typedef void (*sn_eltwise_32f_fn)(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t offset,
                                   size_t size, enum sn_eltwise type, sn_32f * dst, bool stream);
 

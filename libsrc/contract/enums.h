@@ -1,5 +1,5 @@
-/* Enumerators below api/: their numbers are those of include/simdnet.h (api/enums.c asserts it), and kernels do not depend
- * on that header. */
+/* Enumerators for code below api/: the values are those of include/simdnet.h (api/enums.c asserts it), so that kernels do
+ * not depend on that header. */
 #ifndef SN_CONTRACT_ENUMS_H
 #define SN_CONTRACT_ENUMS_H
 

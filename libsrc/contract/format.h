@@ -1,4 +1,4 @@
-/* What a tensor format is made of, for everybody who must follow one. */
+/* Properties of tensor formats. */
 #ifndef SN_CONTRACT_FORMAT_H
 #define SN_CONTRACT_FORMAT_H
 
@@ -6,7 +6,7 @@
 #include "runtime/common.h"
 #include "runtime/memory.h"
 
-/* Channels that lie together in NCHWxc: 4, 8 or 16; 0 for every other format. */
+/* Channels in a block of NCHWxc: 4, 8 or 16; 0 for every other format. */
 static inline size_t sn_format_lanes(enum sn_format format)
 {
     switch (format) {
@@ -17,13 +17,13 @@ static inline size_t sn_format_lanes(enum sn_format format)
     }
 }
 
-/* An image format of a definite layout: NCHW, NHWC or NCHWxc. */
+/* True for an image format with a definite layout: NCHW, NHWC or NCHWxc. */
 static inline bool sn_format_is_image(enum sn_format format)
 {
     return format >= SN_NCHW && format <= SN_NCHW16C;
 }
 
-/* The elements of `batch` images, the lanes that NCHWxc adds included; false when they could not be an array. */
+/* The number of elements of `batch` images, with the padding of NCHWxc; false if it exceeds the largest array. */
 static inline bool sn_image_elements(size_t * elements, size_t batch, size_t channels, size_t spatial,
                                      enum sn_format format)
 {
@@ -32,7 +32,7 @@ static inline bool sn_image_elements(size_t * elements, size_t batch, size_t cha
                  : sn_product(elements, batch, channels, spatial);
 }
 
-/* Outputs that lie together in Oyxixo: 4, 8 or 16; 0 for every other format. */
+/* Outputs in a block of Oyxixo: 4, 8 or 16; 0 for every other format. */
 static inline size_t sn_filter_lanes(enum sn_format format)
 {
     switch (format) {
@@ -43,13 +43,13 @@ static inline size_t sn_filter_lanes(enum sn_format format)
     }
 }
 
-/* A filter format of a definite layout: Oiyx, Yxio or Oyxixo. */
+/* True for a filter format with a definite layout: Oiyx, Yxio or Oyxixo. */
 static inline bool sn_format_is_filter(enum sn_format format)
 {
     return format >= SN_OIYX && format <= SN_OYXI16O;
 }
 
-/* The elements of a filter, the lanes that Oyxixo adds included; false when they could not be an array. */
+/* The number of elements of a filter, with the padding of Oyxixo; false if it exceeds the largest array. */
 static inline bool sn_filter_elements(size_t * elements, size_t output, size_t input, size_t kernel,
                                       enum sn_format format)
 {
@@ -57,7 +57,7 @@ static inline bool sn_filter_elements(size_t * elements, size_t output, size_t i
     return sn_product(elements, sn_ceil_div(output, lanes), lanes, input, kernel);
 }
 
-/* Bytes of a pixel that SimdSynetSetInput takes; 0 for every other format. */
+/* Bytes of a pixel in a format that SimdSynetSetInput accepts; 0 for every other format. */
 static inline size_t sn_pixel_bytes(enum sn_pixel format)
 {
     switch (format) {

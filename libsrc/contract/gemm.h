@@ -1,16 +1,16 @@
 /*
- * The GEMM tile: the one routine under matrix products, convolutions, inner products of batches, and what follows them.
+ * The GEMM tile: the one routine for matrix products, convolutions and inner products of batches, with bias and activation.
  *
- * A run computes one column of register tiles, all rows of A against one packed panel of B:
+ * A run computes one column of register tiles, all rows of A times one packed panel of B:
  *
  *     C(y, x, n) = activation(start(n) + sum over s, k of A(y, x)[segment[s] + k] * B[s * length + k][n])
  *
- * for y < height, x < width, n < columns; start is the bias, something that lies as C, or both. It is C itself when the sum
- * goes on from an earlier run. Rows of A lie in memory as they are: a matrix is one line of rows with one segment; a 1x1
- * convolution the same on pixels of an image; a K x K convolution on a padded image one segment per kernel row (its taps
- * are neighbours in memory) or, with dilation, one per tap. So nothing is unrolled into a column matrix. Each element of C
- * is one chain of multiply-adds in the order of s and k, whatever the tile, so results do not depend on how rows are cut or
- * where sums are interrupted.
+ * for y < height, x < width, n < columns; start is the bias, an array with the layout of C, or their sum. That array is C
+ * itself if the sum continues an earlier run. Rows of A are read in place: a matrix is one line of rows with one segment; a
+ * 1x1 convolution is the same for pixels of an image; a K x K convolution on a padded image has one segment per kernel row
+ * (whose taps are adjacent in memory) or, with dilation, one per tap. So no im2col matrix is built. Each element of C is one
+ * chain of multiply-adds in the order of s and k for every tile shape, so results do not depend on the division of rows or
+ * on where sums are interrupted.
  */
 #ifndef SN_CONTRACT_GEMM_H
 #define SN_CONTRACT_GEMM_H
@@ -33,10 +33,10 @@ struct sn_gemm_32f {
     /* C: rows (y, x) at c + y * cStepY + x * cStepX, `columns` floats each. */
     sn_32f * c;
     size_t cStepY, cStepX;
-    const sn_32f * from; /* NULL, or what the sums start from beside the bias; lies as C, and may be C */
-    const sn_32f * beta; /* from is multiplied by this; NULL is 1 */
+    const sn_32f * from; /* NULL, or initial sums in addition to the bias; has the layout of C, may be C */
+    const sn_32f * beta; /* `from` is multiplied by this; NULL means 1 */
 
-    /* One value for each column (as many as B is wide), or, with byRow, one for each x. bias NULL is zeros. */
+    /* One value for each column of B, or, with byRow, one for each x. A NULL bias means zeros. */
     const sn_32f * bias;
     const sn_32f * slope; /* for Prelu */
     bool byRow;
@@ -44,8 +44,8 @@ struct sn_gemm_32f {
     float param[2];                           /* of RestrictRange, Elu, Hswish */
 
     /*
-     * Memory of any kind that will be wanted soon, or NULL. A hint: while a tile from row x on is computed, a cache line for
-     * each of its steps is fetched into the second cache, from ahead + x * aheadStep on.
+     * Any memory that will be needed soon, or NULL. A hint: while the tile that begins with row x is computed, a cache line
+     * for each of its steps is prefetched into the L2 cache, from ahead + x * aheadStep on.
      */
     const sn_32f * ahead;
     size_t aheadStep;
@@ -53,15 +53,15 @@ struct sn_gemm_32f {
 
 typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);
 
-/* The tile of an instruction set, with what its drivers must know; run is NULL where there is none. */
+/* The tile of an instruction set, and its properties for drivers; run is NULL if there is none. */
 struct sn_gemm_32f_tile {
     sn_gemm_32f_fn run;
-    size_t rows;    /* of the largest register tile: more rows are cut into tiles of about equal height */
+    size_t rows;    /* of the largest register tile: more rows are divided into tiles of about equal height */
     size_t columns; /* of a panel of B */
-    size_t granule; /* the last panel is narrowed to a multiple of this */
+    size_t granule; /* the width of the last panel is a multiple of this */
 };
 
-/* C = alpha * A * B + beta * C, as SimdGemm32fNN has it, or SimdGemm32fNT when B is transposed. */
+/* C = alpha * A * B + beta * C, as in SimdGemm32fNN, or in SimdGemm32fNT if B is transposed. */
 struct sn_gemm {
     bool transposed;
     size_t M, N, K;
@@ -73,8 +73,8 @@ struct sn_gemm {
 typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
 
 /*
- * Columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is read
- * once, and nothing is packed.
+ * Computes columns begin .. end - 1 of a product of at most `rows` rows with a B that is not transposed, K at least 1: B is
+ * read once and is not packed.
  */
 struct sn_gemm_few_32f {
     void (*run)(const struct sn_gemm * g, size_t begin, size_t end);
@@ -82,10 +82,10 @@ struct sn_gemm_few_32f {
 };
 
 /*
- * Panels of B from a matrix, multiplied by alpha: panel n / wide at panel + n / wide * pitch has alpha * B(k, n) in column
- * n % wide of its row k, for k < depth and n < columns. Rows are `wide` floats, whole vectors; those of a last panel with
- * fewer columns are `narrow`, with zeros beyond `columns`, and up to a vector behind the last of them is written.
- * B(k, n) is b[k * step + n], or, transposed, b[n * step + k].
+ * Packs a matrix, multiplied by alpha, into panels of B: panel n / wide, at panel + n / wide * pitch, has alpha * B(k, n) in
+ * column n % wide of its row k, for k < depth and n < columns. Rows have `wide` floats, whole vectors; those of a last panel
+ * with fewer columns have `narrow`, with zeros beyond `columns`, and up to a vector after the last of them is written.
+ * B(k, n) is b[k * step + n], or, if transposed, b[n * step + k].
  */
 struct sn_gemm_panels_32f {
     const sn_32f * b;
@@ -97,7 +97,7 @@ struct sn_gemm_panels_32f {
 };
 typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
 
-/* The floats in a row of B when `columns` of them are used. */
+/* The floats in a row of B of which `columns` are used. */
 static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t columns)
 {
     return sn_ceil_div(columns, tile->granule) * tile->granule;
@@ -105,7 +105,7 @@ static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t 
 
 /* The kernels of a level. */
 struct sn_gemm_slots {
-    struct sn_gemm_32f_tile tile_32f; /* under everything that multiplies matrices; `base` has none */
+    struct sn_gemm_32f_tile tile_32f; /* for everything that multiplies matrices; `base` has none */
     sn_gemm_fn plain; /* the formula; only `base` needs it */
     sn_gemm_panels_32f_fn panels_32f[2]; /* [transposed]; these and the next belong to the tile */
     struct sn_gemm_few_32f few_32f;

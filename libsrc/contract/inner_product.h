@@ -10,7 +10,7 @@
  */
 struct sn_inner_product_32f {
     const sn_32f * src, * weight;
-    size_t step, matrix; /* floats of all rows, of which a thread may have some */
+    size_t step, matrix; /* matrix: floats of all rows; a thread may compute some of the rows */
     const sn_32f * bias;
     size_t count, size;
     float alpha, beta;

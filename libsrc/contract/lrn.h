@@ -14,8 +14,8 @@ struct sn_lrn {
     enum sn_format format;
 };
 
-/* The floats of `work`: for squares and sums of all channels with `half` zeros on either side, of some pixels, or of 16
- * positions of planes; few positions of planes are made pixels, and have room behind theirs. */
+/* The floats of `work`: squares and sums of all channels with `half` zeros on both sides, for some pixels or for 16
+ * positions of planes; a small number of positions of planes is converted to pixels, which are also in `work`. */
 static inline size_t sn_lrn_work_of_pixels(const struct sn_lrn * p) { return 3 * (p->channels + 2 * p->half + 1088); }
 static inline size_t sn_lrn_work(const struct sn_lrn * p)
 {

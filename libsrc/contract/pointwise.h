@@ -22,7 +22,7 @@ enum sn_pointwise {
     SN_POINTWISE /* their number */
 };
 
-/* dst = f(src); dst may be src. With `stream` dst may be written past the caches. */
+/* dst = f(src); dst may be src. With `stream` dst may be written with non-temporal stores. */
 typedef void (*sn_pointwise_32f_fn)(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream);
 
 /* The kernels of a level. */

@@ -18,11 +18,12 @@ struct sn_pooling {
     void * dst;
     struct sn_pool_axis axis[3];
     size_t inner;
-    bool excludePad;            /* of the average: divides by the cells inside the image */
+    bool excludePad;            /* average: divides by the number of elements inside the image */
 };
 
-/* The units of a pooling are pairs of output rows: unit u is rows 2 * (u % pairs) and the next, if there is one, of o0 =
- * u / pairs. Two rows share what both windows cover, and sums keep their order however the units are split. */
+/* The units of a pooling are pairs of output rows: unit u is row 2 * (u % pairs) and the next, if there is one, of o0 =
+ * u / pairs. Inputs that the windows of both rows cover are read once, and the order of sums does not depend on the division
+ * into units. */
 static inline size_t sn_pooling_pairs(const struct sn_pooling * p) { return sn_ceil_div(p->axis[1].dst, 2); }
 
 /* Computes units begin .. end - 1. */

@@ -1,4 +1,4 @@
-/* Pictures to tensors. */
+/* Conversion of pictures to tensors. */
 #ifndef SN_CONTRACT_SET_INPUT_H
 #define SN_CONTRACT_SET_INPUT_H
 

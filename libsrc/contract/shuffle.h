@@ -4,7 +4,7 @@
 
 #include "runtime/common.h"
 
-/* The arguments of SimdSynetShuffleLayerForward, but for the format. */
+/* The arguments of SimdSynetShuffleLayerForward except the format. */
 struct sn_shuffle {
     const sn_32f * src0;
     size_t srcC0;

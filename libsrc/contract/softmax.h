@@ -4,7 +4,7 @@
 
 #include "runtime/common.h"
 
-/* The whole of SimdSynetSoftmaxLayerForward. */
+/* The same arguments as SimdSynetSoftmaxLayerForward. */
 typedef void (*sn_softmax_32f_fn)(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst);
 
 /* The kernels of a level. */

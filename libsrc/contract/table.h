@@ -1,11 +1,12 @@
 /*
  * The table of an instruction set: for each family the slots of its contract, one typed pointer for each kernel.
  *
- * dispatch.c builds one table for each level of this machine: the table of its parent, overwritten where the level does
- * better. `base` fills every slot, except tiles (a driver without a tile runs the loops of the reference), so that base
- * shares neither packing nor blocking with the fast path. Kernels do not check, allocate or use threads: their caller has.
+ * dispatch.c builds one table for each level of this machine: a copy of its parent's table, overwritten with the kernels
+ * that the level improves. `base` fills every slot except tiles (without a tile, a driver runs the loops of the reference),
+ * so base shares neither packing nor blocking with the fast path. Kernels do not check, allocate or use threads; the drivers
+ * do.
  *
- * Drivers, api/ and dispatch include this; a kernel includes the contract of its own family alone.
+ * Drivers, api/ and dispatch include this; a kernel includes the contract of its own family only.
  */
 #ifndef SN_CONTRACT_TABLE_H
 #define SN_CONTRACT_TABLE_H

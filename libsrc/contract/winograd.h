@@ -1,14 +1,14 @@
 /*
- * The Winograd transforms: their shapes, and what their kernels are given. The matrices are printed in include/simdnet.h.
+ * The Winograd transforms: their shapes and the arguments of their kernels. include/simdnet.h has the matrices.
  *
- * A tile is blockY x blockX outputs and the inputs they need, (blockY + kernelY - 1) x (blockX + kernelX - 1) of them. After
- * the transform there are as many coefficients. Coefficient t of everything is a plane; planes lie `plane` floats apart.
+ * A tile is blockY x blockX outputs and the (blockY + kernelY - 1) x (blockX + kernelX - 1) inputs that they need. The
+ * transform gives as many coefficients. Coefficients with the same index t form a plane; planes are `plane` floats apart.
  *
- * 3 taps of stride 2 are 2 taps of stride 1 on the even inputs, and one on the odd inputs: m outputs are F(m, 2), whose m +
- * 1 coefficients are multiplied, and m inputs that are multiplied as they are. So m x m outputs have coefficients of four
- * kinds, one behind the other: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd columns; m x (m +
- * 1) of odd rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for all m of a row or
- * column that is not transformed: (m + 2) x (m + 2) of them.
+ * 3 taps with stride 2 are 2 taps with stride 1 on the even inputs, and one tap on the odd inputs: m outputs are F(m, 2),
+ * which multiplies m + 1 coefficients, and m inputs that are multiplied without a transform. So m x m outputs have
+ * coefficients of four kinds, in this order: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd
+ * columns; m x (m + 1) of odd rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for
+ * all m of a row or column that is not transformed, in total (m + 2) x (m + 2).
  */
 #ifndef SN_CONTRACT_WINOGRAD_H
 #define SN_CONTRACT_WINOGRAD_H
@@ -16,8 +16,7 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
-/* SN_WINOGRAD_<block>_<kernel>, with an X for one that is a row; those behind the public ones are for the convolution
- * alone. */
+/* SN_WINOGRAD_<block>_<kernel>, with an X for a single row; those after the public ones are for the convolution only. */
 enum sn_winograd {
     SN_WINOGRAD_4X_3X, /* SimdWinogradKernel1x3Block1x4 */
     SN_WINOGRAD_4X_5X,
@@ -47,7 +46,7 @@ static inline size_t sn_winograd_rows(struct sn_winograd_size s) { return (s.blo
 static inline size_t sn_winograd_columns(struct sn_winograd_size s) { return (s.blockX - 1) * s.stride + s.kernelX; }
 static inline size_t sn_winograd_planes(struct sn_winograd_size s) { return sn_winograd_rows(s) * sn_winograd_columns(s); }
 
-/* The number of coefficients of a filter, and that of the planes from `first` on that coefficient f is multiplied with. */
+/* The number of coefficients of a filter; and the number of planes, from `first` on, that coefficient f multiplies. */
 static inline size_t sn_winograd_filters(struct sn_winograd_size s)
 {
     return s.stride == 1 ? sn_winograd_planes(s) : (s.blockY + 2) * (s.blockX + 2);
@@ -59,8 +58,8 @@ static inline size_t sn_winograd_shared(struct sn_winograd_size s, size_t f, siz
     return f < both ? 1 : f < one ? m : m * m;
 }
 
-/* Filters begin .. end - 1 of `size`, which lie as SimdWinograd*SetFilter has them; coefficient t of number i is written to
- * dst[t * plane + i - begin]. */
+/* Transforms filters begin .. end - 1 of `size`, in the layout of SimdWinograd*SetFilter; coefficient t of filter i is
+ * written to dst[t * plane + i - begin]. */
 struct sn_winograd_filter_32f {
     enum sn_winograd kind;
     const sn_32f * src;
@@ -73,14 +72,13 @@ struct sn_winograd_filter_32f {
 typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * job);
 
 /*
- * The transform of a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column tx * blockX *
- * stride
- * - padX; what lies outside the image is 0.
+ * Transforms a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column
+ * tx * blockX * stride - padX; inputs outside the image are 0.
  *
- * trans (NHWC): tiles begin .. end - 1, counted along the rows. Pixels of the image lie `pixel` floats apart, and tile p is
+ * trans (NHWC): tiles begin .. end - 1, counted along the rows. Pixels of the image are `pixel` floats apart, and tile p is
  * written to dst + (p - begin) * tile, `channels` floats.
  *
- * else (NCHW): rows of tiles begin .. end - 1, counted through all channels: number u is row u % tilesY of channel
+ * Otherwise (NCHW): rows of tiles begin .. end - 1, counted through all channels: number u is row u % tilesY of channel
  * u / tilesY, and is written to dst + (u - begin) * tilesX. `pixel` and `tile` are not used.
  */
 struct sn_winograd_input_32f {
@@ -97,11 +95,11 @@ struct sn_winograd_input_32f {
 typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * job);
 
 /*
- * The transform of a part of the products to an image of height x width, in the same order: tile p is read from
- * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. What lies outside the image is not written.
+ * Transforms a part of the products to an image of height x width, in the same order: tile p is read from
+ * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. Outputs outside the image are not written.
  *
- * With a bias, for the convolution alone (3x3, trans): one for each channel is added, and the activation follows. `base`,
- * which has no such convolution, leaves both out.
+ * With a bias, for the convolution only (3x3, trans): one value for each channel is added, then the activation is applied.
+ * `base`, which has no such convolution, ignores both.
  */
 struct sn_winograd_output_32f {
     enum sn_winograd kind;
@@ -114,8 +112,8 @@ struct sn_winograd_output_32f {
     bool trans;
     size_t begin, end;
 
-    const sn_32f * bias; /* whole vectors, as the slopes; or NULL */
-    const sn_32f * add;  /* with a bias: NULL, or what is added to the sum with it, which lies as dst and may be dst */
+    const sn_32f * bias; /* whole vectors, like slope; or NULL */
+    const sn_32f * add;  /* with a bias: NULL, or an array that is also added; has the layout of dst, and may be dst */
     const sn_32f * slope; /* for Prelu */
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
     float param[2];

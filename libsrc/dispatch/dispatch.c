@@ -1,4 +1,4 @@
-/* _GNU_SOURCE is for secure_getenv: the environment of a setuid program is not asked. */
+/* _GNU_SOURCE is for secure_getenv: the environment of a setuid program is not read. */
 #define _GNU_SOURCE
 #include "dispatch/dispatch.h"
 
@@ -37,11 +37,11 @@ static const struct level {
 };
 
 static struct sn_table tables[LEVELS];
-static uint32_t available;             /* bit i: this machine has level i, and its table is made */
+static uint32_t available;             /* bit i: this machine supports level i, and its table is built */
 static const struct sn_table * active; /* read and written atomically */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The row with this name, LEVELS when there is none. */
+/* The row with this name, LEVELS if there is none. */
 static size_t level_of(const char * name)
 {
     size_t i = 0;
@@ -50,7 +50,7 @@ static size_t level_of(const char * name)
     return i;
 }
 
-/* The last level that is not behind this one. */
+/* Uses the last available level up to this one. */
 static void cap_at(size_t level)
 {
     while (!(available >> level & 1))
@@ -60,7 +60,7 @@ static void cap_at(size_t level)
 
 const char * sn_level_name(size_t index) { return index < LEVELS ? levels[index].name : NULL; }
 
-/* A level's kernels use those of its parent, so it needs the parent's features, too. */
+/* A level also uses kernels of its parent, so it requires the parent's features, too. */
 uint32_t sn_levels_of(uint32_t features)
 {
     uint32_t found = 1;

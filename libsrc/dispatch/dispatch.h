@@ -4,8 +4,8 @@
 
 #include "contract/table.h"
 
-/* The table in use: of the levels of this machine the last, or the last that is not behind the cap of SIMDNET_MAX_ISA or
- * sn_dispatch_cap(). */
+/* The table in use: that of the last level of this machine, or of the last one up to the limit that SIMDNET_MAX_ISA or
+ * sn_dispatch_cap() sets. */
 const struct sn_table * sn_table(void);
 
 /* The tables of this machine, oldest first; NULL past the end. */
@@ -17,7 +17,7 @@ uint32_t sn_levels_of(uint32_t features);
 /* The levels of this library, those of isa/levels.h that it was built with, oldest first; NULL past the end. */
 const char * sn_level_name(size_t index);
 
-/* Caps the level by name; NULL lifts the cap. False, without effect, for a name that no level of this library has. */
+/* Limits the level by name; NULL removes the limit. False, without effect, if this library has no level of that name. */
 bool sn_dispatch_cap(const char * name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small things every file may use: attributes, loop pragmas, minima of sizes. No other header of ours is needed for it. */
+/* Basic macros and functions for every file: attributes, loop pragmas, minima of sizes. Includes no other header of ours. */
 #ifndef SN_RUNTIME_COMMON_H
 #define SN_RUNTIME_COMMON_H
 
@@ -14,12 +14,13 @@
 #error "simdnet needs IEEE arithmetic: no -ffast-math, no -Ofast"
 #endif
 
-/* For the words of the vocabulary and for templates whose constant arguments must reach the innermost loop. */
+/* For functions of the vector vocabulary, and for templates whose constant arguments must reach the innermost loop. */
 #define SN_INLINE static inline __attribute__((always_inline, unused))
 
 /*
  * Unrolls the loop that follows completely; its trip count must be a constant. Register tiles are arrays that the compiler
- * keeps in registers only when *every* loop over them carries this: one missing, even in an epilogue, costs 3 to 10 times.
+ * keeps in registers only if *every* loop over them has this macro: one missing, even in an epilogue, makes code 3 to 10
+ * times slower.
  */
 #if defined(__clang__)
 #if __has_feature(address_sanitizer)
@@ -31,30 +32,30 @@
 #define SN_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* Fetches the cache line of an address, which may be any, into the second cache. */
+/* Prefetches the cache line of an address into the L2 cache; any address is allowed. */
 #define SN_PREFETCH(p) __builtin_prefetch((const void *)(p), 0, 2)
 
-/* For arrays on the stack that vectors are loaded from: a load across two cache lines costs as much as two. */
+/* For arrays on the stack from which vectors are loaded: a load across two cache lines costs as much as two loads. */
 #define SN_ALIGNED __attribute__((aligned(64)))
 
 /*
- * Elements of the caller's arrays, which may lie at any byte address: pointers have these types, so that the compiler counts
- * on no alignment. But for that they are the types of the public functions, float and uint16_t. All pointers to floats are
- * written so, those to memory of the library too: nobody has to know whose array it is, and gcc warns of no mix.
+ * Elements of the caller's arrays, which may start at any byte address: pointers have these types, so that the compiler
+ * assumes no alignment. Otherwise they are the types of the public functions, float and uint16_t. All pointers to floats
+ * have this type, also those to the library's own memory: functions accept both, and gcc does not warn about mixing them.
  */
 typedef float sn_32f __attribute__((aligned(1)));
 typedef uint16_t sn_16b __attribute__((aligned(1)));
 
-/* What a condition nearly always is. */
+/* For a condition that is nearly always true. */
 #define SN_LIKELY(condition) __builtin_expect((condition) != 0, 1)
 
-/* For a variable that several files share: it is reached without the table of what other libraries may replace. */
+/* For a variable that several files share: it is accessed without the global offset table. */
 #define SN_HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * For a variable that each thread has for itself: it lies in the block that a thread begins with. The usual kind lies in a
- * block that is allocated when a thread first uses it, if the library was opened by dlopen(), and without memory for that
- * the process ends. There is little room in the former: 16 bytes for all such variables together.
+ * For a thread-local variable: it is in the static TLS block, which exists when a thread starts. With the default TLS model
+ * and a library opened by dlopen(), the block is allocated when a thread first uses it, and the process ends if there is no
+ * memory. Static TLS is small: all such variables together have 16 bytes.
  */
 #define SN_PER_THREAD __thread __attribute__((tls_model("initial-exec")))
 

@@ -24,12 +24,12 @@
 
 #if defined(__x86_64__)
 
-/* Bits of XCR0: what the operating system saves at a context switch. */
+/* Bits of XCR0: registers that the operating system saves at a context switch. */
 #define SAVES_NONE 0x00u
 #define SAVES_AVX 0x06u     /* xmm and the upper halves of ymm */
-#define SAVES_AVX512 0xE6u  /* these, the masks, the upper halves of zmm, and zmm16..31 */
+#define SAVES_AVX512 0xE6u  /* also the masks, the upper halves of zmm, and zmm16..31 */
 
-/* A feature is one bit of one register of one CPUID leaf, and usable when the system saves the registers it needs. */
+/* A feature is one bit of one register of one CPUID leaf, and usable if the system saves the registers it needs. */
 static const struct cpuid_bit {
     uint32_t feature;
     enum sn_cpuid_leaf leaf;
@@ -67,7 +67,7 @@ uint32_t sn_cpu_features(const struct sn_cpuid * cpuid)
     return features;
 }
 
-/* XCR0; 0 where the system has not switched XGETBV on, which then cannot be executed. */
+/* XCR0; 0 if the system has not enabled XGETBV, which then must not be executed. */
 static uint32_t saved_by_system(const struct sn_cpuid * cpuid)
 {
     const uint32_t osxsave = 1u << 27;
@@ -91,7 +91,7 @@ static uint32_t detect_features(void)
     return sn_cpu_features(&cpuid);
 }
 
-/* Three leaves of 16 letters, with blanks around. */
+/* The name is in three leaves of 16 characters; blanks at both ends are removed. */
 static void detect_name(char name[49])
 {
     uint32_t regs[12] = {0};
@@ -135,7 +135,7 @@ static void detect_name(char name[49]) { name[0] = '\0'; }
 
 /* -------------------------------------------------------------------------------------------- counts, caches */
 
-/* The first number in a small file of /sys, with an optional K or M behind it; -1 when there is none. */
+/* The first number in a small file of /sys, with an optional suffix K or M; -1 if there is none. */
 static long read_number(const char * path)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -154,7 +154,7 @@ static long read_number(const char * path)
     return *end == 'K' ? number << 10 : *end == 'M' ? number << 20 : number;
 }
 
-/* True when a processor is the first of those that a file of its topology lists: one of each core, or of each package. */
+/* True if a processor is the first in a list of its topology: true for one processor of each core, or of each package. */
 static bool is_first_of(const char * list, long processor)
 {
     char path[96];

@@ -1,10 +1,10 @@
-/* What this machine is: instruction sets that processor and operating system support, caches, counts. */
+/* Properties of this machine: instruction sets that the processor and the operating system support, caches, counts. */
 #ifndef SN_RUNTIME_CPU_H
 #define SN_RUNTIME_CPU_H
 
 #include "runtime/common.h"
 
-/* Feature bits. A level of isa/levels.h needs some of them. */
+/* Feature bits. Each level of isa/levels.h requires some of them. */
 enum {
     SN_CPU_SSE = 1 << 0,
     SN_CPU_SSE2 = 1 << 1,
@@ -33,39 +33,40 @@ enum sn_cpuid_register { SN_EAX, SN_EBX, SN_ECX, SN_EDX, SN_REGISTERS };
 
 struct sn_cpuid {
     uint32_t leaf[SN_LEAVES][SN_REGISTERS];
-    uint32_t xcr0; /* what the system saves; 0 where it has not switched XGETBV on */
+    uint32_t xcr0; /* registers that the system saves; 0 if it has not enabled XGETBV */
 };
 
-/* The features of a processor and a system with these answers. */
+/* The features (SN_CPU_*) of a processor and a system that return these values. */
 uint32_t sn_cpu_features(const struct sn_cpuid * cpuid);
 
 struct sn_cpu {
-    char name[49];              /* of the model, "" where nobody tells it */
+    char name[49];              /* of the model, "" if unknown */
     uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */
     size_t sockets;             /* processor packages, physical cores and hardware threads that are online */
     size_t cores;
     size_t threads;
-    size_t cacheL1;             /* bytes of data cache; 32 K, 256 K and 2 M where the system does not tell */
+    size_t cacheL1;             /* bytes of data cache; 32 K, 256 K and 2 M if the system does not report them */
     size_t cacheL2;
     size_t cacheL3;
 };
 
-/* The first cache of data: 64 sets of 64-byte lines, with 8 or 12 lines in each, on every processor we know. */
+/* The L1 data cache: 64 sets of 8 or 12 lines of 64 bytes on every processor we know. */
 enum { SN_LINE = 64, SN_SETS = 64 };
 
 /*
- * Bytes that a thread moves in or out of the second cache in a nanosecond, and cycles that it has: for how work is shared
- * out among threads. They need not be good: 97 bytes on Zen 4 and 28 on Emerald Rapids (copies of 4 MB), 3.7 and 2.7 cycles.
+ * Bytes that a thread moves into or out of the L2 cache per nanosecond, and cycles per nanosecond: for estimates of how many
+ * threads some work is worth. Rough values suffice: measured 97 bytes on Zen 4 and 28 on Emerald Rapids (copies of 4 MB),
+ * 3.7 and 2.7 cycles.
  */
 enum { SN_BYTES_PER_NS = 50, SN_CYCLES_PER_NS = 3 };
 
-/* Read once, by the first caller; the same answer ever after. */
+/* Detected by the first call; later calls return the same. */
 const struct sn_cpu * sn_cpu(void);
 
-/* For tests: the second and the last cache have so many bytes from now on. While no other thread computes. */
+/* For tests: sets the sizes of the L2 and the L3 cache in bytes. Only while no other thread computes. */
 void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3);
 
-/* How this thread rounds, and what it does with denormal numbers; sn_relax() is for loops that wait. */
+/* This thread's rounding mode and treatment of denormal numbers; sn_relax() is the pause of spin loops. */
 #if defined(__x86_64__)
 static inline uint32_t sn_float_control(void) { return __builtin_ia32_stmxcsr(); }
 static inline void sn_set_float_control(uint32_t control) { __builtin_ia32_ldmxcsr(control); }

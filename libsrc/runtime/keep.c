@@ -1,17 +1,17 @@
 /*
- * The weights of a network are some megabytes in dozens of blocks, which every pass reads once. On pages of 4 KB they are
- * more pages than the processor remembers, and what fetches weights in advance stops at the end of each. So blocks of middle
- * size lie behind each other in chunks of large pages; larger ones have large pages of their own (sn_allocate()).
+ * The weights of a network are several megabytes in dozens of blocks, and every pass reads them once. With pages of 4 KB
+ * they exceed the TLB, and the hardware prefetcher stops at the end of each page. So blocks of medium size are placed one
+ * after another in chunks of large pages; larger blocks have large pages of their own (sn_allocate()).
  *
- * What it gains: without it MobileNetV1 takes 1.01 and MobileNetV2 1.02 times as long (Zen 4, avx512, one thread). Chunks of
- * 2 MB, or 2 MB for each block from 512 KB on, gain half of that; chunks of 32 MB gain no more than those of 4 MB.
+ * Gain: without this MobileNetV1 takes 1.01 and MobileNetV2 1.02 times as long (Zen 4, avx512, one thread). Chunks of 2 MB,
+ * or 2 MB for each block of at least 512 KB, gain half of that; chunks of 32 MB gain no more than those of 4 MB.
  *
- * What is dropped goes back to the system at once: a chunk with the last of its blocks, else the block's pages, which it
- * shares with no other. Only the last block of the chunk that the next ones are cut off keeps its pages: who makes contexts
- * one after the other finds them again.
+ * Freed memory returns to the system at once: a chunk with the last of its blocks, otherwise the block's pages, which no
+ * other block shares. Only the last block in the current chunk, from which the next ones are allocated, keeps its pages: a
+ * program that creates and releases one context after another reuses them.
  *
- * No lock, which a fork could find taken: who cuts a block off the current chunk takes the chunk out meanwhile, and whoever
- * comes at the same time makes a chunk of its own.
+ * There is no lock, since a fork could happen while it is held: a thread that allocates from the current chunk removes it
+ * from `current` meanwhile, and a thread that allocates at the same time makes a new chunk.
  */
 #define _DEFAULT_SOURCE /* madvise() */
 #include "runtime/keep.h"
@@ -24,17 +24,17 @@
 enum { CHUNK = 4 << 20, LEAST = 64 << 10, MOST = CHUNK / 2 };
 
 struct chunk {
-    size_t used;    /* bytes from its begin on */
-    size_t keepers; /* its blocks, and one while it is current or taken out */
+    size_t used;    /* bytes, from its start */
+    size_t keepers; /* references: its blocks, and one while it is current or taken out */
 };
 
-/* Before each block, in a line of its own. */
+/* Precedes each block, in a cache line of its own. */
 struct label {
     struct chunk * chunk;
-    size_t size; /* of label and block, up to the page of the next one; 0 of one that has its chunk alone */
+    size_t size; /* of label and block, up to the page of the next one; 0 if the block is the only one in its chunk */
 };
 
-static struct chunk * current; /* that blocks are cut off, or NULL; read and written atomically */
+static struct chunk * current; /* from which blocks are allocated, or NULL; read and written atomically */
 
 static struct chunk * new_chunk(size_t size)
 {
@@ -63,7 +63,7 @@ static void * keep_alone(size_t size)
     return own ? labelled(own, SN_ALIGN, 0) : NULL;
 }
 
-/* The current chunk for this thread alone, begun anew if it is empty; NULL where there is none with so many bytes. */
+/* Removes the current chunk from `current` for this thread alone, and resets it if empty; NULL if `bytes` do not fit. */
 static struct chunk * take_out(size_t bytes)
 {
     struct chunk * chunk = __atomic_exchange_n(&current, NULL, __ATOMIC_ACQ_REL);
@@ -92,7 +92,7 @@ void * sn_keep(size_t size)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = sn_align(SN_ALIGN + size, page);
     struct chunk * chunk = take_out(page + bytes);
     if (!chunk && !(chunk = new_chunk(CHUNK)))
-        return keep_alone(size); /* so much address space is not to be had */
+        return keep_alone(size); /* there is no address space for a whole chunk */
     __atomic_fetch_add(&chunk->keepers, 1, __ATOMIC_RELAXED);
     const size_t begin = sn_align(chunk->used, page);
     chunk->used = begin + bytes;

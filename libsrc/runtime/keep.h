@@ -1,10 +1,10 @@
-/* Blocks that are kept for long and read often: the packed weights of contexts. */
+/* Blocks that live long and are read often: the packed weights of contexts. */
 #ifndef SN_RUNTIME_KEEP_H
 #define SN_RUNTIME_KEEP_H
 
 #include "runtime/common.h"
 
-/* Whether a sanitizer watches the ends of blocks: then each is one of its own. */
+/* Whether AddressSanitizer checks the bounds of blocks: then each block has its own allocation. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SN_SANITIZED true
 #elif defined(__clang__)
@@ -13,7 +13,7 @@
 #define SN_SANITIZED false
 #endif
 
-/* A block aligned to SN_ALIGN, NULL when there is no memory; sn_drop() frees it, NULL too, from any thread. */
+/* A block aligned to SN_ALIGN, NULL if there is no memory. sn_drop() frees it, from any thread, and accepts NULL. */
 void * sn_keep(size_t size);
 void sn_drop(void * block);
 

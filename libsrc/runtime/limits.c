@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The beginning of a small file as a string; false when there is none. */
+/* The beginning of a small file as a string; false if it is missing or empty. */
 static bool read_text(const char * path, char * text, size_t size)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -25,7 +25,7 @@ static bool read_text(const char * path, char * text, size_t size)
 
 enum { PATH = 4096 };
 
-/* What one directory allows; 0: all. Version 2 has both numbers in one file, version 1 a file for each. */
+/* The quota of one directory in processors; 0: unlimited. Version 2 has both numbers in one file, version 1 in two. */
 static size_t quota_of(const char * directory)
 {
     static const char * const files[] = {"cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us"};
@@ -52,7 +52,7 @@ static size_t quota_of(const char * directory)
 
 static size_t lesser(size_t a, size_t b) { return a == 0 ? b : b == 0 ? a : sn_min(a, b); }
 
-/* The least of a group and all above it. In a container what is mounted may begin further down: the root counts too. */
+/* The smallest quota of a group and its ancestors, including the root: in a container the mounted root may be a subgroup. */
 static size_t quota_from(const char * root, const char * controller, const char * group)
 {
     char path[PATH];
@@ -70,7 +70,7 @@ static size_t quota_from(const char * root, const char * controller, const char 
     }
 }
 
-/* True when a list with commas has the word. */
+/* True if a list separated by commas contains the word. */
 static bool lists(const char * list, const char * word)
 {
     const size_t length = strlen(word);

@@ -23,8 +23,8 @@ bool sn_product_of(size_t * product, const size_t * factors, size_t count)
 }
 
 /*
- * Large blocks ask for large pages, where the system gives them on request: packed weights are read from end to end by every
- * Forward, and small pages cost a network with many of them 3% of its time (ResNet-18, 4 KB against 2 MB).
+ * Large blocks request large pages (madvise): every Forward reads all packed weights, and pages of 4 KB in place of 2 MB
+ * make a network with many weights 3% slower (ResNet-18).
  */
 enum { LARGE_PAGE = 2 << 20 };
 
@@ -46,7 +46,7 @@ void * sn_allocate(size_t size, size_t align)
 
 void sn_free(void * block) { free(block); }
 
-/* What a thread has for itself is the value of a thread-specific key, whose destructor frees it. */
+/* The memory of a thread: the value of a thread-specific key, whose destructor frees it. */
 struct own {
     size_t size; /* of the scratch block */
     void * scratch;
@@ -66,7 +66,7 @@ static void own_destroy(void * value)
 
 static void own_init(void) { own_key_made = pthread_key_create(&own_key, own_destroy) == 0; }
 
-/* A destructor of another key, which runs later, may make it anew: then it is destroyed once more. */
+/* The destructor of another key may run after ours and allocate this again; our destructor then runs once more. */
 static struct own * own_of_thread(void)
 {
     pthread_once(&own_once, own_init);

@@ -1,4 +1,4 @@
-/* Scalar rules of number formats, shared by `base`, by the tests, and matched to the bit by the vocabulary. */
+/* Scalar conversions of numbers, used by `base` and the tests; the vector vocabulary gives bit-identical results. */
 #ifndef SN_RUNTIME_NUMERIC_H
 #define SN_RUNTIME_NUMERIC_H
 
@@ -34,7 +34,7 @@ static inline uint16_t sn_32f_to_16b(float x)
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/* Nearest integer of t, ties to even, within 0 .. upper; 0 for NaN. Below 256 adding 2^23 leaves no room for a fraction. */
+/* Nearest integer of t, ties to even, limited to 0 .. upper; 0 for NaN. Below 256, adding 2^23 rounds the fraction away. */
 static inline uint8_t sn_32f_to_8u(float t, uint8_t upper)
 {
     if (!(t > 0))

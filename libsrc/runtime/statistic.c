@@ -1,6 +1,6 @@
 /*
- * A hash table of rows, each allocated once and never moved, behind one lock, which is taken for tens of nanoseconds. A fork
- * waits for it, so that the child does not find it taken for ever.
+ * A hash table of rows, each allocated once and never moved, protected by one lock, which is held for tens of nanoseconds.
+ * fork() takes the lock as well, so that the child does not find it locked for ever.
  */
 #define _POSIX_C_SOURCE 200112L
 #include "runtime/statistic.h"
@@ -17,13 +17,13 @@ struct row {
     char text[];
 };
 
-/* Places, a power of two, and how many of them are used at most: a program with ever new shapes does not fill the memory. */
+/* The size of the table, a power of two, and the limit of rows: a program with ever new shapes does not fill the memory. */
 enum { PLACES = 2048, ROWS = 1500 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct row * rows[PLACES];
 static size_t row_count;
-static const char rest[] = "(others) - - -"; /* for what has no place */
+static const char rest[] = "(others) - - -"; /* the row of calls that exceed the limit */
 
 static bool heeds_forks;
 
@@ -32,7 +32,7 @@ static void leave(void) { pthread_mutex_unlock(&lock); }
 
 static void heed_forks(void) { heeds_forks = pthread_atfork(lock_it, leave, leave) == 0; }
 
-/* False, without the lock, where there was no memory to heed forks: then nothing is counted. */
+/* Takes the lock. False, without it, if the fork handlers could not be registered: then nothing is counted. */
 static bool take(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -50,7 +50,7 @@ static uint64_t hash_of(const char * text)
     return hash;
 }
 
-/* The row with this text, a new one where there is none; NULL when it cannot be made. */
+/* The row with this text, a new one if there is none; NULL if it cannot be made. */
 static struct row * row_of(const char * text, size_t limit)
 {
     const uint64_t hash = hash_of(text);
@@ -96,7 +96,7 @@ void sn_statistic_clear(void)
     leave();
 }
 
-/* The largest total first; by text where that does not decide. */
+/* The largest total first; equal totals by text. */
 static int compare(const void * a, const void * b)
 {
     const struct row * const x = *(struct row * const *)a, * const y = *(struct row * const *)b;

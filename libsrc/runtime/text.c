@@ -31,6 +31,6 @@ void sn_say(const char * format, ...)
             line[i] = '?';
     line[length] = '\n';
     const ssize_t written = write(STDERR_FILENO, line, length + 1);
-    (void)written; /* when it fails there is nobody to tell */
+    (void)written; /* a failure cannot be reported */
     errno = before;
 }

@@ -1,22 +1,24 @@
 /*
- * The pool. Its threads are made by the first call that can use them and live as long as the process. Between two jobs they
- * spin for a while, so that calls that follow each other hand over within a microsecond, then sleep until a job wakes them.
+ * The thread pool. Its threads (workers) are created by the first call that can use them and exist until the process ends.
+ * Between two jobs they spin for a while, so that successive calls start within a microsecond, then sleep until a job wakes
+ * them.
  *
- * One word, the gate, says all: how many seats a job has left, and how many workers are inside. A worker that takes a seat
- * may look at the job, which lies on the caller's stack; the caller closes the gate when no unit is left and returns when
- * nobody is inside. So a worker that comes late finds the gate closed, and touches nothing. The caller waits for no worker
- * to come: it begins at once, and ranges of units go to whoever asks.
+ * One atomic word, the gate, synchronises everything: it holds the number of workers that may still join the job (seats) and
+ * the number of workers inside it. A worker that takes a seat may access the job, which is on the caller's stack; the caller
+ * closes the gate when no units are left, and returns when no worker is inside. So a worker that arrives late finds the gate
+ * closed and accesses nothing. The caller does not wait for workers to arrive: it starts at once, and all threads take
+ * ranges of units until none is left.
  *
- * There is one job at a time. Whoever finds the pool busy (another thread's call, or a call inside a job) works alone.
+ * There is one job at a time. A call that finds the pool busy (with another thread's call, or from inside a job) runs alone.
  *
- * What looks strange, and what it gains: the time of calls on two threads over that on one, medians, Zen 4, two processors.
+ * Unusual decisions and their gain: time of calls on two threads over that on one, medians, Zen 4, two processors.
  * - Workers spin before they sleep: calls of 40 to 100 us, 30 us apart, take 0.6; 1.0 if workers sleep at once.
- * - Small calls count together until they are worth waking somebody: calls of 10 to 100 us, one after the other, take 0.6;
- *   1.0 if each is judged by itself.
- * - A worker that is on the caller's processor leaves it: beside another busy process calls of 40 to 500 us take 0.55; 1.0
- *   if it waits until the system moves it, which is milliseconds later.
- * Tried, and not worth it: a caller that yields its processor after a wake, for the worker to leave (no faster on an idle
- * machine, beside two busy processes up to 7 times slower); waking less often after wakes that brought nobody (no faster).
+ * - The work of successive small calls is added up until waking a worker is worth it: calls of 10 to 100 us in succession
+ *   take 0.6; 1.0 if each call is considered separately.
+ * - A worker on the caller's processor moves to another: beside another busy process calls of 40 to 500 us take 0.55; 1.0 if
+ *   it waits until the system moves it, which is milliseconds later.
+ * Tried without gain: a caller that yields its processor after a wake, so that the worker can leave (no faster on an idle
+ * machine, up to 7 times slower beside two busy processes); fewer wakes after wakes that no worker followed (no faster).
  */
 #define _GNU_SOURCE
 #include "runtime/threads.h"
@@ -41,18 +43,19 @@
 
 size_t sn_thread_number;
 static bool forced;        /* see sn_threads_force() */
-static bool crowded;       /* there are fewer processors: who spins keeps another from working */
+static bool crowded;       /* more threads than processors: a spinning thread keeps another from working */
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 
 /*
- * The processors that the number was counted from: workers may use these, whichever the thread may whose call makes them.
- * Each new set has another version. Words are atomic, as they can be set by one thread while a worker reads.
+ * The processors that workers may use: the affinity mask of the thread that set the number, not of the one whose call
+ * creates the workers. The version changes with the mask. Words are atomic, as a worker may read while a thread sets them.
  */
 enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
 static unsigned long mask[MASK_WORDS];
 static uint32_t mask_version;
-static bool forked;        /* since it was set */
-static bool forks_unseen;  /* no memory to heed them: a child would count on its parent's workers, so there is no pool */
+static bool forked;        /* since the mask was set */
+static bool forks_unseen;  /* the fork handler could not be registered: a child would rely on workers that do not exist in
+                            * it, so there is no pool */
 
 static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
@@ -72,7 +75,7 @@ static void forget_threads(void);
 
 static size_t most_threads(void) { return is(&forks_unseen) ? 1 : sn_processors(); }
 
-/* Before the first call. Digits only: no sign, no space. More than there can be is as many as there are. */
+/* Runs before the first call. The value must be digits only: no sign, no space. It is limited to most_threads(). */
 static void read_environment(void)
 {
     make(&forks_unseen, pthread_atfork(NULL, NULL, forget_threads) != 0);
@@ -95,41 +98,41 @@ size_t sn_threads_of_environment(void)
 
 enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
 
-/* Bytes: what functions need, with room for the program's handlers of signals and thread-local variables. What the system
- * gives by default is the program's choice, and may be less. */
+/* Bytes: enough for the functions and for the program's signal handlers and thread-local variables. The default size is set
+ * by the program, and may be smaller. */
 enum { WORKER_STACK = 1 << 20 };
 
-/* How long idle workers spin: a little longer than it takes to wake one. */
+/* How long idle workers spin: slightly longer than waking one takes. */
 enum { SPIN_NS = 50000 };
 
-/* So much work is worth waking them; a call that has less counts together with those before it, if they follow each other
- * with no longer gaps than workers spin. */
+/* The least work that is worth waking workers. The work of smaller calls is added up if the pauses between them are not
+ * longer than workers spin. */
 enum { WAKE_NS = 150000 };
 
-/* A range should take so long, and each thread have as much at least. */
+/* The time that a range should take, and the least work for each thread. */
 enum { RANGE_NS = 2000, SHARE_NS = 3000 };
 
 static struct {
-    uint32_t gate __attribute__((aligned(128))); /* seats * SEAT + workers inside */
+    uint32_t gate __attribute__((aligned(128))); /* free seats * SEAT + workers inside */
     uint32_t sleepers;
 
-    uint64_t left __attribute__((aligned(128))); /* units nobody has taken: the first, and << 32 the one behind the last */
+    uint64_t left __attribute__((aligned(128))); /* units not yet taken: the first, and << 32 the last plus 1 */
 
-    /* The job, for those inside. */
+    /* The job, for the caller and the workers inside. */
     const struct sn_parallel * p __attribute__((aligned(128)));
     size_t scale;      /* units of p that count as one in `left` */
     size_t parts, least;
-    uint32_t control;  /* of floating-point arithmetic, as the caller has it */
-    int processor;     /* that the caller was on */
-    size_t helpers;    /* workers that did a part of it */
+    uint32_t control;  /* the caller's floating-point control register */
+    int processor;     /* of the caller */
+    size_t helpers;    /* workers that computed a part of it */
 
-    uint32_t busy __attribute__((aligned(128))); /* somebody has the pool */
-    uint32_t callers;                            /* calls that have work for it */
+    uint32_t busy __attribute__((aligned(128))); /* a call uses the pool */
+    uint32_t callers;                            /* calls in progress that could use it */
 
-    /* For who has the pool. */
+    /* For the call that uses the pool. */
     size_t workers;
-    bool full;         /* the system gave no more threads */
-    double alone;      /* nanoseconds of work that calls have done alone since the last wake, one soon after the other */
+    bool full;         /* the system did not create another thread */
+    double alone;      /* nanoseconds of work of successive calls that ran alone since the last wake */
     int64_t last;      /* when the last of them ended */
 } pool;
 
@@ -142,9 +145,9 @@ static int64_t now(void)
 
 static void futex(int operation, uint32_t value) { syscall(SYS_futex, &pool.gate, operation, value, NULL, NULL, 0); }
 
-/* ---- a job, from inside */
+/* ---- inside a job */
 
-/* The next range of units: the caller's from the front, so that it goes on where it was, the others' from the back. */
+/* Takes the next range of units: the caller from the front, so that its ranges are adjacent, workers from the back. */
 static bool take(bool front, size_t * begin, size_t * end)
 {
     uint64_t left = __atomic_load_n(&pool.left, __ATOMIC_RELAXED), rest;
@@ -162,7 +165,7 @@ static bool take(bool front, size_t * begin, size_t * end)
     return true;
 }
 
-/* False when there was none left. */
+/* False if no range was left. */
 static bool run_ranges(void * work, bool front)
 {
     size_t begin, end, count = 0;
@@ -173,7 +176,7 @@ static bool run_ranges(void * work, bool front)
 
 static void close_gate(void) { __atomic_fetch_and(&pool.gate, INSIDE, __ATOMIC_ACQUIRE); }
 
-/* A worker that gets no memory takes no range; the others do all. */
+/* A worker without memory for its workspace takes no range; the other threads compute all. */
 static void take_part(void)
 {
     void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
@@ -196,7 +199,7 @@ static bool enter(uint32_t gate)
     return false;
 }
 
-/* To the processors that are for workers, where they are others than before. If the system refuses, all stays as it is. */
+/* Applies a changed mask to this worker. If the system refuses, its affinity stays the same. */
 static void follow_mask(uint32_t * version)
 {
     const uint32_t newest = __atomic_load_n(&mask_version, __ATOMIC_ACQUIRE);
@@ -210,8 +213,8 @@ static void follow_mask(uint32_t * version)
 }
 
 /*
- * Leaves the caller's processor, where a worker only keeps the caller from going on; false where there is no other. What it
- * may use stays the same.
+ * Moves this worker off the caller's processor, where it would only delay the caller; false if it may use no other. Its
+ * affinity mask is the same afterwards.
  */
 static bool step_aside(int processor)
 {
@@ -252,7 +255,7 @@ static void wake(uint32_t count)
         futex(FUTEX_WAKE_PRIVATE, count);
 }
 
-/* Waking takes microseconds: the caller wakes one, and whoever has slept wakes two more while there are seats. */
+/* Waking takes microseconds, so the caller wakes one worker, and each woken worker wakes two more while there are seats. */
 static void * worker(void * unused)
 {
     (void)unused;
@@ -261,7 +264,8 @@ static void * worker(void * unused)
         bool slept = false;
         follow_mask(&version);
         while (!enter_spinning()) {
-            /* Who opens the gate looks for sleepers afterwards: a job is either seen here, or wakes. */
+            /* The caller opens the gate, then reads `sleepers`; this increments `sleepers`, then reads the gate. So either
+             * the job is seen here, or the caller wakes this worker. */
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             const uint32_t gate = __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST);
             if (gate < SEAT)
@@ -277,7 +281,7 @@ static void * worker(void * unused)
     return NULL;
 }
 
-/* A child has none of the threads; what they and other callers were about is not its business. */
+/* After fork() a child has none of the threads: the pool starts empty, and jobs of the parent are forgotten. */
 static void forget_threads(void)
 {
     memset(&pool, 0, sizeof(pool));
@@ -285,8 +289,8 @@ static void forget_threads(void)
 }
 
 /*
- * Makes workers until there are `wanted`, or as many as the system gives. Signals are for the program's own threads, but for
- * those that an instruction raises: their handlers are to see them.
+ * Creates workers until there are `wanted`, or as many as the system allows. Workers block all signals, which are left to
+ * the program's own threads, except those raised by an instruction.
  */
 static void hire(size_t wanted)
 {
@@ -295,7 +299,7 @@ static void hire(size_t wanted)
     if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
         return;
     if (is(&forked))
-        remember_mask(); /* children are often given processors of their own */
+        remember_mask(); /* child processes are often given other processors */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, WORKER_STACK);
     sigset_t all, before;
@@ -313,7 +317,7 @@ static void hire(size_t wanted)
 
 /* ---- callers */
 
-/* True when so many nanoseconds of work, with what came just before, are worth waking workers. */
+/* True if these nanoseconds of work, with those of the calls just before, are worth waking workers. */
 static bool worth_waking(double work)
 {
     if (now() - __atomic_load_n(&pool.last, __ATOMIC_RELAXED) > SPIN_NS)
@@ -325,7 +329,7 @@ static bool worth_waking(double work)
     return true;
 }
 
-/* How many workers the job wants, at most `free`; *wakes: some of them sleep, and are to be woken. */
+/* The number of workers for the job, at most `free`; *wakes: some of them sleep and should be woken. */
 static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
 {
     *wakes = is(&forced);
@@ -346,8 +350,8 @@ static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
 }
 
 /*
- * How long ranges are: those of a few large units one for each thread, equal ones; else some for each, large ones at first
- * and small ones at last, so that all threads end together also where one of them is slow or late.
+ * Sets the length of ranges. A few large units: one range for each thread, all equal. Otherwise several for each thread,
+ * first long and then shorter, so that all threads finish together even if one is slow or late.
  */
 static void set_ranges(size_t units, size_t threads)
 {
@@ -379,7 +383,8 @@ static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
         wake(1);
 }
 
-/* By a futex that nobody wakes: nanosleep() is where a thread may be cancelled, and its workers would go on without it. */
+/* Sleeps on a futex that is never woken, not in nanosleep(), which is a cancellation point: the job of a cancelled caller
+ * would vanish while workers use it. */
 static void doze(void)
 {
     static const struct timespec time = {.tv_nsec = SPIN_NS};
@@ -390,8 +395,9 @@ static void doze(void)
 }
 
 /*
- * Waits while the gate is at `bound` or above: briefly, as a rule, else somebody has the processor that a worker needs. If
- * that is the caller itself, of a priority that never gives way to a lesser one, only sleeping helps.
+ * Waits while the gate is at `bound` or above. Usually this is short; otherwise another thread occupies the processor that a
+ * worker needs. If that is the caller itself, with a real-time priority to which workers never get preference, only sleeping
+ * helps.
  */
 static void wait_below(uint32_t bound)
 {
@@ -420,7 +426,7 @@ void sn_parallel_together(const struct sn_parallel * p)
         p->run(p->job, p->work, 0, p->units);
         return;
     }
-    /* Other callers have their threads: the pool's are for the processors that these leave. */
+    /* Each other caller occupies a processor; workers are for the remaining ones. */
     const size_t callers = __atomic_add_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
     const size_t free = sn_min(all ? threads - 1 : threads - sn_min(threads, callers), p->units - 1);
     if (free && !__atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
@@ -447,7 +453,7 @@ void sn_parallel_together(const struct sn_parallel * p)
 
 static void set(size_t wanted, bool force)
 {
-    sn_threads_of_environment(); /* is read before, not behind */
+    sn_threads_of_environment(); /* now, so that it does not replace the number later */
     wanted = force ? wanted : sn_min(wanted, most_threads());
     make(&forced, force);
     make(&crowded, wanted > sn_processors());
