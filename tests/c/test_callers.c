@@ -98,7 +98,7 @@ static int stop;
 static void * until_stopped(void * context)
 {
     bool good = true;
-    static float dst[sizeof(expected) / sizeof(expected[0])]; /* no malloc: a sanitizer's allocator may have been locked when the process forked */
+    static float dst[sizeof(expected) / sizeof(expected[0])]; /* no malloc: a sanitizer's may be locked at the fork */
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         SimdSynetConvolution32fForward(context, image, NULL, dst);
         good &= memcmp(dst, expected, sizeof(expected)) == 0;

@@ -440,7 +440,7 @@ static void * call_at_once(void * sets_number)
         for (__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED); __atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * round;)
             if (__atomic_load_n(&stopped, __ATOMIC_RELAXED))
                 return NULL;
-        for (volatile int i = 0; i < (sets_number ? 128 : round % 256); ++i) /* the caller that arrives last continues first */
+        for (volatile int i = 0; i < (sets_number ? 128 : round % 256); ++i) /* the last to arrive continues first */
             continue;
         sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 3, .cost = 1});
         if (!all_once(seen, 3))
