@@ -101,8 +101,7 @@ _random = np.random.default_rng(1)
 
 @dataclass(frozen=True)
 class Quantised:
-    """The bytes of a layer whose source is in 0 .. 1 and whose result is clamped to 0 .. `most`; a step is the value of
-    1."""
+    """The bytes of a layer with a source in 0 .. 1 and a result clamped to 0 .. `most`; a step is the value of 1."""
 
     src: Array
     src_step: float

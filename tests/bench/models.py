@@ -249,7 +249,7 @@ def yolov3_tiny(size: int = 416) -> Graph:
 
 
 def yolov4_tiny(size: int = 416) -> Graph:
-    """Wang et al., 2020: half of the channels of a level pass through two convolutions, and are then concatenated with all."""
+    """Wang et al., 2020: half of a level's channels pass through two convolutions, and are then concatenated with all."""
     net = Network("YOLOv4-tiny", (3, size, size))
     x = net.convolved(net.convolved(net.image, 32, 3, 2, activation="leaky"), 64, 3, 2, activation="leaky")
     for outputs in (64, 128, 256):

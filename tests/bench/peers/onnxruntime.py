@@ -212,8 +212,7 @@ def _relu_of_one() -> Any:
 
 
 def _block() -> int:
-    """The number of channels per block on this machine, from the padding of the weights of a convolution to 65 channels;
-    else 1."""
+    """The number of channels per block on this machine, from the padded weights of a convolution to 65 channels; else 1."""
     layer = Layer(CONVOLUTION, 64, 4, 4, 65)
     model = _optimized(_model(Block((layer,)), (values_of(layer),)))
     weights = [node.input[1] for node in model.graph.node if node.domain == _BLOCKED and node.op_type == "Conv"]
