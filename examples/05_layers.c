@@ -1,5 +1,5 @@
 /* Plain layers in sequence: a picture becomes a tensor, which is scaled, activated, normalized and turned into
-   probabilities. */
+ * probabilities. */
 #include <simdnet.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Edges of a picture, by Sobel's filters: bytes become a tensor, a convolution computes gradients, and their lengths are
-   drawn. */
+ * drawn. */
 #include <simdnet.h>
 #include <stdio.h>
 

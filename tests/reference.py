@@ -621,7 +621,7 @@ Kind = tuple[tuple[int, int], tuple[int, int]]
 
 
 def _two_sided(which: int, kind: Kind, values: Array) -> tuple[Array, Array]:
-    """matrix @ values @ matrix.T over the last two axes, without the left factor for a single row; with its rounding bound."""
+    """matrix @ values @ matrix.T over the last two axes, without the left factor for a single row; with its error bound."""
     (ky, kx), (by, bx) = kind
     right = _thirds(WINOGRAD[kx, bx][which])
     left = np.ones((1, 1)) if ky == 1 else _thirds(WINOGRAD[ky, by][which])

@@ -85,7 +85,7 @@ def test_special_values_in_every_lane(isa: str, slope: float) -> None:
 
 
 def test_relu_of_minus_infinity_is_0(isa: str, rng: np.random.Generator) -> None:
-    """With slope 0, in each way to call it; finite values get the bits of SimdSynetRelu32f with slope 0."""
+    """Without a slope, in every form of the call; finite values get the bits of SimdSynetRelu32f with slope 0."""
     from pysimd.lowlevel import ffi, lib
 
     x = wide(rng, 1000)

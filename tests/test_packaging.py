@@ -95,7 +95,7 @@ def test_installed_elsewhere(site: Path, tmp_path: Path) -> None:
     assert printed.split(" ", 1) == [str(site / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
 
 
-# A document, and the file whose size in MB it states.
+# A document, a pattern of the size in MB that it states, and the file of that size.
 SIZES = [
     ("README.md", r"one file of ([\d.]+) MB", "library"),
     ("docs/installing.md", r"^\| code and tables for all instruction sets \| ([\d.]+) MB", "library"),

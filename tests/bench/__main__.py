@@ -49,7 +49,7 @@ def _figures(text: str) -> dict[str, Any]:
     return dict(found)
 
 
-# For each mode, the options that have an effect.
+# For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
 _OF_USE = {"compare": {"compare"}, "load": {"load", "markdown", "plots", "html"}}
 _IDLE = {"whole": {"only", "layout"}}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself

@@ -359,7 +359,7 @@ static void set_caches(bool small)
 }
 
 /* With --threads, every place except the first uses several threads, even on a machine with few processors and for small
-   calls. */
+ * calls. */
 static void set_threads(enum frame_place place)
 {
     if (frame_threads > 1 && place != FRAME_END)

@@ -1,5 +1,5 @@
 /* --bench: the time of one call on each level, interleaved so that changes in the speed of the machine affect all levels
-   alike. */
+ * alike. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdlib.h>
 #include <time.h>

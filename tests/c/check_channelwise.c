@@ -9,7 +9,7 @@ enum layer { ADD_BIAS, SCALE, PLAIN_SCALE, PRELU, FUSED_0, FUSED_1, FUSED_2, FUS
              LAYERS };
 
 /* The names of the arrays in the order in which a case declares them; among coefficients, the first in the formula comes
-   first. */
+ * first. */
 static const struct {
     const char * function, * src[2], * term[3], * single[2], * dst[2];
     bool exact;
@@ -82,7 +82,7 @@ static size_t lanes_of(SimdTensorFormatType format) { return SimdSynetTensorAlig
 static size_t padded(size_t channels, SimdTensorFormatType format) { return SimdAlign(channels, lanes_of(format)); }
 
 /* The channel of value i of a tensor with this many channels; the index of the same channel and position in another
-   tensor. */
+ * tensor. */
 static size_t channel_at(const struct job * j, size_t channels, size_t i, size_t * position)
 {
     const size_t lanes = lanes_of(j->format);

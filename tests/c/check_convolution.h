@@ -7,7 +7,7 @@
 /* ---- check_convolution.c */
 
 /* A convolution of floats, square except for the image; sets the size of the output. A random size of 1 .. limit, small ones
-   more often. */
+ * more often. */
 SimdConvolutionParameters check_convolution_shape(SimdTensorFormatType format, size_t srcC, size_t h, size_t w, size_t dstC,
                                                   size_t kernel, size_t stride, size_t pad, size_t group);
 void check_convolution_output(SimdConvolutionParameters * p);

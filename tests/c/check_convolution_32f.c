@@ -321,7 +321,7 @@ static void batches(SimdTensorFormatType format)
 /* ---- with addition */
 
 /* The layer, changed so that result and source have the same shape: stride 1, as many outputs as inputs, and paddings that
-   keep the size. */
+ * keep the size. */
 static struct check_layer added(struct check_layer l)
 {
     SimdConvolutionParameters * p = l.p;

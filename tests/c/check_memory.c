@@ -9,7 +9,7 @@
 enum { SLOTS = FRAME_ARRAYS + 4, SLACK = 256 };
 
 /* One mapping: an inaccessible page, `room` bytes, an inaccessible page. It only grows, so most cases need no system
-   call. */
+ * call. */
 static struct slot {
     unsigned char * begin;
     size_t room;

@@ -1,5 +1,5 @@
 /* Unary operations. Abs, Neg, Sqrt and Zero are exact except for NaN payloads; the error of the others is at most 2 units in
-   the last place. */
+ * the last place. */
 #include "check.h"
 
 #define UNARY "SimdSynetUnaryOperation32fLayerForward"

@@ -22,7 +22,7 @@ static long first, calls;
 static int armed, forever;
 
 /* Blocks that the library has allocated. The caller of free() cannot be used: a function that ends with free() jumps
-   there. */
+ * there. */
 enum { BLOCKS = 4096 };
 static void * blocks[BLOCKS];
 static long used; /* no entry from here on was ever used */

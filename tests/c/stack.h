@@ -1,5 +1,5 @@
 /* A thread with a stack of a given number of bytes, including what the C library stores there and the caller's own
-   variables. */
+ * variables. */
 #ifndef SN_TESTS_STACK_H
 #define SN_TESTS_STACK_H
 

@@ -383,7 +383,7 @@ static void * grow(void * unused)
 }
 
 /* Kept blocks are parts of chunks, which are freed with their last block; if no chunk can be allocated, a block is allocated
-   separately. */
+ * separately. */
 static void chunks(void)
 {
     enum { BLOCKS = 30, SIZE = 5 << 18 };

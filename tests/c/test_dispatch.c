@@ -39,7 +39,7 @@ static void child(const char * cap, int out, int error)
 }
 
 /* A fork is fresh enough: the library has not been called in this process yet. It also works under emulators where exec does
-   not. */
+ * not. */
 static struct answer ask(const char * cap)
 {
     struct answer answer;

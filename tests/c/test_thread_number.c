@@ -159,7 +159,7 @@ int __wrap_pthread_atfork(fork_handler * prepare, fork_handler * parent, fork_ha
 }
 
 /* Without fork handlers, a child would wait for threads, or for a lock, that do not exist there: so there is no pool, and no
-   table. */
+ * table. */
 static void forks_unseen(void)
 {
     const pid_t child = fork();

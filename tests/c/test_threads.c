@@ -326,7 +326,7 @@ static bool workers_have(int processors)
 }
 
 /* Workers run where the thread that set the number could, not where the thread that creates them can; setting the number
-   again moves them. */
+ * again moves them. */
 static bool places(void)
 {
     cpu_set_t all, one;

@@ -246,8 +246,8 @@ static const struct lane_word lane_words[] = {
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
 };
 
-/* Words that move lanes: the result is every second element of a, then of b; or as many elements as a has, from index 1
-   on. */
+/* Words that move lanes: the result is every second element of a, then of b; or a vector of consecutive
+ * elements of both, from a given index on. */
 
 RUN_2(v_even_32f, 32f) RUN_2(v_odd_32f, 32f) RUN_2(v_even_16i, 16i) RUN_2(v_odd_16i, 16i) RUN_2(v_even_8u, 8u)
 RUN_2(v_odd_8u, 8u)
