@@ -1,4 +1,4 @@
-/* What the library is, what the machine is, and how the instruction set is chosen. */
+/* The library, the machine, and how the instruction set is chosen. */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ int main(void)
         printf(" %s", SimdnetIsaLevel(i));
     printf("\nin use: %s, vectors of %zu bytes\n", SimdnetActiveIsa(), SimdAlignment());
 
-    /* As SIMDNET_MAX_ISA=base in the environment, but for the calls that follow. */
+    /* Like SIMDNET_MAX_ISA=base in the environment, but for later calls. */
     SimdnetSetMaxIsa("base");
     printf("capped: %s\n", SimdnetActiveIsa());
 

@@ -1,4 +1,4 @@
-/* Pooling of one image, and what happens when an argument is wrong. */
+/* Pooling of one image, and the effect of an invalid argument. */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ int main(void)
                    means[at + 1]);
         }
 
-    /* A stride of 0 is refused: nothing is written, and the reason can be asked. */
+    /* A stride of 0 is refused: nothing is written, and SimdnetLastError() returns the reason. */
     SimdSynetPoolingAverage(image, C, H, W, 2, 2, 0, 2, 0, 0, means, OUT_H, OUT_W, SimdTrue, SimdTensorFormatNhwc);
     printf("refused: %s\n", SimdnetLastError());
     return 0;

@@ -15,11 +15,11 @@ print("global mean of a batch:", pysimd.pooling_average(batch, kernel=56).shape)
 # "same" padding of a 2x2 window is one-sided: top, left, bottom, right.
 print("one-sided padding:", pysimd.pooling_max(image, kernel=2, stride=1, padding=(0, 0, 1, 1)).shape)
 
-# Bytes are pooled as bytes, four times as many per vector; bfloat16 as uint16 or ml_dtypes.bfloat16.
+# Bytes are pooled as bytes, four times as many per vector; bfloat16 is uint16 or ml_dtypes.bfloat16.
 pixels = (image * 255).astype(np.uint8)
 print("bytes:", pysimd.pooling_max(pixels, kernel=2).dtype)
 
-# Nothing is converted silently, and an argument that does not fit is named.
+# Nothing is converted silently, and messages name the invalid argument.
 for wrong in (image.astype(np.float64), image[:, ::2]):
     try:
         pysimd.pooling_max(wrong, kernel=2)

@@ -11,8 +11,8 @@ x = rng.standard_normal((28, 28, 32), dtype=np.float32)
 pysimd.add_bias(x, np.arange(32, dtype=np.float32), out=x)
 print("means of the first channels:", np.round(x.mean((0, 1))[:4], 1))
 
-# bfloat16 plus float32, rounded once to bfloat16. A context is made once per shape.
-half = (x.view(np.uint32) >> 16).astype(np.uint16)  # cut to bfloat16
+# bfloat16 plus float32, rounded once to bfloat16. A context is created once per shape.
+half = (x.view(np.uint32) >> 16).astype(np.uint16)  # truncated to bfloat16
 with pysimd.Add16b(x.shape, a_dtype="bfloat16", b_dtype="float32", dst_dtype="bfloat16") as add:
     total = add(half, x)
     print(add, "->", total.dtype, "as bfloat16")

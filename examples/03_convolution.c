@@ -1,4 +1,4 @@
-/* A convolution: its shape once, its weights once, then any number of images. */
+/* A convolution: shape and weights are set once, then it processes any number of images. */
 #include <simdnet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int main(void)
     if (!image || !weight || !result)
         return 1;
 
-    SimdSynetConvolution32fSetParams(convolution, weight, NULL, bias, NULL); /* copies: the arrays may go */
+    SimdSynetConvolution32fSetParams(convolution, weight, NULL, bias, NULL); /* copies them: the arrays may be freed */
     SimdSynetConvolution32fForward(convolution, image, NULL, result);
     printf("%s\n", SimdnetContextInfo(convolution));
     printf("%zu floats of weights, pixel (5, 5): %.4f %.4f %.4f ...\n",

@@ -1,4 +1,4 @@
-"""A convolution: at once, and as an object that many threads share."""
+"""A convolution: in one call, and as an object that many threads share."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ bias = np.zeros(16, np.float32)
 y = pysimd.convolution(x, weight, bias, padding=1, activation="relu")
 print(x.shape, "->", y.shape)
 
-# The object packs its weights once. It keeps no pointer to x, so images of that shape can come from anywhere.
+# The object packs its weights once. It keeps no pointer to x, so images of that shape can be anywhere in memory.
 with pysimd.Convolution32f(x.shape[1:], 16, kernel=3, padding=1, activation="relu") as convolution:
     convolution.set_params(weight, bias)
     print(convolution)

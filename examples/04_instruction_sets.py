@@ -1,4 +1,4 @@
-"""The same layer on every instruction set of this machine: the results, and the time."""
+"""The same layer on every instruction set of this machine: results and times."""
 
 import time
 

@@ -1,10 +1,11 @@
-/* Plain layers in a row: a picture becomes a tensor, which is scaled, activated, normalized, and ends in probabilities. */
+/* Plain layers in sequence: a picture becomes a tensor, which is scaled, activated, normalized and turned into
+ * probabilities. */
 #include <simdnet.h>
 #include <stdio.h>
 
 enum { WIDTH = 6, HEIGHT = 4, CHANNELS = 3, PIXELS = WIDTH * HEIGHT, ROW = 3 * (WIDTH + 2) };
 
-/* What the last function said, if it was not content. */
+/* Prints the error of the last function, if there is one. */
 static int refused(void)
 {
     if (SimdnetLastErrorKind() == 0)
@@ -15,7 +16,7 @@ static int refused(void)
 
 int main(void)
 {
-    uint8_t picture[HEIGHT * ROW]; /* red, green, blue; two columns more than are wanted */
+    uint8_t picture[HEIGHT * ROW]; /* red, green, blue; two columns more than needed */
     for (int i = 0; i < HEIGHT * ROW; ++i)
         picture[i] = (uint8_t)(37 * i % 256);
 
@@ -44,7 +45,7 @@ int main(void)
     SimdSynetSoftmaxLayerForward(y, PIXELS, CHANNELS, 1, y);
     printf("first pixel: %.4f %.4f %.4f\n", y[0], y[1], y[2]);
 
-    /* A layout that a function cannot take is refused, and nothing is written. */
+    /* A layout that a function does not support is refused, and nothing is written. */
     SimdSynetLrnLayerCrossChannels(x, 1, CHANNELS, PIXELS, k, y, SimdTensorFormatNchw8c);
     printf("refused: %s\n", SimdnetLastError());
     return 0;

@@ -1,4 +1,4 @@
-"""Plain layers in a row: a picture becomes a tensor, which is scaled, activated, normalized, and ends in probabilities."""
+"""Plain layers in sequence: a picture becomes a tensor, is scaled, activated, normalized and turned into probabilities."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ pysimd.scale(x, np.array([0.5, 1, 2], np.float32), np.array([0, 0.1, 0.2], np.fl
 pysimd.prelu(x, np.full(3, 0.25, np.float32), out=x)
 y = pysimd.lrn(x, size=5, alpha=1e-4, beta=0.75, bias=1, layout="nhwc")
 
-# Functions of every element, sums of tensors, any axis of a softmax.
+# Elementwise functions, sums of tensors, softmax along any axis.
 gate = pysimd.sigmoid(y)
 z = pysimd.eltwise([y, gate], "product")  # x * sigmoid(x)
 p = pysimd.softmax(z, axis=-1)

@@ -1,4 +1,4 @@
-"""A deconvolution: the way up of a network that went down, and where it cuts its output."""
+"""A deconvolution, as in the upsampling part of a network, and how padding crops its output."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ with pysimd.Deconvolution32f(x.shape, 32, kernel=2, stride=2, activation="relu")
     up.set_params(rng.standard_normal(up.weight_shape, dtype=np.float32), np.ones(32, np.float32))
     print(up, x.shape, "->", up(x).shape)
 
-# A kernel that overlaps: padding is what is cut off the output, here one row and column at each side.
+# A kernel that overlaps: padding is cropped from the output, here one row and column on each side.
 weight = rng.standard_normal((64, 4, 4, 21), dtype=np.float32)  # NHWC: input, kernel_y, kernel_x, output
 print("4x4, stride 2:", pysimd.deconvolution(x, weight, stride=2, padding=1).shape)
 
-# Bilinear interpolation is a depthwise one.
+# Bilinear interpolation is a depthwise deconvolution.
 line = np.array([1, 3, 3, 1], np.float32) / 4
 planes = np.ascontiguousarray(x.transpose(2, 0, 1))
 kernel = np.tile(np.outer(line, line), (64, 1, 1, 1))

@@ -1,4 +1,4 @@
-"""An inverted residual block of MobileNetV2: three convolutions and an addition, layer by layer and in one go."""
+"""An inverted residual block of MobileNetV2: three convolutions and an addition, layer by layer and in one call."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ rng = np.random.default_rng(0)
 x = rng.standard_normal((56, 56, 24), dtype=np.float32)
 weights = [rng.standard_normal(shape, dtype=np.float32) / 10 for shape in ((1, 1, 24, 144), (3, 3, 1, 144), (1, 1, 144, 24))]
 
-# Layer by layer, as a network has them.
+# Layer by layer, as a network is usually written.
 expand = pysimd.Convolution32f(x.shape, 144, kernel=1, activation="relu")
 depthwise = pysimd.Convolution32f((56, 56, 144), 144, kernel=3, padding=1, group=144, activation="relu")
 project = pysimd.Convolution32f((56, 56, 144), 24, kernel=1)
@@ -26,7 +26,7 @@ def layer_by_layer() -> Any:
     return pysimd.add(project(wide_too, out=narrow), x)
 
 
-# In one go: the 144 channels never leave the caches.
+# In one call: the 144 channels never leave the caches.
 stage = pysimd.ConvolutionStage
 stages = [stage(1, 144, activation="relu"), stage(3, padding=1, activation="relu"), stage(1, 24)]
 block = pysimd.MergedConvolution32f(x.shape, stages, residual=True)
@@ -35,7 +35,7 @@ print(block)
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Of the fastest of some calls."""
+    """The fastest of several calls."""
     times = []
     for _ in range(30):
         start = time.perf_counter()

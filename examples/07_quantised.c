@@ -1,4 +1,4 @@
-/* A convolution of bytes: statistics of its source and its result, and how far it is from the same one in floats. */
+/* A convolution of bytes: statistics of its source and its result, and how far the result is from the one in floats. */
 #include <math.h>
 #include <simdnet.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int main(void)
     SimdSynetConvolution32fSetParams(floats, weight, NULL, bias, NULL);
     SimdSynetConvolution32fForward(floats, image, NULL, exact);
 
-    /* From floats to bytes: the next layer takes them as they are. A real network has statistics of many images. */
+    /* From floats to bytes, which the next layer can take. A real network has statistics of many images. */
     float lowest[C], highest[C], lowestResult[O], highestResult[O];
     statistics(image, C, lowest, highest);
     statistics(exact, O, lowestResult, highestResult);
@@ -57,7 +57,7 @@ int main(void)
 
     float error = 0, largest = 0;
     for (int i = 0; i < DST; ++i) {
-        const float value = (float)result[i] * highestResult[i % O] / 255; /* no channel falls below 0: byte 0 is 0 */
+        const float value = (float)result[i] * highestResult[i % O] / 255; /* no channel is below 0: byte 0 is 0 */
         error = fabsf(value - exact[i]) > error ? fabsf(value - exact[i]) : error;
         largest = exact[i] > largest ? exact[i] : largest;
     }

@@ -1,4 +1,4 @@
-"""A layer in bytes: statistics from samples, then a convolution that is near to the float one and several times as fast."""
+"""A layer in bytes: statistics from samples, then a convolution close to the float one and several times as fast."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,11 @@ import numpy as np
 import pysimd
 
 rng = np.random.default_rng(0)
-samples = np.maximum(rng.standard_normal((4, 28, 28, 128), dtype=np.float32), 0)  # as a ReLU leaves them
+samples = np.maximum(rng.standard_normal((4, 28, 28, 128), dtype=np.float32), 0)  # as a ReLU produces them
 weight = rng.standard_normal((1, 1, 128, 128), dtype=np.float32) / 10
 bias = rng.standard_normal(128, dtype=np.float32)
 
-# The smallest and largest values that each channel has, before the layer and behind it.
+# The smallest and largest values of each channel, before and after the layer.
 exact = pysimd.convolution(samples, weight, bias, activation="relu")
 before, behind = pysimd.statistics(samples), pysimd.statistics(exact)
 
@@ -31,7 +31,7 @@ print(f"mean error {error.mean() / y.max():.4f} of the largest output")
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Of the fastest of some calls."""
+    """The fastest of several calls."""
     times = []
     for _ in range(30):
         start = time.perf_counter()
@@ -44,7 +44,7 @@ out, float_out = np.empty((28, 28, 128), np.uint8), np.empty((28, 28, 128), np.f
 quick, slow = seconds(lambda: layer(small, out=out)), seconds(lambda: float_layer(x, out=float_out))
 print(f"{quick * 1e6:.0f} us in bytes, {slow * 1e6:.0f} us in floats")
 
-# Networks may mix both: floats in, bytes out, and the other way round.
+# Networks may mix both: floats in, bytes out, or the reverse.
 first = pysimd.Convolution8i(x.shape, 128, kernel=1, activation="relu", src_dtype=np.float32)
 first.set_params(weight, bias, src_stats=before, dst_stats=behind)
 print("quantised on the way in, the same bytes:", np.array_equal(first(x), layer(small)))

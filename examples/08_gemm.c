@@ -1,10 +1,10 @@
-/* A search: which stored vectors are nearest to what is asked? One product of matrices compares all with all. */
+/* A search: which stored vectors are closest to a query? One matrix product compares all queries with all vectors. */
 #include <simdnet.h>
 #include <stdio.h>
 
 enum { WORDS = 6, QUESTIONS = 3, SIZE = 4, STRIDE = SIZE + 2 };
 
-/* How much a word has of: animal, vehicle, size, speed. Two more columns are stored, which the search does not look at. */
+/* How strongly each word relates to: animal, vehicle, size, speed. Two more columns are stored, which the search ignores. */
 static const char * const word[WORDS] = {"mouse", "horse", "elephant", "bicycle", "train", "house"};
 static const float store[WORDS][STRIDE] = {
     {0.9f, 0.0f, 0.1f, 0.3f, 1, 5}, {0.8f, 0.3f, 0.5f, 0.6f, 2, 5}, {0.8f, 0.1f, 0.9f, 0.2f, 3, 8},
@@ -15,7 +15,7 @@ static const float asked[QUESTIONS][SIZE] = {{-1, 1, 0, 1}, {1, 0, -1, 0}, {0, 0
 
 int main(void)
 {
-    /* scores = asked * transposed store; the rows of the store are STRIDE floats apart. */
+    /* scores = queries * transposed store; the rows of the store are STRIDE floats apart. */
     const float one = 1, zero = 0;
     float scores[QUESTIONS][WORDS];
     SimdGemm32fNT(QUESTIONS, WORDS, SIZE, &one, asked[0], SIZE, store[0], STRIDE, &zero, scores[0], WORDS);

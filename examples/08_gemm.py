@@ -1,4 +1,4 @@
-"""Attention: every token looks at all others, in several heads that are columns of the same matrices."""
+"""Attention: every token is compared with all others, in several heads that are columns of the same matrices."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ TOKENS, HEADS, SIZE = 128, 4, 32
 rng = np.random.default_rng(0)
 query, key, value = rng.standard_normal((3, TOKENS, HEADS * SIZE), dtype=np.float32)
 
-# The columns of a head are a view: rows may be any distance apart, so nothing is copied on the way in or out.
+# The columns of a head are a view: rows may be any distance apart, so neither inputs nor outputs are copied.
 out = np.empty_like(query)
 scores = np.empty((TOKENS, TOKENS), np.float32)
 for head in range(HEADS):
@@ -24,7 +24,7 @@ e = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(SIZE))
 expected = (e / e.sum(-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(out.shape)
 print("as NumPy has it:", np.allclose(out, expected, atol=1e-5))
 
-# With beta, a product is added to what is there: a residual connection.
+# With beta, the product is added to the previous contents of the output: a residual connection.
 weight = rng.standard_normal((HEADS * SIZE, HEADS * SIZE), dtype=np.float32) / 10
 x = query.copy()
 pysimd.gemm(out, weight, beta=1, out=x)

@@ -1,4 +1,4 @@
-/* A classifier of one layer: the weights are pictures of three digits, the probabilities tell which one was drawn. */
+/* A classifier of one layer: the weights are pictures of three digits, the probabilities show which one was drawn. */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static const char * const drawn[CLASSES] = {
     "#####....#...#...#...#...",
 };
 
-/* A pixel that is set votes for a digit that has it, against one that has not. */
+/* Each set pixel adds to the score of digits that contain it, and subtracts from that of the others. */
 static void pixels(const char * picture, float off, float on, float * values)
 {
     for (int i = 0; i < PIXELS; ++i)

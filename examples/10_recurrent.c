@@ -1,4 +1,4 @@
-/* A cell of a recurrent network (LSTM): it keeps (the tanh of) the reading that was marked, whatever follows. */
+/* A cell of a recurrent network (LSTM): it keeps (the tanh of) the marked reading, whatever follows. */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -8,11 +8,11 @@ static const float one = 1;
 
 struct cell {
     float weight[4 * H][X + H], bias[4 * H]; /* gates, H rows each: input, forget, output, candidate */
-    float input[X + H];                      /* what is read now, then what the cell said before */
+    float input[X + H];                      /* the current reading, then the previous output of the cell */
     float memory[H];
 };
 
-/* Input and forget gate follow the mark, the output gate is always open, the candidate is the reading. */
+/* Input and forget gates depend on the mark, the output gate is always open, the candidate is the reading. */
 static void make_cell(struct cell * cell)
 {
     *cell = (struct cell){0};

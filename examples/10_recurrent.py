@@ -1,4 +1,4 @@
-"""A recurrent network (GRU) over sequences: all of a batch at once, and one after the other."""
+"""A recurrent network (GRU) over sequences: all of a batch together, and one at a time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-/* Instance normalization: each channel of an image is moved to a mean and stretched to a deviation that were learnt. */
+/* Instance normalization: each channel of an image is shifted and scaled to a learnt mean and deviation. */
 #include <math.h>
 #include <simdnet.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void print(const char * what, const float * image)
 
 int main(void)
 {
-    const float beta[C] = {5, 1, -1}, gamma[C] = {1, 0.5f, 2}; /* the means and deviations to reach */
+    const float beta[C] = {5, 1, -1}, gamma[C] = {1, 0.5f, 2}; /* target deviations and means */
     float image[S * C], mean[C], variance[C];
     for (int i = 0; i < S * C; ++i)
         image[i] = 10 * sinf(0.7f * (float)i) + (float)(i % C) * 20;

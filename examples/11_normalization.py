@@ -1,4 +1,4 @@
-"""Batch normalization: as a layer of its own, and folded into the convolution in front of it, where it costs nothing."""
+"""Batch normalization: as a separate layer, and folded into the preceding convolution, where it costs nothing."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ folded = pysimd.Convolution32f(x.shape, 64, kernel=3, padding=1, activation="rel
 folded.set_params(weight * scale, bias)  # the output channel is the last axis of the weights
 print("one convolution, near the same:", bool(np.abs(folded(x) - y).max() < 1e-5 * y.max()))
 
-# Its opposite, a normalization over the pixel's own channels as transformers have it: rows instead of columns.
+# Layer normalization, over the channels of each pixel, as in transformers: rows instead of columns.
 pixels = y.reshape(-1, 64)
 centred = pixels - pixels.mean(axis=1, keepdims=True)
 normal = centred * pysimd.rsqrt(centred.var(axis=1) + np.float32(1e-5))[:, None]

@@ -1,4 +1,4 @@
-/* A block of a DenseNet: every layer sees the results of all before it. One call joins, normalizes and activates them. */
+/* A block of a DenseNet: every layer reads the results of all before it. One call joins, normalizes and activates them. */
 #include <simdnet.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ int main(void)
     for (int i = 0; i < S * FIRST; ++i)
         features[i] = (float)(i % 5) - 2;
 
-    /* Small whole numbers as weights, so that the sums are the same on every instruction set. */
+    /* Small integers as weights, so that the sums are the same on every instruction set. */
     float scale[LAST], bias[LAST], weight[LAST * GROWTH];
     for (int i = 0; i < LAST; ++i)
         scale[i] = 1, bias[i] = (float)(i % 3) - 1;

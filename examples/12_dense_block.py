@@ -1,4 +1,4 @@
-"""A block of a DenseNet: every layer sees the results of all before it; joining, normalizing and ReLU are one pass."""
+"""A block of a DenseNet: every layer reads the results of all before it; joining, normalizing and ReLU are one pass."""
 
 import numpy as np
 
@@ -19,7 +19,8 @@ for layer in range(LAYERS):
     active = np.maximum(features * scales[-1] + biases[-1], 0)
     features = np.concatenate([features, pysimd.convolution(active, weights[-1], padding=1)], axis=2)
 
-# With the fused layer: it reads both parts once, and writes what the convolution wants and what the next layer joins.
+# With the fused layer: it reads both parts once, and writes the input of the convolution and the part that the next layer
+# joins.
 joined = x
 active = pysimd.relu(pysimd.scale(x, scales[0], biases[0]))
 for layer in range(LAYERS):

@@ -1,4 +1,4 @@
-/* Why ShuffleNet shuffles: without it, half of the channels would never learn of the others. */
+/* Why ShuffleNet shuffles: without it, half of the channels would never depend on the others. */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -16,10 +16,10 @@ static void branch(float * half)
         half[i] = sum[i];
 }
 
-/* From how many of the first channels each channel has something; channel i began with i alone. */
+/* Prints on how many of the initial channels each channel depends. */
 static void units(int shuffled)
 {
-    float traces[C][C] = {{0}}; /* traces[i]: an image of one pixel, where channel i alone is lit */
+    float traces[C][C] = {{0}}; /* traces[i]: an image of one pixel, where only channel i is set */
     for (int i = 0; i < C; ++i)
         traces[i][i] = 1;
 

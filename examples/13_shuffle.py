@@ -1,4 +1,4 @@
-"""A unit of ShuffleNetV2: half of the channels pass, half are worked on, then both are shuffled."""
+"""A unit of ShuffleNetV2: half of the channels are passed on, the other half processed, then both are shuffled."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def convolution(kernel: int, group: int = 1, activation: str = "relu") -> pysimd
 
 
 def unit(kept: np.ndarray, worked: np.ndarray, layers: list[pysimd.Convolution32f]) -> tuple[np.ndarray, np.ndarray]:
-    """The even and the odd channels of both halves, taken as one after the other."""
+    """The even and the odd channels of both halves, as if concatenated."""
     for layer in layers:
         worked = layer(worked)
     return pysimd.shuffle(kept, worked)
@@ -28,7 +28,7 @@ for layers in stage:
     kept, worked = unit(kept, worked, layers)
 print("halves:", kept.shape, worked.shape)
 
-# What shuffling does, in NumPy's words.
+# What shuffling does, written in NumPy.
 branch = before[1]
 for layer in stage[-1]:
     branch = layer(branch)

@@ -1,4 +1,4 @@
-/* A layer from another framework: its weights and images lie in planes (NCHW), the rest of our network in pixels (NHWC). */
+/* A layer from another framework: its weights and images are in planes (NCHW), the rest of our network in pixels (NHWC). */
 #include <simdnet.h>
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static int convolve(SimdTensorFormatType format, const float * src, const float 
 
 int main(void)
 {
-    float planes[SRC], oiyx[WEIGHTS], result[DST]; /* whole numbers: sums are exact in any order */
+    float planes[SRC], oiyx[WEIGHTS], result[DST]; /* integers: sums are exact in any order */
     for (int i = 0; i < SRC; ++i)
         planes[i] = (float)(i * i % 7 - 3);
     for (int i = 0; i < WEIGHTS; ++i)
@@ -32,7 +32,7 @@ int main(void)
     if (!convolve(SimdTensorFormatNchw, planes, oiyx, result))
         return puts(SimdnetLastError()), 1;
 
-    /* Weights are converted once, when a network is loaded; images where the two parts of it meet. */
+    /* Weights are converted once, when a network is loaded; images where the layout changes within the network. */
     float pixels[SRC], yxio[WEIGHTS], resultPixels[DST], resultPlanes[DST];
     SimdSynetConvertFilter(O, C, K * K, oiyx, SimdTensorFormatOiyx, yxio, SimdTensorFormatYxio);
     SimdSynetConvertImage(1, C, H * W, planes, SimdTensorFormatNchw, pixels, SimdTensorFormatNhwc);
@@ -48,7 +48,7 @@ int main(void)
            resultPixels[13], resultPixels[14], resultPixels[15]);
     printf("%d of %d results differ between the layouts\n", different, DST);
 
-    /* Blocks of 8 channels: the lanes that no channel fills are 0. */
+    /* Blocks of 8 channels: unused lanes are 0. */
     float blocks[8 * H * W];
     SimdSynetConvertImage(1, C, H * W, planes, SimdTensorFormatNchw, blocks, SimdTensorFormatNchw8c);
     printf("first pixel in a block of 8: %g %g %g %g ...\n", blocks[0], blocks[1], blocks[2], blocks[3]);

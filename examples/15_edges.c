@@ -1,15 +1,16 @@
-/* Edges of a picture, by Sobel's filters: bytes become a tensor, a convolution gives slopes, lengths are drawn. */
+/* Edges of a picture, by Sobel's filters: bytes become a tensor, a convolution computes gradients, and their lengths are
+ * drawn. */
 #include <simdnet.h>
 #include <stdio.h>
 
 enum { W = 36, H = 15, ROW = 3 * W, S = H * W };
 
-/* A disc on a dark ground, blue, green, red. */
+/* A disc on a dark background, blue, green, red. */
 static void draw(uint8_t * picture)
 {
     for (int y = 0; y < H; ++y)
         for (int x = 0; x < W; ++x) {
-            const int dx = x - W / 2, dy = 2 * (y - H / 2); /* letters are twice as high as wide */
+            const int dx = x - W / 2, dy = 2 * (y - H / 2); /* characters are twice as high as wide */
             const int inside = dx * dx + dy * dy < 144;
             picture[y * ROW + 3 * x] = inside ? 200 : 20;
             picture[y * ROW + 3 * x + 1] = inside ? 180 : 20;
@@ -26,7 +27,7 @@ int main(void)
     SimdSynetSetInput(picture, W, H, ROW, SimdPixelFormatBgr24, &lower, &upper, gray, 1, SimdTensorFormatNchw);
 
     SimdConvolutionParameters shape = {0};
-    shape.srcC = 1, shape.dstC = 2; /* slopes along x and along y */
+    shape.srcC = 1, shape.dstC = 2; /* gradients along x and along y */
     shape.srcH = shape.dstH = H, shape.srcW = shape.dstW = W;
     shape.srcF = shape.dstF = SimdTensorFormatNchw;
     shape.kernelY = shape.kernelX = 3;
@@ -48,7 +49,7 @@ int main(void)
     if (*SimdnetLastError())
         return puts(SimdnetLastError()), 1;
 
-    for (int y = 1; y < H - 1; ++y) { /* the frame of zeros has edges of its own */
+    for (int y = 1; y < H - 1; ++y) { /* the zero padding creates edges of its own */
         for (int x = 1; x < W - 1; ++x)
             putchar(" .:#"[length[y * W + x] > 2.2f ? 3 : length[y * W + x] > 1.2f ? 2 : length[y * W + x] > 0.5f]);
         putchar('\n');

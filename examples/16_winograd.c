@@ -1,10 +1,10 @@
-/* A convolution made of its parts: Winograd's transforms around products of matrices, compared with the library's own. */
+/* A convolution from its parts: Winograd's transforms around matrix products, compared with the library's own. */
 #include <math.h>
 #include <simdnet.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Kernel 3x3, tiles of 4x4 outputs: 36 coefficients, each a product of its own, instead of 9 * 16 multiplications. */
+/* Kernel 3x3, tiles of 4x4 outputs: 36 coefficients, one product each, instead of 9 * 16 multiplications. */
 enum { C = 8, D = 16, H = 12, W = 12, T = 36, TILES = (H / 4) * (W / 4) };
 
 static float * values(size_t count)
@@ -38,7 +38,7 @@ int main(void)
     float * u = values(T * C * D), * v = values(T * TILES * C), * m = values(T * TILES * D), * expected = values(H * W * D);
     const float one = 1, zero = 0;
 
-    SimdWinogradKernel3x3Block4x4SetFilter(weight, C * D, u, SimdTrue); /* once for a network */
+    SimdWinogradKernel3x3Block4x4SetFilter(weight, C * D, u, SimdTrue); /* once per network */
     SimdWinogradKernel3x3Block4x4SetInput(image, C, H, W, 1, 1, 1, 1, v, TILES * C, SimdTrue);
     for (int t = 0; t < T; ++t)
         SimdGemm32fNN(TILES, D, C, &one, v + t * TILES * C, C, u + t * C * D, D, &zero, m + t * TILES * D, D);

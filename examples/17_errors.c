@@ -1,10 +1,10 @@
-/* What a bad argument gives: a sentence, nothing written, and a program that goes on. */
+/* The effect of an invalid argument: an error text, nothing is written, and the program continues. */
 #include <simdnet.h>
 #include <stdio.h>
 
 static const char * const kinds[4] = {"none", "value", "memory", "state"};
 
-/* The library tells of the last call of this thread: what it says is gone with the next. */
+/* The error belongs to the last call of this thread: the next call replaces it. */
 static void report(void)
 {
     printf("%s: %s\n", kinds[SimdnetLastErrorKind()], *SimdnetLastError() ? SimdnetLastError() : "-");
@@ -23,10 +23,10 @@ int main(void)
 
     SimdSynetRelu32f(src, 4, &slope, dst);
     report();
-    SimdSynetRelu32f(NULL, 0, NULL, NULL); /* nothing to do is no mistake */
+    SimdSynetRelu32f(NULL, 0, NULL, NULL); /* an empty array is not an error */
     report();
 
-    /* Init functions give NULL; what uses a context looks at it, too. */
+    /* Init functions return NULL; functions that take a context check it, too. */
     SimdConvolutionParameters shape = {0};
     shape.srcC = shape.dstC = 4;
     shape.srcH = shape.srcW = shape.dstH = shape.dstW = 8;

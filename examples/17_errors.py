@@ -1,4 +1,4 @@
-"""What a bad argument raises: always before anything is written, always with what was given and what was expected."""
+"""Exceptions for invalid arguments: always raised before anything is written, with the value given and what was expected."""
 
 from typing import Any, Callable
 
@@ -34,7 +34,7 @@ attempt(pysimd.pooling_max, x, kernel=2, layout="nwhc")
 attempt(pysimd.Convolution32f, x.shape, 6, kernel=3, group=4)
 attempt(pysimd.convolution, x, weight, activation="prelu")
 
-# The order of calls: the error is a ValueError, and has a class of its own.
+# The order of calls: the error is a ValueError with a class of its own.
 attempt(convolution, x)
 convolution.set_params(weight)
 attempt(convolution, x)

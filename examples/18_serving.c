@@ -1,4 +1,4 @@
-/* Many requests, many threads, one context: every thread brings its images and its buffer, the weights are shared. */
+/* Many requests, many threads, one context: every thread has its own images and buffer, the weights are shared. */
 #define _POSIX_C_SOURCE 199309L
 #include <pthread.h>
 #include <simdnet.h>
@@ -9,7 +9,7 @@
 
 enum { THREADS = 8, REQUESTS = 100, C = 32, SIZE = 28, IMAGE = SIZE * SIZE * C, WEIGHTS = 9 * C * C };
 
-static void * convolution; /* made once, before the threads */
+static void * convolution; /* created once, before the threads */
 static float image[IMAGE], weight[WEIGHTS], expected[IMAGE];
 
 struct worker {
@@ -17,7 +17,7 @@ struct worker {
     int served, wrong;
 };
 
-/* What a thread of a server does; errors are of the thread that made them. */
+/* The work of a server's thread; each thread has its own last error. */
 static void * serve(void * argument)
 {
     struct worker * worker = argument;

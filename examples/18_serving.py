@@ -1,4 +1,4 @@
-"""Many requests, many threads, one network: the interpreter's lock is open while the library works."""
+"""Many requests, many threads, one network: the interpreter's lock is released while the library computes."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ matrix = rng.standard_normal((10, 32), dtype=np.float32)
 
 
 def answer(x: np.ndarray) -> np.ndarray:
-    """Probabilities of ten classes. Contexts are shared; what is computed belongs to the call."""
+    """Probabilities of ten classes. Contexts are shared; intermediate results belong to the call."""
     for layer in layers:
         x = layer(x)
     means = pysimd.pooling_average(x, kernel=28)

@@ -54,7 +54,7 @@ int main()
     shape.dilationY = shape.dilationX = shape.strideY = shape.strideX = shape.group = 1;
 
     const std::vector<float> weight(3 * 3 * 2, 1), image(5 * 5, 2);
-    std::vector<Convolution> layers; // they can be moved, into containers too
+    std::vector<Convolution> layers; // can be moved, also into containers
     layers.emplace_back(shape, weight, std::vector<float>{0, 100});
     for (float value : layers[0](image))
         std::cout << value << ' ';

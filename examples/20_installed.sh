@@ -1,4 +1,4 @@
-# A program outside of this checkout: the library is installed somewhere, pkg-config tells the compiler where.
+# A program outside of this checkout: the library is installed somewhere, and found through pkg-config.
 set -eu
 cd "$(dirname "$0")/.."
 command -v pkg-config > /dev/null || { echo "skipped: no pkg-config"; exit 77; }
@@ -9,11 +9,11 @@ make --silent install PREFIX="$work/usr" > "$work/log" 2>&1 || { cat "$work/log"
 export PKG_CONFIG_PATH="$work/usr/lib/pkgconfig"
 echo "simdnet $(pkg-config --modversion simdnet)"
 
-# With the shared library, which is found in a place where the loader would not look.
+# With the shared library, which the loader finds through the rpath.
 ${CC:-cc} examples/08_gemm.c $(pkg-config --cflags --libs simdnet) -Wl,-rpath,"$work/usr/lib" -o "$work/shared"
 ${RUN:-} "$work/shared"
 
-# With the static one: the program needs nothing of ours when it runs.
+# With the static one: the program runs without the installed library.
 ${CC:-cc} examples/08_gemm.c $(pkg-config --cflags simdnet) "$work/usr/lib/libsimdnet.a" -lm -lpthread -ldl -o "$work/static"
 make --silent uninstall PREFIX="$work/usr"
 ${RUN:-} "$work/static" | head -n 1

@@ -21,7 +21,7 @@ WORKERS, BATCH = 3, 60
 
 
 def load(folder: Path) -> list[tuple[files.Layer, Any]]:
-    """Each layer with what it computes with: a context of the library, or weights."""
+    """Each layer with a context of the library, or with its weights."""
     network: list[tuple[files.Layer, Any]] = []
     for layer, weight, bias in zip(*files.read_network(folder / "weights.bin")):
         if layer.kind == files.CONVOLUTION:
@@ -42,7 +42,7 @@ def load(folder: Path) -> list[tuple[files.Layer, Any]]:
 
 
 def classify(network: list[tuple[files.Layer, Any]], images: np.ndarray) -> np.ndarray:
-    """Probabilities of a batch. On a worker the contexts came out of a pickle, made for the machine that it runs on."""
+    """Probabilities of a batch. On a worker, the contexts were unpickled and are made for that machine."""
     x = images.astype(np.float32)[..., None]
     for layer, state in network:
         if layer.kind == files.CONVOLUTION:
@@ -65,7 +65,7 @@ if __name__ == "__main__":
 
     cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)  # or the address of a real one
     with cluster, Client(cluster) as client:
-        everywhere = client.scatter(network, broadcast=True)  # once to each worker, not with each batch
+        everywhere = client.scatter(network, broadcast=True)  # once per worker, not per batch
         p = client.gather(client.map(lambda batch, network: classify(network, batch), batches, network=everywhere))
         print(f"{len(batches)} batches of {BATCH} on {len(client.scheduler_info()['workers'])} workers")
     right = (np.concatenate(p).argmax(axis=1) == labels).sum()

@@ -1,4 +1,4 @@
-"""A whole network, MobileNetV2: contexts are made once, calls are prepared once, an image is a row of calls."""
+"""A whole network, MobileNetV2: contexts are created once, calls are prepared once, each image runs the same calls."""
 
 import time
 
@@ -8,17 +8,17 @@ import pysimd
 
 rng = np.random.default_rng(0)
 stage = pysimd.ConvolutionStage
-RELU6 = "restrict_range"  # between 0 and 6, as MobileNets have their ReLU
-steps = []  # what an image runs through
+RELU6 = "restrict_range"  # between 0 and 6, the ReLU of MobileNets
+steps = []  # the calls that process an image
 
 
 def random(*shape):
-    """Weights that keep the size of values about constant behind a ReLU; a trained network would have its own."""
+    """Weights that keep the magnitude of values about constant after a ReLU; a trained network has its own."""
     return rng.standard_normal(shape, np.float32) * np.float32(np.sqrt(2 / np.prod(shape[:-1])))
 
 
 def then(function, x, *arguments, **options):
-    """One more call. Its result is an array that every image writes anew, and that the next call reads."""
+    """Adds a call. Its result is an array that is overwritten for each image, and that the next call reads."""
     steps.append(pysimd.prepare(function, x, *arguments, **options))
     return steps[-1].result
 
@@ -30,7 +30,7 @@ def convolution(x, outputs, kernel, stride=1):
 
 
 def block(x, expand, outputs, stride):
-    """An inverted residual block: many channels in the middle, a depthwise convolution on them, few channels at the ends."""
+    """An inverted residual block: expansion to many channels, depthwise convolution, projection to few channels."""
     middle = stage(3, stride=stride, padding=1, activation=RELU6)
     first = [stage(1, expand * x.shape[2], activation=RELU6)] if expand > 1 else []
     stages = [*first, middle, stage(1, outputs)]
@@ -41,7 +41,7 @@ def block(x, expand, outputs, stride):
     return then(layer.forward, x)
 
 
-image = np.empty((224, 224, 3), np.float32)  # that is read by the first call
+image = np.empty((224, 224, 3), np.float32)  # the array that the first call reads
 x = convolution(image, 32, kernel=3, stride=2)
 blocks = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
 for expand, outputs, count, stride in blocks:

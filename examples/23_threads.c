@@ -1,4 +1,4 @@
-/* One call on several threads: sooner done, the same bits. Nothing but a number changes, for the whole process. */
+/* One call on several threads: faster, the same bits. Only the number of threads changes, for the whole process. */
 #define _POSIX_C_SOURCE 199309L
 #include <simdnet.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static float * values(size_t count, float scale)
     return array;
 }
 
-/* Microseconds of the fastest of some calls. */
+/* The fastest of several calls, in microseconds. */
 static double measure(void * convolution, const float * image, float * result)
 {
     double best = 1e9;
@@ -48,7 +48,7 @@ int main(void)
     float * image = values(IMAGE, 1), * weight = values(WEIGHTS, 0.1f), * one = values(IMAGE, 0), * many = values(IMAGE, 0);
     SimdSynetConvolution32fSetParams(convolution, weight, NULL, NULL, NULL);
 
-    /* 1 unless SIMDNET_NUM_THREADS says otherwise; a larger number than there are processors is made that. */
+    /* 1 unless SIMDNET_NUM_THREADS is set; limited to the number of processors. */
     SimdSetThreadNumber(1);
     const double alone = measure(convolution, image, one);
     SimdSetThreadNumber(1000);

@@ -1,4 +1,4 @@
-"""One call on several threads: sooner done, the same bits. Small work stays on one."""
+"""One call on several threads: faster, the same bits. Small work stays on one thread."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ a, b = rng.standard_normal((2, 512, 512), dtype=np.float32)
 
 
 def microseconds(call: Callable[[], Any]) -> float:
-    """Of the fastest of some calls."""
+    """The fastest of several calls."""
     times = []
     for _ in range(30):
         begin = time.perf_counter()
@@ -33,7 +33,7 @@ work: dict[str, Callable[[], Any]] = {
 for name, call in work.items():
     with pysimd.num_threads(1):
         one, alone = call(), microseconds(call)
-    with pysimd.num_threads(1000):  # as many as there are processors
+    with pysimd.num_threads(1000):  # limited to the number of processors
         many, together = call(), microseconds(call)
     print(f"{name}: {alone:.0f} us on one thread, {together:.0f} us on all, the same bits: {np.array_equal(one, many)}")
 

@@ -1,10 +1,10 @@
-"""Runs examples and compares what they print with what the end of their source says: `make examples` calls it.
+"""Runs examples and compares their output with the text at the end of their source: `make examples` calls it.
 
     python run.py [--programs FOLDER] [--prefix COMMAND] SOURCE...
 
-The last comment of a program begins with the line "Output:" and has what it prints, where "..." stands for the part of a
-line that differs from machine to machine, a last line of "..." for any number of lines. C and C++ programs are in FOLDER,
-compiled, and run under COMMAND if there is one. A program that ends with status 77 was skipped; its last line says why.
+The last comment of a program begins with the line "Output:" and contains its output, where "..." stands for the part of a
+line that differs between machines, and a last line of "..." for any number of lines. C and C++ programs are in FOLDER,
+compiled, and run under COMMAND if there is one. A program that ends with status 77 was skipped; its last line is the reason.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SKIPPED = 77
 
 
 def expected_output(source: str) -> str:
-    """The text in the last comment, without the comment's signs."""
+    """The text of the last comment, without comment characters."""
     comment = re.sub(r"\s*\*/\s*$", "\n", source).rpartition("Output:\n")[2]
     return plain(re.sub(r"^( \*|#)( |$)", "", comment, flags=re.MULTILINE))
 
 
 def plain(text: str) -> str:
-    """Without what an editor would remove or move: space at the end of lines, indentation of all, empty lines around."""
+    """The text without trailing spaces, common indentation, and empty lines at both ends."""
     lines = "\n".join(line.rstrip() for line in text.splitlines())
     return textwrap.dedent(lines).strip("\n") + "\n"
 
@@ -44,7 +44,7 @@ def command_of(source: Path, programs: Path, prefix: list[str]) -> list[str]:
 
 
 def run(source: Path, programs: Path, prefix: list[str]) -> str:
-    """What is wrong with a program, "" if nothing is."""
+    """The reason why a program failed, "" if it did not."""
     print(f"== {source}", flush=True)
     expected = expected_output(source.read_text())
     if source.suffix == ".cpp" and not (programs / source.stem).exists():

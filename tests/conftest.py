@@ -1,4 +1,4 @@
-"""The instruction sets under test, and what the tests share."""
+"""The instruction sets under test, and shared fixtures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 import pysimd
 from pysimd._library import HEADER_PATH
 
-# A geometry costs the same on every level and each is drawn anew: no deadline, no stored examples. The isa fixture does not
-# depend on what hypothesis draws, so using it once for all examples is right.
+# A geometry costs the same on every level and all are drawn anew: no deadline, no stored examples. The isa fixture does not
+# depend on what hypothesis draws, so it may be set once for all examples.
 settings.register_profile(
     "simdnet", deadline=None, database=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -36,7 +36,7 @@ CAP = os.environ.get("SIMDNET_MAX_ISA")
 
 @pytest.fixture(params=LEVELS)
 def isa(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Runs the test on each instruction set; what the machine lacks or the environment caps is skipped, never passed."""
+    """Runs the test on each instruction set; sets that the machine or the environment excludes are skipped, never passed."""
     level: str = request.param
     if level not in pysimd.isa_levels():
         pytest.skip(f"this machine has no {level}")
@@ -48,7 +48,7 @@ def isa(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`-m "not every_level"` leaves out what runs on each instruction set by itself, whatever SIMDNET_MAX_ISA says."""
+    """`-m "not every_level"` leaves out tests that run on each instruction set by themselves, with any SIMDNET_MAX_ISA."""
     for item in items:
         if "isa" in getattr(item, "fixturenames", ()):
             item.add_marker("every_level")
@@ -56,5 +56,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
-    """Random numbers, other ones for each test and the same ones on each run."""
+    """Random numbers, different for each test and the same in each run."""
     return np.random.default_rng(list(request.node.name.encode()))

@@ -39,7 +39,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """A program, or some commands, of a page."""
+    """A program, or several commands, of a page."""
 
     page: Path
     line: int
@@ -73,7 +73,7 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 
 def interpreter_for(block: Block) -> str:
-    """The Python that has all modules that a block needs. Skips the test where a module or a command is missing."""
+    """The Python that has all modules a block needs. Skips the test if a module or a command is missing."""
     missing = [name for name in block.needs if not shutil.which(name) and not find_spec(name)]
     if not missing:
         return sys.executable
@@ -85,7 +85,7 @@ def interpreter_for(block: Block) -> str:
 
 
 def shell(command: str, cwd: Path, **environment: str) -> str:
-    """What the commands print. Those named `python` run this interpreter."""
+    """The output of the commands. `python` in them is this interpreter."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), **environment}
     done = subprocess.run(["sh", "-ec", command], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
@@ -103,7 +103,7 @@ def compile_c(source: Path, program: Path) -> None:
 
 
 def prepare_folder(block: Block, folder: Path) -> None:
-    """Puts the files of the block's page into a folder, beside links to those of the checkout."""
+    """Puts the files of the block's page into a folder, next to links to those of the checkout."""
     for entry in ROOT.iterdir():
         if not entry.name.startswith("."):
             (folder / entry.name).symlink_to(entry)

@@ -1,14 +1,14 @@
-"""Calls the library's functions with random arguments, good and absurd, and looks at what it says: test_fuzz.py runs this.
+"""Calls the library's functions with random arguments, valid and absurd, and checks the outcome: test_fuzz.py runs this.
 
     python fuzz.py FILE SEED ROUNDS
 
-FILE has the call that is being made, for whoever finds this process dead.
+The current call is written to FILE, for the case that this process dies.
 
-Sizes are small, or so large that no array has them: then the function must refuse, or not depend on them. Pointers are NULL
-or lead to more memory than small sizes need. So whatever is drawn, a crash is the library's fault, and so is a call without
-an end, an error without a sentence, and an element written by a call that is refused. Most calls have one or two faults,
-many none. The numbers come from the standard library's generator: one that could shrink a failure would make a fiftieth of
-the calls, and could not after a crash.
+Sizes are small, or so large that no array can have them: then the function must refuse, or not depend on them. Pointers are
+NULL or point to more memory than small sizes need. So for any arguments, a crash is a fault of the library, and so is a call
+that does not end, an error without a text, and an element written by a refused call. Most calls have one or two invalid
+arguments, many none. The numbers come from the standard library's generator: one that can shrink a failure would make a
+fiftieth of the calls, and could not do so after a crash.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ def holds(memory: Any, content: bytes) -> bool:
 
 
 class Arguments:
-    """Draws the arguments of one call, and keeps their memory."""
+    """Draws the arguments of one call, and keeps their memory alive."""
 
     def __init__(self, random: Random, function: str, contexts: list[Any]) -> None:
         self._random, self._function, self._contexts = random, function, contexts
-        self._faults = random.choice((0, 0, 1, 1, 2)) / max(len(FUNCTIONS[function]), 1)  # how often one is absurd
+        self._faults = random.choice((0, 0, 1, 1, 2)) / max(len(FUNCTIONS[function]), 1)  # probability of an absurd one
         self._results = 0
         self._kept: list[Any] = []
 
@@ -155,7 +155,7 @@ class Arguments:
         if "size_t" in kind:
             return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else 3 for _ in range(POINTERS)]))
         if kind.count("*") == 2:
-            zeros = name == "stats" and random.random() < 0.7  # no minimum above its maximum
+            zeros = name == "stats" and random.random() < 0.7  # no minimum exceeds its maximum
             each = ffi.cast("float *", SOURCES[2]) if zeros else self._array("const float *")
             arrays = [NULL if self._fault() else each for _ in range(POINTERS)]
             return self._keep(ffi.new("float *[]", arrays))
@@ -222,7 +222,7 @@ class Arguments:
 
 
 class Caller:
-    """Makes a call, and says afterwards whether the library kept its word."""
+    """Makes a call, and then checks what the library guarantees."""
 
     def __init__(self, path: str) -> None:
         with open(path, "r+b") as file:
@@ -279,7 +279,7 @@ def live(call: Caller, random: Random, init: str) -> None:
 
 
 def one_of_each(call: Caller, random: Random) -> list[Any]:
-    """Contexts of every kind, as made by the first good call."""
+    """One context of every kind, created by the first valid call."""
     made = []
     for name in FUNCTIONS:
         context = NULL

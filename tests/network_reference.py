@@ -1,4 +1,4 @@
-"""What a graph computes, in float64 by the formulas: the witness for networks."""
+"""The result of a graph, computed in float64 by the formulas: the reference for networks."""
 
 from __future__ import annotations
 

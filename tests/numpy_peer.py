@@ -1,4 +1,4 @@
-"""A library for the benchmarks that is always there. What becomes of a layer goes by the number of its outputs."""
+"""A library for the benchmarks that is always available. The number of outputs of a layer selects its behaviour."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bench.ways import Unsupported
 
 NAME, VERSION = "numpy", np.__version__
 
-#: Outputs of a layer that makes the process crash when it is built, or in its second round, of one that computes something
-#: else, and of one whose rounds are slow from the second on.
+# Numbers of outputs: of a layer that crashes the process when it is built, or in its second round; of one with wrong
+# results; and of one with slow rounds from the second on.
 ABORTS, ABORTS_LATER, WRONG, SWINGS = 3, 5, 7, 9
 
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
-    """1x1 only. Two of three ways fail."""
+    """1x1 only. Two of the three implementations fail."""
     (layer,), (its,) = block.layers, values
     if layer.kind != CONVOLUTION or layer.kernel != 1:
         raise Unsupported("1x1 only")

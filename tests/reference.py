@@ -1,8 +1,8 @@
-"""The second witness: what each function computes, in NumPy, written from the documentation and not from the C code.
+"""The second reference: what each function computes, in NumPy, written from the documentation and not from the C code.
 
-Everything is slow and plain. Results that the library owes to the bit are computed in the element type; the others in
-float64, together with a bound on the error that float32 arithmetic in any order may make. Images are (C, H, W) here;
-to_chw() and from_chw() take them from a layout and back.
+Everything is slow and simple. Results that must be exact are computed in the element type; the others in float64, together
+with a bound on the error of float32 arithmetic in any order. Images are (C, H, W) here; to_chw() and from_chw() convert them
+from and to a layout.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-EPS = float(np.finfo(np.float32).eps) / 2  # the largest relative error of one rounding
+EPS = float(np.finfo(np.float32).eps) / 2  # the largest relative error of a rounding
 TINY = float(np.finfo(np.float32).smallest_subnormal)
 LOWEST = np.float32(-np.finfo(np.float32).max)
 
@@ -26,7 +26,7 @@ BLOCK = {"nchw4c": 4, "nchw8c": 8, "nchw16c": 16}
 
 
 def to_chw(x: Array, layout: str, channels: int | None = None) -> Array:
-    """One image as (C, H, W); from a blocked layout the first `channels` of its lanes."""
+    """One image as (C, H, W); from a blocked layout, only the first `channels` lanes."""
     if layout == "nchw":
         return x
     if layout == "nhwc":
@@ -36,7 +36,7 @@ def to_chw(x: Array, layout: str, channels: int | None = None) -> Array:
 
 
 def from_chw(x: Array, layout: str) -> Array:
-    """The reverse; lanes that fill the last block are 0."""
+    """The inverse; unused lanes of the last block are 0."""
     if layout == "nchw":
         return np.ascontiguousarray(x)
     if layout == "nhwc":
@@ -50,7 +50,7 @@ def from_chw(x: Array, layout: str) -> Array:
 
 
 def filter_to_oiyx(weight: Array, layout: str, outputs: int | None = None) -> Array:
-    """A filter as (O, I, kernel_y, kernel_x); from a blocked layout the first `outputs` of its lanes."""
+    """A filter as (O, I, kernel_y, kernel_x); from a blocked layout, only the first `outputs` lanes."""
     if layout == "oiyx":
         return weight
     if layout == "yxio":
@@ -60,7 +60,7 @@ def filter_to_oiyx(weight: Array, layout: str, outputs: int | None = None) -> Ar
 
 
 def filter_from_oiyx(weight: Array, layout: str) -> Array:
-    """The reverse; lanes that fill the last block are 0."""
+    """The inverse; unused lanes of the last block are 0."""
     if layout == "oiyx":
         return np.ascontiguousarray(weight)
     if layout == "yxio":
@@ -104,7 +104,8 @@ def to_bfloat16(x: Array) -> Array:
     with np.errstate(invalid="ignore"):
         magnitude = np.abs(x.astype(np.float64))
         low = np.abs(from_bfloat16(below).astype(np.float64))
-        # The next one away from zero. Beyond the largest finite value it is 2**128: the tie lies where IEEE puts it.
+        # The next one away from zero. Beyond the largest finite value it is 2**128, which gives the tie required by IEEE
+        # 754.
         high = np.abs(from_bfloat16(above).astype(np.float64))
         high = np.where(np.isinf(high), 2.0**128, high)
         up = (magnitude - low > high - magnitude) | ((magnitude - low == high - magnitude) & (below & 1 == 1))
@@ -116,7 +117,7 @@ def to_bfloat16(x: Array) -> Array:
 
 
 def window_count(size: int, kernel: int, stride: int, before: int, after: int, ceil: bool) -> int:
-    """The number of windows, by laying them one after the other."""
+    """The number of windows, counted by placing one after another."""
     count = 0
     while True:
         begin = count * stride
@@ -140,7 +141,7 @@ def pooling_max(
     dst: tuple[int, ...],
     start: Any,
 ) -> Array:
-    """The maximum over windows in (c, y, x); `start` takes part in it. One channel at a time is kernel (1, ky, kx)."""
+    """The maximum over windows in (c, y, x), including `start`. For one channel at a time, the kernel is (1, ky, kx)."""
     out = np.empty(dst, x.dtype)
     for c, dy, dx in np.ndindex(*dst):
         at = tuple(_span(i, *w, n) for i, w, n in zip((c, dy, dx), zip(stride, pad, kernel), x.shape))
@@ -157,7 +158,7 @@ def pooling_average(
     exclude_pad: bool,
     end: tuple[int, int],
 ) -> tuple[Array, Array]:
-    """The mean and its bound. The padding in front is `pad`; that behind ends at `end`, and so do windows that reach it."""
+    """The mean and its bound. `pad` is the padding before the image; padding, and windows that reach it, end at `end`."""
     x = x.astype(np.float64)
     shape = (x.shape[0], *dst)
     out, bound = np.empty(shape), np.empty(shape)
@@ -178,7 +179,7 @@ def pooling_average(
 
 
 def add_8i(a: Array, b: Array, scales: dict[str, Array], upper: int) -> Array:
-    """float32, each operation rounded, in the printed order; (C, H, W)."""
+    """float32, each operation rounded, in the documented order; (C, H, W)."""
     s = {name: values[:, None, None].astype(np.float32) for name, values in scales.items()}
     with np.errstate(all="ignore"):
         left = a.astype(np.float32) * s["a_scale"] + s["a_shift"]
@@ -189,7 +190,7 @@ def add_8i(a: Array, b: Array, scales: dict[str, Array], upper: int) -> Array:
 
 
 def add_16b(a: Array, b: Array, bfloat16: bool) -> Array:
-    """The sum in float32 of two arrays, where uint16 is bfloat16."""
+    """The sum of two arrays in float32; uint16 means bfloat16."""
     terms = [from_bfloat16(x) if x.dtype == np.uint16 else x for x in (a, b)]
     with np.errstate(all="ignore"):
         total = (terms[0] + terms[1]).astype(np.float32)
@@ -200,7 +201,7 @@ def add_16b(a: Array, b: Array, bfloat16: bool) -> Array:
 
 
 def _positive(x: Array) -> Array:
-    """max(0, x), with a NaN for a NaN."""
+    """max(0, x), where NaN gives NaN."""
     return np.where(x < 0, x.dtype.type(0), x)
 
 
@@ -209,9 +210,9 @@ def _negative(x: Array) -> Array:
 
 
 def channelwise(layer: str, x: Array, x1: Array | None, terms: dict[str, Array | float]) -> tuple[Array, Array]:
-    """One image (C, H, W) through a layer of one result, and its bound, 0 where every operation is rounded as printed.
+    """One image (C, H, W) through a layer with one result, and its bound, 0 where the documentation fixes every rounding.
 
-    x1 is the second source of fused8; terms are the coefficients under their names, (C,) or one number.
+    x1 is the second source of fused8; terms are the coefficients by name, (C,) or one number.
     """
     exact = layer in ("add_bias", "prelu", "fused0", "fused3")
     kind = np.float32 if exact else np.float64
@@ -253,7 +254,7 @@ def channelwise(layer: str, x: Array, x1: Array | None, terms: dict[str, Array |
 
 
 def fused4(x: Array, bias0: Array, scale1: float, bias1: float) -> tuple[Array, Array]:
-    """Both halves, one behind the other, and their bound."""
+    """Both halves, concatenated, and their bound."""
     x, bias = x.astype(np.float64), bias0.astype(np.float64)[:, None, None]
     s, t = np.float64(np.float32(scale1)), np.float64(np.float32(bias1))
     v, size = x + bias, np.abs(x) + np.abs(bias)
@@ -273,7 +274,7 @@ def fused9(x0: Array, x1: Array, scale: Array, bias: Array) -> tuple[Array, Arra
 
 
 def relu(x: Array, slope: float) -> Array:
-    """One product at most that is not 0, so exact; a NaN comes through. Slope 0 is no product, so -inf gives 0."""
+    """At most one product that is not 0, so exact; NaN propagates. With slope 0 there is no product, so -inf gives 0."""
     if slope == 0:
         return np.where(x < 0, np.float32(0), x)
     s = np.float32(slope)
@@ -284,12 +285,12 @@ def relu(x: Array, slope: float) -> Array:
 
 
 def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
-    """An activation or a unary operation in float64, and its error in units in the last place; 0 when it is exact.
+    """An activation or a unary operation in float64, and its error in units in the last place; 0 if it is exact.
 
-    What the formula does with x before exp, log or tanh is rounded to float32 as the library has to; the rest is not.
+    Operations of the formula on x before exp, log or tanh are rounded to float32, as in the library; the others are not.
     """
     p = [np.float32(value).astype(np.float64) for value in params]
-    with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+    with np.errstate(invalid="ignore"):  # a NaN may be signalling
         x = x.astype(np.float64)
 
     def times(factor: Any) -> Array:
@@ -317,7 +318,7 @@ def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
 
 
 def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
-    """What a convolution applies to its sums, in float64; `axis` is that of the channels."""
+    """The activation of a convolution, applied to its sums in float64; `axis` is that of the channels."""
     p = np.zeros(0) if params is None else params.astype(np.float64)
     if activation == "identity":
         return v
@@ -338,7 +339,7 @@ def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
 
 
 def activated(bound: Array, activation: str, params: Array | None, sums: Array) -> Any:
-    """The bound after the activation: its largest slope times the bound of the sum, and its own few roundings."""
+    """The bound after the activation: its largest slope times the bound of the sum, plus its own few roundings."""
     p = np.zeros(1) if params is None else np.abs(params.astype(np.float64))
     slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
     if activation == "hswish":
@@ -367,7 +368,7 @@ def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> tuple[Ar
 
 
 def eltwise(arrays: list[Array], operation: str, weights: Array | None) -> tuple[Array, Array]:
-    """What the arrays give together, and its bound: 0 but for sums."""
+    """The combination of the arrays, and its bound: 0 except for sums."""
     if operation == "sum":
         factors = np.ones(len(arrays)) if weights is None else weights.astype(np.float64)
         terms = [a.astype(np.float64) * w for a, w in zip(arrays, factors)]
@@ -390,7 +391,7 @@ def inner_product(x: Array, weight: Array, bias: Array | None) -> tuple[Array, A
 
 
 def gemm(a: Array, b: Array, alpha: float, beta: float, c: Array) -> tuple[Array, Array]:
-    """alpha * a @ b + beta * c with the conventions of BLAS about factors of 0, and its bound."""
+    """alpha * a @ b + beta * c, where factors of 0 are treated as in BLAS, and its bound."""
     shape, depth = (a.shape[0], b.shape[1]), a.shape[1]
     product, magnitude = np.zeros(shape), np.zeros(shape)
     if alpha != 0:
@@ -434,9 +435,9 @@ def convolution(
 
 
 def merged_convolution(x: Array, stages: list[tuple[Any, ...]], add: bool) -> tuple[Array, Array]:
-    """What stages make of one image (C, H, W), and the bound: each stage adds its own rounding to what its weights and its
-    activation make of the error that it is given. A stage: weight (O, I, ky, kx), bias, stride, pad, group, activation and
-    its params.
+    """The result of the stages for one image (C, H, W), and the bound: each stage adds its own rounding to the error of its
+    source, as amplified by its weights and activation. A stage: weight (O, I, ky, kx), bias, stride, pad, group, activation
+    and its params.
     """
     value, error = x.astype(np.float64), np.zeros(x.shape)
     for i, (weight, bias, stride, pad, group, activation, params) in enumerate(stages):
@@ -450,7 +451,7 @@ def merged_convolution(x: Array, stages: list[tuple[Any, ...]], add: bool) -> tu
 
 
 def quantisation(low: Array, high: Array) -> tuple[Array, np.float32]:
-    """The scales of the channels of a tensor, and the byte of 0."""
+    """The scales of the channels of a tensor, and the byte that represents 0."""
     negative = bool((low < 0).any())
     inverse = np.maximum(np.abs(low), np.abs(high)).astype(np.float32) / np.float32(127 if negative else 255)
     inverse[inverse < np.float32(1e-7)] = 1
@@ -458,7 +459,7 @@ def quantisation(low: Array, high: Array) -> tuple[Array, np.float32]:
 
 
 def to_bytes(v: Array) -> Array:
-    """Nearest bytes of float32 values, ties to even; 0 of a NaN."""
+    """Nearest bytes of float32 values, ties to even; 0 for NaN."""
     return np.rint(np.where(np.isnan(v), 0, np.clip(v, 0, 255))).astype(np.uint8)
 
 
@@ -472,7 +473,7 @@ def convolution_8i(
     params: Array | None,
     dst_dtype: Any,
 ) -> Array:
-    """One image (C, H, W), float32 or uint8, with weights (O, C / group, ky, kx), in float32 as the header writes it."""
+    """One image (C, H, W), float32 or uint8, with weights (O, C / group, ky, kx), in the header's float32 operations."""
     stride, dilation, pad, group = geometry
     (scale, zero), (dst_scale, dst_zero) = quantisation(*stats[:2]), quantisation(*stats[2:])
     inputs, per = weight.shape[1], len(weight) // group
@@ -517,7 +518,7 @@ def convolution_16b(
 
 
 def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
-    """`activate` for (C, H, W) in float32 operations, but for the exponential of Elu."""
+    """`activate` for (C, H, W) in float32 operations, except for the exponential of Elu."""
     p = np.zeros(1, np.float32) if params is None else params
     if activation == "elu":
         return np.where(v >= 0, v, (p[0] * np.expm1(np.minimum(v, 0).astype(np.float64))).astype(np.float32))
@@ -534,7 +535,7 @@ def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
 def winograd_bound(
     x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int, stride: int = 1
 ) -> Array:
-    """The bound of a convolution by F(block, 3): the header's, and the addition of the bias."""
+    """The bound of a convolution by F(block, 3): the header's, plus the addition of the bias."""
     top, left, bottom, right = pad
     height, width = (x.shape[1] + top + bottom - 3) // stride + 1, (x.shape[2] + left + right - 3) // stride + 1
     step, side = stride * block, stride * (block - 1) + 3
@@ -620,7 +621,7 @@ Kind = tuple[tuple[int, int], tuple[int, int]]
 
 
 def _two_sided(which: int, kind: Kind, values: Array) -> tuple[Array, Array]:
-    """matrix @ values @ matrix.T over the last two axes, a row with nothing on its left; with a bound of some roundings."""
+    """matrix @ values @ matrix.T over the last two axes, without the left factor for a single row; with its error bound."""
     (ky, kx), (by, bx) = kind
     right = _thirds(WINOGRAD[kx, bx][which])
     left = np.ones((1, 1)) if ky == 1 else _thirds(WINOGRAD[ky, by][which])

@@ -1,4 +1,4 @@
-"""A call of every function of the package that computes, and a context of every class, for tests that walk all of them.
+"""A call of every function of the package that computes, and a context of every class, for tests that iterate over them.
 
 A function or a class that is missing here fails tests/test_prepare.py or tests/test_contexts.py.
 """
@@ -14,7 +14,7 @@ from support import Array, floats
 import pysimd
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-Place = tuple[Any, ...]  # where an array is in (args, kwargs)
+Place = tuple[Any, ...]  # index of an array in (args, kwargs)
 
 STAGES = (
     pysimd.ConvolutionStage(1, 16, activation="relu"),
@@ -32,7 +32,7 @@ def _bf16(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def calls(rng: np.random.Generator) -> dict[str, Call]:
-    """Calls by the name of the function, and for some what is special about them behind a blank; all without ``out=``."""
+    """Calls by the name of the function, for some followed by a space and a variant; all without ``out=``."""
     x, z = floats(rng, 2, 6, 5, 8), floats(rng, 2, 6, 5, 8)
     planes, blocks = floats(rng, 3, 8, 6, 5), floats(rng, 2, 1, 6, 5, 8)
     a, b, c, d = (floats(rng, 8) for _ in range(4))
@@ -104,7 +104,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
 
 
 def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[Array, ...]]]:
-    """Contexts that have their weights, by the name of the class, with arguments of ``forward``."""
+    """Contexts with weights, by the name of the class, with arguments of ``forward``."""
     x = floats(rng, 2, 9, 10, 8)
     weight, bias = floats(rng, 3, 3, 8, 16), floats(rng, 16)
     options: dict[str, Any] = {"kernel": 3, "padding": 1, "activation": "prelu"}
@@ -135,7 +135,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
 
 
 def places(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where there are arrays in arguments."""
+    """The indices of arrays in arguments."""
     if isinstance(value, np.ndarray):
         yield place
     elif isinstance(value, (tuple, list, dict)):
@@ -150,7 +150,7 @@ def at(value: Any, place: Place) -> Any:
 
 
 def replaced(value: Any, place: Place, array: Any) -> Any:
-    """The arguments with another array there."""
+    """The arguments with another array at this index."""
     if not place:
         return array
     changed = dict(value) if isinstance(value, dict) else list(value)
@@ -159,7 +159,7 @@ def replaced(value: Any, place: Place, array: Any) -> Any:
 
 
 def call_into(function: Callable[..., Any], arguments: Any, outs: list[Array]) -> None:
-    """Calls a function with these outputs, which some functions name one by one."""
+    """Calls a function with these outputs, which some functions take by different names."""
     args, kwargs = arguments
     if function is pysimd.fused9 and len(outs) == 2:
         function(*args, **kwargs, out=outs[0], out1=outs[1])

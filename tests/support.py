@@ -1,4 +1,4 @@
-"""What the tests share: data, comparison within a bound, and that a refused call writes nothing."""
+"""Shared by tests: data, comparison within a bound, and the check that a refused call writes nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def floats(rng: np.random.Generator, *shape: int) -> Array:
 
 
 def assert_same_however_called(context: Any, x: Array, y: Array, buffer: type = np.float32) -> None:
-    """A context gives the bits of `y` with a buffer at any place, into ``out=``, in many threads at once, from a pickle."""
+    """A context gives the bits of `y` with a buffer at any address, into ``out=``, in many threads, from a pickle."""
     size = context.external_buffer_size
     assert size >= 1
     for begin in (0, 1, 3):
@@ -56,7 +56,7 @@ def assert_same_however_called(context: Any, x: Array, y: Array, buffer: type = 
 
 
 def assert_within(actual: Array, expected: Array, bound: Array) -> None:
-    """Compares in double; a NaN equals a NaN, an infinity itself."""
+    """Compares in double; NaN equals NaN, an infinity equals itself."""
     actual = actual.astype(np.float64)
     assert actual.shape == expected.shape
     with np.errstate(invalid="ignore"):
@@ -72,7 +72,7 @@ def assert_within(actual: Array, expected: Array, bound: Array) -> None:
 
 
 def assert_ulp(actual: Array, expected: Array, ulp: float) -> None:
-    """Compares with float64 values: within so many units in the last place of float32; NaN for NaN, overflow is inf."""
+    """Compares with float64 values: error at most `ulp` units in the last place of float32; NaN for NaN, overflow is inf."""
     assert actual.dtype == np.float32
     with np.errstate(all="ignore"):
         nearest = expected.astype(np.float32)
@@ -87,13 +87,13 @@ def assert_ulp(actual: Array, expected: Array, ulp: float) -> None:
 
 
 def assert_same(actual: Array, expected: Array) -> None:
-    """Compares values that the library owes to the bit; the sign of a zero and the payload of a NaN are open."""
+    """Compares values that must be exact; the sign of a zero and the payload of a NaN may differ."""
     assert actual.dtype == expected.dtype
     np.testing.assert_array_equal(actual, expected)
 
 
 def assert_refused(call: Callable[..., Any], error: type[Exception], sentence: str, out: Any, **arguments: Any) -> None:
-    """The call raises `error` with something that matches `sentence`, and `out` keeps its bytes."""
+    """The call raises `error` with a message that matches `sentence`, and the bytes of `out` do not change."""
     before = out.tobytes()
     with pytest.raises(error, match=sentence):
         call(**arguments, out=out)
@@ -134,7 +134,7 @@ def _compiled(*functions: tuple[str, str]) -> Callable[[Path], Path]:
     return compile_
 
 
-_Wrong = dict[str, tuple[Callable[[Path], Path], str]]  # what puts it into a folder, and what an import says of it
+_Wrong = dict[str, tuple[Callable[[Path], Path], str]]  # creates it in a folder; the error of the import
 _NEEDED = "but .*simdnet.h has .*, which this pysimd needs"
 
 NO_LIBRARIES: _Wrong = {
@@ -150,13 +150,13 @@ OTHER_LIBRARIES: _Wrong = {
     "older": (_compiled(("SimdnetLastError", ""), ("SimdVersion", "0.0.1")), f"has version 0.0.1, {_NEEDED}"),
     "incomplete": (
         _compiled(("SimdnetLastError", ""), ("SimdVersion", pysimd.__version__)),
-        f"has version {re.escape(pysimd.__version__)} but no .*SimdSynetRelu32f",  # one of its functions that are not there
+        f"has version {re.escape(pysimd.__version__)} but no .*SimdSynetRelu32f",  # one of the functions that are missing
     ),
 }
 
 
 def assert_refused_library(kind: str, folder: Path, site: Path) -> None:
-    """The package in `site` does not import with such a library, and says why in one line."""
+    """The package in `site` does not import with such a library, and reports the reason in one line."""
     put, sentence = {**NO_LIBRARIES, **OTHER_LIBRARIES}[kind]
     library = put(folder)
     done = python(f"import sys; sys.path.insert(0, {str(site)!r}); import pysimd", SIMDNET_LIBRARY=str(library))

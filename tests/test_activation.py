@@ -1,4 +1,4 @@
-"""Activations on every instruction set against the reference; arguments that do not fit."""
+"""Activations on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULTS = {
 
 
 def wide(rng: np.random.Generator, size: int) -> Any:
-    """Values of every magnitude, most of them where the functions bend; the special ones among them."""
+    """Values of every magnitude, mostly where the functions bend, and special values."""
     some = [(rng.uniform(-1, 1, size) * scale).astype(np.float32) for scale in (1, 10, 100)]
     every = rng.integers(0, 2**32, size, dtype=np.uint32).view(np.float32)
     return np.concatenate([*some, every, np.tile(SPECIAL, 3)])
@@ -85,7 +85,7 @@ def test_special_values_in_every_lane(isa: str, slope: float) -> None:
 
 
 def test_relu_of_minus_infinity_is_0(isa: str, rng: np.random.Generator) -> None:
-    """Without a slope, however it is called; finite values keep the bits that SimdSynetRelu32f with slope 0 gives them."""
+    """Without a slope, in every form of the call; finite values get the bits of SimdSynetRelu32f with slope 0."""
     from pysimd.lowlevel import ffi, lib
 
     x = wide(rng, 1000)

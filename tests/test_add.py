@@ -1,4 +1,4 @@
-"""Additions on every instruction set against the reference, to the bit; arguments that do not fit."""
+"""Additions on every instruction set against the reference, bit for bit; invalid arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_add_8i(isa: str, rng: np.random.Generator, layout: Any, narrowed: bool)
             if kind == "usual":
                 scales = {name: floats(rng, channels) for name in NAMES}
                 scales["c_scale"] = np.abs(scales["c_scale"])
-            elif kind == "ties":  # halves: to even
+            elif kind == "ties":  # halves: rounded to even
                 scales = {name: np.full(channels, 0.5 if "scale" in name else 1, np.float32) for name in NAMES}
                 scales["c_shift"][:] = -50
             else:
@@ -99,7 +99,7 @@ def draw(rng: np.random.Generator, dtype: str, *shape: int) -> Array:
 
 
 def assert_same_16b(actual: Array, expected: Array) -> None:
-    """Bit by bit, also the sign of a zero; a NaN is any NaN."""
+    """Bit by bit, including the sign of a zero; NaN payloads may differ."""
     assert actual.dtype == expected.dtype
     if expected.dtype == np.uint16:
         nan = np.isnan(reference.from_bfloat16(expected))
@@ -121,7 +121,7 @@ def test_add_16b(isa: str, rng: np.random.Generator, a_type: str, b_type: str, d
 
 
 def test_rounding_to_bfloat16(isa: str) -> None:
-    """Ties, the largest values, subnormals, and each one's neighbours, in every lane position."""
+    """Ties, the largest values, subnormals, and the neighbours of each, in every lane."""
     bits = np.array(
         [0x3F808000, 0x3F818000, 0x7F7F7FFF, 0x7F7F8000, 0x7F7FFFFF, 0x00008000, 0x00018000, 1, 0x7F800001], np.uint32
     )
@@ -134,7 +134,7 @@ def test_rounding_to_bfloat16(isa: str) -> None:
 
 
 def test_reference_rounds_as_ml_dtypes(rng: np.random.Generator) -> None:
-    """A third witness for the second one."""
+    """A third implementation confirms the second one."""
     x = rng.integers(0, 1 << 32, 200_000, dtype=np.uint32).view(np.float32)
     x = x[~np.isnan(x)]
     with np.errstate(over="ignore"):

@@ -1,8 +1,8 @@
-"""Memory that runs out: each allocation of the library fails once, and with all that follow; in processes of their own.
+"""Lack of memory: each allocation of the library fails once, alone and together with all later ones; in separate processes.
 
-Whatever fails, a call gives the right result or MemoryError with a sentence of the library, nothing is left behind, and the
-next call is as good as ever. tests/c/failing_allocation.c stands in for the C library's functions; only calls that come from
-the library count.
+Whatever fails, a call returns the correct result or raises MemoryError with a text of the library, leaves nothing behind,
+and the next call works as before. tests/c/failing_allocation.c replaces the C library's functions; only calls from the
+library count.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ import pysimd
 
 SEED = 23
 
-Job = Callable[[], Any]  # what it gives does not depend on when it is called
+Job = Callable[[], Any]  # a result that does not depend on when it is called
 
 # ------------------------------------------------------------------------------------------------------ jobs
 
 
 def call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    sys.modules["pysimd.add"]._adder.cache_clear()  # of contexts
+    sys.modules["pysimd.add"]._adder.cache_clear()  # of cached contexts
     results = function(*args, **kwargs)
     return [y.tobytes() for y in (results if isinstance(results, tuple) else (results,))]
 
@@ -44,7 +44,7 @@ def prepared_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 def life(make: Callable[[], Any], weights: tuple[Any, ...] | None, arrays: tuple[Any, ...]) -> Any:
-    """The whole life of a context."""
+    """Everything a context does, from creation to release."""
     with make() as context:
         if weights is not None:
             context.set_params(*weights)
@@ -66,12 +66,12 @@ GEOMETRIES: dict[str, dict[str, Any]] = {
 
 
 def lives(cls: Any) -> dict[str, Job]:
-    """Contexts of a class by its different algorithms."""
+    """Contexts of a class with its different algorithms."""
     made: dict[str, Job] = {}
     rng = np.random.default_rng(SEED)
     for name, geometry in GEOMETRIES.items():
         if cls is pysimd.Deconvolution32f and name == "depthwise":
-            continue  # which it has in NCHW alone
+            continue  # which only NCHW has
         nchw = "layout" in geometry
         options = {"src_shape": (8, 12, 14) if nchw else (12, 13, 24), "dst_c": 20, **geometry}
         if cls in (pysimd.Convolution8i, pysimd.Convolution16b):
@@ -89,7 +89,7 @@ def lives(cls: Any) -> dict[str, Job]:
 
 
 def contexts() -> dict[str, Job]:
-    """One of every class."""
+    """One context of every class."""
     return {
         name: partial(life, partial(type(context), **context._arguments), context._weights(), arrays)
         for name, (context, arrays) in samples.contexts(np.random.default_rng(SEED)).items()
@@ -103,7 +103,7 @@ def functions(how: Callable[..., Any]) -> dict[str, Job]:
 
 
 def threads() -> dict[str, Job]:
-    """What is worth several threads, of which each has memory of its own."""
+    """Work for several threads, each with memory of its own."""
     pysimd.set_num_threads(2)
     rng = np.random.default_rng(SEED)
     x = floats(rng, 60, 60, 48)
@@ -154,14 +154,14 @@ class Shim:
 
 
 def in_a_thread(job: Job) -> Any:
-    """Runs a job in a new thread, which has no memory of the library's yet; gives its result or its MemoryError."""
+    """Runs a job in a new thread, which has no memory of the library yet; returns its result or its MemoryError."""
     outcome: list[Any] = []
 
     def run() -> None:
         try:
             outcome.append(job())
         except MemoryError as error:
-            outcome.append(MemoryError(*error.args))  # another one, which holds no frames and what is in them
+            outcome.append(MemoryError(*error.args))  # a copy, without the frames and the objects in them
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -170,7 +170,7 @@ def in_a_thread(job: Job) -> Any:
 
 
 def attempt(shim: Shim, job: Job, n: int, for_good: bool) -> tuple[Any, int]:
-    """A job with a failure; gives its outcome and how often memory was asked for."""
+    """Runs a job with a failure; returns its outcome and the number of allocations."""
     counts: list[int] = []
 
     def run() -> Any:
@@ -184,7 +184,7 @@ def attempt(shim: Shim, job: Job, n: int, for_good: bool) -> tuple[Any, int]:
 
 
 def failures(shim: Shim, job: Job, for_good: bool) -> Iterator[Any]:
-    """What comes of a job that fails at each of its allocations in turn, until there are no more; each again without."""
+    """The outcomes of a job when each of its allocations in turn fails, each followed by a run without failures."""
     n, count = 0, 0
     while n <= count:
         n += 1
@@ -196,11 +196,11 @@ def failures(shim: Shim, job: Job, for_good: bool) -> Iterator[Any]:
 
 
 def check(shim: Shim, job: Job) -> int:
-    """Gives how many failures the job raised."""
+    """Returns how many failures the job raised."""
     outcomes = [*failures(shim, job, False), *failures(shim, job, True)]
     before = shim.live()
     outcomes += [*failures(shim, job, False), *failures(shim, job, True)]
-    deadline = time.monotonic() + 2  # a thread that is joined may still free what it had
+    deadline = time.monotonic() + 2  # a thread may still free its memory after it was joined
     while shim.live() > before and pysimd.get_num_threads() == 1:
         assert time.monotonic() < deadline, f"{shim.live() - before} blocks were left behind"
         time.sleep(0.001)

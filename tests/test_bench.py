@@ -1,4 +1,4 @@
-"""The benchmarks' tables, and what they ask of other libraries; no time is tested."""
+"""The benchmarks' tables, and their calls of other libraries; times are not tested."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_calibration_has_the_convolutions_of_all_networks() -> None:
 
 @pytest.fixture(scope="module")
 def peer() -> Iterator[workers.Peer]:
-    """A library that is always there."""
+    """A library that is always available."""
     peer = workers.Peer(numpy_peer.__name__)
     yield peer
     peer.close()
@@ -113,13 +113,13 @@ def test_a_peer_that_computes_something_else_has_no_time(peer: workers.Peer) -> 
     level = runner.isa_levels()[-1]
     result = runner.run_case(_case(numpy_peer.WRONG), level, 1, [peer])
     assert result.peers == {}
-    assert result.absent["numpy"] == "RuntimeError: no memory"  # the first fault
+    assert result.absent["numpy"] == "RuntimeError: no memory"  # the first failure
     other = runner.run_case(cases.of_layer(Layer(CONVOLUTION, 4, 5, 5, 4, 3), "nhwc"), level, 1, [peer])
     assert other.absent["numpy"] == "1x1 only"
 
 
 def test_a_crash_of_a_peer_is_an_empty_cell(peer: workers.Peer, capfd: pytest.CaptureFixture[str]) -> None:
-    """When a layer is built or in a later round; what the process had built of others has its times nevertheless."""
+    """While a layer is built or in a later round; times of other layers in the same process remain."""
     outputs = [8, numpy_peer.ABORTS, 12, numpy_peer.ABORTS_LATER, 16]
     found = list(runner.run([_case(o) for o in outputs], runner.isa_levels()[-1:], 4, [peer]))
     assert [o for o, result in zip(outputs, found) if result.peers] == [8, 12, 16]
@@ -193,7 +193,7 @@ def test_summary(peer: workers.Peer) -> None:
     assert "layer 0.002" not in text
     (line,) = [line.split() for line in text.splitlines() if line.startswith("net ") and " nhwc " in line]
     assert line == ["net", "nhwc", "avx2", "4.00", "6.50"]
-    assert "net " + 24 * " " + "nchw" not in text  # no row has it
+    assert "net " + 24 * " " + "nchw" not in text  # no row has this layout
     neutral = [dataclasses.replace(result, layout="-") for result in results]
     assert "sum of the layers" not in report.footer(neutral, [peer])
     assert "## Sums" not in report.page(neutral, "source", "where")
@@ -275,7 +275,7 @@ def test_a_large_change_of_noisy_rounds_is_noise() -> None:
 
 
 def test_what_many_rows_differ_by_is_noise() -> None:
-    """Rows that nobody changed are up to 5% apart; those beyond are none of them, also if all have become slower."""
+    """Unchanged rows differ by up to 5%; larger changes are not noise, even if all rows have become slower."""
 
     def figures(factors: list[float]) -> dict[str, Any]:
         found = _figures(BASE)
@@ -294,7 +294,7 @@ def test_what_many_rows_differ_by_is_noise() -> None:
 
 
 def test_p_values() -> None:
-    """From the tables of the test; with equal values the normal distribution."""
+    """Compared with tables of the test; for equal values, with the normal distribution."""
     assert compare.p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
     assert compare.p_value([1, 2, 4], [3, 5, 6]) == pytest.approx(4 / 20)
     assert compare.p_value([1, 4], [2, 3]) == 1
@@ -414,14 +414,14 @@ def test_a_cap_is_one_for_the_benchmarks() -> None:
 
 
 def test_pages_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of layers and of networks, with each line of the table that was taken."""
+    """Pages of layers and of networks, with each line of the table."""
     for name in ("first", "second"):
         (tmp_path / name).write_text(json.dumps(_figures(BASE)))
     page = tmp_path / "pages" / "both.md"
     assert main(["--load", str(tmp_path / "first"), str(tmp_path / "second"), "--markdown", str(page)]) == 0
     text, printed = page.read_text(), capsys.readouterr().out
     assert "# Figures" in text and "# Whole networks" in text and "1 runs more like it" in text and "one, today" in text
-    assert text.count("| avx2 | 2 | ") == 4  # of each file a layer and a network
+    assert text.count("| avx2 | 2 | ") == 4  # a layer and a network of each file
     assert printed.count("layer 0.002 ") == 4 and printed.count("\nNet ") == 4
 
 
@@ -458,7 +458,7 @@ def test_libraries_compute_the_same_network(name: str) -> None:
 
 
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ours in a process of its own, and a library that is not there."""
+    """Ours in a process of its own, and a library that is not available."""
     monkeypatch.setitem(MODELS, "small", _small)
     result = table.time_network("small", 1, runner.isa_levels()[-1], 2, ["no_such_library"])
     assert len(result.ours.rounds) == 2 and result.ours.best_seconds > 0
@@ -468,7 +468,7 @@ def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_neighbours_are_no_change() -> None:
-    """A row during which the machine was slow, with its limit or but for one round."""
+    """A row during which the machine was slow, together with its limit or in all but one round."""
     quiet, busy = _figures(BASE), _figures(tuple(2 * sample for sample in BASE))
     busy["results"][0]["limits"] = [2.0] * len(BASE)
     assert compare.changes(quiet, busy)[0].verdict == "noise"

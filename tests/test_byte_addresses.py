@@ -1,4 +1,4 @@
-"""Arrays at any byte address: what is C-contiguous is taken as it lies, with the bits of an aligned array."""
+"""Arrays at any byte address: C-contiguous arrays are used in place, and give the bits of an aligned array."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pysimd
 SEED = 22
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
-#: Far beyond every cache, where results are written past them.
+# Far larger than every cache, where results are written with streaming stores.
 LARGE = 1 << 25
 
 
 def laid(array: Array, begin: int) -> Array:
-    """A copy that begins so many bytes behind a multiple of 64, with the strides of the array."""
+    """A copy at this byte offset from a multiple of 64, with the strides of the array."""
     raw = np.zeros(64 + begin + sum(n * step for n, step in zip(array.shape, array.strides)) + array.itemsize, np.uint8)
     copy = np.ndarray(array.shape, array.dtype, raw, -raw.ctypes.data % 64 + begin, array.strides)
     copy[...] = array
@@ -28,7 +28,7 @@ def laid(array: Array, begin: int) -> Array:
 
 
 def all_laid(value: Any, begin: int) -> Any:
-    """Arguments with such copies of all their arrays."""
+    """The arguments, with such copies of all their arrays."""
     if isinstance(value, pysimd.Statistics):
         return pysimd.Statistics(laid(value.min, begin), laid(value.max, begin))
     for place in samples.places(value):
@@ -98,7 +98,7 @@ def test_large_results_at_an_odd_address(isa: str, large: tuple[Array, Array], f
 
 
 def test_pointers_of_the_library_promise_no_alignment() -> None:
-    """gcc warns of no float * among the sn_32f *, and takes what it points to for aligned."""
+    """gcc does not warn of a float * among the sn_32f *, and assumes that its target is aligned."""
     sources = list((ROOT / "libsrc").rglob("*.[ch]"))
     assert len(sources) > 100
     plain = re.compile(r"\b(?:float|uint16_t)(?: const)? \*(?!/)")

@@ -1,4 +1,4 @@
-"""Channel-wise layers on every instruction set against the reference; arguments that do not fit."""
+"""Channel-wise layers on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHAPES = [
     (70, 1, 3),
 ]
 
-#: The layers of one result: the function, and its coefficients; a number in place of an array is one for all channels.
+# The layers with one result: the function, and its coefficients; a number instead of an array is for all channels.
 LAYERS: dict[str, tuple[Callable[..., Array], list[str], list[str]]] = {
     "add_bias": (pysimd.add_bias, ["bias"], []),
     "scale": (pysimd.scale, ["scale", "bias"], []),
@@ -44,7 +44,7 @@ def lanes_of(layout: Any) -> int:
 
 
 def padded(terms: dict[str, Any], layout: Any) -> dict[str, Any]:
-    """Coefficients with the lanes that fill the last block, 0 there."""
+    """Coefficients with the unused lanes of the last block, which are 0."""
     lanes = lanes_of(layout)
     return {k: np.pad(v, (0, -len(v) % lanes)) if isinstance(v, np.ndarray) else v for k, v in terms.items()}
 
@@ -57,7 +57,7 @@ def draw_terms(rng: np.random.Generator, layer: str, channels: int) -> dict[str,
 
 
 def images_for(layer: str, *images: Array) -> list[Array]:
-    """What the layer takes."""
+    """The sources of the layer."""
     return list(images[: 2 if layer == "fused8" else 1])
 
 
@@ -113,7 +113,7 @@ def test_batch(rng: np.random.Generator, layer: str, layout: Any) -> None:
 @pytest.mark.parametrize("layout", ["nchw4c", "nchw8c", "nchw16c"])
 @pytest.mark.parametrize("layer", LAYERS)
 def test_lanes_of_the_last_block_are_treated_alike(rng: np.random.Generator, layer: str, layout: Any) -> None:
-    """Through C, since Python knows no channels but the lanes: 1 channel of a block."""
+    """Through C, since Python treats lanes as channels: 1 channel of a block."""
     lanes = lanes_of(layout)
     sources = images_for(layer, floats(rng, 1, 2, 3, lanes), floats(rng, 1, 2, 3, lanes))
     terms = draw_terms(rng, layer, lanes)

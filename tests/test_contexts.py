@@ -1,4 +1,4 @@
-"""What holds for contexts of every class: pickles, copies, threads, the end of their life."""
+"""Common to contexts of every class: pickles, copies, threads, and how they end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_samples_have_every_class() -> None:
 
 
 def out_of_band(context: pysimd.Context) -> Any:
-    """By protocol 5, the arrays beside the pickle."""
+    """By protocol 5, with the arrays outside the pickle."""
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(context, protocol=5, buffer_callback=buffers.append)
     assert sum(buffer.raw().nbytes for buffer in buffers) > len(data) or not context._weights()
@@ -68,7 +68,7 @@ def test_copies(how: str, case: tuple[pysimd.Context, tuple[Array, ...]]) -> Non
     assert again.info == context.info
     assert attributes(again) == attributes(context)
     context.close()
-    once_more = COPIES[how](again)  # a copy can be copied
+    once_more = COPIES[how](again)  # a copy can be copied again
     for one in (again, once_more):
         result = one.forward(*arrays)
         assert (result.dtype, result.tobytes()) == (expected.dtype, expected.tobytes())
@@ -164,14 +164,14 @@ def test_attributes_are_read_only(case: tuple[pysimd.Context, tuple[Array, ...]]
     expected, before = context.forward(*arrays).tobytes(), attributes(context)
     assert not [name for name in vars(context) if not name.startswith("_")]
     for name, value in before.items():
-        hash(value)  # nothing in it can be changed
+        hash(value)  # it cannot be changed
         for assign in (setattr, object.__setattr__):
             with pytest.raises(AttributeError):
                 assign(context, name, (1000, 1000, 1000, 1000))
         for delete in (delattr, object.__delattr__):
             with pytest.raises(AttributeError):
                 delete(context, name)
-        vars(context)[name] = (1000, 1000, 1000, 1000)  # which a property passes over
+        vars(context)[name] = (1000, 1000, 1000, 1000)  # which bypasses properties
     assert attributes(context) == before
     assert context.forward(*arrays).tobytes() == expected
 
@@ -201,7 +201,7 @@ def test_a_subclass_that_redefines_attributes_changes_no_sizes(case: tuple[pysim
 
 
 def test_stages_are_read_once(rng: np.random.Generator) -> None:
-    """Those of a MergedConvolution32f may hold lists."""
+    """The stages of a MergedConvolution32f may contain lists."""
     kernel, padding = [3, 3], [1, 1]
     stages = [pysimd.ConvolutionStage(kernel, padding=padding), pysimd.ConvolutionStage(1, 8)]  # type: ignore[arg-type]
     context = pysimd.MergedConvolution32f((9, 10, 8), stages)
@@ -225,7 +225,7 @@ def test_a_context_whose_class_is_changed_is_refused_by_the_library(rng: np.rand
 
 
 def test_many_threads_at_once(case: tuple[pysimd.Context, tuple[Array, ...]]) -> None:
-    """C runs without the interpreter's lock; one context serves all threads, and each gets the same bits."""
+    """C runs without the interpreter's lock; all threads use one context, and each gets the same bits."""
     context, arrays = case
     expected = context.forward(*arrays).tobytes()
     before = sys.getswitchinterval()

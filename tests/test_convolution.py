@@ -1,4 +1,4 @@
-"""Convolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+"""Convolution on every instruction set against the reference; the life of a context; invalid arguments."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
     (40, 70, 1, 4, 4, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
     (4, 5, 1, 3, 40, (1, 3), (1, 1), (1, 1), (0, 1, 0, 1)),
     (4, 5, 1, 20, 3, (5, 1), (3, 1), (1, 1), (2, 0, 2, 0)),
-    (260, 6, 1, 3, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # a deep sum
-    (2, 3, 1, 2, 2, (2, 2), (1, 1), (1, 1), (4, 4, 4, 4)),  # windows wholly in the padding
+    (260, 6, 1, 3, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),  # a long sum
+    (2, 3, 1, 2, 2, (2, 2), (1, 1), (1, 1), (4, 4, 4, 4)),  # windows completely in the padding
 ]
 
 
@@ -47,7 +47,7 @@ GEOMETRY = ("stride", "dilation", "padding")
 
 
 def in_layout(weight: Array, layout: Any) -> Array:
-    """Weights (O, I, ky, kx) as the layout wants them."""
+    """Weights (O, I, ky, kx) in the order of the layout."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
 
 
@@ -87,7 +87,7 @@ def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
-    """3x3 with many channels: whatever the algorithm is, the error is what the header says."""
+    """3x3 with many channels: for any algorithm, the error is within the bound of the header."""
     for c, o, height, width, padding, stride in [
         (16, 16, 14, 14, (1, 1, 1, 1), 1),
         (64, 33, 6, 6, (1, 1, 1, 1), 1),
@@ -108,7 +108,7 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: A
 @pytest.mark.parametrize("activation", PARAMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_addition(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
-    """Behind the bias and before the activation, whatever the algorithm is: of any stride, grouped, depthwise, few."""
+    """After the bias and before the activation, for every algorithm: any stride, grouped, depthwise, few outputs."""
     winograd = [(64, 40, 1, 16, 17, (3, 3), (stride, stride), (1, 1), (1, 1, 1, 1)) for stride in (1, 2)]
     for c, o, group, height, width, kernel, stride, dilation, padding in [*CASES, *winograd]:
         x, weight, bias = floats(rng, 2, c, height, width), floats(rng, o, c // group, *kernel) / 8, floats(rng, o)
@@ -151,7 +151,7 @@ def test_addition_is_prepared_and_refused(rng: np.random.Generator) -> None:
 
 
 def test_algorithm_is_told() -> None:
-    """It follows from the shape."""
+    """The reported algorithm follows from the shape."""
     if pysimd.active_isa() == "base":
         pytest.skip("base has one algorithm")
     for size, channels, expected in [(56, 64, "F(4,3)"), (6, 64, "F(3,3)"), (4, 128, "F(2,3)")]:
@@ -198,7 +198,7 @@ def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None
 
 
 def example(rng: np.random.Generator, **options: Any) -> tuple[pysimd.Convolution32f, Array, Array]:
-    """A context with weights, its input and what it gives."""
+    """A context with weights, its input and its result."""
     context = pysimd.Convolution32f((2, 9, 10, 8), 12, kernel=3, padding=1, activation="prelu", **options)
     context.set_params(floats(rng, *context.weight_shape), floats(rng, 12), floats(rng, 12))
     x = floats(rng, 2, 9, 10, 8)
@@ -274,7 +274,7 @@ def test_close(rng: np.random.Generator) -> None:
         with pytest.raises(pysimd.StateError, match="Convolution32f is closed"):
             use()
     with pytest.raises(pysimd.StateError, match="closed"):
-        pysimd.Convolution32f.__new__(pysimd.Convolution32f)(x)  # as in a subclass that failed before it was one
+        pysimd.Convolution32f.__new__(pysimd.Convolution32f)(x)  # as in a subclass whose __init__ failed early
 
 
 def test_pickle(rng: np.random.Generator) -> None:
@@ -298,7 +298,7 @@ def resident_bytes() -> int:
 
 
 def test_contexts_are_released() -> None:
-    """Packed weights of 9 MB each, forty times; some contexts go by close, some by reference, some by the collector."""
+    """Packed weights of 9 MB each, forty times; released by close, by reference counting, or by the collector."""
     weight = np.ones((3, 3, 512, 512), np.float32)
 
     def use(times: int) -> None:
@@ -399,7 +399,7 @@ def test_refused_out() -> None:
 
 
 def _random_layer(rng: np.random.Generator) -> dict[str, Any]:
-    """A layer of any size up to large ones, whose kernel need not fit its image."""
+    """A random layer, up to large ones, whose kernel need not fit its image."""
     kernel, dilation = int(rng.choice([1, 2, 3, 3, 3, 5, 7, 11])), int(rng.choice([1, 1, 1, 2, 4, 8]))
     c, o, h, w = (int(2 ** rng.uniform(0, limit)) for limit in (12, 11, 10, 12))
     group = int(rng.choice([1, 1, 4, c]))
@@ -425,7 +425,7 @@ def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
         span, pad = layer["dilation"] * (layer["kernel"] - 1) + 1, layer["padding"]
         if min(h, w) + 2 * pad < span:
             continue
-        # The lines that one output needs, or a row of tiles; padding of the lines and of the pixels comes to less than that.
+        # The lines that one output needs, or a row of tiles; padding of lines and pixels takes less than that.
         band = max(span, 6) * (w + 2 * pad + 16) * (c + 16)
         for shape in (layer["src_shape"], (3, *layer["src_shape"])):
             with pysimd.Convolution32f(**{**layer, "src_shape": shape}) as convolution:

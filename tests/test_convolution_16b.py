@@ -1,4 +1,4 @@
-"""Convolution of bfloat16 numbers on every instruction set against the reference; conversions; arguments that do not fit."""
+"""Convolution of bfloat16 numbers on every instruction set against the reference; conversions; invalid arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DTYPES = ["float32", "bfloat16"]
 
 
 def check(rng: np.random.Generator, case: Any, layout: Any, activation: Any, types: tuple[str, str]) -> None:
-    """A batch of two images against the reference."""
+    """Compares a batch of two images with the reference."""
     src_c, dst_c, group, height, width, kernel, *geometry = case
     stride, dilation, padding = geometry
     weight, bias = floats(rng, dst_c, src_c // group, *kernel), floats(rng, dst_c)
@@ -81,7 +81,7 @@ def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any, types: 
 
 
 def test_infinities_stay_where_they_belong(isa: str) -> None:
-    """Odd numbers of inputs, of groups too: what lies beside an infinity does not see it, though pairs are multiplied."""
+    """Odd numbers of inputs, also in groups: an infinity does not affect its neighbours, although pairs are multiplied."""
     cases: list[tuple[int, Any]] = [(1, "nhwc"), (3, "nhwc"), (1, "nchw"), (3, "nchw")]
     for group, layout in cases:
         x = np.zeros((3 * group, 4, 5), np.float32)
@@ -122,7 +122,7 @@ def test_every_bfloat16_and_what_lies_around_it() -> None:
         nan = np.isnan(x)
         assert np.array_equal(actual[~nan], expected[~nan])
         assert np.isnan(pysimd.from_bfloat16(actual)[nan]).all()
-        # and on its way through the library, in a layer of one tap that changes nothing
+        # and through the library, in a layer with one tap that changes nothing
         with pysimd.Convolution16b((256, 256, 1), 1, kernel=1, src_dtype="float32") as context:
             context.set_params(np.ones((1, 1, 1, 1), np.float32))
             through = context(x.reshape(256, 256, 1)).ravel()
@@ -135,7 +135,7 @@ def test_conversions_keep_shapes(rng: np.random.Generator) -> None:
     assert np.array_equal(pysimd.to_bfloat16(x[:, ::2]), reference.to_bfloat16(x)[:, ::2])
     assert pysimd.from_bfloat16(pysimd.to_bfloat16(x)[:, ::2]).shape == (3, 2, 5)
     turned = pysimd.from_bfloat16(pysimd.to_bfloat16(x).T)
-    assert turned.shape == (5, 4, 3) and turned.flags.c_contiguous  # as all functions want it
+    assert turned.shape == (5, 4, 3) and turned.flags.c_contiguous  # as all functions require
     assert isinstance(pysimd.from_bfloat16(np.array(0x3F80, np.uint16)), np.ndarray)
     with pytest.raises(TypeError, match="x has dtype float64"):
         pysimd.to_bfloat16(np.zeros(3))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Quantised convolution on every instruction set against the reference, to the bit; statistics; bad arguments."""
+"""Quantised convolution on every instruction set against the reference, bit for bit; statistics; invalid arguments."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def statistics_of(rng: np.random.Generator, channels: int, size: float, signed: 
 
 
 def check(rng: np.random.Generator, case: Any, layout: Any, activation: Any, types: tuple[Any, Any], signed: bool) -> None:
-    """A batch of two images against the reference."""
+    """Compares a batch of two images with the reference."""
     src_c, dst_c, group, height, width, kernel, *geometry = case
     stride, dilation, padding = geometry
     weight, bias = floats(rng, dst_c, src_c // group, *kernel), floats(rng, dst_c)
-    weight[0] *= rng.integers(0, 4) != 0  # a filter of zeros now and then
+    weight[0] *= rng.integers(0, 4) != 0  # sometimes a filter of zeros
     params = PARAMS[activation](dst_c)
     seen = statistics_of(rng, src_c, 4, signed)
     given_ = statistics_of(rng, dst_c, 20, activation != "relu")
@@ -87,7 +87,7 @@ def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any, types: 
 
 
 def test_nothing_saturates(isa: str) -> None:
-    """The largest products there are, in pairs and fours, with sums of more than 16 bits."""
+    """The largest possible products, in pairs and groups of four, with sums of more than 16 bits."""
     for c in (1, 2, 3, 4, 7, 64, 300):
         stats = pysimd.Statistics(np.zeros(c, np.float32), np.full(c, 255, np.float32))
         results = pysimd.Statistics(np.full(5, -1, np.float32), np.ones(5, np.float32))
@@ -100,7 +100,7 @@ def test_nothing_saturates(isa: str) -> None:
 
 
 def test_special_floats(isa: str) -> None:
-    """NaN is the byte 0; infinities are the ends."""
+    """NaN becomes byte 0; infinities become the smallest and largest byte."""
     x = np.array([[[np.nan, np.inf, -np.inf, 0.25]]], np.float32)
     for low, expected in ((0, [0, 255, 0, 64]), (-1, [0, 255, 0, 160])):
         stats = pysimd.Statistics(np.full(4, low, np.float32), np.ones(4, np.float32))
@@ -111,7 +111,7 @@ def test_special_floats(isa: str) -> None:
 
 
 def test_near_to_float(rng: np.random.Generator) -> None:
-    """What it is for: the result of the float convolution, a little rounded."""
+    """The purpose of it: the result is close to that of the float convolution."""
     x = rng.standard_normal((20, 21, 24), dtype=np.float32)
     weight, bias = rng.standard_normal((3, 3, 24, 40), dtype=np.float32) * np.float32(0.1), floats(rng, 40)
     exact = pysimd.convolution(x, weight, bias, padding=1, activation="relu")
@@ -245,7 +245,7 @@ def test_refused_shape(change: dict[str, Any], error: type[Exception], sentence:
 
 
 def stats_with(channels: int, low: float, high: float) -> pysimd.Statistics:
-    """Good ones, but for the last channel."""
+    """Valid statistics, except for the last channel."""
     minima, maxima = np.zeros(channels, np.float32), np.ones(channels, np.float32)
     minima[-1], maxima[-1] = low, high
     return pysimd.Statistics(minima, maxima)

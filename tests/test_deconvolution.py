@@ -1,4 +1,4 @@
-"""Deconvolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+"""Deconvolution on every instruction set against the reference; the life of a context; invalid arguments."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ CASES: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
     (10, 10, 10, 9, 11, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),  # depthwise
     (7, 14, 7, 4, 21, (3, 3), (2, 2), (1, 1), (1, 1, 1, 1)),  # depthwise with a multiplier
     (5, 5, 5, 6, 6, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
-    (3, 4, 1, 5, 5, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),  # outputs that are the bias alone
-    (3, 4, 1, 5, 4, (2, 3), (4, 2), (2, 4), (0, 0, 0, 0)),  # and with a dilation that meets the stride
-    (3, 4, 1, 6, 7, (3, 3), (1, 1), (1, 1), (4, 3, 3, 5)),  # cut further than the kernel reaches
+    (3, 4, 1, 5, 5, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),  # outputs that are only the bias
+    (3, 4, 1, 5, 4, (2, 3), (4, 2), (2, 4), (0, 0, 0, 0)),  # the same, and a dilation that shares a factor with the stride
+    (3, 4, 1, 6, 7, (3, 3), (1, 1), (1, 1), (4, 3, 3, 5)),  # cropped by more than the kernel's extent
     (3, 4, 1, 6, 7, (3, 3), (2, 2), (1, 1), (6, 7, 5, 4)),
     (30, 40, 1, 1, 1, (4, 4), (1, 1), (1, 1), (0, 0, 0, 0)),  # one input
     (30, 40, 1, 1, 6, (4, 4), (3, 2), (1, 1), (1, 1, 0, 0)),
-    (260, 6, 1, 3, 3, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),  # a deep sum
+    (260, 6, 1, 3, 3, (4, 4), (2, 2), (1, 1), (1, 1, 1, 1)),  # a long sum
 ]
 
 
 def in_layout(weight: Array, layout: Any) -> Array:
-    """Weights (C, O / group, ky, kx) as the layout wants them."""
+    """Weights (C, O / group, ky, kx) in the order of the layout."""
     return weight if layout == "nchw" else np.ascontiguousarray(weight.transpose(0, 2, 3, 1))
 
 
 def flipped(weight: Array) -> Array:
-    """The weights (O, C, ky, kx) of the convolution that one of stride 1 and one group is."""
+    """The weights (O, C, ky, kx) of the convolution that is equal to a deconvolution of stride 1 and one group."""
     return weight[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
 
 
@@ -93,7 +93,7 @@ def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: Any) -> None:
-    """3x3 of stride 1 with many channels: whatever the algorithm is, the error is what the header says."""
+    """3x3 of stride 1 with many channels: for any algorithm, the error is within the bound of the header."""
     for c, o, height, width, padding in [
         (16, 16, 14, 14, (1, 1, 1, 1)),
         (64, 33, 6, 6, (1, 1, 1, 1)),
@@ -106,13 +106,13 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: Any) -> None:
 
 
 def test_algorithm_is_told() -> None:
-    """It follows from the shape."""
+    """The reported algorithm follows from the shape."""
     if pysimd.active_isa() == "base":
         pytest.skip("base has one algorithm")
     one = pysimd.Deconvolution32f((56, 56, 64), 64, kernel=3, padding=1)
     assert "as a convolution, Winograd F(4,3)" in repr(one)
     assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=2, stride=2))
-    assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=3, padding=3))  # cut further than it reaches
+    assert "phases" in repr(pysimd.Deconvolution32f((28, 28, 64), 32, kernel=3, padding=3))  # cropped further
     assert "by NHWC" in repr(pysimd.Deconvolution32f((64, 28, 28), 32, kernel=4, stride=2, layout="nchw"))
     assert "depthwise" in repr(pysimd.Deconvolution32f((8, 28, 28), 8, kernel=4, stride=2, group=8, layout="nchw"))
 
@@ -128,7 +128,7 @@ def test_workspace_is_a_band_and_two_megabytes(isa: str) -> None:
         context = pysimd.Deconvolution32f(
             shape, int(rng.integers(1, 300)), kernel=kernel, stride=stride, dilation=dilation, layout=layout
         )
-        # The lines that one output needs, or a row of tiles, with what outputs reach beyond the image.
+        # The lines that one output needs, or a row of tiles, with the part of the outputs beyond the image.
         span = dilation * (kernel - 1) + 1
         band = max(span, 6) * (w + 2 * span + 16) * (c + 16)
         assert context.external_buffer_size * 4 <= (2 << 20) + 2 * band * 4, (shape, context.info)
@@ -169,7 +169,7 @@ def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None
 
 
 def example(rng: np.random.Generator) -> tuple[pysimd.Deconvolution32f, Array, Array]:
-    """A context with weights, its input and what it gives."""
+    """A context with weights, its input and its result."""
     context = pysimd.Deconvolution32f((2, 5, 6, 8), 12, kernel=4, stride=2, padding=1, activation="prelu")
     context.set_params(floats(rng, *context.weight_shape), floats(rng, 12), floats(rng, 12))
     x = floats(rng, 2, 5, 6, 8)

@@ -1,4 +1,4 @@
-"""The digits example: both readers on good and broken files, and the same answers from NumPy, pysimd and C."""
+"""The digits example: both readers on valid and broken files, and equal answers from NumPy, pysimd and C."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not compiler:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("digits")
-    # A link by the library's own name: what is asked of the linker here, and of the loader later.
+    # A link with the library's own file name, for the linker here and the loader later.
     soname = "libsimdnet.so." + ".".join(pysimd.version().split(".")[:2])
     (folder / soname).symlink_to(LIBRARY_PATH.resolve())
     command = [compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HEADER_PATH.parent}"]
@@ -56,7 +56,7 @@ def patched(data: bytes, word: int, value: int) -> bytes:
     return data[: 4 * word] + struct.pack("<I", value) + data[4 * word + 4 :]
 
 
-# Name: (what is done to the bytes, a part of the message). Words of a weights file: 0 magic, 1 version, 2 layers, 3 floats,
+# Name: (the change of the bytes, a part of the message). Words of a weights file: 0 magic, 1 version, 2 layers, 3 floats,
 # 4.. the first record: kind srcC srcH srcW dstC dstH dstW kernel stride pad group relu.
 BROKEN_WEIGHTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda d: b"", "is not a digits weights file"),
@@ -167,7 +167,7 @@ def test_the_shipped_files() -> None:
 
 
 def plain_loops(network: files.Network, image: files.Array) -> files.Array:
-    """The network once more, with one loop per formula, in double: what `numpy_digits` is held to."""
+    """The network again, with one loop per formula, in double, as the reference for `numpy_digits`."""
     x = image.astype(np.float64)[..., None]
     for layer, weight, bias in zip(*network):
         if layer.kind == files.INNER_PRODUCT:

@@ -34,7 +34,7 @@ Line = tuple[int, str, str]  # address, mnemonic, operands
 
 
 def _objdump(path: Path) -> str | None:
-    """The disassembler for the machine that the object is for."""
+    """The disassembler for the machine of the object."""
     machine = int.from_bytes(path.read_bytes()[18:20], "little")
     names = {62: ["objdump", "x86_64-linux-gnu-objdump"], 183: ["aarch64-linux-gnu-objdump", "objdump"]}.get(machine, [])
     return next(filter(None, map(shutil.which, names)), None)
@@ -55,7 +55,7 @@ def _functions(path: Path, objdump: str) -> dict[str, list[Line]]:
 
 
 def _successors(lines: list[Line]) -> dict[int, list[int]]:
-    """Where control can go from each instruction, inside the function."""
+    """The possible successors of each instruction within the function."""
     inside = {address for address, _, _ in lines}
     after = {}
     for (address, name, operands), (behind, _, _) in zip(lines, [*lines[1:], (0, "", "")]):
@@ -68,7 +68,7 @@ def _successors(lines: list[Line]) -> dict[int, list[int]]:
 
 
 def _reached(start: int, steps: dict[int, list[int]], low: int, high: int) -> set[int]:
-    """The instructions of low .. high that can be reached from start without leaving them."""
+    """The instructions in low .. high that can be reached from start without leaving this range."""
     seen, waiting = {start}, [start]
     while waiting:
         for goal in steps.get(waiting.pop(), []):
@@ -79,8 +79,8 @@ def _reached(start: int, steps: dict[int, list[int]], low: int, high: int) -> se
 
 
 def _innermost_loops(lines: list[Line]) -> list[list[Line]]:
-    """The bodies of loops that have no other one inside. A jump back that is not reached from its goal closes no loop: it
-    comes from code that the compiler has moved out of the way."""
+    """The bodies of innermost loops. A backward jump that cannot be reached from its target closes no loop: it comes from
+    code that the compiler has moved elsewhere."""
     after = _successors(lines)
     before: dict[int, list[int]] = {}
     for address, goals in after.items():
@@ -96,7 +96,7 @@ def _innermost_loops(lines: list[Line]) -> list[list[Line]]:
 
 
 def faults(path: Path) -> list[str]:
-    """What is wrong with the multiplying loops of an object."""
+    """The faults in multiplying loops of an object."""
     objdump = _objdump(path)
     if not objdump:
         return []
@@ -110,7 +110,7 @@ def faults(path: Path) -> list[str]:
                 continue
             most = max(most, multiplies)
             stack = [f"{m} {o}" for _, m, o in loop if _STACK.search(o) and _VECTOR.search(o)]
-            spills = stack if tile else list(filter(_TO_STACK.search, stack))  # elsewhere constants may wait there
+            spills = stack if tile else list(filter(_TO_STACK.search, stack))  # elsewhere, constants may be there
             if spills:
                 found.append(f"{path}: {name}: {len(spills)} vectors through the stack in a loop, as in: {spills[0]}")
         if tile and most < int(tile[1]) * int(tile[2]):
@@ -119,20 +119,20 @@ def faults(path: Path) -> list[str]:
 
 
 def objects(folder: Path) -> list[Path]:
-    """The objects with such kernels, of every instruction set."""
+    """The objects with such kernels, for every instruction set."""
     found = sorted(path for name in _OBJECTS for path in folder.glob(f"*/**/{name}"))
     return [path for path in found if b"clang version" not in path.read_bytes()]
 
 
 def test_sums_stay_in_registers() -> None:
-    """Of the builds that are there, those of gcc for this machine."""
+    """For the existing builds by gcc for this machine."""
     for folder in Path(__file__).parent.parent.glob("build/*-*cc/obj"):
         for path in objects(folder):
             assert faults(path) == []
 
 
 def main() -> int:
-    """For make check."""
+    """The command of `make check`."""
     paths = objects(Path(sys.argv[1]))
     if not any(map(_objdump, paths)):
         print("skipped: no objects of gcc, or no disassembler for them")

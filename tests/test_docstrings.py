@@ -1,4 +1,4 @@
-"""Docstrings of everything public: each has an example, and the examples are true."""
+"""Docstrings of all public names: each has an example, and the examples are correct."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 
 import pysimd
 
-#: Public names whose docstrings need no example: values, and modules that have tests of their own.
+# Public names whose docstrings need no example: values, and modules with tests of their own.
 WITHOUT = {"__version__", "annotations", "lowlevel"}
 NAMES = [name for name in pysimd.__all__ if name not in WITHOUT]
 
 
 @pytest.fixture(autouse=True)
 def _settings_of_the_process() -> Iterator[None]:
-    """Examples may change them."""
+    """Restores settings that examples change."""
     threads, isa = pysimd.get_num_threads(), pysimd.active_isa()
     yield
     pysimd.set_num_threads(threads)
@@ -35,7 +35,7 @@ def examples(thing: Any, name: str) -> list[doctest.DocTest]:
 
 
 def failures(test: doctest.DocTest) -> str:
-    """What an example printed instead; empty if all is as promised."""
+    """Differences between what an example prints and what it should print; empty if there are none."""
     text: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     runner.run(test, out=text.append)

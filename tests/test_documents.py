@@ -1,4 +1,4 @@
-"""Every program and every command of README.md and of the pages under docs/ runs, and prints what the page promises."""
+"""Every program and every command of README.md and of the pages under docs/ runs, and prints the documented text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def of_language(language: str) -> Sequence[object]:
 
 
 def assert_printed(printed: str, output: str | None) -> None:
-    """Compares with the text block; "..." in it stands for anything within a line."""
+    """Compares with the text block, in which "..." stands for anything within a line."""
     if output is None:
         return
     pattern = "[^\n]*".join(re.escape(part) for part in output.split("..."))
@@ -34,7 +34,7 @@ def assert_printed(printed: str, output: str | None) -> None:
 
 @pytest.fixture
 def folder(block: Block, tmp_path: Path) -> Path:
-    """The folder that the block runs in."""
+    """The folder in which the block runs."""
     if block.skip:
         pytest.skip(block.skip)
     place = tmp_path / "page"
@@ -71,7 +71,7 @@ def test_shell(block: Block, folder: Path) -> None:
 
 
 def test_blocks_are_found() -> None:
-    """What is not found is not tested."""
+    """A block that is not found is not tested."""
     for page in PAGES:
         fences = len(re.findall(r"^```(?:c|python|sh)\n", page.read_text(), flags=re.MULTILINE))
         assert fences == sum(block.page == page for block in BLOCKS), page

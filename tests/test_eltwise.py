@@ -22,7 +22,7 @@ def test_eltwise(isa: str, rng: np.random.Generator, operation: Any) -> None:
             y = pysimd.eltwise(arrays, operation=operation, weights=weights)
             assert y.dtype == np.float32
             assert_within(y, expected, bound)
-            at = int(rng.integers(count))  # in place of any one
+            at = int(rng.integers(count))  # in place of a random source
             assert pysimd.eltwise(arrays, operation=operation, weights=weights, out=arrays[at]) is arrays[at]
             assert np.array_equal(arrays[at], y)
 

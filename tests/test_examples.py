@@ -1,4 +1,4 @@
-"""The examples are listed, numbered, short, and say what they print; what compares that sees a difference."""
+"""The examples are listed, numbered, short, and state what they print; the comparison with that detects differences."""
 
 from __future__ import annotations
 

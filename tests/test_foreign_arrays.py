@@ -1,4 +1,4 @@
-"""Arrays of other libraries are inputs, in place: by DLPack, by NumPy's array interface; and how others are refused."""
+"""Arrays of other libraries as inputs, in place, by DLPack or by NumPy's array interface; and how others are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
 
 
 class DLPack:
-    """An array that has nothing but DLPack."""
+    """An array with DLPack only."""
 
     def __init__(self, array: Array, device: int = 1) -> None:
         self._array, self._device = array, device
@@ -33,7 +33,7 @@ class DLPack:
 
 
 class Interface:
-    """An array that has nothing but the array interface."""
+    """An array with the array interface only."""
 
     def __init__(self, array: Array) -> None:
         self._array = array
@@ -53,7 +53,7 @@ def bits(value: Any) -> list[Any]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_functions(name: str, kind: Any) -> None:
-    """Each array of each function, one after the other, also in prepared calls."""
+    """Each array of each function, one at a time, also in prepared calls."""
     function, *given = samples.calls(np.random.default_rng(SEED))[name]
     arguments: Any = given
     expected = bits(function(*arguments[0], **arguments[1]))
@@ -79,7 +79,7 @@ def test_contexts(name: str, kind: Any, rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_copied(kind: Any) -> None:
-    """A prepared call reads what is written later; the memory may be that of the output."""
+    """A prepared call reads what is written later; even the memory of the output is accepted."""
     x = np.zeros(4, F32)
     call = pysimd.prepare(pysimd.exp, kind(x))
     x[:] = -np.inf
@@ -100,7 +100,7 @@ def test_the_memory_outlives_its_name(kind: Any) -> None:
 
 
 class Temporary(Interface):
-    """One that has a new copy of its memory each time, as images of Pillow have."""
+    """An array that copies its memory each time, like images of Pillow."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Temporary(Interface):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prepared_calls_keep_memory(name: str) -> None:
-    """Also memory that nothing else keeps."""
+    """Also memory that has no other owner."""
     function, *given = samples.calls(np.random.default_rng(SEED))[name]
     arguments: Any = given
     expected = bits(function(*arguments[0], **arguments[1]))
@@ -135,13 +135,13 @@ def test_statistics_and_bytes(kind: Any, rng: np.random.Generator) -> None:
 
 
 class Trainable(DLPack):
-    """A tensor of PyTorch whose gradient is computed."""
+    """A tensor of PyTorch that requires a gradient."""
 
     requires_grad = True
 
 
 class Unusual(DLPack):
-    """One that NumPy does not read."""
+    """An array that NumPy cannot read."""
 
     def __dlpack__(self, **options: Any) -> Any:
         raise BufferError("bits are conjugated")

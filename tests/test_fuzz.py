@@ -1,4 +1,4 @@
-"""Random arguments, also absurd ones, for every function: the library never crashes, and gives a result or a sentence."""
+"""Random arguments, including absurd ones, for every function: the library never crashes, and returns or refuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support import ROOT
 from pysimd import lowlevel
 
 ROUNDS = 250  # of a call of each function: about 5 s
-#: What has nothing to refuse, or nothing that the script may count.
+# Functions that refuse nothing, or whose refusals the script cannot count.
 NO_SENTENCE = {"SimdFree", "SimdVersion", "SimdPerformanceStatistic", "SimdAlignment", "SimdGetThreadNumber"}
 NO_SENTENCE |= {"SimdSetThreadNumber", "SimdSynetSpecifyTensorFormat", "SimdSynetTensorAlignment", "SimdCpuInfo"}
 NO_SENTENCE |= {name for name in dir(lowlevel) if name.startswith("Simdnet")}

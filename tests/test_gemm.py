@@ -1,4 +1,4 @@
-"""Products of matrices on every instruction set against the reference; arguments that do not fit."""
+"""Products of matrices on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_refused_out() -> None:
     wide = np.ones((4, 8), np.float32)
     with pytest.raises(ValueError, match="out overlaps a"):
         pysimd.gemm(wide[:, :4], b, out=wide[:, 3:7])
-    assert (pysimd.gemm(wide[:, :4], b, out=wide[:, 4:]) == 4).all() and (wide[:, :4] == 1).all()  # beside each other
+    assert (pysimd.gemm(wide[:, :4], b, out=wide[:, 4:]) == 4).all() and (wide[:, :4] == 1).all()  # next to each other
     a.flags.writeable = False
     with pytest.raises(ValueError, match="out is read-only"):
         pysimd.gemm(b, b, out=a)

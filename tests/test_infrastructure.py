@@ -39,7 +39,7 @@ def test_cpu_info() -> None:
 
 
 def test_documented_levels() -> None:
-    """Header and README name the instruction sets of the library's own list, in its order."""
+    """Header and README list the instruction sets of the library, in its order."""
     rows = re.findall(r"^SN_LEVEL\((\w+),|^#elif (.*)", (ROOT / "libsrc" / "isa" / "levels.h").read_text(), re.MULTILINE)
     border = rows.index(("", "defined(__aarch64__)"))
     base, *x86 = [name for name, _ in rows[:border]]
@@ -61,7 +61,7 @@ def test_performance_statistic() -> None:
 
 
 def usable_processors() -> int:
-    """The number that threads are limited to."""
+    """The number to which threads are limited."""
     try:
         pysimd.set_num_threads(2**80)
         return pysimd.get_num_threads()
@@ -293,7 +293,7 @@ def test_errors_belong_to_their_thread() -> None:
 
 
 def test_errno_of_another_is_no_error() -> None:
-    """A refusal is found by errno; what somebody else left there is looked at, and wiped out."""
+    """A refusal is detected by errno; a value left by other code is recognised, and cleared."""
     import _cffi_backend
 
     x = np.ones(4, np.float32)
@@ -307,7 +307,7 @@ def test_errno_of_another_is_no_error() -> None:
         pysimd.set_max_isa("no such level")
     assert (prepared() == x).all()
     context = pysimd.Convolution32f((1, 1, 4), 4, kernel=1)
-    with pytest.raises(pysimd.StateError):  # by a call that computes
+    with pytest.raises(pysimd.StateError):  # for a call that computes
         context.forward(x.reshape(1, 1, 4))
     assert _cffi_backend.get_errno() == 0
 

@@ -1,4 +1,4 @@
-"""The inner product on every instruction set against the reference; arguments that do not fit."""
+"""The inner product on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_batch(isa: str, rng: np.random.Generator) -> None:
     x, weight, bias = floats(rng, 5, 37), floats(rng, 11, 37), floats(rng, 11)
     y = pysimd.inner_product(x, weight, bias)
     assert_within(y, *reference.inner_product(x, weight, bias))
-    # The result does not depend on the place in the batch.
+    # The result does not depend on the position in the batch.
     assert np.array_equal(y, np.stack([pysimd.inner_product(row, weight, bias) for row in x]))
 
 

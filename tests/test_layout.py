@@ -1,4 +1,4 @@
-"""Conversion of layouts on every instruction set against the reference, to the bit."""
+"""Conversion of layouts on every instruction set against the reference, bit for bit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_batch(isa: str, rng: np.random.Generator, source: Any, target: Any) -> 
 
 
 def test_lanes_of_the_last_block(isa: str, rng: np.random.Generator) -> None:
-    """They are dropped on the way out, and kept by a plain copy."""
+    """Conversion removes unused lanes, a plain copy keeps them."""
     x = floats(rng, 3, 4, 5, 8)
     y = pysimd.convert_image(x, src_layout="nchw8c", dst_layout="nchw", channels=17)
     assert np.array_equal(y, reference.to_chw(x, "nchw8c", 17))

@@ -1,4 +1,4 @@
-"""Every name of the header is there, the enumerations are the header's, and C refuses each bad argument by name."""
+"""Every name of the header is available, enumerators have the header's values, and C names the invalid argument."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
         for begin in re.findall(r"\bCHECK_LAYER_FUNCTIONS\((\w+)\)", path.read_text()):
             called |= {begin + end for end in ("Init", "SetParams", "Forward", "ExternalBufferSize", "InternalBufferSize")}
     assert set(FUNCTIONS) - called == set()
-    older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names of what has a newer one
+    older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have a newer equivalent
     memory = {"SimdAllocate", "SimdFree", "SimdAlign"}
     assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory
 
@@ -115,7 +115,7 @@ NHWC = lib.SimdTensorFormatNhwc
 
 
 def pooling(name: str) -> tuple[dict[str, Any], str, np.dtype[Any]]:
-    """The arguments of a pooling function, in order, that of the output, and the element type."""
+    """The arguments of a pooling function, in order, the name of its output, and the element type."""
     dtype = np.dtype(np.uint16 if name.endswith("16b") else np.uint8 if name.endswith("8u") else np.float32)
     across = name.endswith("Max32f")
     arguments: dict[str, Any] = {"src": np.ones(4 * 4 * 3, dtype), "srcC": 3, "srcH": 4, "srcW": 4}
@@ -134,7 +134,7 @@ def pooling(name: str) -> tuple[dict[str, Any], str, np.dtype[Any]]:
 
 
 def refusals(name: str, arguments: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """(change, the argument that the sentence names)"""
+    """(change, the argument named by the message)"""
     table: list[tuple[dict[str, Any], str]] = []
     for key, value in arguments.items():
         if isinstance(value, np.ndarray):
@@ -199,7 +199,7 @@ def channelwise(
 
 
 def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any], str]]]]:
-    """Functions that are no pooling: arguments, the output, and what is refused beside NULL and formats."""
+    """Functions other than pooling: arguments, the output, and what is refused besides NULL and formats."""
     f = np.ones(24, np.float32)
     u = np.ones(24, np.uint8)
     s = np.ones(4, np.float32)
@@ -363,7 +363,7 @@ def test_refused_by_c(name: str, arguments: dict[str, Any], output: str, change:
     assert sentence.startswith(f"{name}: ")
     assert word in sentence.split(": ", 1)[1]
     assert arguments[output].tobytes() == before
-    # and with what it expects, it runs
+    # and with the expected value, it runs
     getattr(lib, name)(*[address(v) if isinstance(v, np.ndarray) else NULL if v is None else v for v in arguments.values()])
     assert ffi.string(lib.SimdnetLastError()) == b""
     arguments[output][:] = np.frombuffer(before, arguments[output].dtype)
@@ -444,7 +444,7 @@ def test_eltwise_refused_by_c(change: dict[str, Any], word: str) -> None:
 
 
 def parameters(**change: Any) -> Any:
-    """A convolution that can be, but for the changes."""
+    """A valid convolution, apart from the changes."""
     conv = ffi.new("SimdConvolutionParameters *")
     values: dict[str, Any] = {"srcC": 4, "srcH": 5, "srcW": 5, "dstC": 6, "dstH": 4, "dstW": 4, "kernelY": 2, "kernelX": 2}
     values.update(dilationY=1, dilationX=1, strideY=1, strideX=1, group=1, srcF=NHWC, dstF=NHWC)
@@ -480,13 +480,13 @@ def test_convolution_init_refuses(change: dict[str, Any], word: str) -> None:
 
 
 def refusal() -> str:
-    """The message of the call before, without the name of the function."""
+    """The message of the last call, without the name of the function."""
     assert lib.SimdnetLastErrorKind() == 1
     return str(ffi.string(lib.SimdnetLastError()).decode().split(": ", 1)[1])
 
 
 def test_messages_name_enumerators() -> None:
-    """By the names of the header; a value that none has is a number."""
+    """Messages use the names of the header; a value without a name is a number."""
 
     def names(enumeration: str) -> list[tuple[str, int]]:
         return [(name, int(value)) for name, value in ENUMS[enumeration].items()]

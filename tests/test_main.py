@@ -50,7 +50,7 @@ def test_selftest_finds_what_is_broken(
 def test_selftest_calls_every_function_and_class(rng: np.random.Generator) -> None:
     source = (ROOT / "pysimd" / "selftest.py").read_text()
     names = {name.split()[0] for name in (*samples.calls(rng), *samples.contexts(rng))}
-    indirect = {"Add16b", "Convolution32f", "Deconvolution32f"}  # what add, convolution and deconvolution make
+    indirect = {"Add16b", "Convolution32f", "Deconvolution32f"}  # called through add, convolution and deconvolution
     assert not {name for name in names - indirect if f"pysimd.{name}(" not in source}
 
 

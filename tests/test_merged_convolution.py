@@ -1,4 +1,4 @@
-"""Merged convolution on every instruction set against the reference; the life of a context; arguments that do not fit."""
+"""Merged convolution on every instruction set against the reference; the life of a context; invalid arguments."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def test_blocks(isa: str, rng: np.random.Generator, activation: Any) -> None:
 
 
 def test_geometries(isa: str, rng: np.random.Generator) -> None:
-    check(rng, (30, 40, 8), block(48, 8), add=True)  # some steps
+    check(rng, (30, 40, 8), block(48, 8), add=True)  # several steps
     check(rng, (21, 20, 3), [Stage(3, 16, stride=2, padding=1), Stage(3, stride=2, padding=(0, 1, 2, 1)), Stage(1, 40)])
     check(rng, (4, 4, 3), block(512, 3), add=True)
     check(rng, (1, 1, 1), block(1, 1), add=True)
-    check(rng, (2, 3, 2), [Stage(1, 4), Stage(7, padding=9), Stage(1, 5, padding=2)])  # windows wholly in the padding
+    check(rng, (2, 3, 2), [Stage(1, 4), Stage(7, padding=9), Stage(1, 5, padding=2)])  # windows completely in the padding
     check(rng, (50, 1, 4), block(70, 4)[:2])
     check(rng, (1, 50, 4), block(0, 7)[1:])
 
@@ -115,7 +115,7 @@ def weights_of(context: pysimd.MergedConvolution32f) -> Any:
 
 
 def example(rng: np.random.Generator) -> tuple[pysimd.MergedConvolution32f, Array, Array]:
-    """A context with weights, its input and what it gives."""
+    """A context with weights, its input and its result."""
     stages = [Stage(1, 24, activation="prelu"), Stage(3, padding=1, activation="hswish"), Stage(1, 6)]
     context = pysimd.MergedConvolution32f((2, 9, 10, 6), stages, residual=True)
     weights = [floats(rng, *shape) for shape in context.weight_shapes]
@@ -146,7 +146,7 @@ def test_result_does_not_depend_on_batch_buffer_or_threads(isa: str, rng: np.ran
 
 
 def test_equals_its_stages_one_by_one(isa: str, rng: np.random.Generator) -> None:
-    """Within rounding, of course; the padding of a stage is 0, not what the stage before makes of padding."""
+    """Up to rounding; the padding of a stage is 0, not the result of the previous stage for its padding."""
     x, stages = floats(rng, 7, 8, 5), block(19, 7, activation="identity")
     with pysimd.MergedConvolution32f(x.shape, stages) as context:
         weights = [floats(rng, *shape) for shape in context.weight_shapes]

@@ -1,4 +1,4 @@
-"""Messages name arguments as Python does, and say what to do: everything is called wrongly, and what is raised is read."""
+"""Messages use Python's names of arguments and state the remedy: all functions are called with wrong arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 3
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
 
-#: What no message of Python has: names of the library, its element types, its enumerators.
+# Words that no message in Python may contain: names of the library, its element types, its enumerators.
 C_NAMES = re.compile(
     r"Simd|\bNULL\b|(src|dst)[A-Z]\w*\b|(kernel|stride|dilation|pad)[YXHW]\b|SetParams|\bconv\b|\bld[abc]\b"
     r"|\b[abc](Shape|Count|Type|Scale|Shift|Data)\b|\b(32f|16b|8u|8i)\b|cffi|cdata|ctype|size_t|enumerator|real number"
@@ -47,7 +47,7 @@ def wrong_numbers() -> Iterator[Any]:
 
 
 def raised(call: Callable[..., Any], *args: Any, **options: Any) -> str | None:
-    """The message of a call, if it raises one."""
+    """The message of a call if it raises."""
     try:
         call(*args, **options)
     except (TypeError, ValueError, MemoryError, OverflowError) as error:
@@ -112,7 +112,7 @@ def test_stages() -> None:
 
 
 def test_the_patterns_find_names_of_c() -> None:
-    """Those of the library's own sentences, which is where a message of Python would have them from."""
+    """In the library's own messages, from which messages in Python could copy them."""
     pysimd.lowlevel.SimdSynetRelu32f(pysimd.lowlevel.ffi.NULL, 1, pysimd.lowlevel.ffi.NULL, pysimd.lowlevel.ffi.NULL)
     text = pysimd.lowlevel.ffi.string(pysimd.lowlevel.SimdnetLastError()).decode()
     assert C_NAMES.search(text)
@@ -169,7 +169,7 @@ def test_remedies(call: Callable[[], Any], error: type[Exception], sentence: str
 
 
 def test_remedies_help() -> None:
-    """What some of the sentences say is done."""
+    """The remedies that some messages suggest work."""
     x = np.arange(8.0).reshape(2, 4)
     assert pysimd.relu(x.astype(np.float32)).shape == (2, 4)
     assert pysimd.relu(np.ascontiguousarray(floats(np.random.default_rng(0), 4, 4)[:, ::2])).shape == (4, 2)

@@ -1,4 +1,4 @@
-"""Names of arguments: one word for each idea, in functions and in activations of convolutions; old names are deprecated."""
+"""Names of arguments: one per concept, in functions and activations of convolutions; old names are deprecated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _stages() -> list[pysimd.ConvolutionStage]:
 X, TERMS = np.ones((2, 3), F32), np.arange(3, dtype=F32)
 BLOCKS = np.ones((2, 3, 3, 4, 8), F32)
 
-#: A function, its other arguments, the old name, the new one, the value.
+# Function, its other arguments, old name, new name, value.
 OLD: list[tuple[Callable[..., Any], dict[str, Any], str, str, Any]] = [
     (pysimd.fused3, {"x": X, "bias": TERMS}, "scale", "slope", TERMS),
     (pysimd.fused8, {"x0": X, "x1": X}, "src2", "scale", TERMS),
@@ -56,7 +56,7 @@ def test_old_names_warn_and_work(
 
 # -------------------------------------------------------------------------------------------------- activations
 
-#: The function that an activation is; identity has none.
+# The function equal to each activation; identity has none.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     name: getattr(pysimd, name)
     for name in ("relu", "relu6", "leaky_relu", "restrict_range", "prelu", "elu", "hswish", "hardswish")
@@ -73,7 +73,7 @@ GIVEN: dict[str, dict[str, float]] = {
 
 
 def convolved(x: Array, activation: Any, params: Any) -> Array:
-    """A convolution that does nothing but its activation."""
+    """A convolution whose only effect is its activation."""
     channels = x.shape[-1]
     weight = np.eye(channels, dtype=F32).reshape(1, 1, channels, channels)
     return pysimd.convolution(x, weight, activation=activation, params=params)
@@ -129,7 +129,7 @@ def test_wrong_parameters(x: Array) -> None:
 
 # ------------------------------------------------------------------------------------------------- coefficients
 
-#: What each function has for each channel, and how many channels more than `x` it has them for.
+# The coefficients of each function, and for how many channels more than those of `x`.
 COEFFICIENTS: dict[str, list[str]] = {
     "add_bias": ["bias"],
     "scale": ["scale", "bias"],
@@ -145,7 +145,7 @@ COEFFICIENTS: dict[str, list[str]] = {
 
 
 def _called(name: str, rng: np.random.Generator, layout: Any, change: Callable[[Array], Any]) -> Array:
-    """The function with coefficients in another form."""
+    """The result with coefficients in another form."""
     shape = (3, 4, 5, 8) if layout == "nhwc" else (3, 8, 4, 5)
     sources = {"fused8": ["x0", "x1"], "fused9": ["x0", "x1"]}.get(name, ["x"])
     channels = 16 if name == "fused9" else 8

@@ -1,4 +1,4 @@
-"""Whole networks, every layer on the output of the one before, against the same network in float64."""
+"""Whole networks, every layer applied to the output of the one before, against the same network in float64."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pysimd.network.operators import shape_of
 from pysimd.network.passes import fused
 from pysimd.network.planner import plan_of
 
-PUBLISHED = {  # multiplications in thousands of millions
+PUBLISHED = {  # billions of multiplications
     "vgg16": 15.470,
     "resnet18": 1.814,
     "resnet50": 4.089,
@@ -42,7 +42,7 @@ def _error(graph: Graph) -> float:
     _, c, h, w = graph.shape(graph.inputs[0])
     image = np.random.default_rng(7).random((h, w, c), np.float32)
     exact = reference(graph, image)
-    assert exact.std() > 0.01 * np.abs(exact).max()  # else an error of one value in a thousand would not be seen
+    assert exact.std() > 0.01 * np.abs(exact).max()  # otherwise an error of one value in a thousand would not be detected
     return float(np.abs(Runner(graph)(image) - exact).max() / np.abs(exact).max())
 
 
@@ -97,8 +97,8 @@ def test_a_wrong_weight_is_seen() -> None:
 
 # ---- passes and plans
 
-#: Calls of a network, and of these those that compute several nodes: merged convolutions, convolutions with an addition,
-#: concatenations of maxima.
+# Calls of a network, and how many compute several nodes: merged convolutions, convolutions with an addition, concatenations
+# of maxima.
 STEPS = {
     "vgg16": (22, 0, 0, 0),
     "resnet18": (24, 0, 8, 0),
@@ -153,7 +153,7 @@ def test_images_that_live_at_the_same_time_have_places_of_their_own(name: str) -
     assert max(end for _, end in spans.values()) <= plan.size < sum(end - begin for begin, end in spans.values()) + 10000
 
 
-# ---- graphs that cannot be
+# ---- invalid graphs
 
 
 def test_graphs_that_cannot_be_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Sources that are views of ``out=``: every argument of every function, refused but where the array itself is taken, too."""
+"""Sources that are views of ``out=``: every argument of every function, refused even where the array itself is accepted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pysimd
 
 SEED = 21
 NAMES = [name for name in samples.calls(np.random.default_rng(SEED)) if not name.endswith("iterator")]
-#: Of these, what contexts copy before anything is written may share memory with the output.
+# Contexts copy these before anything is written, so they may share memory with the output.
 COPYING = {"convolution", "deconvolution"}
 
 
 def assert_views_are_refused(name: str, function: Callable[..., Any], arguments: Any) -> int:
-    """Of each argument that is no larger than an output; gives how many were."""
+    """Checks each argument that is not larger than an output; returns how many there were."""
     result = function(*arguments[0], **arguments[1])
     expected, refused = list(result) if isinstance(result, tuple) else [result], 0
     for place in places(arguments):
@@ -59,7 +59,7 @@ def test_views_of_out(name: str) -> None:
 
 
 def test_views_of_out_that_keep_their_shape() -> None:
-    """Of functions that would often compute the right thing even so."""
+    """For functions that would often compute the correct result anyway."""
     x = np.arange(32, dtype=np.float32).reshape(2, 2, 8)
     refused = [
         assert_views_are_refused("lrn", pysimd.lrn, [(x,), {}]),

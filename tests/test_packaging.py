@@ -1,4 +1,4 @@
-"""A wheel from a clean copy of the sources works away from them; what needs a network is in tests/check_package.sh."""
+"""A wheel built from a copy of the sources works elsewhere; tests that need a network: tests/check_package.sh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(*command: str, **options: Any) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy. It takes the objects along, with their times, so that make has nothing to compile."""
+    """Built from a copy, which includes the objects and their timestamps, so that make compiles nothing."""
     copy = tmp_path_factory.mktemp("copy")
     for name in SOURCES:
         shutil.copy2(ROOT / name, copy)
@@ -65,9 +65,9 @@ def test_tag_and_contents(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the wheel is installed."""
+    """The folder where the wheel is installed."""
     target = tmp_path_factory.mktemp("site")
-    with zipfile.ZipFile(wheel) as archive:  # what installing it does
+    with zipfile.ZipFile(wheel) as archive:  # all that installing it does
         archive.extractall(target)
     return target
 
@@ -95,7 +95,7 @@ def test_installed_elsewhere(site: Path, tmp_path: Path) -> None:
     assert printed.split(" ", 1) == [str(site / "pysimd" / "libsimdnet.so"), "[0.0, 2.0]\n"]
 
 
-#: A document, and what in it states a size in MB.
+# A document, a pattern of the size in MB that it states, and the file of that size.
 SIZES = [
     ("README.md", r"one file of ([\d.]+) MB", "library"),
     ("docs/installing.md", r"^\| code and tables for all instruction sets \| ([\d.]+) MB", "library"),
@@ -106,7 +106,7 @@ SIZES = [
 
 @pytest.mark.parametrize(("document", "pattern", "what"), SIZES)
 def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, pattern: str, what: str) -> None:
-    """Within 5%, and what rounding takes away."""
+    """The stated size is within 5%, plus the rounding of the number."""
     (compiler,) = re.findall(r"^Compiled by gcc (\d+) for x86-64", (ROOT / "docs/installing.md").read_text(), re.MULTILINE)
     if (run("cc", "-dumpversion").split(".")[0].strip(), platform.machine()) != (compiler, "x86_64"):
         pytest.skip(f"the documents state the sizes of gcc {compiler} for x86-64")
@@ -117,7 +117,7 @@ def test_sizes_in_documents_are_those_of_the_build(wheel: Path, document: str, p
 
 
 def test_libraries_in_documents_are_those_of_the_build() -> None:
-    """What a program needs beside the static library, wherever it is told."""
+    """The libraries that a program needs besides the static library, wherever they are documented."""
     (needed,) = re.findall(r"^SN_LIBS *:= (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     page = (ROOT / "docs/installing.md").read_text()
     (told,) = re.findall(r"the static library; link with `(.*)`", page)
@@ -130,7 +130,7 @@ def test_libraries_in_documents_are_those_of_the_build() -> None:
 
 
 def test_pysimd_is_imported_faster_than_numpy(wheel: Path, tmp_path: Path) -> None:
-    """As the README states: the least of a few ratios, since neighbours only add to a time."""
+    """As the README states: the smallest of a few ratios, since other processes only increase times."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (

@@ -1,4 +1,4 @@
-"""The page of the benchmarks and the documentation in a browser: nothing overlaps, nothing is cut off, every link works.
+"""The page of the benchmarks and the documentation in a browser: no overlaps, no clipped text, and every link works.
 
 A headless Chromium from the system's packages; without it, or without selenium, the tests are skipped.
 """
@@ -20,7 +20,7 @@ DOCS = ROOT / "build" / "docs" / "html"
 WIDTHS = (480, 1400)
 SCHEMES = ("light", "dark")
 
-#: Pairs of texts whose letters overlap, and texts that end beyond the page; what scrolls by itself may.
+# Pairs of texts whose letters overlap, and texts that extend beyond the page, unless they are in a scrolling element.
 LAYOUT = """
 const words = [], found = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -49,7 +49,7 @@ for (let i = 0; i < words.length; ++i) {
 return found;
 """
 
-#: The smallest contrast of a text with what is behind it, by the formula of WCAG 2, and that text.
+# The smallest contrast of a text with its background, by the formula of WCAG 2, and that text.
 CONTRAST = """
 function channels(colour) { return colour.match(/[\\d.]+/g).map(Number); }
 function luminance([r, g, b]) {
@@ -106,7 +106,7 @@ def _look(browser: Any, page: Path) -> None:
 
 
 def _check_links(browser: Any, page: Path) -> None:
-    """Links to files and to places inside of them; what lies elsewhere is not asked."""
+    """Links to files and to anchors in them; external links are not checked."""
     browser.get(page.as_uri())
     links = browser.execute_script("return [...document.querySelectorAll('a[href]')].map(a => a.href)")
     for link in dict.fromkeys(links):

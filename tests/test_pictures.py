@@ -17,7 +17,7 @@ FAMILIES = ("convolution", "merged", "deconvolution", "gemm", "convolution_8i", 
 
 
 def _row(number: int) -> dict[str, Any]:
-    """A layer; neighbours have limits, fractions and aims that are close to each other and to 1."""
+    """A layer; adjacent rows have limits, fractions and aims close to each other and to 1."""
     limit = ("fma", "dot", "bf16", "copy")[number % 4]
     fraction = (0.97, 1.0, 1.03, 0.2, 3.9)[number % 5]
     seconds = 1e-4 * (1 + number % 7)
@@ -40,7 +40,7 @@ def _row(number: int) -> dict[str, Any]:
 
 
 def figures_of(rows: int) -> dict[str, Any]:
-    """What the benchmarks write as JSON, with so many layers."""
+    """The JSON of the benchmarks, with this many layers."""
     times = {name: {"seconds": 0.0123, "version": "1.2.3"} for name in PEERS}
     network = {"isa": "avx512", "ours": {"seconds": 0.0101}, "peers": times, "ratios": dict.fromkeys(PEERS, (1.4, 0.2))}
     # every second layer with two threads as well
@@ -65,7 +65,7 @@ def _texts(figure: Any) -> list[tuple[str, Any]]:
     figure.draw_without_rendering()
     shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
-    # ticks beyond the axes have a text, too, which is not drawn
+    # ticks outside the axes have a text, which is not drawn
     return [(name, box) for name, box in boxes if figure.bbox.contains(box.x0 + 1, box.y0 + 1) and box.width > 0]
 
 

@@ -1,4 +1,4 @@
-"""Pooling on every instruction set against the reference; arguments that do not fit."""
+"""Pooling on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pysimd
 
 LAYOUTS = ["nchw", "nhwc"]
 
-# height, width, channels, kernel, stride, padding (top, left, bottom, right), ceil_mode: every path and its edges
+# height, width, channels, kernel, stride, padding (top, left, bottom, right), ceil_mode: every code path and its limits
 GEOMETRIES: list[tuple[int, int, int, tuple[int, int], tuple[int, int], tuple[int, int, int, int], bool]] = [
     (1, 1, 1, (1, 1), (1, 1), (0, 0, 0, 0), False),
     (4, 6, 3, (2, 2), (2, 2), (0, 0, 0, 0), False),
@@ -31,7 +31,7 @@ GEOMETRIES: list[tuple[int, int, int, tuple[int, int], tuple[int, int], tuple[in
     (6, 35, 9, (3, 1), (2, 1), (0, 0, 1, 0), False),
     (5, 9, 33, (2, 3), (3, 4), (1, 0, 2, 3), True),
     (3, 3, 2, (2, 2), (5, 5), (0, 0, 0, 0), True),
-    (4, 4, 7, (3, 3), (1, 1), (5, 4, 3, 6), False),  # windows wholly in the padding
+    (4, 4, 7, (3, 3), (1, 1), (5, 4, 3, 6), False),  # windows completely in the padding
     (2, 2, 3, (4, 5), (1, 1), (0, 0, 0, 0), True),  # a kernel larger than the image
 ]
 
@@ -65,7 +65,7 @@ def expected_max(x: Array, layout: Any, kernel: Any, stride: Any, padding: Any, 
 
 
 def decoded(x: Array) -> Array:
-    """bfloat16 as float, so that both zeros are one."""
+    """bfloat16 as float, so that both zeros compare equal."""
     return reference.from_bfloat16(x.view(np.uint16)) if x.dtype.itemsize == 2 else x
 
 
@@ -169,7 +169,7 @@ def test_average_any_geometry(isa: str, geometry: Any, layout: Any, exclude_pad:
     check_average(image, layout, kernel, stride, padding, ceil, exclude_pad)
 
 
-# image, kernel, stride, padding, and the averages, as PyTorch and ONNX have them (count_include_pad)
+# image, kernel, stride, padding, and the averages by PyTorch and ONNX (count_include_pad)
 CUT_OFF: list[tuple[Any, Any, Any, Any, Any]] = [
     (np.ones((3, 6)), (3, 5), (3, 2), 0, [[1, 1]]),
     (np.ones((4, 4)), 3, 2, 0, [[1, 1], [1, 1]]),
@@ -188,7 +188,7 @@ CUT_OFF: list[tuple[Any, Any, Any, Any, Any]] = [
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_average_divides_by_what_lies_inside_the_padded_image(isa: str, layout: Any) -> None:
-    """Where ceil_mode has windows that run past it; also prepared, and each image of a batch."""
+    """With ceil_mode, windows extend beyond it; also prepared, and each image of a batch."""
     for image, kernel, stride, padding, averages in CUT_OFF:
         factors = np.array([[1, -2, 4], [8, -16, 32]])[:, :, None, None]  # of images and channels
         x, y = ((factors * np.array(values)).astype(np.float32) for values in (image, averages))

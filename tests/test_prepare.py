@@ -1,4 +1,4 @@
-"""Prepared calls: every function and every context, with the bits of the plain call, again and again."""
+"""Prepared calls: every function and every context, with the bits of the plain call, repeatedly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pysimd
 SEED = 20
 NAMES = list(samples.calls(np.random.default_rng(SEED)))
 CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
-#: Functions that compute nothing in the library; and modules of such functions.
+# Functions that compute nothing in the library, and modules of such functions.
 OTHERS = {"dequantize", "from_bfloat16", "prepare", "quantize", "statistics", "to_bfloat16"}
 OTHERS |= {"specify_tensor_format", "tensor_alignment"}
 MODULES = {"pysimd.infrastructure", "pysimd.threadpools"}
@@ -48,7 +48,7 @@ def test_samples_have_every_function() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_functions(name: str) -> None:
-    """Nothing is computed when it is prepared; each call reads and writes the arrays anew."""
+    """Preparing computes nothing; each call reads and writes the current contents of the arrays."""
     function, args, kwargs = samples.calls(np.random.default_rng(SEED))[name]
     expected = bits(function(*args, **kwargs))
     function, args, kwargs = samples.calls(np.random.default_rng(SEED))[name]
@@ -62,7 +62,7 @@ def test_functions(name: str) -> None:
     assert result is prepared.result
     assert bits(result) == expected
     if name.startswith(("convolution", "deconvolution")):
-        args = args[:1]  # weights are packed already
+        args = args[:1]  # the weights are packed already
     for array in arrays_of((args, kwargs)):
         array[...] = np.roll(array, 1)
     fresh = samples.calls(np.random.default_rng(SEED))[name]
@@ -133,7 +133,7 @@ def test_a_batch_of_nothing_raises_no_error_of_before() -> None:
 
 
 def as_ours(function: Callable[[], Any]) -> Callable[[], Any]:
-    """A function that prepare takes for one of the package."""
+    """A function that prepare accepts as one of the package."""
     function.__module__ = "pysimd.of_a_test"
     return function
 
@@ -186,6 +186,6 @@ def test_refused_when_prepared() -> None:
     for other in (np.exp, lambda: pysimd.relu(x), 3, pysimd.lowlevel.lib.SimdVersion):
         with pytest.raises(TypeError, match="expected a function of pysimd"):
             pysimd.prepare(other)  # type: ignore[arg-type]
-    assert np.array_equal(pysimd.relu(x), x)  # and calls are calls again
+    assert np.array_equal(pysimd.relu(x), x)  # calls outside prepare work again
     with pytest.raises(TypeError, match="prepare it there"):
         pickle.dumps(pysimd.prepare(pysimd.relu, x))

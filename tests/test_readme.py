@@ -1,4 +1,4 @@
-"""What the README states of names, targets, version and the installed library. test_documents.py runs its programs."""
+"""Statements of the README about names, targets, version and the installed library. test_documents.py runs its programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_there_are_blocks() -> None:
 
 @pytest.mark.parametrize(("text", "output"), blocks("c"))
 def test_c_programs_with_the_installed_library(text: str, output: str, tmp_path: Path) -> None:
-    """Installs, compiles and runs by the README's own commands, in a home of its own."""
+    """Installs, compiles and runs by the README's own commands, in a separate home."""
     (commands,) = (command for command, _ in blocks("sh") if "make install" in command)
     install, *rest = commands.splitlines()
     shell(install, ROOT, HOME=str(tmp_path))

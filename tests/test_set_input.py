@@ -1,4 +1,4 @@
-"""Pictures to tensors on every instruction set against the reference, to the bit."""
+"""Pictures to tensors on every instruction set against the reference, bit for bit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_set_input(isa: str, rng: np.random.Generator, pixel_format: Any, channe
 
 @pytest.mark.parametrize("pixel_format", PIXELS)
 def test_views(isa: str, rng: np.random.Generator, pixel_format: Any) -> None:
-    """A cropped picture, every second row of one, a single row and a broadcast one."""
+    """A cropped picture, one with every second row, a single row and a broadcast one."""
     picture = rng.integers(0, 256, (20, 30, *PIXELS[pixel_format]), dtype=np.uint8)
     for view in (picture[3:17, 5:29], picture[::2], picture[4:5, 1:2], picture[18:, :], picture[:, 29:]):
         y = pysimd.set_input(view, pixel_format=pixel_format, layout="nchw")
@@ -49,7 +49,7 @@ def test_every_byte_and_gray(isa: str) -> None:
     y = pysimd.set_input(rgb, pixel_format=pysimd.PixelFormat.RGB24, channels=1, upper=255)
     assert y.ravel().tolist() == [76, 150, 29, 255]
     y = pysimd.set_input(rgb, pixel_format="rgb24", upper=255, layout="nchw")
-    assert y[2].ravel().tolist() == [255, 0, 0, 255]  # red comes last
+    assert y[2].ravel().tolist() == [255, 0, 0, 255]  # red is the last channel
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Shuffling of channels on every instruction set, to the bit."""
+"""Shuffling of channels on every instruction set, bit for bit."""
 
 from __future__ import annotations
 

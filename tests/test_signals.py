@@ -1,4 +1,4 @@
-"""Signals of one dimension are images of height 1; padding by name; output_padding; empty batches everywhere."""
+"""One-dimensional signals as images of height 1; padding by name; output_padding; empty batches for all functions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ F32 = np.float32
 
 
 def as_images(x: Array, layout: Any) -> Array:
-    """A signal with the axis of the height."""
+    """A signal with an axis for the height."""
     return np.expand_dims(x, -2 if layout == "ncw" else -3)
 
 
 def as_kernels(weight: Array, layout: Any) -> Array:
-    """The weights of a convolution with the axis of kernel_y."""
+    """The weights of a convolution with an axis for kernel_y."""
     return weight[:, :, None] if layout == "ncw" else weight[None]
 
 
@@ -147,7 +147,7 @@ def test_refused() -> None:
 
 
 def test_plans_of_signals_and_images_are_different() -> None:
-    """The layouts are equal as numbers, so their plans might be taken for each other."""
+    """The layouts have equal numbers, so one plan might be mistaken for the other."""
     x = np.arange(2 * 3 * 4, dtype=F32).reshape(2, 3, 4)
     for _ in range(2):
         assert pysimd.pooling_max(x, kernel=2).shape == (1, 1, 4)
@@ -162,7 +162,7 @@ def test_plans_of_signals_and_images_are_different() -> None:
 @pytest.mark.parametrize("stride", [1, 2, 3])
 @pytest.mark.parametrize("dilation", [1, 2])
 def test_same(size: int, kernel: int, stride: int, dilation: int, rng: np.random.Generator) -> None:
-    """As SAME_UPPER of ONNX."""
+    """Equal to SAME_UPPER of ONNX."""
     x, weight = floats(rng, size, size + 3, 2), floats(rng, kernel, kernel, 2, 3)
     (top, bottom), (left, right) = (_sides(n, kernel, stride, dilation) for n in (size, size + 3))
     y = pysimd.convolution(x, weight, stride=stride, dilation=dilation, padding="same")

@@ -1,4 +1,4 @@
-"""Softmax on every instruction set against the reference; arguments that do not fit."""
+"""Softmax on every instruction set against the reference; invalid arguments."""
 
 from __future__ import annotations
 

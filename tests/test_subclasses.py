@@ -1,4 +1,4 @@
-"""Subclasses of numpy.ndarray: C gets what the memory is, whatever a subclass claims about itself."""
+"""Subclasses of numpy.ndarray: C receives the actual memory, whatever attributes a subclass redefines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def constant(value: Any) -> Any:
 
 
 def claims(x: Array, factor: int) -> dict[str, Any]:
-    """What a subclass may say about `x`: `factor` times the elements, of bytes, all of it well."""
+    """Attributes that a subclass may redefine for `x`: `factor` times the elements, bytes, always valid."""
     shape = (factor * x.shape[0], *x.shape[1:]) if x.ndim else ()
     interface = {"shape": shape, "typestr": "|u1", "data": (0x1000, False), "version": 3}
     attributes = {
@@ -52,14 +52,14 @@ def claims(x: Array, factor: int) -> dict[str, Any]:
 
 
 def lying(x: Array, *names: str, factor: int = 1000) -> Array:
-    """The memory of `x` with these claims, all of them when none is named."""
+    """The memory of `x` with these attributes redefined, all of them if none is named."""
     made = claims(x, factor)
     cls = type("Lying", (np.ndarray,), {name: made[name] for name in names or made})
     return np.ndarray.view(x, cls)
 
 
 def bits(value: Any) -> list[Any]:
-    """Type, shape and bytes of each array, as NumPy has them."""
+    """Type, shape and bytes of each array, as reported by NumPy."""
     arrays = [np.ndarray.view(y, np.ndarray) for y in (value if isinstance(value, tuple) else (value,))]
     return [(y.dtype, y.shape, y.tobytes()) for y in arrays]
 
@@ -82,7 +82,7 @@ def test_claims_about_arguments(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_claims_about_outputs(name: str) -> None:
-    """One of another size is refused, whatever it claims; one of the right size is written and given back."""
+    """An output of wrong size is refused, whatever its attributes; one of the right size is written and returned."""
     function, *given = samples.calls(np.random.default_rng(SEED))[name]
     arguments: Any = given
     result = function(*arguments[0], **arguments[1])
@@ -134,7 +134,7 @@ def test_claims_about_arrays_of_contexts(name: str, rng: np.random.Generator) ->
             assert bits(context.forward(*given)) == expected, lies
         for option, memory in options.items():
             assert bits(context.forward(*arrays, **{option: lying(memory, *lies)})) == expected, (option, lies)
-            if memory.size > 1:  # as the buffers of `base` are not
+            if memory.size > 1:  # the buffers of `base` have one element
                 with pytest.raises(ValueError, match=f"{option} has"):
                     context.forward(*arrays, **{option: lying(memory[:1], "shape", "size")})
     weights = context._weights()
@@ -166,7 +166,7 @@ def test_statistics_of_a_subclass(rng: np.random.Generator) -> None:
 
 
 class Pretender:
-    """Has all that an array has, but is none. It has no memory to offer either."""
+    """Has all attributes of an array, but is not one, and provides no memory."""
 
     __class__ = np.ndarray  # type: ignore[assignment]
     shape, size, ndim, dtype, strides, base = (8,), 8, 1, np.dtype(np.float32), (4,), None

@@ -1,4 +1,4 @@
-"""Type checkers find wrong programs by the annotations of the package, and nothing in right ones."""
+"""Type checkers find errors in wrong programs by the annotations of the package, and none in correct ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAMS = Path(__file__).resolve().parent / "typed"
 
 
 def lines_with_errors(tool: str, program: Path, folder: Path) -> set[int]:
-    """The lines of a program that a checker reports; skipped where it is not installed."""
+    """The lines of a program that a checker reports; skipped if it is not installed."""
     environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
     if tool == "mypy":
         if find_spec("mypy") is None:

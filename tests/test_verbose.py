@@ -1,4 +1,4 @@
-"""SIMDNET_VERBOSE: lines that awk reads, for every function that computes; the table of their times."""
+"""SIMDNET_VERBOSE: lines that awk can parse, for every function that computes; the table of their times."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_lines_and_table() -> None:
 
 
 def test_awk() -> None:
-    """The command of the documentation, on what a program said."""
+    """The command of the documentation, on the output of a program."""
     text = (ROOT / "docs" / "verbose.md").read_text()
     (command,) = re.findall(r"^(awk .*) stderr\.txt$", text, flags=re.MULTILINE)
     said = python(PROGRAM, SIMDNET_VERBOSE="2").stderr
@@ -98,9 +98,9 @@ def test_examples_of_the_documentation() -> None:
 
 
 def test_every_function_that_computes_has_a_line() -> None:
-    """Called with nothing but zeros each returns at once, because there is nothing to do or it is refused, and says so.
+    """Called with zeros only, each returns at once, because there is nothing to do or it is refused, and writes a line.
 
-    Formats are told by name, of which 0 is nchw.
+    Formats are printed by name; 0 is nchw.
     """
     declared = re.findall(r"^void (Simd(?:Synet|Winograd|Gemm)\w+)\(([^;]*)\);", DECLARATIONS, flags=re.MULTILINE)
     names = [name for name, _ in declared]

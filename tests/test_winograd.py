@@ -1,4 +1,4 @@
-"""The Winograd transforms on every instruction set against the reference, and together against the convolution."""
+"""The Winograd transforms on every instruction set against the reference, and combined against the convolution."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ KINDS: list[Any] = [
 ]
 LAYOUTS = ["nchw", "nhwc"]
 
-#: What the error of a whole convolution is held to, in roundings of (largest input of a tile) * (sum of |weights|): twice
-#: what is met with a few channels, where roundings do not yet cancel each other.
+# The bound on the error of a whole convolution, in roundings of (largest input of a tile) * (sum of |weights|): twice the
+# error observed with a few channels, where roundings do not yet cancel.
 GROWTH = dict(zip(KINDS, (64, 512, 16, 64, 8, 32, 80)))
 
 # input channels, height, width, padding
@@ -44,7 +44,7 @@ SHAPES: list[tuple[int, int, int, tuple[int, int, int, int]]] = [
 
 
 def in_layout(planes: Array, layout: Any) -> Array:
-    """(T, channels, tiles) as the layout has it."""
+    """(T, channels, tiles) in the order of the layout."""
     return planes if layout == "nchw" else np.ascontiguousarray(np.swapaxes(planes, 1, 2))
 
 
@@ -81,7 +81,7 @@ def test_transforms(isa: str, rng: np.random.Generator, kind: Any, layout: Any) 
     padding=st.tuples(*[st.integers(0, 3)] * 4),
 )
 def test_convolution(isa: str, kind: Any, layout: Any, channels: Any, size: Any, padding: Any) -> None:
-    """Filter, input, product and output are the direct convolution."""
+    """Filter, input, product and output together equal the direct convolution."""
     kernel, block = kind
     dst = (size[0] + padding[0] + padding[2] - kernel[0] + 1, size[1] + padding[1] + padding[3] - kernel[1] + 1)
     if min(dst) < 1:
@@ -103,7 +103,7 @@ def test_convolution(isa: str, kind: Any, layout: Any, channels: Any, size: Any,
 
 @pytest.mark.parametrize("trans", [0, 1])
 def test_strides_larger_than_the_planes(isa: str, rng: np.random.Generator, trans: int) -> None:
-    """Two images interleaved plane by plane; between the planes nothing is touched."""
+    """Two images interleaved plane by plane; nothing between the planes is changed."""
     x, gap = floats(rng, 2, 6 * 7 * 5), 3
     used = 4 * 5
     stride = 2 * used + gap

@@ -20,7 +20,7 @@ SPLIT_SEED = 0
 
 
 def split() -> tuple[files.Array, files.Array, files.Array, files.Array]:
-    """The 1,437 images to train with, the 360 held out, and the labels of both; always the same."""
+    """The 1,437 training images, the 360 held-out ones, and the labels of both; always the same."""
     digits = load_digits()
     images, held_images, labels, held_labels = train_test_split(
         digits.images.astype(np.uint8),

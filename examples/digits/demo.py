@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Callable
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: one thread each, as the library has
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: one thread, like the library
 
 import digits_files as files
 import numpy as np
@@ -30,14 +30,14 @@ ROUNDS, ROUND_SECONDS = 5, 0.06
 
 
 def run_c(program: str, isa: str, *options: str) -> str:
-    """What the C program prints with this instruction set."""
+    """The output of the C program with this instruction set."""
     environment = {**os.environ, "SIMDNET_MAX_ISA": isa}
     command = [program, *options, str(WEIGHTS), str(IMAGES)]
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def compare(program: str, isa: str, p: files.Array, plain: files.Array) -> list[str]:
-    """What is wrong with the probabilities p of pysimd beside those of the C program and of plain NumPy."""
+    """Differences of the probabilities p of pysimd from those of the C program and of plain NumPy."""
     answers = p.argmax(axis=1)
     lines = [line.split() for line in run_c(program, isa, "--print").splitlines()]
     wrong = []
@@ -51,7 +51,7 @@ def compare(program: str, isa: str, p: files.Array, plain: files.Array) -> list[
 
 
 def seconds_of(pass_over_images: Callable[[], object]) -> float:
-    """The shortest of the passes that fit in a round."""
+    """The shortest of the passes that fit into a round."""
     best, begin = float("inf"), time.perf_counter()
     while True:
         start = time.perf_counter()
@@ -84,7 +84,7 @@ def passes(network: files.Network, images: files.Array, levels: list[str]) -> di
 
 
 def measure(network: files.Network, images: files.Array, levels: list[str]) -> dict[tuple[str, int], float]:
-    """Images per second by row and batch size: the best of a few rounds, in which all take turns."""
+    """Images per second by row and batch size: the best of a few rounds, in each of which every row is timed."""
     best: dict[tuple[str, int], float] = {}
     timed = passes(network, images, levels)
     for _ in range(ROUNDS):
@@ -95,7 +95,7 @@ def measure(network: files.Network, images: files.Array, levels: list[str]) -> d
 
 
 def measure_c(program: str, count: int, levels: list[str]) -> dict[tuple[str, int], float]:
-    """The same, as the C program measures it."""
+    """The same, as measured by the C program."""
     rates = {}
     for isa in levels:
         printed = run_c(program, isa)
@@ -109,7 +109,7 @@ def measure_c(program: str, count: int, levels: list[str]) -> dict[tuple[str, in
 def print_table(
     rates: dict[tuple[str, int], float], rates_c: dict[tuple[str, int], float], count: int, levels: list[str]
 ) -> None:
-    """Images per second; beside Python's, how many times plain NumPy with the same batch that is."""
+    """Images per second; for Python also the ratio to plain NumPy with the same batch size."""
     print(f"{'':<12}{'Python, batch 1':>22}{f'Python, batch {count}':>22}{'C, batch 1':>14}{f'C, batch {count}':>14}")
     for row in ["NumPy", *levels]:
         line = f"{row:<12}"
@@ -122,7 +122,7 @@ def print_table(
 
 
 def compare_numbers(images: files.Array, labels: files.Array, kinds: dict[str, Callable[[int], Classifier]]) -> None:
-    """A table of the network by kinds of numbers, each by what makes its classifier: accuracy, and images per second."""
+    """A table of the network by type of numbers, each with a function that creates its classifier: accuracy, speed."""
     batches = 1, len(images)
     timed: dict[tuple[str, int], Callable[[], object]] = {}
     answers: dict[str, files.Array] = {}
@@ -159,7 +159,7 @@ def main() -> int:
     network = files.read_network(WEIGHTS)
     images, labels = files.read_images(IMAGES)
     machine = list(pysimd.isa_levels())
-    levels = machine[: machine.index(pysimd.active_isa()) + 1]  # SIMDNET_MAX_ISA may cap them
+    levels = machine[: machine.index(pysimd.active_isa()) + 1]  # SIMDNET_MAX_ISA may limit them
 
     print(f"Network, {sum(layer.floats for layer in network.layers):,} weights:")
     for layer in network.layers:

@@ -1,10 +1,10 @@
 /*
  * Reads handwritten digits with a small convolutional network: from a weights file to classes, on libsimdnet.
  *
- *   digits [--print] WEIGHTS IMAGES
+ *     digits [--print] WEIGHTS IMAGES
  *
- * Prints the instruction set, the accuracy and the images per second; with --print, instead, the class of every image and its
- * probability, a line each. SIMDNET_MAX_ISA=<name> caps the instruction set.
+ * Prints the instruction set, the accuracy and the images per second; with --print, instead, the class of every image and
+ * its probability, a line each. SIMDNET_MAX_ISA=<name> limits the instruction set.
  */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 
@@ -17,12 +17,12 @@
 #include "digits_files.h"
 #include "simdnet.h"
 
-/* A network made ready for a number of images at a time. */
+/* A network prepared for a number of images at a time. */
 struct classifier {
     const struct network * net;
     size_t batch;
     void * convolutions[MAX_LAYERS]; /* contexts; NULL for other layers */
-    float * work[2];                 /* what lies between the layers: each reads one and writes the other */
+    float * work[2];                 /* results of layers: each layer reads one and writes the other */
 };
 
 /* Ends the program if the library refused the last call. */
@@ -98,7 +98,7 @@ static void one_image(const struct layer * l, const float * src, float * dst)
     }
 }
 
-/* The probabilities of `batch` images, classes of one image side by side; they stay until the next call. */
+/* The probabilities of `batch` images, the classes of an image next to each other; valid until the next call. */
 static const float * classify(struct classifier * c, const float * pixels)
 {
     const float * src = pixels;
@@ -141,7 +141,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Images per second, all images in batches of one size: the best of the runs that fit in half a second. */
+/* Images per second, all images in batches of one size: the best of the runs that fit into half a second. */
 static double speed(const struct network * net, const struct images * images, size_t batch)
 {
     struct classifier c;

@@ -36,7 +36,7 @@ static uint32_t word(const uint8_t * data, size_t index)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The whole file, after a look at its magic and version; at least `header` words. The caller frees it. */
+/* Reads the whole file and checks its magic, its version, and that it has at least `header` words. The caller frees it. */
 static uint8_t * read_file(const char * path, const char * magic, const char * what, size_t header, size_t * size)
 {
     FILE * file = fopen(path, "rb");
@@ -61,7 +61,7 @@ static uint8_t * read_file(const char * path, const char * magic, const char * w
     return data;
 }
 
-/* What is wrong with a layer, or NULL; a layer that passes has its counts of weights set. */
+/* Why a layer is invalid, or NULL; sets the numbers of weights of a valid layer. */
 static const char * problem(struct layer * l, const struct layer * before)
 {
     const uint32_t sizes[] = {l->src.c, l->src.h, l->src.w, l->dst.c, l->dst.h, l->dst.w};

@@ -1,6 +1,6 @@
 /*
- * The two files of the digits example, which README.md describes byte by byte. The readers print what is wrong with a file and
- * end the program.
+ * The two files of the digits example, which README.md describes byte by byte. If a file is invalid, the readers print why
+ * and end the program.
  */
 #ifndef DIGITS_FILES_H
 #define DIGITS_FILES_H
@@ -12,14 +12,14 @@ enum { CONVOLUTION = 1, MAX_POOLING, AVERAGE_POOLING, INNER_PRODUCT, SOFTMAX };
 enum { MAX_LAYERS = 64 };
 
 struct layer {
-    uint32_t kind; /* twelve words as they lie in the file */
+    uint32_t kind; /* twelve words in the order of the file */
     struct {
         uint32_t c, h, w;
     } src, dst;
     uint32_t kernel, stride, pad, group, relu;
 
     size_t weights, biases;
-    const float * weight, * bias; /* into the network's data */
+    const float * weight, * bias; /* pointers into the network's data */
 };
 
 struct network {
@@ -29,7 +29,7 @@ struct network {
 };
 
 struct images {
-    size_t count, size; /* size: the pixels of one */
+    size_t count, size; /* size: pixels per image */
     uint8_t * labels;   /* for free() */
     float * pixels;     /* for free() */
 };
@@ -37,7 +37,7 @@ struct images {
 /* Prints a line to stderr and ends the program. */
 void die(const char * format, ...);
 
-/* malloc() that does not fail. */
+/* malloc() that ends the program if it fails. */
 void * allocate(size_t size);
 
 void read_network(const char * path, struct network * net);

@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 
 
 class FormatError(ValueError):
-    """A file that is not what it should be; the text names the file and what is wrong with it."""
+    """An invalid file; the text names the file and the reason."""
 
 
 class Layer(NamedTuple):
@@ -62,12 +62,12 @@ class Layer(NamedTuple):
 
     @property
     def floats(self) -> int:
-        """Numbers that the layer owns in the file: weight and one bias per output."""
+        """Numbers of the layer in the file: its weights, and one bias per output."""
         weights = math.prod(self.weight_shape)
         return weights + self.dst_c if weights else 0
 
     def problem(self) -> str:
-        """What is wrong with this record, or an empty string."""
+        """Why this record is invalid, or an empty string."""
         if self.kind not in KIND_NAMES:
             return "unknown kind"
         if not all(1 <= size <= MAX_SIZE for size in self[1:7]):
@@ -108,7 +108,7 @@ class Layer(NamedTuple):
 
 
 class Network(NamedTuple):
-    """Layers in order of work; weights and biases beside them, empty where a layer has none."""
+    """Layers in order of execution, with their weights and biases, empty for layers that have none."""
 
     layers: list[Layer]
     weights: list[Array]
@@ -116,7 +116,7 @@ class Network(NamedTuple):
 
 
 def read_network(path: PathLike) -> Network:
-    """Read a weights file; FormatError if it is anything else, or damaged."""
+    """Reads a weights file; FormatError if it is another kind of file, or damaged."""
     words = _read_words(path, WEIGHTS_MAGIC, "weights", header=4)
     count, floats = int(words[2]), int(words[3])
     if not 1 <= count <= MAX_LAYERS:
@@ -184,7 +184,7 @@ def write_images(path: PathLike, images: Array, labels: Array) -> None:
 
 
 def read_statistics(path: PathLike, network: Network) -> list[tuple[Array, Array]]:
-    """Read a statistics file: least and largest values of the channels of the pixels, then of what each layer gives."""
+    """Reads a statistics file: minima and maxima of the channels of the pixels, then of each layer's result."""
     channels = [network.layers[0].src_c, *(layer.dst_c for layer in network.layers)]
     try:
         tensors = [

@@ -1,10 +1,10 @@
-"""The digits network in plain NumPy: what the library is compared with.
+"""The digits network in plain NumPy, for comparison with the library.
 
-Every layer works on the whole batch at once (NHWC): a convolution is im2col and one matrix product,
-a depthwise one is a sum of shifted products, pooling is a maximum or a sum of strided views.
+Every layer processes the whole batch at once (NHWC): a convolution is im2col and one matrix product, a depthwise one is a
+sum of shifted products, pooling is a maximum or a sum of strided views.
 
-python numpy_digits.py             accuracy and speed on the held-out images
-python numpy_digits.py --print     the class of every image and its probability, a line each
+    python numpy_digits.py             accuracy and speed on the held-out images
+    python numpy_digits.py --print     the class of every image and its probability, a line each
 """
 
 import argparse
@@ -37,7 +37,7 @@ def convolution(x: files.Array, layer: files.Layer, weight: files.Array, bias: f
 
 
 def pooling(x: files.Array, layer: files.Layer) -> files.Array:
-    """Largest or mean value of each window; the padding takes no part in a maximum."""
+    """Largest or mean value of each window; padding is excluded from a maximum."""
     join = np.maximum if layer.kind == files.MAX_POOLING else np.add
     taps = _windows(x, layer, fill=-np.inf if layer.kind == files.MAX_POOLING else 0)
     y = taps[:, :, :, 0, 0].copy()
@@ -54,7 +54,7 @@ def softmax(x: files.Array) -> files.Array:
 
 
 def tensors(network: files.Network, images: files.Array) -> Iterator[files.Array]:
-    """The pixels of uint8 images [batch, height, width], then what each layer makes of them; the last are probabilities."""
+    """The pixels of uint8 images [batch, height, width], then the result of each layer; the last are probabilities."""
     x = images.astype(np.float32)[..., None]
     yield x
     for layer, weight, bias in zip(*network):
@@ -76,7 +76,7 @@ def classify(network: files.Network, images: files.Array) -> files.Array:
 
 
 def _windows(x: files.Array, layer: files.Layer, fill: float) -> files.Array:
-    """View [batch, y, x, kernelY, kernelX, channel] of the padded input: nothing but pads is copied."""
+    """View [batch, y, x, kernelY, kernelX, channel] of the padded input: only padding requires a copy."""
     if layer.pad:
         edge = (layer.pad, layer.pad)
         x = np.pad(x, ((0, 0), edge, edge, (0, 0)), constant_values=fill)

@@ -1,4 +1,4 @@
-"""The demo's picture: the images that the network was least sure of, mistakes first, and all held-out images."""
+"""The demo's picture: the images with the least certain answers, mistakes first, and all held-out images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 
 INK, GREY, RIGHT, WRONG = "#222222", "#888888", "#2a78b5", "#d62728"
 SHOWN = 12  # images drawn large
-TOP = 3  # classes with their probability beside each of them
+TOP = 3  # classes listed with their probability for each of them
 
 
 def draw(path: str, images: files.Array, labels: files.Array, p: files.Array) -> None:
@@ -29,7 +29,7 @@ def draw(path: str, images: files.Array, labels: files.Array, p: files.Array) ->
     verdict = f"{right} of {count} right ({100 * right / count:.2f} %)"
     figure.text(0.03, 0.938, f"Images that it never saw in training: {verdict}.", size=14, color=INK)
 
-    # Mistakes first, the surest of them foremost; then the right answers, the least sure foremost.
+    # Mistakes first, the most confident ones before the others; then the correct answers, the least confident first.
     order = np.lexsort((np.where(mistakes, -1, 1) * p.max(axis=1), ~mistakes))[:SHOWN]
     known = "No mistakes. The"
     if mistakes.any():
@@ -53,7 +53,7 @@ def draw(path: str, images: files.Array, labels: files.Array, p: files.Array) ->
 
 
 def _one(axes: Axes, image: files.Array, answer: int, label: int) -> None:
-    """One image, framed, with what was read and what it is."""
+    """One image, framed, with the answer and the true digit."""
     colour = RIGHT if answer == label else WRONG
     axes.imshow(image, cmap="Greys", vmin=0, vmax=16, interpolation="nearest")
     axes.set_xticks([])
@@ -65,14 +65,14 @@ def _one(axes: Axes, image: files.Array, answer: int, label: int) -> None:
 
 
 def _bars(axes: Axes, p: files.Array, label: int) -> None:
-    """The likeliest digits from top to bottom; the answer is blue when right and red when not."""
+    """The most probable digits from top to bottom; the answer is blue if correct and red if not."""
     for row, digit in enumerate(np.argsort(-p)[:TOP]):
         colour = "#cccccc" if row else RIGHT if digit == label else WRONG
         weight = "normal" if row else "bold"
         axes.barh(row, p[digit], height=0.7, color=colour)
         axes.text(-0.12, row, str(digit), ha="right", va="center", size=13, weight=weight, color=INK)
         axes.text(p[digit] + 0.08, row, f"{100 * p[digit]:.0f} %", va="center", size=9, weight=weight, color=INK)
-    axes.set_xlim(0, 1.4)  # room for the number beside a full bar
+    axes.set_xlim(0, 1.4)  # space for the number next to a full bar
     axes.set_ylim(TOP - 0.4, -0.6)
     axes.axis("off")
 

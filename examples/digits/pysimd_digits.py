@@ -1,7 +1,7 @@
-"""The digits network through pysimd: contexts and arrays are made once, then it classifies any number of batches.
+"""The digits network through pysimd: contexts and arrays are created once, then it classifies any number of batches.
 
-python pysimd_digits.py             accuracy and speed on the held-out images
-python pysimd_digits.py --print     the class of every image and its probability, a line each
+    python pysimd_digits.py             accuracy and speed on the held-out images
+    python pysimd_digits.py --print     the class of every image and its probability, a line each
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy_digits
 
 import pysimd
 
-#: Least and largest values of the channels of a tensor, for that of the pixels and those behind each layer.
+# Minima and maxima of the channels of a tensor, for the pixels and for the result of each layer.
 Statistics = Sequence[tuple[files.Array, files.Array]]
 
 
 class Classifier:
-    """The network for a fixed number of images at a time, on the instruction set that is in use when it is made.
+    """The network for a fixed number of images at a time, on the instruction set in use when it is created.
 
-    With `statistics` its convolutions are of 8-bit integers, and between them images are bytes; with `bfloat16` they are of
-    such numbers, and so are images.
+    With `statistics` its convolutions use 8-bit integers, and images between them are bytes; with `bfloat16` both are
+    bfloat16.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Classifier:
         self._steps: list[Callable[[], object]] = []
         self._contexts: list[pysimd.Context] = []
         self._input = x = np.empty((batch, first.src_h, first.src_w, first.src_c), np.float32)
-        seen = pysimd.Statistics(*statistics[0]) if statistics else None  # what the bytes of x stand for
+        seen = pysimd.Statistics(*statistics[0]) if statistics else None  # range of the bytes of x
         for number, (layer, weight, bias) in enumerate(zip(*network), 1):
             kinds = [later.kind for later in network.layers[number:]]
             small = (statistics or bfloat16) and _until_convolution(layer.kind, kinds)
@@ -44,7 +44,7 @@ class Classifier:
             if statistics and layer.kind == files.CONVOLUTION:
                 given = pysimd.Statistics(*statistics[number])
                 self._steps.append(self._quantised(layer, weight, bias, x, y, seen, given))
-                seen = given  # and of what pooling makes of it
+                seen = given  # also after pooling
             elif bfloat16 and layer.kind == files.CONVOLUTION:
                 self._steps.append(self._rounded(layer, weight, bias, x, y))
             else:
@@ -62,7 +62,7 @@ class Classifier:
         seen: pysimd.Statistics | None,
         given: pysimd.Statistics,
     ) -> Callable[[], object]:
-        """A convolution by 8-bit integers, from x into y, each of bytes or of floats."""
+        """A convolution in 8-bit integers, from x to y, each bytes or floats."""
         convolution = pysimd.Convolution8i(x.shape, layer.dst_c, src_dtype=x.dtype, dst_dtype=y.dtype, **_options(layer))
         convolution.set_params(weight, bias, src_stats=seen, dst_stats=given)
         self._contexts.append(convolution)
@@ -71,7 +71,7 @@ class Classifier:
     def _rounded(
         self, layer: files.Layer, weight: files.Array, bias: files.Array, x: files.Array, y: files.Array
     ) -> Callable[[], object]:
-        """A convolution of bfloat16 numbers, from x into y, each of those or of floats."""
+        """A convolution in bfloat16, from x to y, each bfloat16 or floats."""
         convolution = pysimd.Convolution16b(x.shape, layer.dst_c, src_dtype=x.dtype, dst_dtype=y.dtype, **_options(layer))
         convolution.set_params(weight, bias)
         self._contexts.append(convolution)
@@ -80,7 +80,7 @@ class Classifier:
     def _step(
         self, layer: files.Layer, weight: files.Array, bias: files.Array, x: files.Array, y: files.Array
     ) -> Callable[[], object]:
-        """What computes one layer, from the array x into the array y."""
+        """The call that computes one layer, from the array x to the array y."""
         if layer.kind == files.CONVOLUTION:
             convolution = pysimd.Convolution32f(x.shape, layer.dst_c, **_options(layer))
             convolution.set_params(weight, bias)
@@ -110,14 +110,14 @@ class Classifier:
 
 
 def _options(layer: files.Layer) -> dict[str, Any]:
-    """What every kind of convolution takes."""
+    """The options that all kinds of convolutions take."""
     activation = "relu" if layer.relu else "identity"
     window = {"kernel": layer.kernel, "stride": layer.stride, "padding": layer.pad}
     return {**window, "group": layer.group, "activation": activation}
 
 
 def _until_convolution(kind: int, later: list[int]) -> bool:
-    """Whether a layer's result may be of small numbers: only max pooling stands between it and the next convolution."""
+    """Whether a layer's result may be of small numbers: nothing but max pooling is between it and the next convolution."""
     follows = next((other for other in later if other != files.MAX_POOLING), None)
     return kind in (files.CONVOLUTION, files.MAX_POOLING) and follows == files.CONVOLUTION
 

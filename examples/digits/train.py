@@ -36,13 +36,13 @@ SCALE = 1 / 16  # pixels are 0..16; the export moves this factor into the first 
 
 
 class Recipe(NamedTuple):
-    """Everything that cross-validation decides."""
+    """The choices made by cross-validation."""
 
     network: str
     dropout: float = 0.3
-    rotate: float = 10.0  # degrees, either way
-    shift: float = 0.7  # pixels, either way
-    zoom: float = 0.1  # relative, either way, each axis alone
+    rotate: float = 10.0  # degrees, in both directions
+    shift: float = 0.7  # pixels, in both directions
+    zoom: float = 0.1  # relative, in both directions, each axis separately
     shear: float = 0.1
     epochs: int = 150
     rate: float = 4e-3
@@ -50,8 +50,8 @@ class Recipe(NamedTuple):
     smoothing: float = 0.05
 
 
-# c<n>: 3x3 convolution to n channels; d: depthwise 3x3; p<n>: 1x1 convolution; m: 2x2 max pooling;
-# a: average over what is left of the image.  Inner product and softmax follow.
+# c<n>: 3x3 convolution to n channels; d: depthwise 3x3; p<n>: 1x1 convolution; m: 2x2 max pooling; a: average over the
+# remaining image. Inner product and softmax follow.
 CANDIDATES = {
     "small": Recipe("c16 d p32 m d p64 m"),
     "plain": Recipe("c32 d p32 m c64 m"),
@@ -62,7 +62,7 @@ CANDIDATES = {
     "wide, stronger": Recipe("c32 c32 m d p64 c64 m", rotate=15, shift=1, zoom=0.15, shear=0.15),
     "wide, weaker": Recipe("c32 c32 m d p64 c64 m", rotate=6, shift=0.5, zoom=0.06, shear=0.05),
 }
-# Fewest wrong answers in cross-validation; of two equal ones, the smaller network.
+# Fewest wrong answers in cross-validation; if two are equal, the smaller network.
 CHOSEN = "plain"
 
 
@@ -90,7 +90,7 @@ def layer_list(recipe: Recipe) -> list[files.Layer]:
 
 
 class Model(nn.Module):
-    """The same layers for training: batch norm behind each convolution; returns logits."""
+    """The same layers for training: batch norm after each convolution; returns logits."""
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Model(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         for layer, work, norm in zip(self.layers, self.work, self.norm):
             if layer.kind == files.INNER_PRODUCT:
-                # Channels last before flattening: the order in which the library sees them.
+                # Channels last before flattening: the order of the library.
                 x = self.dropout(x.permute(0, 2, 3, 1).flatten(1))
             x = norm(work(x))
             if layer.relu:
@@ -126,7 +126,7 @@ class Model(nn.Module):
         return x
 
     def export(self) -> files.Network:
-        """Weights as the library wants them: batch norm and pixel scale folded in, Yxio order."""
+        """Weights in the library's order, Yxio, with batch norm and pixel scale folded in."""
         network = files.Network(self.layers, [], [])
         for work, norm in zip(self.work, self.norm):
             weight = bias = torch.empty(0)
@@ -145,7 +145,7 @@ class Model(nn.Module):
 
 
 def augment(x: torch.Tensor, recipe: Recipe, random: torch.Generator) -> torch.Tensor:
-    """Each image turned, zoomed, sheared and shifted a little, by bilinear sampling."""
+    """Rotates, zooms, shears and shifts each image a little, with bilinear sampling."""
 
     def uniform(limit: float) -> torch.Tensor:
         return (2 * torch.rand(len(x), generator=random) - 1) * limit
@@ -168,7 +168,7 @@ def augment(x: torch.Tensor, recipe: Recipe, random: torch.Generator) -> torch.T
 
 
 def train(recipe: Recipe, images: files.Array, labels: files.Array, seed: int) -> Model:
-    """The model after a fixed number of epochs; its weights are averaged along the way."""
+    """The model after a fixed number of epochs, with weights averaged over the training."""
     torch.manual_seed(seed)
     random = torch.Generator().manual_seed(seed)
     model = Model(recipe)
@@ -202,7 +202,7 @@ def train(recipe: Recipe, images: files.Array, labels: files.Array, seed: int) -
 
 
 def probabilities(model: Model, images: files.Array) -> files.Array:
-    """The model's own answer, computed by PyTorch."""
+    """The model's probabilities, computed by PyTorch."""
     with torch.no_grad():
         x = torch.from_numpy(images).float()[:, None] * SCALE
         p: files.Array = functional.softmax(model(x), dim=1).numpy()
@@ -210,7 +210,7 @@ def probabilities(model: Model, images: files.Array) -> files.Array:
 
 
 def cross_validate(recipe: Recipe, images: files.Array, labels: files.Array) -> tuple[int, float]:
-    """Wrong answers of five models, each on the fifth it was not trained on, and their mean loss."""
+    """Wrong answers of five models, each on the fifth that it was not trained on, and their mean loss."""
     wrong, loss = 0, 0.0
     folds = StratifiedKFold(5, shuffle=True, random_state=calibrate.SPLIT_SEED)
     for fold, (inner, validation) in enumerate(folds.split(images, labels)):

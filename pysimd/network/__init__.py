@@ -8,10 +8,10 @@ Provisional: the form may change until models can be loaded.
     graph = builder.graph(builder.softmax(builder.gemm(builder.flatten(builder.mean(x)), matrix, terms)))
     y = Runner(graph)(image)                                                 # image: (H, W, C), float32
 
-* ``graph``: tensors, nodes, and the graph of them; ``operators``: the shape that each operator gives.
-* ``build``: makes graphs.
-* ``passes``: finds what one call can compute.
-* ``planner``: steps, places in memory, layouts of weights.
+* ``graph``: tensors, nodes, and the graph of them; ``operators``: the output shape of each operator.
+* ``build``: builds graphs.
+* ``passes``: finds nodes that one call can compute.
+* ``planner``: steps, memory ranges, layouts of weights.
 * ``runner``: contexts and prepared calls.
 """
 

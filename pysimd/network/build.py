@@ -1,4 +1,4 @@
-"""Makes graphs node by node: every method adds one and gives the name of its output, which later ones take.
+"""Builds graphs node by node: every method adds one and returns the name of its output, which later ones take.
 
 Images are (N, C, H, W), vectors (N, C), all float32.
 """
@@ -16,7 +16,7 @@ from pysimd.network.operators import shape_of
 
 
 class Builder:
-    """A graph that grows; :meth:`graph` gives it."""
+    """A graph under construction; :meth:`graph` returns it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -30,11 +30,11 @@ class Builder:
         return Graph(self._name, self._nodes, self._inputs, outputs, self._tensors, self._constants)
 
     def shape(self, name: str) -> Shape:
-        """That of a tensor."""
+        """The shape of a tensor."""
         return self._tensors[name].shape
 
     def input(self, shape: Shape) -> str:
-        """An image that each run is given."""
+        """An input image, given to each run."""
         name = f"x{len(self._inputs)}"
         self._inputs.append(name)
         self._tensors[name] = Tensor(name, tuple(shape))
@@ -74,11 +74,11 @@ class Builder:
     # ---- pooling
 
     def max(self, x: str, kernel: Pair, stride: Pair, padding: Padding = 0) -> str:
-        """The largest of a sliding window."""
+        """The maximum of each window."""
         return self._node("MaxPool", x, **_window(pair(kernel, "kernel", 1), stride, padding))
 
     def average(self, x: str, kernel: Pair, stride: Pair) -> str:
-        """The mean of a sliding window."""
+        """The mean of each window."""
         return self._node("AveragePool", x, **_window(pair(kernel, "kernel", 1), stride, 0))
 
     def mean(self, x: str) -> str:
@@ -117,7 +117,7 @@ class Builder:
         """Each vector as an image of 1x1."""
         return self._node("Reshape", x, shape=(*self.shape(x), 1, 1))
 
-    # ---- of each value
+    # ---- elementwise
 
     def relu(self, x: str) -> str:
         """max(0, x)"""

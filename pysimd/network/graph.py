@@ -1,7 +1,7 @@
 """What a network is: nodes that apply operators to tensors, in an order in which they can be computed.
 
-Operators, their attributes and the order of their inputs are those of ONNX. Only numbers that ONNX has as constant inputs
-(the bounds of Clip, the scales of Resize, ...) are attributes here.
+Operators, their attributes and the order of their inputs are those of ONNX, except that numbers which ONNX has as constant
+inputs (the bounds of Clip, the scales of Resize, ...) are attributes here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Tensor:
-    """A value: what is known of it before it is computed."""
+    """A value: its properties known before it is computed."""
 
     name: str
     shape: Shape
@@ -26,9 +26,9 @@ class Tensor:
     layout: str = "nchw"  # a letter for each axis: images nchw, vectors nc, weights oiyx, ioyx or oi, biases o
 
 
-@dataclass(frozen=True, eq=False)  # a node is equal to itself alone
+@dataclass(frozen=True, eq=False)  # a node is equal only to itself
 class Node:
-    """An operator in its place; inputs and outputs are names of tensors."""
+    """An application of an operator; inputs and outputs are names of tensors."""
 
     operator: str
     inputs: tuple[str, ...]
@@ -37,13 +37,13 @@ class Node:
 
     @property
     def output(self) -> str:
-        """Where there is one only."""
+        """The output of a node that has only one."""
         (name,) = self.outputs
         return name
 
 
 class Graph:
-    """Nodes in their order; the tensors by name; the arrays of those that are constant.
+    """Nodes in execution order; tensors by name; the arrays of constant tensors.
 
     Raises ValueError for a graph that cannot be computed.
     """
@@ -69,15 +69,15 @@ class Graph:
                 self._users[read].append(node)
 
     def users(self, name: str) -> list[Node]:
-        """The nodes that read a tensor, in their order."""
+        """The nodes that read a tensor, in execution order."""
         return self._users[name]
 
     def producer(self, name: str) -> Node | None:
-        """The node that gives a tensor; None for inputs and constants."""
+        """The node that computes a tensor; None for inputs and constants."""
         return self._producers.get(name)
 
     def shape(self, name: str) -> Shape:
-        """That of a tensor."""
+        """The shape of a tensor."""
         return self.tensors[name].shape
 
     def _validate(self) -> None:

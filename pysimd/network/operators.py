@@ -1,4 +1,4 @@
-"""The operators, and the shape that each of them gives: one table."""
+"""The operators and the shapes of their outputs: one table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Rule = Callable[[Sequence[Shape], Attributes], Shape]
 
 
 _WINDOW = {"kernel_shape", "pads", "strides"}
-#: What each operator must have. A node with more is refused, since more would be ignored.
+# The attributes of each operator. A node with others is refused, since they would be ignored.
 _ATTRIBUTES: dict[str, set[str]] = {
     "AveragePool": _WINDOW,
     "Clip": {"max", "min"},
@@ -30,7 +30,7 @@ _ATTRIBUTES: dict[str, set[str]] = {
 
 
 def shape_of(operator: str, inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    """The shape of the output. Raises ValueError for an unknown operator, and for inputs that it cannot have."""
+    """The shape of the output. Raises ValueError for an unknown operator, and for inputs that do not fit it."""
     if operator not in _SHAPES:
         raise ValueError(f"the operator {operator} is not known; known are {', '.join(sorted(_SHAPES))}")
     expected = _ATTRIBUTES.get(operator, set())
@@ -56,7 +56,7 @@ def _first(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
 
 
 def _sides(size: Sequence[int], kernel: Sequence[int], attributes: Attributes) -> Shape:
-    """Height and width behind a sliding window; pads are (top, left, bottom, right)."""
+    """Height and width after a sliding window; pads are (top, left, bottom, right)."""
     pads, strides = attributes["pads"], attributes["strides"]
     sides = [(size[i] + pads[i] + pads[i + 2] - kernel[i]) // strides[i] + 1 for i in (0, 1)]
     _need(all(side > 0 for side in sides), "the window is larger than the image")

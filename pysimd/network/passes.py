@@ -1,7 +1,7 @@
-"""What one call can compute: nodes in groups, found by one small pass after the other.
+"""What one call can compute: nodes in groups, formed by a sequence of small passes.
 
-Each pass takes groups and gives groups. Groups are joined only where nothing else reads the values between them, since
-these are not kept.
+Each pass takes groups and returns groups. Groups are joined only if nothing else reads the values between them, since these
+are not stored.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ ACTIVATIONS = ("Clip", "HardSwish", "LeakyRelu", "Relu")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A node, and the activation of its result if there is one. Nodes that only name a shape anew are left out: `inputs` are
-    what is before them, `output` is what is behind them."""
+    """A node, with the activation of its result if there is one. Nodes that only reshape are left out: `inputs` are the
+    tensors before them, `output` is the one after them."""
 
     node: Node
-    inputs: tuple[str, ...]  # without constants
+    inputs: tuple[str, ...]  # except constants
     output: str
     activation: Node | None = None
 
@@ -32,7 +32,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Parts that are computed together, one after the other."""
+    """Parts that are computed together, in sequence."""
 
     parts: tuple[Part, ...]
 
@@ -42,7 +42,7 @@ class Group:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """What comes from other groups, each once."""
+        """The tensors that other groups compute, each once."""
         inner = {part.output for part in self.parts}
         return tuple(dict.fromkeys(name for part in self.parts for name in part.inputs if name not in inner))
 
@@ -53,7 +53,7 @@ _Match = Callable[[Graph, Group, Follower], Sequence[Group]]
 
 
 def fused(graph: Graph) -> Groups:
-    """All passes; the groups in an order in which they can be computed."""
+    """Runs all passes; the groups are in an order in which they can be computed."""
     groups = parts_of(graph)
     for match in (pooled_concatenation, merged_convolution, convolution_and_addition):
         groups = joined(graph, groups, match)
@@ -70,7 +70,7 @@ def _reader(graph: Graph, name: str) -> Node | None:
 
 
 def parts_of(graph: Graph) -> Groups:
-    """Each node with its activation as a group; Flatten before Gemm and Reshape behind anything are no work."""
+    """Each node with its activation as a group; Flatten before Gemm and any Reshape need no computation."""
     groups: Groups = []
     done: set[Node] = set()
     for node in graph.nodes:
@@ -82,7 +82,7 @@ def parts_of(graph: Graph) -> Groups:
 
 
 def _part(graph: Graph, node: Node) -> tuple[Part, list[Node]]:
-    """The part that begins with a node, and all its nodes."""
+    """The part that begins with a node, and the nodes in it."""
     nodes = [node]
     follower = _reader(graph, node.output)
     if node.operator == "Flatten" and follower and follower.operator == "Gemm":
@@ -102,7 +102,7 @@ def _part(graph: Graph, node: Node) -> tuple[Part, list[Node]]:
 
 
 def joined(graph: Graph, groups: Groups, match: _Match) -> Groups:
-    """One group for each that `match` finds from a group on, which gives groups in their order, or nothing."""
+    """Joins the groups that `match` finds; starting from a group, it returns groups in execution order, or nothing."""
     readers: dict[str, Groups] = {}
     for group in groups:
         for name in group.inputs:
@@ -112,7 +112,7 @@ def joined(graph: Graph, groups: Groups, match: _Match) -> Groups:
         found = readers.get(group.output, [])
         return found[0] if len(found) == 1 and group.output not in graph.outputs else None
 
-    found: dict[Group, Group] = {}  # for the last of each that is joined, which is where all its inputs are there
+    found: dict[Group, Group] = {}  # by the last of the joined groups, where all inputs are available
     inner: set[Group] = set()
     for group in groups:
         if group not in inner:
@@ -124,12 +124,12 @@ def joined(graph: Graph, groups: Groups, match: _Match) -> Groups:
 
 
 def _only(group: Group | None, operator: str) -> bool:
-    """Whether a group is one node of this kind, with or without activation."""
+    """Whether a group is a single node of this kind, with or without activation."""
     return group is not None and len(group.parts) == 1 and group.parts[0].operator == operator
 
 
 def pooled_concatenation(graph: Graph, group: Group, follower: Follower) -> Sequence[Group]:
-    """A concatenation and the maxima of it: the maxima are joined then, which are fewer."""
+    """A concatenation followed by MaxPool: the smaller, pooled images are concatenated instead."""
     after = follower(group)
     if after and _only(group, "Concat") and not group.parts[0].activation and _only(after, "MaxPool"):
         return group, after
@@ -137,7 +137,7 @@ def pooled_concatenation(graph: Graph, group: Group, follower: Follower) -> Sequ
 
 
 def _fits(graph: Graph, group: Group | None, stage: int) -> bool:
-    """Whether a merged convolution can have this as its expansion (0), depthwise convolution (1), projection (2)."""
+    """Whether a merged convolution supports this part as its expansion (0), depthwise convolution (1), or projection (2)."""
     if group is None or not _only(group, "Conv"):
         return False
     node = group.parts[0].node
@@ -150,7 +150,7 @@ def _fits(graph: Graph, group: Group | None, stage: int) -> bool:
 
 
 def merged_convolution(graph: Graph, group: Group, follower: Follower) -> Sequence[Group]:
-    """Two or three convolutions of an inverted residual block; of three with the addition of their input."""
+    """Two or three convolutions of an inverted residual block; if three, also the addition of their input."""
     chain: Groups = []
     now: Group | None = group
     for stage in (0, 1, 2) if _fits(graph, group, 0) else (1, 2):

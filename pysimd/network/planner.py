@@ -1,7 +1,7 @@
-"""What a network becomes before it runs: steps, a place in memory for each image, and layouts.
+"""What a network becomes before it runs: steps, a memory range for each image, and layouts.
 
-Images lie as NHWC, one at a time, so an array is (H, W, C); a vector is an image of 1x1. All arrays are parts of one block,
-so that it has large pages; those that are not needed at the same time share a place, which is then still in the caches.
+Images are NHWC, one at a time, so an array is (H, W, C); a vector is an image of 1x1. All arrays are parts of one block,
+which can use large pages; arrays that are not needed at the same time share memory, which is then still in the caches.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pysimd.network.graph import Graph, Node, Tensor
 from pysimd.network.passes import Group, fused
 
 _LINE = 16  # floats of a cache line
-_GAP = 9 * _LINE  # behind each image, so that they lie at different offsets within a page
+_GAP = 9 * _LINE  # after each image, so that images have different offsets within a page
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps in their order; the images that have an array; where that begins in the block, in floats; its size."""
+    """The steps in their order; the images that have an array; their offsets in the block, in floats; its size."""
 
     steps: tuple[Group, ...]
     images: dict[str, Tensor]
@@ -30,7 +30,7 @@ class Plan:
 
 
 def plan_of(graph: Graph) -> Plan:
-    """Raises ValueError for a graph that is not for one image at a time."""
+    """The plan of a graph. Raises ValueError if the graph is not for one image at a time."""
     steps = tuple(fused(graph))
     images = {name: _image(graph.tensors[name]) for name in (*graph.inputs, *(step.output for step in steps))}
     places, size = _places(graph, steps, {name: prod(image.shape) for name, image in images.items()})
@@ -38,7 +38,7 @@ def plan_of(graph: Graph) -> Plan:
 
 
 def _image(tensor: Tensor) -> Tensor:
-    """As it lies in its array."""
+    """The shape of an image in its array."""
     if tensor.shape[0] != 1 or len(tensor.shape) not in (2, 4):
         raise ValueError(f"{tensor.name} has shape {tensor.shape}, expected (1, C, H, W) or (1, C)")
     _, c, *size = tensor.shape
@@ -46,7 +46,7 @@ def _image(tensor: Tensor) -> Tensor:
 
 
 def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tuple[dict[str, int], int]:
-    """Where each image begins, and the size of all: the largest first, each as low as those that live with it leave room."""
+    """The offset of each image, and the total size: the largest first, each at the lowest offset that is free."""
     end = len(steps) + 1
     born = dict.fromkeys(graph.inputs, 0) | {step.output: number for number, step in enumerate(steps, 1)}
     last = born | {name: number for number, step in enumerate(steps, 1) for name in step.inputs}
@@ -68,7 +68,7 @@ def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tu
 
 
 def weights_of(graph: Graph, node: Node) -> tuple[Array, Array]:
-    """Weights and bias of a node as functions for NHWC take them."""
+    """Weights and bias of a node in the form that functions for NHWC take."""
     weight, bias = (graph.constants[name] for name in node.inputs[1:3])
     have = graph.tensors[node.inputs[1]].layout
     want = {"Conv": "yxio", "ConvTranspose": "iyxo"}[node.operator]
@@ -76,14 +76,14 @@ def weights_of(graph: Graph, node: Node) -> tuple[Array, Array]:
 
 
 def matrix_of(graph: Graph, node: Node, image: Tensor) -> tuple[Array, Array]:
-    """Weights and bias of a Gemm over an image that lies as (H, W, C), which the graph flattens as (C, H, W)."""
+    """Weights and bias of a Gemm over an image stored as (H, W, C), which the graph flattens as (C, H, W)."""
     weight, bias = (graph.constants[name] for name in node.inputs[1:3])
     h, w, c = image.shape
     return weight.reshape(-1, c, h, w).transpose(0, 2, 3, 1).reshape(len(weight), -1).copy(), bias
 
 
 def is_positive(graph: Graph, name: str) -> bool:
-    """Whether nothing in a tensor is below zero."""
+    """Whether a tensor has no values below zero."""
     node = graph.producer(name)
     if node is None:
         return False

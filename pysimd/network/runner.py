@@ -1,4 +1,4 @@
-"""A graph, ready to run: contexts with their weights, arrays, and a prepared call or some for each step of the plan."""
+"""A graph that is ready to run: contexts with their weights, arrays, and the prepared calls of each step of the plan."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _PAGE, _LINE = 4096, 64
 class Runner:
     """Runs a graph of one image and one result.
 
-    ``runner(image)`` takes (H, W, C) float32 and gives the result's array, which the next call overwrites. It is (H, W, C),
-    and (1, 1, C) of a vector. If the image is written into :attr:`image`, :meth:`run` does the rest.
+    ``runner(image)`` takes (H, W, C) float32 and returns the result's array, which the next call overwrites. It is
+    (H, W, C), or (1, 1, C) for a vector. Alternatively, write the image into :attr:`image` and call :meth:`run`.
 
     steps, calls : groups of nodes, and for each the calls that compute it.
-    contexts : those of the steps that have one, by their numbers.
+    contexts : those of the steps that have one, by step number.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -61,7 +61,7 @@ class Runner:
         return self.run()
 
     def run(self) -> Array:
-        """Computes the result of what is in :attr:`image`."""
+        """Computes the result for the contents of :attr:`image`."""
         for call in self._all:
             call()
         return self.result
@@ -94,7 +94,7 @@ class Runner:
         return prepare(context.forward, x, add=self._arrays[other], out=y)
 
     def _concatenation(self, step: Group, x: list[Array], y: Array) -> list[Call]:
-        """Of maxima if they are joined."""
+        """A concatenation, of maxima if they are joined with it."""
         positive = all(is_positive(self._graph, name) for name in step.inputs)
         if len(step.parts) == 1:
             return [_joined(x, y, positive)]
@@ -104,8 +104,8 @@ class Runner:
 
 
 def _aligned(shape: Shape, number: int = 0) -> Array:
-    """An array that begins in a cache line of a page, in another one for each number: the loads of one would wait for stores
-    to another that lie a multiple of a page away."""
+    """An array aligned to a cache line, at another offset within its page for each number: the loads of one would wait for
+    stores to another at a distance of a multiple of a page."""
     size = int(np.prod(shape)) * 4
     block = np.empty(size + 2 * _PAGE, np.uint8)
     start = -block.ctypes.data % _PAGE + (1 + number) * 9 * _LINE % _PAGE
@@ -117,7 +117,7 @@ def _aligned(shape: Shape, number: int = 0) -> Array:
 
 @dataclass(frozen=True)
 class _Activation:
-    """As contexts take it."""
+    """The activation in the form that contexts take."""
 
     name: ActivationName
     params: tuple[float, ...] | None
@@ -136,7 +136,7 @@ def _activation(node: Node | None) -> _Activation:
 
 
 def _single(graph: Graph, part: Part, last: Part, src_shape: Shape) -> Any:
-    """A convolution or a deconvolution, and perhaps an addition, whose activation is then the context's."""
+    """A convolution or a deconvolution, optionally with an addition, whose activation is then the context's."""
     weight, bias = weights_of(graph, part.node)
     a, activation = part.node.attributes, _activation(last.activation)
     make = Deconvolution32f if part.operator == "ConvTranspose" else Convolution32f
@@ -154,7 +154,7 @@ def _single(graph: Graph, part: Part, last: Part, src_shape: Shape) -> Any:
 
 
 def _merged(graph: Graph, parts: Sequence[Part], last: Part, src_shape: Shape) -> Any:
-    """Some convolutions, and an addition if that is the last part, whose activation is then the last stage's."""
+    """Several convolutions, optionally with an addition as the last part, whose activation is then the last stage's."""
     weights = [weights_of(graph, part.node) for part in parts]
     activations = [_activation(part.activation) for part in (*parts[:-1], last)]
     stages = [
@@ -194,7 +194,7 @@ def _plain(node: Node, x: list[Array], y: Array) -> Call:
 
 
 def _enlarged(x: Array, y: Array) -> Call:
-    """Pixels repeated."""
+    """Repeats pixels."""
     (h, w, c), times = x.shape, y.shape[0] // x.shape[0]
     return partial(np.copyto, y.reshape(h, times, w, -1, c), x[:, None, :, None])
 
@@ -213,10 +213,11 @@ def _activated(node: Node, x: Array, y: Array) -> Call:
 
 
 def _joined(x: list[Array], y: Array, positive: bool) -> Call:
-    """The fused layer joins at the speed of memory, on all threads; its ReLU changes nothing that is positive.
+    """Concatenates with the fused layer, at the speed of memory and on all threads; its ReLU does not change positive
+    values.
 
-    Of others its second result is taken, which has no ReLU: the first is written in vain, and yet that takes two thirds of
-    the time of ``np.concatenate`` on one thread and a third on two (16 and 16 channels of 224x224).
+    For other values its second result is used, which has no ReLU: the first is written needlessly, but this still takes only
+    two thirds of the time of ``np.concatenate`` on one thread and a third on two (16 and 16 channels of 224x224).
     """
     if len(x) != 2:
         raise ValueError(f"a concatenation of {len(x)} images, expected two")

@@ -34,7 +34,7 @@ def _threads(text: str) -> list[int]:
 
 
 def _figures(text: str) -> dict[str, Any]:
-    """What ``--json`` wrote into this file."""
+    """The figures that ``--json`` wrote to this file."""
     try:
         found: Any = json.loads(Path(text).read_text())
     except OSError as error:
@@ -49,14 +49,14 @@ def _figures(text: str) -> dict[str, Any]:
     return dict(found)
 
 
-#: What each of these options is of use with, or is not.
+# For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
 _OF_USE = {"compare": {"compare"}, "load": {"load", "markdown", "plots", "html"}}
 _IDLE = {"whole": {"only", "layout"}}
-_OF_MAKE = {"json", "peers"}  # that `make bench` gives by itself
+_OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
 def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
-    """The command line. Refuses options that would do nothing, and words that no case has."""
+    """The command line. Refuses options without effect, and words that match no case."""
     arguments = parser.parse_args(argv)
     given = {name for name, value in vars(arguments).items() if value != parser.get_default(name)}
     idle = {mode: given - of_use - _OF_MAKE for mode, of_use in _OF_USE.items()}
@@ -128,18 +128,18 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
         return list(dict.fromkeys(arguments.isa))
     if arguments.all_levels:
         return levels
-    useful = [level for level in levels if level != "base"] or levels  # base is for truth, not for speed
+    useful = [level for level in levels if level != "base"] or levels  # base is the reference, and not optimised
     return useful[-1:] if arguments.peers or arguments.whole else useful
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:
-    """The layers of the networks that are named, or the short table."""
+    """The layers of the networks given by name, or the short table."""
     names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
     return of_networks(names) if names else CASES
 
 
 def _cases(arguments: argparse.Namespace, only: Sequence[str]) -> list[Case]:
-    """Those that have one of the texts in `only`, as whole words."""
+    """The cases that contain one of the texts of `only` as whole words."""
     layouts = (arguments.layout, "-") if arguments.layout else ()
     return [
         case
@@ -199,7 +199,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _load(arguments: argparse.Namespace) -> None:
-    """Rows of all files; what else there is, of the first."""
+    """The rows of all files; everything else from the first."""
     files = arguments.load
     rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in ("results", "networks")}
     figures = {**files[0], **rows}
@@ -222,7 +222,7 @@ def _load(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the table as it grows, then writes what is asked for."""
+    """Prints the table as it grows, then writes the requested files."""
     arguments = _arguments(_parser(), argv)
     if arguments.compare:
         print(compare.text(*arguments.compare))
@@ -232,7 +232,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _load(arguments)
         return 0
     if arguments.plots or arguments.html:
-        pages.need_matplotlib()  # before minutes are spent
+        pages.need_matplotlib()  # before spending minutes
     print(machine.line())
     measured = (_time_networks if arguments.whole else _time_layers)(arguments, command)
     figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}

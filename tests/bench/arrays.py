@@ -1,8 +1,8 @@
-"""Arrays for timing: aligned to a cache line, and each at another offset within its page.
+"""Arrays for timing: aligned to a cache line, each at a different offset within its page.
 
-NumPy's own large arrays begin 16 bytes into a page. Every wide vector would then cross a cache line, and the loads of one
-array would wait for the stores to the other one that lie a multiple of 4096 bytes away: times would tell more about that
-than about the function.
+NumPy's own large arrays begin 16 bytes after the start of a page. Every wide vector would then cross a cache line, and loads
+from one array would wait for stores to another at a distance of a multiple of 4096 bytes: times would depend on that more
+than on the function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _offsets = itertools.cycle(range(0, _PAGE, 9 * _LINE))
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-    """An uninitialised array at a good address."""
+    """An uninitialised array at such an address."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     block = np.empty(size + 2 * _PAGE, np.uint8)
@@ -27,7 +27,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def placed(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of `values` at a good address."""
+    """A copy of `values` at such an address."""
     array = empty(values.shape, values.dtype)
     array[...] = values
     return array

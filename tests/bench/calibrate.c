@@ -1,9 +1,9 @@
 /*
- * The cost models of convolutions (libsrc/ops/convolution_cost.c) against this machine: for each shape the time of every
- * algorithm that admits it, as modelled and as measured, warm and after other data has gone through the caches; and what the
- * choice loses against the best of them. Nothing is changed by it: constants change by a commit.
+ * Compares the cost models of convolutions (libsrc/ops/convolution_cost.c) with this machine: for each shape, the modelled
+ * time and the measured time of every algorithm that supports it, warm and after other data has gone through the caches; and
+ * what the choice loses against the best of them. It changes nothing: constants are changed in the source.
  *
- * Linked with the objects of the library, as the checker is.
+ * Linked with the objects of the library, like the checker.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <math.h>
@@ -22,10 +22,10 @@
 
 enum { ROUNDS = 7, COLD_ROUNDS = 3, MOST_ROWS = 1024 };
 static const double STRETCH = 2e-3;              /* seconds of one warm measurement */
-static const size_t OTHER_DATA = 128 << 20;      /* bytes that are read before a cold call */
-static const double FLOATS_OF_CYCLE = 16;        /* that a core multiplies in a cycle of the models */
+static const size_t OTHER_DATA = 128 << 20;      /* bytes read before a cold call */
+static const double FLOATS_OF_CYCLE = 16;        /* multiply-adds per cycle assumed by the models */
 
-/* ---- shapes, written as SIMDNET_VERBOSE prints them, "1x64x56x56->128x28x28,3x3,s2,nhwc"; ",deconvolution" makes it one */
+/* ---- shapes, in the format of SIMDNET_VERBOSE, "1x64x56x56->128x28x28,3x3,s2,nhwc"; ",deconvolution" makes it one */
 
 struct shape {
     char text[128];
@@ -46,7 +46,7 @@ static enum sn_data type_of(const char * name)
     return strncmp(name, "8u", 2) == 0 ? SN_DATA_8U : strncmp(name, "16b", 3) == 0 ? SN_DATA_16B : SN_DATA_32F;
 }
 
-/* One word behind the sizes; false when it means nothing. */
+/* Parses one word after the sizes; false if it is unknown. */
 static bool read_word(const char * word, struct shape * s)
 {
     struct sn_convolution_parameters * p = &s->p;
@@ -65,7 +65,7 @@ static bool read_word(const char * word, struct shape * s)
     return true;
 }
 
-/* Padding follows from the sizes: as much before as behind, or one less. */
+/* Padding follows from the sizes: as much before as after, or one less. */
 static void pad(size_t src, size_t dst, size_t kernel, size_t dilation, size_t stride, bool back, size_t * before,
                 size_t * behind)
 {
@@ -76,7 +76,7 @@ static void pad(size_t src, size_t dst, size_t kernel, size_t dilation, size_t s
     *behind = all - all / 2;
 }
 
-/* False for a text that is no shape. */
+/* False if the text is not a shape. */
 static bool read_shape(const char * text, struct shape * s)
 {
     struct sn_convolution_parameters * p = &s->p;
@@ -111,7 +111,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Seconds of a cycle of the models: the best of some measurements of bare multiply-adds. */
+/* Seconds per cycle of the models: the best of several measurements of bare multiply-adds. */
 static double cycle_of(const char * isa)
 {
     const struct limits * limits = limits_of(isa);
@@ -134,12 +134,12 @@ static void read_other_data(const uint8_t * data)
     sum = s;
 }
 
-/* ---- one row: an algorithm of each plan */
+/* ---- one row: a plan for each algorithm */
 
 struct timed {
     struct sn_convolution plan;
     size_t repeats;
-    double model, warm, cold; /* seconds; 0 without a model */
+    double model, warm, cold; /* seconds; 0 if there is no model */
 };
 
 struct row {
@@ -148,7 +148,7 @@ struct row {
     struct timed timed[SN_MOST_ALGORITHMS];
 };
 
-/* Memory of so many bytes, filled with small floats or bytes that are as good as any; the program ends without. */
+/* Memory of this size, filled with small floats, which are also valid as bytes; ends the program if there is none. */
 static void * filled(size_t bytes)
 {
     const size_t number = bytes / sizeof(float) + 1;
@@ -162,7 +162,7 @@ static void * filled(size_t bytes)
     return values;
 }
 
-/* Plans of all algorithms, as the first one, which has been chosen, has its shape simplified; false when one fails. */
+/* Creates a plan for each algorithm, with the shape as simplified by the first, the chosen one; false if one fails. */
 static bool plan_all(struct row * row, const struct sn_table * table)
 {
     const struct sn_convolution_algorithm * list[SN_MOST_ALGORITHMS];
@@ -189,7 +189,7 @@ static bool set_all(struct row * row)
     sn_32f * weight = filled(p->dstC * (p->srcC / p->group) * p->kernelY * p->kernelX * sizeof(float));
     sn_32f * values = filled((p->srcC + p->dstC) * sizeof(float)), * ones = filled((p->srcC + p->dstC) * sizeof(float));
     for (size_t i = 0; i < p->srcC + p->dstC; ++i)
-        ones[i] = 1; /* maxima, which no minimum exceeds */
+        ones[i] = 1; /* maxima, not less than any minimum */
     const sn_32f * const stats[] = {values, ones, values, ones};
     bool set = true;
     for (size_t i = 0; set && i < row->number; ++i) {
@@ -209,7 +209,7 @@ static double time_of(const struct timed * t, const struct sn_arrays * a, size_t
     return (now() - begin) / (double)repeats;
 }
 
-/* Algorithms take turns, so that what disturbs the machine disturbs all. */
+/* Algorithms are timed alternately, so that disturbances affect all of them. */
 static void measure(struct row * row, const uint8_t * other, double cycle)
 {
     size_t work = 0;
@@ -239,12 +239,12 @@ static void free_all(struct row * row)
 {
     for (size_t i = 0; i < row->number; ++i) {
         if (i > 0)
-            row->timed[i].plan.tables = NULL; /* all plans have those of the first */
+            row->timed[i].plan.tables = NULL; /* all plans share the tables of the first */
         sn_convolution_free(&row->timed[i].plan);
     }
 }
 
-/* ---- regret: the time of what was chosen over the best */
+/* ---- regret: the time of the chosen algorithm divided by the best */
 
 struct regret {
     double logs, worst;
@@ -276,7 +276,7 @@ static void print_regret(const char * name, const struct regret * r)
            r->where, r->rows);
 }
 
-/* ---- what is written */
+/* ---- output */
 
 static void print_row(const struct row * row, const char * isa, double warm, double cold)
 {
@@ -343,7 +343,7 @@ static bool read_options(int count, char ** argument, struct options * o)
     return !o->shapes != !o->shape;
 }
 
-/* A shape, or one for each layout where it names none, if it is wanted; false when it is no shape. */
+/* Adds a shape, if selected, once per layout if the text names none; false if it is not a shape. */
 static bool add_shape(const struct options * o, const char * text, struct shape * all, size_t * number)
 {
     const bool both = !strstr(text, "nhwc") && !strstr(text, "nchw");
@@ -361,7 +361,7 @@ static bool add_shape(const struct options * o, const char * text, struct shape 
 
 static bool read_file(const struct options * o, struct shape * all, size_t * number)
 {
-    char line[112]; /* and a layout behind it */
+    char line[112]; /* with space for a layout */
     FILE * file = fopen(o->shapes, "r");
     bool good = file;
     while (good && fgets(line, sizeof(line), file)) {

@@ -1,4 +1,4 @@
-"""How long a call takes."""
+"""Measures the time of a call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SWING = 1.5
 
 
 def mean(call: Callable[[], Any], count: int) -> float:
-    """Seconds of a call, the mean of so many."""
+    """Seconds per call, the mean of `count` calls."""
     start = time.perf_counter()
     for _ in range(count):
         call()
@@ -20,35 +20,35 @@ def mean(call: Callable[[], Any], count: int) -> float:
 
 
 def typical(call: Callable[[], Any], count: int) -> float:
-    """Seconds of a call, of about so many: the median of up to nine stretches, as the processor may be elsewhere in one."""
+    """Seconds per call, from about `count` calls: the median of up to nine stretches, since one may be interrupted."""
     stretch = -(-count // _STRETCHES)
     return statistics.median(mean(call, stretch) for _ in range(-(-count // stretch)))
 
 
 class Sample(NamedTuple):
-    """Seconds of a call, and of an empty one."""
+    """Seconds of a call, and of an empty call."""
 
     seconds: float
     overhead: float
 
 
 class Timer:
-    """Times something, in rounds of equally many calls."""
+    """Times a call, in rounds of equally many calls."""
 
     def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
         self._call, self._empty = call, empty
         self._count = _calls_per_round(call)
 
     def sample(self) -> Sample:
-        """A round."""
-        self._call()  # what others have driven out of the caches comes back
+        """Measures one round."""
+        self._call()  # refills the caches after other code ran
         overhead = typical(self._empty, self._count) if self._empty else 0.0
         return Sample(typical(self._call, self._count), overhead)
 
 
 def _calls_per_round(call: Callable[[], Any]) -> int:
-    """By the fastest of some calls: a disturbed one would leave rounds of a single call, which tell about other things."""
-    call()  # the first call allocates scratch and warms the caches
+    """From the fastest of some calls: a disturbed call would lead to rounds of a single call."""
+    call()  # the first call allocates scratch memory and warms the caches
     seconds, begin = 1.0, time.perf_counter()
     for number in range(20):
         seconds = min(seconds, mean(call, 1))
@@ -58,5 +58,5 @@ def _calls_per_round(call: Callable[[], Any]) -> int:
 
 
 def swings(median: float, best: float) -> bool:
-    """Whether rounds differ so much that their median means little."""
+    """Whether rounds differ so much that their median is unreliable."""
     return median > _SWING * best

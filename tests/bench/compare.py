@@ -1,14 +1,14 @@
-"""Two files of figures: what became faster, what slower, and what is noise.
+"""Compares two files of figures: which rows became faster or slower, and which differences are noise.
 
-What is compared of a layer is each round's time over that of its limit in the same round, so that what slows the machine for
-a while slows both; of a network it is the time. The rule: a row is `faster` or `slower` where the two-sided Mann-Whitney
-test of the rounds gives p below 0.01, and medians as well as the fastest rounds' times differ in that direction by more than
-rows do between these two runs anyway; all else is `noise`.
+For a layer, the compared quantity is each round's time divided by that of its limit in the same round, which cancels a
+temporary slowdown of the machine; for a network it is the time. The rule: a row is `faster` or `slower` if the two-sided
+Mann-Whitney test of the rounds gives p below 0.01, and both the medians and the fastest rounds' times differ in that
+direction by more than the variation between these two runs; everything else is `noise`.
 
-The test asks how rarely rounds that differ by chance alone would be sorted so well. It knows nothing of what lies between
-two runs and not between rounds: where arrays lie, the clock, neighbours. That much the rows tell together, for most changes
-of a library leave most rows as they were: five times half of the narrowest span that holds half of their ratios, and 2% at
-the least. The fastest rounds are what the machine does when nobody disturbs it.
+The test computes the probability that rounds which differ by chance alone are separated so clearly. It does not cover
+differences between runs that are constant within a run: addresses of arrays, the clock, other processes. These are estimated
+from all rows together, since most changes of a library leave most rows unchanged: five times half of the narrowest span that
+contains half of their ratios, and at least 2%. The fastest rounds are those of the undisturbed machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 P_VALUE, LEAST_CHANGE = 0.01, 0.02
-_FEW = 8  # rows that tell nothing together
+_FEW = 8  # fewer rows than this give no estimate
 _RESAMPLES = 1000
 
 
@@ -40,7 +40,7 @@ class Change:
     high: float
     least: float
     p: float
-    unrest: float = LEAST_CHANGE  # what rows differ by that nobody changed
+    unrest: float = LEAST_CHANGE  # variation of unchanged rows
 
     @property
     def verdict(self) -> str:
@@ -54,14 +54,14 @@ class Change:
 
 @dataclass(frozen=True)
 class _Rounds:
-    """The times of a row, and what is compared of them."""
+    """The times of a row, and the values that are compared."""
 
     times: Sequence[float]
     compared: Sequence[float]
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Of the rows that both files have."""
+    """The changes of the rows that are in both files."""
     first, second = _rows(before), _rows(after)
     found = [_change(row, first[row], second[row]) for row in first if row in second]
     unrest = _unrest([change.ratio for change in found])
@@ -69,7 +69,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
 
 
 def _unrest(ratios: Sequence[float]) -> float:
-    """By how much rows differ that are the same: five times half of the narrowest span that holds half of the ratios."""
+    """The variation of unchanged rows: five times half of the narrowest span that contains half of the ratios."""
     logs, half = sorted(map(math.log, ratios)), len(ratios) // 2
     if len(logs) < _FEW:
         return LEAST_CHANGE
@@ -109,7 +109,7 @@ def _change(row: str, before: _Rounds, after: _Rounds) -> Change:
 
 
 def p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Of the two-sided Mann-Whitney test: exact for a few values without equal ones, else by the normal distribution."""
+    """p of the two-sided Mann-Whitney test: exact for a few distinct values, otherwise by the normal distribution."""
     n, m = len(first), len(second)
     a, b = np.asarray(first)[:, None], np.asarray(second)[None]
     u = float((a < b).sum() + (a == b).sum() / 2)
@@ -125,12 +125,12 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _orders(n: int, m: int) -> list[int]:
-    """How many orders of n and m values have U = 0, 1, 2 ..: the coefficients of the Gaussian binomial."""
+    """The number of orders of n and m values with U = 0, 1, 2 ..: the coefficients of the Gaussian binomial."""
     ways = [1] + [0] * (n * m)
     for i in range(1, n + 1):
         for u in range(n * m, m + i - 1, -1):  # times 1 - q^(m + i)
             ways[u] -= ways[u - m - i]
-        for u in range(i, n * m + 1):  # over 1 - q^i
+        for u in range(i, n * m + 1):  # divided by 1 - q^i
             ways[u] += ways[u - i]
     return ways
 
@@ -160,7 +160,7 @@ def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def _machines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """A line for each file, and a warning where they come from different machines."""
+    """A line for each file, and a warning if they come from different machines."""
     facts = [figures.get("machine", {}) for figures in (before, after)]
     lines = [", ".join(str(f.get(what, "?")) for what in ("line", "date", "commit")) for f in facts]
     lines = [f"first: {lines[0]}", f"second: {lines[1]}"]

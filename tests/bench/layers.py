@@ -1,4 +1,4 @@
-"""A layer of a network: its shape and its numbers, whoever computes it and in whichever layout."""
+"""A layer of a network: its shape and its values, independent of library and layout."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Layer:
 
     @property
     def weight(self) -> tuple[int, ...]:
-        """The shape of the weights, as ONNX and PyTorch have them."""
+        """The shape of the weights in ONNX and PyTorch."""
         taps = (self.kernel, self.kernel)
         return {
             CONVOLUTION: (self.o, self.c // self.group, *taps),
@@ -56,7 +56,7 @@ class Layer:
 
     @property
     def multiplications(self) -> int:
-        """Of the formula; nothing for pooling."""
+        """Multiplications of the formula; 0 for pooling."""
         if not self.weight:
             return 0
         _, rows, columns = self.src if self.kind == DECONVOLUTION else self.dst
@@ -75,8 +75,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Block:
-    """Layers one after the other as one piece of work, most often one; with `add` the source is added to the result. Of
-    `quantised` ones images are bytes, and weights are signed bytes with a step for each output channel."""
+    """Consecutive layers as one unit of work, usually one layer; with `add` the source is added to the result. If
+    `quantised`, images are bytes, and weights are signed bytes with a scale for each output channel."""
 
     layers: tuple[Layer, ...]
     add: bool = False
@@ -89,7 +89,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Values:
-    """What goes into a layer: images as (channels, height, width), weights as `Layer.weight` says."""
+    """The values of a layer: images as (channels, height, width), weights as in `Layer.weight`."""
 
     src: Array
     weight: Array
@@ -101,7 +101,7 @@ _random = np.random.default_rng(1)
 
 @dataclass(frozen=True)
 class Quantised:
-    """The bytes of a layer whose source is within 0 .. 1, whose result is cut to 0 .. `most`; a step is the worth of 1."""
+    """The bytes of a layer with a source in 0 .. 1 and a result clamped to 0 .. `most`; a step is the value of 1."""
 
     src: Array
     src_step: float
@@ -115,7 +115,7 @@ class Quantised:
 
 
 def quantised(values: Values) -> Quantised:
-    """Of the source only what is above 0."""
+    """Quantised values; of the source only those above 0."""
     terms = values.weight[0].size
     weight_step = np.abs(values.weight).max(axis=(1, 2, 3)) / 127
     weight = np.rint(values.weight / weight_step[:, None, None, None]).astype(np.int8)
@@ -124,16 +124,16 @@ def quantised(values: Values) -> Quantised:
 
 
 def values_of(layer: Layer) -> Values:
-    """Random ones, between -1 and 1."""
+    """Random values between -1 and 1."""
     src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in (layer.src, layer.weight, (layer.o,)))
     return Values(src, weight, bias)
 
 
 def in_layout(image: Array, layout: str) -> Array:
-    """(channels, height, width) as "nchw" or "nhwc" has it, a view."""
+    """(channels, height, width) in the layout "nchw" or "nhwc", a view."""
     return image.transpose(1, 2, 0) if layout == "nhwc" else image
 
 
 def from_layout(image: Array, layout: str) -> Array:
-    """The other way."""
+    """The inverse of `in_layout`."""
     return image.transpose(2, 0, 1) if layout == "nhwc" else image

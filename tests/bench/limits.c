@@ -1,16 +1,16 @@
-/* The limits of base, plain loops as its own are, and the list of all. */
+/* The limits of base, plain loops like its own, and the list of all. */
 #include "limits.h"
 
 #include <string.h>
 
 #include "runtime/common.h"
 
-/* Those of the others are limits_set.c, compiled for each. */
+/* The limits of other levels: limits_set.c, compiled for each. */
 #define SN_LEVEL(isa, parent, needs) extern const struct limits sn_limits_##isa;
 #include "levels.h"
 #undef SN_LEVEL
 
-/* One chain. The sum, near 1, is used so that the loop stays. */
+/* One chain. The sum, near 1, is used so that the loop is not optimised away. */
 static size_t fma_base(size_t operations)
 {
     float sum = 2;
@@ -20,7 +20,7 @@ static size_t fma_base(size_t operations)
     return sum > 0 ? steps * 2 : 0;
 }
 
-/* The bytes change with each step, so that the sum cannot be known beforehand. */
+/* The bytes change with each step, so that the sum cannot be precomputed. */
 static size_t dot_8i_base(size_t operations)
 {
     uint32_t sum = 1;

@@ -1,7 +1,7 @@
-"""What the machine can do, measured in the same run as the cases that are compared with it.
+"""The limits of the machine, measured in the same run as the cases that are compared with them.
 
-``limits_set.c``, compiled for each instruction set, does the operations; make links it as liblimits.so. Its declarations are
-those of ``limits.h``, which is parsed.
+``limits_set.c``, compiled for each instruction set, contains the operations; make links it as liblimits.so. Its declarations
+are those of ``limits.h``, which is parsed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ffi.cdef(declarations(Path(__file__).with_name("limits.h").read_text()))
 
 @cache
 def _opened() -> Any:
-    """Beside the library that is measured, else of this checkout."""
+    """Opens it next to the library that is measured, else in this checkout."""
     places = [library.resolve().parent / "bench" / "liblimits.so" for library in (LIBRARY_PATH, ROOT / "build" / LIBRARY)]
     for place in places:
         if place.is_file():
@@ -43,8 +43,8 @@ def functions() -> Any:
 
 
 def operations_per_second(arithmetic: str = "fma") -> float:
-    """The peak of the instruction set in use, two operations each: of multiply-adds of floats ("fma"), of products of bytes
-    ("dot") or of bfloat16 numbers ("bf16")."""
+    """The peak of the instruction set in use, counting two operations each: multiply-adds of floats ("fma"), products of
+    bytes ("dot") or of bfloat16 numbers ("bf16")."""
     work, share = getattr(functions(), _FUNCTIONS[arithmetic]), _PEAK_WORK // 9
     done: int = work(share)
     return done / clock.typical(lambda: work(share), 9)
@@ -53,8 +53,8 @@ def operations_per_second(arithmetic: str = "fma") -> float:
 class CopyLimit:
     """The time of a copy that moves as many bytes as a case does, half of them read and half written.
 
-    A copy is the cheapest thing that touches so many bytes; the arrays are as large as the case's, so they come from the
-    same level of cache. Of plain loads and stores and the C library's copy the faster one counts.
+    A copy is the cheapest operation on so many bytes; its arrays are as large as the case's, so they are in the same level
+    of cache. The faster one of plain loads and stores and the C library's copy counts.
     """
 
     def __init__(self, traffic: int) -> None:
@@ -71,5 +71,5 @@ class CopyLimit:
         return min(plain, self._typical(lambda: np.copyto(self._target, self._source)))
 
     def _typical(self, copy: Callable[[], object]) -> float:
-        copy()  # what others have driven out of the caches comes back
+        copy()  # refills the caches after other code ran
         return clock.typical(copy, self._count)

@@ -1,11 +1,11 @@
 /*
- * The limits of an instruction set, on the kernels' vocabulary; compiled once per set, as kernels are.
+ * The limits of an instruction set, in the kernels' vector vocabulary; compiled once per set, like kernels.
  *
- * Arithmetic: independent chains, as many as hide the latency of the unit and as registers hold. Results are used, so that
- * the compiler cannot leave the chains out.
+ * Arithmetic: independent chains, enough to hide the latency of the unit and to fit into registers. Results are used, so
+ * that the compiler cannot remove the chains.
  *
- * Copying: plain loads and stores, four vectors a turn. For arrays that stay in a cache this is up to twice as fast as the C
- * library's memcpy, which goes past the caches early.
+ * Copying: plain loads and stores, four vectors per iteration. For arrays that stay in a cache this is up to twice as fast
+ * as the C library's memcpy, which bypasses the caches early.
  */
 #include "limits.h"
 
@@ -15,7 +15,7 @@
 
 enum { STEPS = 64 };
 
-/* ---- floats: twelve chains are enough on every processor we know (4 cycles, 2 a cycle). The sums tend to 1, so nothing
+/* ---- floats: twelve chains are enough on all known processors (4 cycles, 2 per cycle). The sums tend to 1, so nothing
  * becomes denormal or infinite. */
 
 enum { CHAINS = 12 };
@@ -34,7 +34,7 @@ static size_t fma_32f(size_t operations)
     return v_reduce_add_32f(sum[0]) > 0 ? rounds * per_round : 0;
 }
 
-/* ---- bytes: as the tile of the set multiplies groups of them */
+/* ---- bytes: groups are multiplied as in the tile of the set */
 
 static size_t dot_8i(size_t operations)
 {
@@ -47,11 +47,11 @@ static size_t dot_8i(size_t operations)
         for (int step = 0; step < STEPS; ++step) {
             SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i)
             {
-                a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* else one product would do for all */
+                a = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(a))); /* otherwise one product would serve for all */
                 sum[i] = tile_dot(sum[i], a, a);
             }
         }
-    /* The compiler must not see that nothing is above this. */
+    /* The compiler must not detect that no sum exceeds this. */
     SN_UNROLL for (int i = 1; i < DOT_CHAINS; ++i) sum[0] = v_or_32i(sum[0], sum[i]);
     const v32i most = v_cast_32f_32i(v_keep_32f(v_cast_32i_32f(v_set_32i(INT32_MAX))));
     return rounds * per_round + (size_t)v_any(v_gt_32i(sum[0], most));
@@ -60,7 +60,7 @@ static size_t dot_8i(size_t operations)
 /* ---- bfloat16 numbers */
 
 #if defined(__AVX512BF16__)
-/* In assembler, as in isa/avx512bf16/dot_16b.h. Products are 0, so that sums stay as they are. */
+/* In assembler, as in isa/avx512bf16/dot_16b.h. Products are 0, so that sums do not change. */
 static size_t dot_16b(size_t operations)
 {
     const v32i a = v_set_32i(0);
@@ -94,6 +94,6 @@ static void copy(const uint8_t * src, size_t size, uint8_t * dst)
     }
 }
 
-/* limits.c knows it. */
+/* Used by limits.c. */
 extern const struct limits ISA_FN(limits);
 const struct limits ISA_FN(limits) = {fma_32f, dot_8i, dot_16b, copy};

@@ -1,4 +1,4 @@
-"""What figures were taken on: the processor, the levels, the versions, the limits."""
+"""The origin of figures: the processor, the levels, the versions, the limits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 import pysimd
 from bench import limits
 
-#: Bytes moved by the copies whose speed is told: most machines have them in the second cache, the third, and memory.
+# Bytes moved by the copies whose speed is reported: on most machines they are in the second cache, the third, and memory.
 _COPIES = {"256 KB": 256 << 10, "4 MB": 4 << 20, "256 MB": 256 << 20}
 
 
 def line() -> str:
-    """The machine in a line."""
+    """One line that describes the machine."""
     return f"simdnet {pysimd.version()}, {_cpu_name()}, {len(_affinity())} of {os.cpu_count()} hardware threads"
 
 
 def facts(levels: Iterable[str]) -> dict[str, Any]:
-    """All that may explain a figure; the limits are measured now, in a second or so."""
+    """All that may explain a figure; the limits are measured now, in about a second."""
     return {
         "line": line(),
         "cpu": _cpu_name(),
@@ -54,7 +54,7 @@ def _affinity() -> list[int]:
 
 
 def _commit() -> str | None:
-    """Of the checkout that this file is in, with a plus behind it if that was changed; None for an installed package."""
+    """The commit of the checkout that contains this file, with a plus if it was changed; None for an installed package."""
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
         commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
@@ -65,7 +65,7 @@ def _commit() -> str | None:
 
 
 def _peak(level: str) -> float:
-    """Operations per second of multiply-adds, the best of a few: what the clock can do."""
+    """Operations per second of multiply-adds, the best of a few measurements, which reflects the clock."""
     with pysimd.max_isa(level):
         return max(limits.operations_per_second() for _ in range(5))
 

@@ -1,7 +1,7 @@
 """The networks of the benchmarks, from the published architectures, for one image.
 
-Batch normalisation is folded into the convolutions, as inference does it. `size` is height and width of the image; the
-weights are random, so only speed and rounding are of interest.
+Batch normalisation is folded into the convolutions, as usual for inference. `size` is height and width of the image; the
+weights are random, so only speed and rounding errors are meaningful.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pysimd.network import Builder, Graph, Node
 
 _Activate = Callable[[Builder, str], str]
 
-#: By the names that networks have for them here.
+# By the names of networks in this file.
 ACTIVATIONS: dict[str, _Activate] = {
     "identity": lambda builder, x: x,
     "relu": Builder.relu,
@@ -29,9 +29,10 @@ ACTIVATIONS: dict[str, _Activate] = {
 
 
 class Network(Builder):
-    """A graph for one image with seeded random weights, which keep the size of values about constant from layer to layer.
+    """A graph for one image with seeded random weights, which keep the magnitude of values about constant from layer to
+    layer.
 
-    A layer takes and gives names of tensors.
+    A layer takes and returns names of tensors.
     """
 
     def __init__(self, name: str, shape: tuple[int, int, int], seed: int = 1) -> None:
@@ -40,13 +41,13 @@ class Network(Builder):
         self.image = self.input((1, *shape))
 
     def channels(self, x: str) -> int:
-        """Of a tensor."""
+        """The number of channels of a tensor."""
         return self.shape(x)[1]
 
     def _weights(self, shape: tuple[int, ...], terms: float, outputs: int, gain: float = 1) -> tuple[Array, Array]:
-        """Of sums of so many products, half of which are 0 behind a ReLU, and the bias."""
+        """Weights and bias for sums of the given number of products, half of which are 0 after a ReLU."""
         weight = self._random.random(shape, np.float32)
-        weight -= 0.5  # of variance 1 / 12
+        weight -= 0.5  # with a variance of 1 / 12
         weight *= gain * np.sqrt(24 / terms)
         return weight, self._random.random(outputs, np.float32) * np.float32(0.2) - np.float32(0.1)
 
@@ -69,7 +70,7 @@ class Network(Builder):
         return ACTIVATIONS[activation](self, self.conv(x, weight, bias, stride=stride, padding=pad, group=group))
 
     def depthwise(self, x: str, kernel: int, stride: int = 1, *, activation: str = "identity") -> str:
-        """A convolution of each channel by itself."""
+        """A convolution of each channel separately."""
         c = self.channels(x)
         return self.convolved(x, c, kernel, stride, group=c, activation=activation)
 
@@ -88,7 +89,7 @@ class Network(Builder):
 
 
 def mobilenetv1(size: int = 224) -> Graph:
-    """Howard et al., 2017: depthwise and 1x1 convolutions in turn."""
+    """Howard et al., 2017: depthwise and 1x1 convolutions alternate."""
     net = Network("MobileNetV1", (3, size, size))
     x = net.convolved(net.image, 32, 3, 2, activation="relu6")
     layers = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
@@ -122,7 +123,7 @@ def mobilenetv2(size: int = 224) -> Graph:
 
 
 def _excited(net: Network, x: str) -> str:
-    """Squeeze and excitation (Hu et al., 2017): each channel weighted by what all of them are in the mean."""
+    """Squeeze and excitation (Hu et al., 2017): each channel is scaled by a function of the means of all channels."""
     c = net.channels(x)
     y = net.linear(net.mean(x), (c // 4 + 4) // 8 * 8, activation="relu")
     return net.scale(x, net.pixel(net.linear(y, c, activation="unit")))
@@ -233,7 +234,7 @@ def unet(size: int = 224) -> Graph:
 
 
 def yolov3_tiny(size: int = 416) -> Graph:
-    """Redmon and Farhadi, 2018: detection at two scales, of which the finer one is the result here."""
+    """Redmon and Farhadi, 2018: detection at two scales; the result here is the finer one."""
     net = Network("YOLOv3-tiny", (3, size, size))
     x = net.image
     for outputs in (16, 32, 64, 128):
@@ -248,7 +249,7 @@ def yolov3_tiny(size: int = 416) -> Graph:
 
 
 def yolov4_tiny(size: int = 416) -> Graph:
-    """Wang et al., 2020: half of the channels of a level go through two convolutions, and are then joined with all."""
+    """Wang et al., 2020: half of a level's channels pass through two convolutions, and are then concatenated with all."""
     net = Network("YOLOv4-tiny", (3, size, size))
     x = net.convolved(net.convolved(net.image, 32, 3, 2, activation="leaky"), 64, 3, 2, activation="leaky")
     for outputs in (64, 128, 256):
@@ -263,7 +264,7 @@ def yolov4_tiny(size: int = 416) -> Graph:
     return net.graph(net.sigmoid(net.convolved(net.convolved(x, 256, 3, activation="leaky"), 255)))
 
 
-#: By the names that the command line takes.
+# By the names on the command line.
 MODELS: dict[str, Callable[..., Graph]] = {
     make.__name__.replace("_", "-"): make
     for make in (
@@ -273,7 +274,7 @@ MODELS: dict[str, Callable[..., Graph]] = {
 
 
 def layers(graph: Graph) -> Iterator[Layer]:
-    """Those that benchmarks know, in their order."""
+    """The layers that benchmarks support, in their order."""
     for node in graph.nodes:
         if node.operator in _KINDS:
             yield _layer(graph, node)
@@ -294,7 +295,7 @@ _KINDS = {
 
 
 def _layer(graph: Graph, node: Node) -> Layer:
-    """Of square windows, as the networks here have."""
+    """A layer with square windows, like all in these networks."""
     kind, outputs = _KINDS[node.operator], graph.shape(node.output)[1]
     before = graph.producer(node.inputs[0])
     source = before.inputs[0] if before and before.operator == "Flatten" else node.inputs[0]

@@ -1,7 +1,7 @@
-"""What Python adds to a call: functions of the package on 16 floats, with ``out=``, and the C functions below them.
+"""The overhead of Python per call: functions of the package on 16 floats, with ``out=``, and the C functions they call.
 
-The time of a row is what is left when the C function, called through cffi with its arguments at hand, is subtracted. Nothing
-is subtracted from a prepared call.
+The time of a row is what remains when the time of the C function, called through cffi with prepared arguments, is
+subtracted. Nothing is subtracted from a prepared call.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pysimd._library import ffi, lib
 
 _Call = Callable[[], Any]
 
-#: What a call may add, and what a prepared one may take, in microseconds.
+# Aims in microseconds: the overhead of a call, and the total time of a prepared one.
 AIM, PREPARED_AIM = 2.0, 0.6
 
 
 class Row(NamedTuple):
-    """A row of the table: a name, what is timed, what is subtracted, and the aim in microseconds."""
+    """A row of the table: a name, the timed call, the subtracted call, and the aim in microseconds."""
 
     name: str
     call: _Call
@@ -34,7 +34,7 @@ def _at(array: np.ndarray, ctype: str = "float *") -> Any:
 
 
 def _made() -> Iterator[tuple[str, _Call, _Call, pysimd.Prepared[Any]]]:
-    """Name, the call from Python, from cffi, and prepared."""
+    """Name, the call from Python, the call through cffi, and the prepared call."""
     x, y, z, matrix = (np.ones((4, 4), np.float32) for _ in range(4))
     a, b, c = (np.ones(4, np.float32) for _ in range(3))
     px, py, pz, pm, pa, pb, pc = (_at(array) for array in (x, y, z, matrix, a, b, c))

@@ -1,4 +1,4 @@
-"""Pictures as PNG files, and one page with tables and pictures that needs nothing beside it."""
+"""Pictures as PNG files, and one self-contained page with tables and pictures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ td.behind { color: #b00020; font-weight: 600; } td.fact { text-align: left; whit
 
 
 def need_matplotlib() -> None:
-    """Ends the program with a sentence where matplotlib is missing."""
+    """Ends the program with a message if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -34,7 +34,7 @@ def need_matplotlib() -> None:
 
 
 def _pictures(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, bytes]]:
-    """Name, title and PNG of each picture that the figures suffice for."""
+    """Name, title and PNG of each picture for which there are figures."""
     need_matplotlib()
     from bench import plots
 
@@ -45,7 +45,7 @@ def _pictures(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, bytes]]:
 
 
 def write_plots(figures: Mapping[str, Any], folder: Path) -> list[Path]:
-    """The pictures as files; gives their paths."""
+    """Writes the pictures to files; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, _, data in _pictures(figures):
@@ -100,7 +100,7 @@ def _versions(figures: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _cell(text: str, ratio: float | None = None) -> str:
-    """Marked where another library is ahead."""
+    """A cell, marked if another library is faster."""
     mark = ' class="behind"' if ratio is not None and ratio < 1 else ""
     return f"<td{mark}>{html.escape(text)}</td>"
 

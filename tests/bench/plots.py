@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 #: Colours that colour-blind readers can distinguish (Okabe and Ito), that of simdnet first.
 _OURS, _OTHERS = "#0072b2", ("#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#999999")
 _MARKS = "os^Dv<>pP*Xhd"
-_HIGHEST = 4.0  # of the bars of networks, longer ones are cut
-_SHORTEST = 2e-7  # seconds; of shorter rows little is left after what calling costs
-_LONGEST = 3.3  # of those of limits
+_HIGHEST = 4.0  # bars of networks are cut above this
+_SHORTEST = 2e-7  # seconds; shorter rows consist mostly of call overhead
+_LONGEST = 3.3  # bars of limits are cut above this
 
 
 def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
-    """Name, title and figure of every picture that there are figures for."""
+    """Name, title and figure of every picture for which there are figures."""
     results, networks = figures.get("results", []), figures.get("networks", [])
     pictures: list[tuple[str, str, Callable[[], Figure | None]]] = [
         ("networks", "Whole networks compared with other libraries", lambda: _networks(networks)),
@@ -54,7 +54,7 @@ def _bare(axes: Any) -> None:
 
 
 def _networks(networks: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """A panel for each number of threads: bars of milliseconds, ours and the others', over what ours takes."""
+    """A panel for each number of threads: bars of milliseconds, simdnet's and the others', relative to simdnet's."""
     networks = [n for n in networks if n["peers"]]
     if not networks:
         return None
@@ -99,7 +99,7 @@ def _roofline(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any]) 
     last = 1e30
     for size, speed in machine["limits"]["copy"].items():
         end = min(right, peak / speed)
-        if end > left and speed < 0.85 * last:  # of levels that are as fast as each other the first
+        if end > left and speed < 0.85 * last:  # skip levels that are as fast as the previous one
             last = speed
             axes.plot([left, end], [left * speed / 1e9, end * speed / 1e9], color="#888", linewidth=1)
             axes.annotate(
@@ -131,7 +131,7 @@ def _roofline(results: Sequence[Mapping[str, Any]], machine: Mapping[str, Any]) 
 
 
 def _lines(count: int, each: float = 0.2) -> tuple[float, float]:
-    """The size of a picture with so many lines."""
+    """The size of a picture with this many lines."""
     return 11, each * count + 1.3
 
 
@@ -140,7 +140,7 @@ def _name(row: Mapping[str, Any]) -> str:
 
 
 def _limits(results: Sequence[Mapping[str, Any]], limits: tuple[str, ...]) -> Figure | None:
-    """A bar for each layer, families together; at the right of each its fraction of the limit and its level."""
+    """A bar for each layer, grouped by family; its fraction of the limit and its level are on the right."""
     rows = [r for r in _newest(results) if r["limit"] in limits and r["seconds"] > _SHORTEST]
     if not rows:
         return None
@@ -167,7 +167,7 @@ def _limits(results: Sequence[Mapping[str, Any]], limits: tuple[str, ...]) -> Fi
 
 
 def _of_lines(figure: Figure, axes: Any, labels: Sequence[str], values: Sequence[str] = ()) -> Figure:
-    """The names of the lines at the left, their values, if any, at the right, the legend above all."""
+    """The names of the lines on the left, their values, if any, on the right, the legend on top."""
     axes.set_yticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.grid(color="#e6e6e6")
@@ -182,7 +182,7 @@ def _of_lines(figure: Figure, axes: Any, labels: Sequence[str], values: Sequence
 
 
 def _peers(results: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """For each layer the others' times over ours, the closest first."""
+    """For each layer the others' times relative to ours, the closest first."""
     timed = [({name: p["ratio"] for name, p in r["peers"].items() if p["ratio"]}, r) for r in results]
     timed = sorted((pair for pair in timed if pair[0]), key=lambda pair: min(pair[0].values()))
     if not timed:
@@ -221,7 +221,7 @@ def _of_layers(results: Sequence[Mapping[str, Any]]) -> _Series:
 
 
 def _scaling(series: _Series) -> Figure | None:
-    """For each row how many times as fast it is with more threads, those that take longest first."""
+    """The speedup of each row with more threads, the slowest rows first."""
     counts = sorted({threads for times in series.values() for threads in times})
     series = {name: times for name, times in series.items() if counts[0] in times and len(times) > 1}
     if not series:

@@ -1,4 +1,4 @@
-"""A progress bar below the table, where tqdm is installed and someone looks at it; lines alone where not."""
+"""A progress bar below the table, if tqdm is installed and the output is a terminal; otherwise lines only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Progress:
         return self
 
     def step(self, line: str) -> None:
-        """One line is done."""
+        """A line is finished."""
         if self._bar is None:
             print(line, flush=True)
         else:

@@ -1,7 +1,7 @@
-"""Libraries in processes of their own: their threads, left spinning after a call, would slow whoever comes next in the same
-one, and a crash ends nothing but the process.
+"""Libraries in separate processes: threads that spin after a call would slow whatever runs next in the same process, and a
+crash ends only that process.
 
-While another one has its turn such a process sleeps on its pipe.
+While another process is being timed, such a process sleeps on its pipe.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.ways import Unsupported
 
 
 def _attempt(call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """The result, or `Unsupported` with the text of a failure, which is the library's and none of ours."""
+    """The result, or `Unsupported` with the text of the failure, which is the library's."""
     try:
         return call(*arguments)
     except Unsupported as error:
@@ -27,7 +27,7 @@ def _attempt(call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def _serve(pipe: Connection, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    """The process: one reply to its start, then one to each call of a method, until there is none."""
+    """The loop of the process: one reply to its start, then one to each call of a method, until there are no more."""
     served = _attempt(make, arguments)
     failed = isinstance(served, Unsupported)
     pipe.send(served if failed else None)
@@ -53,7 +53,7 @@ class Remote:
             raise
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """What the method returns there. Raises `Unsupported` with its failure, or if the process ends."""
+        """The result of the method in that process. Raises `Unsupported` with its failure, or if the process ends."""
         try:
             self._pipe.send((method, *arguments))
         except OSError:

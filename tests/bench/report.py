@@ -1,4 +1,4 @@
-"""The table a person reads, as text or as Markdown, and the JSON a program reads."""
+"""The table for people, as text or as Markdown, and the JSON for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ best within a network, in rows that say nchw it gets and gives NCHW."""
 
 
 class Named(Protocol):
-    """What the table tells of a peer."""
+    """The properties of a peer that the table shows."""
 
     NAME: str
     VERSION: str
@@ -44,7 +44,7 @@ def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None
 
 
 def row(result: Result, peers: Sequence[Named] = ()) -> str:
-    """One line of the table: median and best time, fractions of the limit and of the aim, if any; peers' ratios."""
+    """One line of the table: median and best time, fractions of the limit and of the aim, if any; ratios of peers."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     return (
         f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
@@ -54,18 +54,18 @@ def row(result: Result, peers: Sequence[Named] = ()) -> str:
 
 
 def _mark(result: Result, name: str) -> str:
-    """Behind a time that swings."""
+    """The mark after an unreliable time."""
     return "~" if name in result.swings else ""
 
 
 def _ratio(result: Result, peer: str) -> str:
-    """A peer's time over ours, if there is one."""
+    """A peer's time relative to ours, if there is one."""
     time = result.peers.get(peer)
     return f"{time.ratio:.2f}{_mark(result, peer)}" if time and time.ratio else "-"
 
 
 def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
-    """The lines below the table: what its columns mean; where a peer is ahead; whole networks."""
+    """The lines below the table: the meaning of its columns; where a peer is faster; whole networks."""
     lines = [_LEGEND]
     if peers:
         lines += [_PEERS_LEGEND, "", *_behind(results), "", *_failures(results)]
@@ -73,7 +73,7 @@ def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
 
 
 def _behind(results: Iterable[Result]) -> Iterator[str]:
-    """Rows where a peer is ahead, worst first."""
+    """Rows where a peer is faster, worst first."""
     rows = []
     for result in results:
         ratios = [(time.ratio, name, time.how) for name, time in result.peers.items() if time.ratio is not None]
@@ -93,13 +93,13 @@ def _uses(result: Result) -> str:
 
 
 def _failures(results: Iterable[Result]) -> Iterator[str]:
-    """What a peer could not do."""
+    """Failures of a peer."""
     for result in results:
         yield from (f"no time of {name} for {result.layer} {result.layout}: {why}" for name, why in result.absent.items())
 
 
 def _networks(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
-    """The layers of each network added up, one line for a layout that a row has. A peer that lacks a layer has no sum."""
+    """Sums over the layers of each network, one line per layout that has rows. A peer that lacks a layer has no sum."""
     names = dict.fromkeys(name for result in results for name in result.uses)
     if not names:
         return
@@ -138,7 +138,7 @@ def figures(results: Iterable[Result], versions: Mapping[str, str], skipped: Map
 
 
 def read(figures: Mapping[str, Any]) -> list[Result]:
-    """The results of :func:`figures` again."""
+    """Reads the results back from :func:`figures`."""
     results = []
     for row in figures.get("results", ()):
         found = {name: value for name, value in row.items() if name not in ("fraction", "swings")}
@@ -149,12 +149,12 @@ def read(figures: Mapping[str, Any]) -> list[Result]:
 
 
 def peers_of(figures: Mapping[str, Any]) -> list[Named]:
-    """The peers of :func:`figures`."""
+    """Reads the peers back from :func:`figures`."""
     return [_Peer(name, version) for name, version in figures.get("peers", {}).items()]
 
 
 def write_json(everything: Mapping[str, Any], path: Path) -> None:
-    """All figures, with the machine they were taken on."""
+    """All figures, with a description of the machine."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(everything, indent=1) + "\n")
 
@@ -166,7 +166,7 @@ def page(
     peers: Sequence[Named] = (),
     skipped: Mapping[str, str] | None = None,
 ) -> str:
-    """The table as a page of Markdown: where it comes from, and on which machine it was taken."""
+    """The table as a page of Markdown: its origin, and the machine."""
     names = [peer.NAME for peer in peers]
     lines = [
         "# Figures",

@@ -1,10 +1,11 @@
-"""Takes the times.
+"""Measures the times.
 
-A case, its limit and the peers are timed in turn, many short rounds, every second one in reverse, so that all see the same
-clock and the same neighbours; of each the median is kept, with the minimum beside it. Peers have processes of their own,
-which sleep while others have their turn, and which crash alone. Some rows of the table take their rounds in turn, too: those
-of one row are then seconds apart, and who disturbs the machine for a moment meets few of them.
-What has an ``empty`` call (one that does nothing) is also timed without work, and the least of that is subtracted: what
+A case, its limit and the peers are timed alternately, in many short rounds, every second one in reverse order, so that the
+clock and other processes affect all of them alike; for each, the median and the minimum are kept. Peers run in processes of
+their own, which sleep while others are timed, and whose crashes affect no others. The rounds of several rows of the table
+are interleaved, too: those of one row are then seconds apart, and a short disturbance of the machine affects few of them.
+
+If there is an ``empty`` call (one that does nothing), it is timed as well, and the least of its times is subtracted: what
 remains is the function's time, not Python's.
 """
 
@@ -28,11 +29,11 @@ from bench.ways import Unsupported
 from bench.whole import OURS
 from pysimd._library import ROOT
 
-_TOGETHER = 16  # rows that take their rounds in turn
+_TOGETHER = 16  # rows whose rounds are interleaved
 
 
 def _families_of_levels() -> dict[str, set[str]]:
-    """The families in which a level differs from its parent, where it betters some kernels alone (``level.mk``)."""
+    """The families in which a level differs from its parent, for levels that improve only some kernels (``level.mk``)."""
     families = {}
     for path in (ROOT / "libsrc" / "isa").glob("*/level.mk"):
         if kernels := re.search(r"^KERNELS_\w+ *:= (.+)", path.read_text(), re.MULTILINE):
@@ -41,16 +42,16 @@ def _families_of_levels() -> dict[str, set[str]]:
     return families
 
 
-#: Families other than these are not timed again beside the parent.
+# For these levels, other families are not timed again.
 _ONLY = _families_of_levels()
 
 
 @dataclass(frozen=True)
 class PeerTime:
-    """A peer's times for a case, and which of its ways that was.
+    """A peer's times for a case, and how it computed it.
 
-    `ratio` is the median of the rounds' ratios of its time to ours: what slows the machine for a while slows both. None
-    where calling the peer takes so much longer than computing that the difference tells nothing.
+    `ratio` is the median of the rounds' ratios of its time to ours: a temporary slowdown of the machine affects both. None
+    where the overhead of calling the peer exceeds the computation so much that the difference is meaningless.
     """
 
     how: str
@@ -74,28 +75,28 @@ class Result:
     aim_seconds: float | None
     info: str
     threads: int = 1
-    flops: int = 0  # of a case that computes
-    traffic: int = 0  # bytes that a case needs to read and write at the least
+    flops: int = 0  # for a case that computes
+    traffic: int = 0  # the least number of bytes that a case must read and write
     samples: tuple[float, ...] = ()
     limits: tuple[float, ...] = ()  # seconds of the limit, in the same rounds
-    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often each network contains it
     peers: Mapping[str, PeerTime] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
 
     @property
     def fraction(self) -> float:
-        """How much of the limit is reached: 1 is the machine's own speed."""
+        """The fraction of the limit that is reached; 1 is the speed of the machine."""
         return self.limit_seconds / self.seconds
 
     @property
     def swings(self) -> list[str]:
-        """Whose rounds differ so much that the median means little: ours, and peers."""
+        """The names of those whose rounds differ so much that the median is unreliable: ours, and peers."""
         times: dict[str, Result | PeerTime] = {OURS: self, **self.peers}
         return [name for name, time in times.items() if clock.swings(time.seconds, time.best_seconds)]
 
 
 class _Timed:
-    """Something that is timed, and its samples."""
+    """A timed call and its samples."""
 
     def __init__(self, sample: Callable[[], clock.Sample]) -> None:
         self._sample = sample
@@ -134,15 +135,15 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
 
 
 def _task(case: Case, prepared: Prepared) -> Task | None:
-    """The case for peers, if it is a layer that they can have."""
+    """The case for peers, if it is a layer that they support."""
     if case.subject is None or prepared.result is None:
         return None
-    tolerance = 0.02 if case.subject.quantised else 1e-3  # by some bytes: a tie may be rounded otherwise
+    tolerance = 0.02 if case.subject.quantised else 1e-3  # of bytes: they may round ties differently
     return Task(case.subject, case.layout, prepared.values, prepared.result(), tolerance)
 
 
 class _Beside:
-    """What a peer has built of a case, and its times; nothing more once it has failed, of which `fault` is the reason."""
+    """A case built by a peer, and its times; after a failure, no more times, and `fault` is the reason."""
 
     def __init__(self, task: Task, peer: Peer) -> None:
         self.name, self.fault = peer.NAME, ""
@@ -164,7 +165,7 @@ class _Beside:
                 self._timed.sample()
 
     def time(self, ours: _Timed) -> PeerTime:
-        """After the last sample."""
+        """The result, after the last sample."""
         assert self._built is not None
         return PeerTime(self._built.how, self._timed.median, self._timed.least, self._timed.over(ours))
 
@@ -174,7 +175,7 @@ class _Beside:
 
 
 class _Row:
-    """One case on one instruction set, beside peers. The limits are those of one thread."""
+    """One case on one instruction set, with peers. The limits are those of one thread."""
 
     def __init__(self, case: Case, isa: str, threads: int, others: Sequence[Peer]) -> None:
         self._case, self._isa, self._threads = case, isa, threads
@@ -194,7 +195,7 @@ class _Row:
             yield used
 
     def sample(self, reverse: bool) -> None:
-        """A round."""
+        """Measures one round."""
         turn: list[_Timed | _Beside] = [self._ours, *self._beside]
         with self._set():
             self._bounds.append(self._limit_seconds())
@@ -203,7 +204,7 @@ class _Row:
             self._peaks.append(limits.operations_per_second() if self._case.aim_us else 1.0)
 
     def result(self) -> Result:
-        """After the last round."""
+        """The result, after the last round."""
         case, prepared, bound = self._case, self._prepared, statistics.median(self._bounds)
         return Result(
             family=case.family,
@@ -233,7 +234,7 @@ class _Row:
 
 
 def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
-    """Rows that take their rounds in turn."""
+    """Times rows with interleaved rounds."""
     for number in range(rounds):
         for row in rows:
             row.sample(reverse=number % 2 == 1)
@@ -243,18 +244,18 @@ def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
 
 
 def run_case(case: Case, isa: str, rounds: int, others: Sequence[Peer] = (), threads: int = 1) -> Result:
-    """Times one case on one instruction set, beside peers."""
+    """Times one case on one instruction set, with peers."""
     return _timed([_Row(case, isa, threads, others)], rounds)[0]
 
 
 def isa_levels() -> list[str]:
-    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may be a cap."""
+    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may limit it."""
     levels = pysimd.isa_levels()
     return list(levels[: levels.index(pysimd.active_isa()) + 1])
 
 
 def _least_traffic(case: Case) -> int:
-    """Bytes of what goes into a block of layers, comes out of it, and of its weights."""
+    """The bytes of the source, the result and the weights of a block of layers."""
     if case.subject is None:
         return 0
     first = case.subject.layers[0]
@@ -267,7 +268,7 @@ def _levels_of(case: Case, levels: Sequence[str]) -> list[str]:
 
 
 def count(cases: Iterable[Case], levels: Sequence[str], counts: Sequence[int] = (1,)) -> int:
-    """How many results :func:`run` gives."""
+    """The number of results of :func:`run`."""
     return sum(len(_levels_of(case, levels)) for case in cases) * len(counts)
 
 
@@ -278,8 +279,8 @@ def run(
     others: Sequence[Peer] = (),
     counts: Sequence[int] = (1,),
 ) -> Iterator[Result]:
-    """Times every case on every level with every number of threads, yielding results as they come; peers, which have one
-    thread, beside the first number."""
+    """Times every case on every level with every number of threads, yielding results as they come; peers, which use one
+    thread, only with the first number."""
     wanted = (
         (case, isa, threads, others if threads == counts[0] else ())
         for case in cases

@@ -1,4 +1,4 @@
-"""Of the ways in which a library can compute something, the fastest that works."""
+"""Selects the fastest working implementation of a computation in a library."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bench.layers import Array
 
 
 class Unsupported(Exception):
-    """What a library cannot do."""
+    """A computation that a library does not support."""
 
 
 class Way(Protocol):
-    """What modules of libraries build."""
+    """An implementation, as built by modules of libraries."""
 
     @property
     def how(self) -> str: ...
@@ -29,15 +29,15 @@ W = TypeVar("W", bound=Way)
 
 
 def error_of(result: Array, expected: Array) -> float:
-    """The largest difference, in parts of the largest value."""
+    """The largest difference, relative to the largest value."""
     return float(np.abs(result.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-30))
 
 
 def fastest(
     ways: Iterable[Callable[[], W]], trial: Callable[[Callable[[], Any]], float], expected: Array | None, tolerance: float
 ) -> W:
-    """Each way is a function that builds it. One that raises, or computes something else than `expected`, leaves the others;
-    when none is left, the first one's fault is raised. `trial` tells the seconds of a call."""
+    """Each of `ways` is a function that builds an implementation. One that raises, or whose result differs from `expected`,
+    is skipped; if none is left, the first exception is raised. `trial` measures the seconds of a call."""
     trials: list[tuple[float, int, W]] = []
     faults: list[Exception] = []
     for build in _until_a_fault(ways, faults):
@@ -47,7 +47,7 @@ def fastest(
             if not error <= tolerance:
                 raise Unsupported(f"computes something else, error {error:.1e}")
             trials.append((trial(way.call), len(trials), way))
-        except Exception as fault:  # whatever it is, it is the library's
+        except Exception as fault:  # of any kind: it is the library's failure
             faults.append(fault)
     if not trials:
         raise faults[0] if faults else Unsupported("no way to compute this")
@@ -55,7 +55,7 @@ def fastest(
 
 
 def _until_a_fault(ways: Iterable[Callable[[], W]], faults: list[Exception]) -> Iterator[Callable[[], W]]:
-    """A generator that raises is at its end, but what it gave before stays good."""
+    """A generator ends when it raises, but what it yielded before remains valid."""
     try:
         yield from ways
     except Exception as fault:

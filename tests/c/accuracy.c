@@ -1,12 +1,12 @@
 /*
- * Measures the functions of exp, log and the like on every instruction set of this machine, over all floats: the largest
- * error in units in the last place against the C library in double at the same argument, and where it is. Prints the table
- * of docs/accuracy.md.
+ * Measures exp, log and similar functions on every instruction set of this machine, over all floats: the largest error in
+ * units in the last place, against the C library in double at the same argument, and where it occurs. Prints the table of
+ * docs/accuracy.md.
  *
- *   accuracy [step]      every step-th float; 1, all of them, is the default and takes some minutes
+ *     accuracy [step]      every step-th float; 1, all of them, is the default and takes some minutes
  *
- * As many processes as there are cores take turns over blocks of floats: the choice of an instruction set holds for a whole
- * process. The exact values of a block are computed once for all instruction sets.
+ * The blocks of floats are divided among as many processes as there are cores: the choice of an instruction set applies to a
+ * whole process. The exact values of a block are computed once for all instruction sets.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
@@ -71,7 +71,7 @@ static const struct function
 
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
-/* What a process has found: [level], and whether a level's bits differed from those of the one before it. */
+/* The results of a process: [level], and whether a level's bits differed from those of the previous level. */
 struct found
 {
     struct
@@ -85,7 +85,7 @@ struct found
 static const char * level[LEVELS];
 static size_t levels;
 
-/* The reciprocal of a unit in the last place of a float of that size; ilogb and ldexp would take most of the time. */
+/* The reciprocal of a unit in the last place of a float of this size; ilogb and ldexp would dominate the time. */
 static double per_unit(double exact)
 {
     uint64_t bits;
@@ -110,7 +110,7 @@ static void measure(const struct function * f, size_t index, const float * src, 
         f->run(src, got[k % 2]);
         for (size_t i = 0; i < BLOCK; ++i) {
             const float y = got[k % 2][i];
-            if (fabs((double)y - exact[i]) * scale[i] <= found->worst[index][k].error) /* not for infinities and NaN */
+            if (fabs((double)y - exact[i]) * scale[i] <= found->worst[index][k].error) /* false for infinities and NaN */
                 continue;
             const double error = ulps(y, exact[i]);
             if (error > found->worst[index][k].error) {
@@ -123,7 +123,7 @@ static void measure(const struct function * f, size_t index, const float * src, 
     }
 }
 
-/* Every process-th block of those that go over all floats by steps. */
+/* Every process-th block of those that cover all floats in steps. */
 static void measure_blocks(size_t process, size_t processes, uint64_t step, struct found * found)
 {
     static float src[BLOCK];
@@ -158,7 +158,7 @@ static void print_processor(void)
     printf("%s", name[0] ? name : "a processor that does not tell its name");
 }
 
-/* Levels of the same bits share a column. */
+/* Levels with the same bits share a column. */
 static void print(const struct found * sum, uint64_t step)
 {
     printf("# Accuracy\n\n"

@@ -1,4 +1,4 @@
-/* The checker's frame: options, levels, the life of a case, reports. check.h tells how families use it. */
+/* The frame of the checker: options, running of cases, reports. check.h describes its interface for families. */
 #define _GNU_SOURCE
 #include "check_frame.h"
 #include "dispatch/dispatch.h"
@@ -33,8 +33,8 @@ static const struct family {
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
-enum { REPORTS = 20 }; /* failures of a family that are told in full */
-enum { HANGS = 3600 }; /* seconds of a family, also under an emulator: more, and the program is ended */
+enum { REPORTS = 20 }; /* failures of a family that are reported in full */
+enum { HANGS = 3600 }; /* seconds per family, also under an emulator; after that the program is ended */
 
 struct frame_case frame_case;
 const char * frame_level[FRAME_LEVELS];
@@ -52,8 +52,8 @@ static struct {
 static const char * program;
 static const struct family * family;
 static const char * level;              /* in use */
-static struct frame_random case_random;  /* data of the case */
-static struct frame_random place_random; /* where it lies on a level, which no other level changes */
+static struct frame_random case_random;  /* for the data of the case */
+static struct frame_random place_random; /* for its placement on a level; other levels do not affect it */
 static struct frame_random family_random;
 static size_t passed, failed, family_failed;
 static size_t buffers;
@@ -251,7 +251,7 @@ void * check_buffer(size_t bytes)
     return buffer;
 }
 
-/* A byte that fills outputs before the call: as floats these are numbers that no result should be. */
+/* The byte that fills outputs before the call: as floats, values that no result should have. */
 static unsigned char dirt(enum frame_place place) { return (unsigned char)(0x5A + 0x11 * (int)place); }
 
 void frame_set_up(enum frame_place place, void ** a)
@@ -259,7 +259,7 @@ void frame_set_up(enum frame_place place, void ** a)
     for (size_t i = 0; i < frame_case.arrays; ++i) {
         const struct frame_array * array = &frame_case.array[i];
         const uint64_t random = frame_next(&place_random);
-        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* what is aligned is streamed */
+        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* aligned results may be streamed */
         a[i] = frame_place(i, array->bytes, step, place, random >> 8);
         if (array->role == FRAME_OUT)
             memset(a[i], dirt(place), array->bytes);
@@ -270,11 +270,11 @@ void frame_set_up(enum frame_place place, void ** a)
     buffer_place = place;
 }
 
-/* An error text that the next successful call must clear. */
+/* Sets an error text, which the next successful call must clear. */
 static void leave_error(void)
 {
     SimdnetSetMaxIsa("no such level");
-    errno = 0; /* which a refusal sets */
+    errno = 0; /* set by a refused call */
 }
 
 static bool no_error(const char * where)
@@ -321,7 +321,7 @@ static bool told(const struct frame_array * array, const void * got, const void 
     return true;
 }
 
-/* Holds the outputs of one call against base's, and against those of the first place. */
+/* Compares the outputs of one call with base's, and with those of the first place. */
 static bool results_good(enum frame_place place, bool is_base, void * const * a)
 {
     for (size_t i = 0; i < frame_case.arrays; ++i) {
@@ -345,8 +345,8 @@ static bool results_good(enum frame_place place, bool is_base, void * const * a)
     return true;
 }
 
-/* At one of the places the machine seems to have small caches: results are written past them, and what is cut into blocks is
- * cut into others. */
+/* At one of the places the caches are reported as small: large results are then written with streaming stores, and work is
+ * cut into different blocks. */
 static void set_caches(bool small)
 {
     static struct sn_cpu real;
@@ -358,7 +358,8 @@ static void set_caches(bool small)
         sn_cpu_set_caches(real.cacheL2, real.cacheL3);
 }
 
-/* Under --threads every place but the first has some, however few the machine has, and no call is too small for them. */
+/* With --threads, every place except the first uses several threads, even on a machine with few processors and for small
+ * calls. */
 static void set_threads(enum frame_place place)
 {
     if (frame_threads > 1 && place != FRAME_END)
@@ -374,9 +375,9 @@ static void use_level(size_t index)
 }
 
 /*
- * Exceptions that a host may have unmasked; underflow and inexact results are no errors. Finite numbers of ordinary size
- * must raise none, unless `base` raises one, as of the formula itself: a division by zero, the root of a negative number.
- * Larger numbers may, since `base` computes in double.
+ * Exceptions that a host may have unmasked; underflow and inexact results are not errors. Finite numbers of ordinary size
+ * must raise none, unless `base` raises one because of the formula itself: a division by zero, the root of a negative
+ * number. Larger numbers may, since `base` computes in double.
  */
 enum { EXCEPTIONS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
 
@@ -390,7 +391,7 @@ static bool ordinary_data(void)
     return true;
 }
 
-/* Those of this thread, which at the first place does all the work. */
+/* Exceptions of this thread, which does all the work at the first place. */
 static bool no_exception(enum frame_place place, bool is_base)
 {
     static bool allowed;
@@ -502,7 +503,7 @@ static bool refusal_good(int kind, const char * argument, void * const * a)
     return memory_whole(a);
 }
 
-/* Calls with NULL for array number `null` (ALL: for all, NONE: for none). False when open() has refused. */
+/* Calls with NULL for array number `null` (ALL: for all, NONE: for none). False if open() refused. */
 enum { NONE = -1, ALL = FRAME_ARRAYS };
 
 static bool call_with_null(int null, void ** a, void ** context, check_call_fn call, const void * job)
@@ -524,7 +525,7 @@ static bool call_with_null(int null, void ** a, void ** context, check_call_fn c
     return true;
 }
 
-/* With an argument: the call, or open() when there is no call, must be refused. Without: it must succeed. */
+/* With an argument: the call, or open() if there is no call, must be refused. Without: it must succeed. */
 static bool one_null(int null, int kind, const char * argument, void ** a, check_call_fn call, const void * job)
 {
     void * context;
@@ -721,7 +722,7 @@ static void run_family(void)
     fflush(stdout);
 }
 
-/* What the processes of --jobs share: the first family that none of them has begun, and what all of them have found. */
+/* Shared by the processes of --jobs: the first family that none of them has begun, and their results. */
 static struct shared {
     size_t next, passed, failed;
 } * shared;
@@ -751,7 +752,7 @@ static void run_process(void)
     }
 }
 
-/* A process that does not come to its end has failed: what it has found is not known. */
+/* A process that does not finish counts as a failure: its results are unknown. */
 static void run_processes(void)
 {
     for (size_t i = 0; i < option.jobs; ++i) {
@@ -789,7 +790,7 @@ int main(int argc, char ** argv)
     read_options(argc, argv);
     require_family();
     choose_levels();
-    fflush(stdout); /* or every process would print that again */
+    fflush(stdout); /* otherwise every process would print the buffered text again */
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
         fprintf(stderr, "check: no memory for what processes share\n");

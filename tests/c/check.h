@@ -1,5 +1,5 @@
 /*
- * The checker: every instruction set of this machine against `base`, on the public functions.
+ * The checker: compares every instruction set of this machine with `base`, through the public functions.
  *
  * How to write check_<family>.c:
  *
@@ -27,24 +27,25 @@
  *         ... calls relu_case() for the sizes, slopes and fills that matter ...
  *     }
  *
- * Arrays are declared in any order, once each, under the name that the header gives the argument; a[i] is the i-th
- * declared. A context is made by an `open` function, see check_open().
+ * Arrays are declared in any order, once each, under the name of the argument in the header; a[i] is the i-th declared
+ * array. A context is created by an `open` function, see check_open().
  *
- * What check_run() does: for base and for each level it places every array three times (ending at an unreadable page;
- * beginning behind one; at any of 64 bytes of a page, between canaries, and then with caches that seem small, which cuts
- * work into other blocks and streams results past them), gives dst a different dirt each time, leaves an error text behind,
- * and calls; under --threads by several threads but for the first place. Then it verifies that src and canaries are
- * untouched, that the error text is empty, that finite arrays have raised no floating-point exceptions but where base does,
- * that the result agrees with base's (by default to the bit), and that the three results have the same bits. A crash is
- * reported and counted as a failure of the case. Every failure prints a command line that repeats it.
+ * What check_run() does: for base and for each level it places every array three times (ending at an inaccessible page;
+ * beginning after one; at any of 64 byte offsets in a page, between canaries, where the caches are also reported as small,
+ * so that work is cut into different blocks and results are written with streaming stores). Before each call it fills dst
+ * with a different pattern and sets an error text. With --threads, calls use several threads, except at the first place.
+ * Then it verifies that src and canaries are unchanged, that the error text is empty, that finite arrays raised no
+ * floating-point exceptions that base does not raise, that the result agrees with base's (bit for bit by default), and that
+ * the three results are bit-identical. A crash is reported and counted as a failure of the case. Every failure prints a
+ * command line that repeats it.
  *
- * So what a family computes from a[i] itself it reads as sn_32f. Arrays of pointers, of sizes, and structs are not data:
- * they belong to the job, with the alignment of their type.
+ * A family that computes with a[i] itself must therefore read it as sn_32f (unaligned). Arrays of pointers, arrays of sizes,
+ * and structs are not data: they belong to the job and have the alignment of their type.
  *
- * Random numbers depend on the seed, the function and the geometry text only, so that text must tell everything that
- * matters; a case that is left out by --function or --case does not change the others. For random geometries use
- * check_random(), and check_count() for how many; let fixed ones cover: every tail (sizes 0 .. 2 vectors + 1), multiples of
- * vector and tile and their neighbours, every format, every fill.
+ * Random numbers depend only on the seed, the function and the geometry text, so that text must contain everything that
+ * matters; a case that is left out by --function or --case does not change the others. Random geometries come from
+ * check_random(), their number from check_count(). Fixed geometries should cover every tail (sizes 0 .. 2 vectors + 1),
+ * multiples of vectors and tiles and their neighbours, every format, every fill.
  */
 #ifndef SN_CHECK_H
 #define SN_CHECK_H
@@ -63,34 +64,34 @@
 
 enum check_type { CHECK_32F, CHECK_16B, CHECK_8U, CHECK_32I };
 
-/* What an array of a case holds. For CHECK_8U the float fills have the nearest meaning that bytes can have. */
+/* Contents of the arrays of a case. For CHECK_8U, a float fill means the closest equivalent in bytes. */
 enum check_fill {
     CHECK_RANDOM,   /* -1 .. 1; all bytes */
     CHECK_LARGE,    /* alternately +-1e30; 0 and 255 */
     CHECK_DENORMAL, /* denormals, zeros and the smallest normals of both signs */
     CHECK_EQUAL,    /* one value everywhere */
     CHECK_TIES,     /* -2 .. 2 in halves, both zeros */
-    CHECK_INF,      /* random, every 5th or so an infinity */
-    CHECK_NAN,      /* random, every 5th or so a NaN or an infinity */
-    CHECK_FILLS,    /* the number of the above; CHECK_INF is the number of those that are finite */
+    CHECK_INF,      /* random, about every 5th an infinity */
+    CHECK_NAN,      /* random, about every 5th a NaN or an infinity */
+    CHECK_FILLS,    /* number of fills; the fills before CHECK_INF are finite */
     CHECK_ZERO
 };
 
-/* Freedoms of an exact comparison, see check_exact(). */
+/* Differences that an exact comparison allows, see check_exact(). */
 enum { CHECK_NAN_FREE = 1, CHECK_ZERO_FREE = 2 };
 
 typedef void (*check_call_fn)(const void * job, void * context, void * const * a);
 typedef void * (*check_open_fn)(const void * job, void * const * a);
 
-/* Begins the function that runs a family's cases. The Makefile collects these lines: there is no other list. */
+/* Begins the function that runs a family's cases. The Makefile collects these lines; there is no other list of families. */
 #define CHECK_FAMILY(name)                                                                                                  \
     void check_##name(void);                                                                                                \
     void check_##name(void)
 
 /* ---- describing a case */
 
-/* Begins a case: the public function and its geometry, which ends up in reports and seeds the data. False when the options
- * leave the case out: nothing more need be done for it, and no bound may be computed (see check_bound()). */
+/* Begins a case: the public function and its geometry, which appears in reports and seeds the data. Returns false if the
+ * options leave the case out: the caller then returns, and must not compute a bound (see check_bound()). */
 bool check_case(const char * function, const char * geometry, ...) __attribute__((format(printf, 2, 3)));
 
 /* Declare the next array of the case. The result is its content, which may be changed before check_run(). */
@@ -98,66 +99,68 @@ void * check_in(const char * name, enum check_type type, size_t count, enum chec
 void * check_inout(const char * name, enum check_type type, size_t count, enum check_fill fill); /* read, then written */
 void check_out(const char * name, enum check_type type, size_t count);                           /* written only */
 
-/* The array declared last may be NULL: check_refused_null() leaves it alone. */
+/* The array declared last may be NULL: check_refused_null() skips it. */
 void check_optional(void);
 
-/* How the results are held against base's; one of them, the default is check_exact(0). */
-void check_exact(int freedoms);    /* to the bit; CHECK_NAN_FREE: any NaN for a NaN; CHECK_ZERO_FREE: 0 for -0 */
-void check_ulp(double ulp);        /* within so many units in the last place; NaN for NaN, infinity for the same one */
-void check_bytes_within(int n);    /* integers: within n */
-void check_anything(void);         /* not compared: only memory, errors and the same bits at every place */
+/* How results are compared with base's. At most one of these per case; the default is check_exact(0). */
+void check_exact(int freedoms);    /* bit for bit; CHECK_NAN_FREE: any NaN equals a NaN; CHECK_ZERO_FREE: 0 equals -0 */
+void check_ulp(double ulp);        /* at most `ulp` units in the last place; NaN for NaN, infinity for the same infinity */
+void check_bytes_within(int n);    /* integers: difference at most n */
+void check_anything(void);         /* no comparison: checks only memory, errors, and identical bits at every place */
 
-/* Within |bound[i]| of base, for the output declared last; the family fills the array it gets, in double. A result where
- * base has an infinity or a NaN must be that. An infinite bound is for terms that are not finite: the rest is then held to
- * that, and a finite result (an activation's limit) to 4 units in the last place. Where the bound is NaN, anything goes.
- * Bounds take longer than all else that prepares a case: one for a case that is left out ends the checker. */
+/* Error at most |bound[i]|, for the output declared last; the family fills the returned array, in double. Where base has an
+ * infinity or a NaN, the result must be the same. An infinite bound is for terms that are not finite: then only infinities
+ * and NaNs must agree, and a finite result (an activation's limit) may differ by 4 units in the last place. Where the bound
+ * is NaN, any result is accepted. Bounds take longer to compute than the rest of a case, so requesting one for a case that
+ * is left out ends the checker. */
 double * check_bound(void);
 
-/* The case may raise floating-point exceptions: a parameter that is no array is not finite, or what comes of it is not. */
+/* The case may raise floating-point exceptions: a scalar parameter, or something computed from one, is not finite. */
 void check_raises(void);
 
-/* The case works on a context: open() makes it (SetParams included), once for each placement; NULL is a failure. It is
- * released after the call by SimdRelease(). */
+/* The case works on a context: open() creates it (SetParams included), once for each placement; NULL is a failure. After the
+ * call, SimdRelease() frees it. */
 void check_open(check_open_fn open);
 
 /* ---- running it */
 
 void check_run(check_call_fn call, const void * job);
 
-/* The call must be refused: outputs untouched, SimdnetLastErrorKind() == kind, and a text that names the function and
- * `argument`. With call NULL it is the open function that must refuse, with NULL. */
+/* The call must be refused: outputs unchanged, SimdnetLastErrorKind() == kind, and a text that contains the function's name
+ * and `argument`. If `call` is NULL, the open function must refuse, by returning NULL. */
 enum { CHECK_VALUE = 1, CHECK_MEMORY = 2, CHECK_STATE = 3 };
 void check_refused(int kind, const char * argument, check_call_fn call, const void * job);
 
-/* check_refused() with a NULL in place of each declared array in turn. */
+/* check_refused() once for each declared array, with NULL in its place. */
 void check_refused_null(check_call_fn call, const void * job);
 
-/* With NULL in place of all arrays the call must succeed: for outputs of zero elements. */
+/* The call must succeed with NULL in place of all arrays: for outputs of zero elements. */
 void check_empty(check_call_fn call, const void * job);
 
-/* Times the call on each level under --bench, and does nothing otherwise. flops and bytes are what one call does and moves;
- * 0 for what is of no interest. In --bench, check_run() and the others do nothing: the family's function calls this too. */
+/* With --bench, times the call on each level; otherwise does nothing. flops and bytes are the work and the memory traffic of
+ * one call, 0 if irrelevant. With --bench, check_run() and the others do nothing, so a family's function calls this one in
+ * addition. */
 void check_bench(check_call_fn call, const void * job, double flops, double bytes);
 
-/* For use inside a call: bytes that lie as the case's arrays do, are floats of signaling NaNs, and live until the call's
- * end. */
+/* For use inside a call: memory placed like the case's arrays, filled with signaling float NaNs, valid until the call ends.
+ * */
 void * check_buffer(size_t bytes);
 
-/* A condition that a family's own test has computed, counted as a case; the text tells what went wrong. */
+/* A condition that a family's own test has computed, counted as a case; the text describes the failure. */
 void check_that(bool condition, const char * function, const char * text, ...) __attribute__((format(printf, 3, 4)));
 
-/* False when --function leaves out this one: what check_that() would be given need not be computed. */
+/* False if --function leaves this one out: the arguments of check_that() need not be computed. */
 bool check_selected(const char * function);
 
-/* ---- for choosing geometries */
+/* ---- choice of geometries */
 
-/* True when the slow cases are to be left out (under emulators and sanitizers). */
+/* True if slow cases are to be left out (under emulators and sanitizers). */
 bool check_quick(void);
 
-/* The number of random cases to draw where `usual` are usual; --count and --quick change it. */
+/* The number of random cases to draw: `usual`, unless --count or --quick changes it. */
 size_t check_count(size_t usual);
 
-/* low .. high, from the family's own stream. */
+/* A random number of low .. high, from the family's own stream. */
 size_t check_random(size_t low, size_t high);
 float check_random_32f(float low, float high);
 

@@ -1,10 +1,10 @@
 /*
- * Activations. Relu, Hswish and RestrictRange are exact but for NaN payloads; Elu, Sigmoid, Softplus and Tanh are within 2
- * units in the last place.
+ * Activations. Relu, Hswish and RestrictRange are exact except for NaN payloads; the error of Elu, Sigmoid, Softplus and
+ * Tanh is at most 2 units in the last place.
  */
 #include "check.h"
 
-/* One of the public functions, called with a pointer to each of its parameters; a parameter that it lacks is NULL. */
+/* One of the public functions, called with a pointer to each of its parameters; NULL for parameters it does not have. */
 struct activation {
     const char * function;
     void (*call)(const float * src, size_t size, const float * p, const float * q, float * dst);
@@ -58,7 +58,7 @@ struct job {
     bool in_place;
 };
 
-/* The parameters, src, dst unless in place. */
+/* Arrays: the parameters, src, and dst unless in place. */
 static void call(const void * argument, void * context, void * const * a)
 {
     const struct job * job = argument;

@@ -1,6 +1,6 @@
 /*
- * Additions: Add8i, Add16b. All exact on every level: the same float32 operations in the same order (but for the payload
- * of a NaN). Add8i is held to that for all pairs of bytes under many scales, since its kernels get products by other
+ * Additions: Add8i, Add16b. All are exact on every level: the same float32 operations in the same order (except for the
+ * payload of a NaN). Add8i is tested on all pairs of bytes under many scales, since its kernels compute products by other
  * operations than the formula's.
  */
 #include "check.h"
@@ -23,14 +23,14 @@ static void add_8i(const void * job, void * context, void * const * a)
                    (SimdSynetCompatibilityType)p->flags);
 }
 
-/* What the scales and shifts of a case are like. */
+/* Kinds of scales and shifts. */
 enum add_8i_scales {
-    SCALES_USUAL,     /* of quantised tensors with a zero point, so that results fill the range */
+    SCALES_USUAL,     /* like quantised tensors with a zero point: results fill the range */
     SCALES_NO_SHIFT,  /* the same without shifts */
-    SCALES_TIES,      /* halves, so that many results lie between two integers */
-    SCALES_WIDE,      /* of any size, most results are clamped */
+    SCALES_TIES,      /* multiples of 1/2: many results are halfway between two integers */
+    SCALES_WIDE,      /* of any size: most results are clamped */
     SCALES_HUGE,      /* up to the largest float */
-    SCALES_TINY,      /* denormal, made large again by the scale of the result */
+    SCALES_TINY,      /* denormal, compensated by the scale of the result */
     SCALES_SPECIAL,   /* infinities, NaN, zeros, denormals */
     SCALES_COUNT
 };
@@ -104,7 +104,7 @@ static void check_add_8i(size_t batch, size_t channels, size_t spatial, SimdTens
     check_run(add_8i, &job);
 }
 
-/* All pairs of bytes under several scales: each channel has its own. */
+/* All pairs of bytes under several scales, one per channel. */
 static void check_all_pairs(size_t channels, SimdTensorFormatType format, enum add_8i_scales scales, int flags)
 {
     const struct add_8i job = add_8i_case(1, channels, 65536, format, flags, scales, CHECK_ZERO, true);
@@ -233,7 +233,7 @@ static void check_add_16b(size_t size, size_t types, enum check_fill fill)
     }
 }
 
-/* Sums at and beside every point where rounding to bfloat16 turns: a float's upper half, 0 and a float's lower half. */
+/* Sums at and next to every point where rounding to bfloat16 changes: a float's upper half, 0 and a float's lower half. */
 static void check_add_16b_rounding(void)
 {
     static const uint32_t lower[] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF};
@@ -283,7 +283,7 @@ static void add_16b_refusals(void)
     check_refused_null(add_16b, &job);
     job.aShape[0] = job.bShape[0] = 0;
     check_empty(add_16b, &job);
-    /* No dimensions are one element; the shape itself may be NULL then. */
+    /* Without dimensions there is one element; the shape itself may then be NULL. */
     for (size_t types = 0; types < 8; ++types) {
         job = add_16b_case(1, types, CHECK_RANDOM, 0);
         job.aCount = job.bCount = 0;
@@ -311,7 +311,7 @@ static void add_16bs(void)
 
 /* ---- times */
 
-/* The reference core takes 16 us (bytes) and 13 us (bfloat16) as aims for the first geometry. */
+/* Aims on the reference core: 16 us (bytes) and 13 us (bfloat16) for the first geometry. */
 static void bench(void)
 {
     static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {5, 10000}, {16, 3136}, {13, 3136}, {512, 49},

@@ -1,4 +1,5 @@
-/* --bench: the time of one call, per level, interleaved so that the machine's moods meet all levels alike. */
+/* --bench: the time of one call on each level, interleaved so that changes in the speed of the machine affect all levels
+ * alike. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdlib.h>
 #include <time.h>
@@ -8,14 +9,14 @@
 
 enum { ROUNDS = 15 };
 static const double BATCH = 2e-3; /* seconds of one timing */
-static const double LIMIT = 1.0;  /* seconds that a level may take in all */
+static const double LIMIT = 1.0;  /* total seconds for a level */
 static const double PEAK = 1e7;   /* operations of one measurement of the peak */
 
 struct timing {
     void * context;
     size_t repeats, rounds;
     double spent, time[ROUNDS];
-    double together[ROUNDS]; /* under --threads, of so many */
+    double together[ROUNDS]; /* with --threads, times with that many threads */
     double peak; /* operations per second of bare multiply-adds, measured in the same rounds */
 };
 
@@ -34,7 +35,7 @@ static double time_of(size_t repeats, void * context, void * const * a, check_ca
     return (now() - begin) / (double)repeats;
 }
 
-/* Base's is one scalar chain, of no interest and slow. */
+/* Base's is a single scalar chain, slow and of no use here. */
 static void measure_peak(struct timing * t, size_t index)
 {
     if (index == 0)
@@ -84,7 +85,7 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
         frame_use_level(frame_level[i]);
         if (frame_case.open)
             t->context = frame_case.open(job, a);
-        t->spent = time_of(1, t->context, a, call, job); /* warms up; also the first estimate */
+        t->spent = time_of(1, t->context, a, call, job); /* warms up; also gives the first estimate */
         if (SimdnetLastErrorKind() != 0) {
             printf("%s [%s] on %s: %s\n", frame_case.function, frame_case.geometry, frame_level[i], SimdnetLastError());
             exit(1);
@@ -103,7 +104,7 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
             t->spent += one * (double)t->repeats;
             if (frame_threads > 1) {
                 SimdSetThreadNumber(frame_threads);
-                time_of(2, t->context, a, call, job); /* wakes them */
+                time_of(2, t->context, a, call, job); /* wakes the threads */
                 t->together[t->rounds] = time_of(t->repeats, t->context, a, call, job);
                 SimdSetThreadNumber(1);
             }

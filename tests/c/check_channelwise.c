@@ -1,13 +1,15 @@
 /*
- * Channel-wise layers: AddBias, Scale, Prelu, Fused 0, 1, 2, 3, 4, 8, 9. Those whose float32 operations are all as printed
- * are exact on every level (but for the payload of a NaN), the others are held to a few roundings of their terms.
+ * Channel-wise layers: AddBias, Scale, Prelu, Fused 0, 1, 2, 3, 4, 8, 9. Layers whose float32 operations are all documented
+ * are exact on every level (except for the payload of a NaN); the error of the others is at most a few roundings of their
+ * terms.
  */
 #include "check.h"
 
 enum layer { ADD_BIAS, SCALE, PLAIN_SCALE, PRELU, FUSED_0, FUSED_1, FUSED_2, FUSED_3, FUSED_8, FUSED_4, FUSED_9, ONE_FUSED_9,
              LAYERS };
 
-/* The names of the arrays in the order in which a case declares them; coefficients first in the formula stand first. */
+/* The names of the arrays in the order in which a case declares them; among coefficients, the first in the formula comes
+ * first. */
 static const struct {
     const char * function, * src[2], * term[3], * single[2], * dst[2];
     bool exact;
@@ -26,7 +28,7 @@ static const struct {
     [ONE_FUSED_9] = {"SimdSynetFusedLayerForward9", {"src0", "src1"}, {"scale", "bias"}, {0}, {"dst0"}, false},
 };
 
-enum { APART, IN_PLACE, IN_SECOND }; /* dst by itself, src, or src1 */
+enum { APART, IN_PLACE, IN_SECOND }; /* dst is a separate array, src, or src1 */
 
 struct job {
     enum layer layer;
@@ -61,7 +63,7 @@ static void call(const void * job, void * context, void * const * a)
 
 /* ---- bounds */
 
-/* The sum of the terms of a result, each as large as it can get; y is the value of the second source. */
+/* The sum of the terms of a result, each as large as possible; y is the value of the second source. */
 static double terms(enum layer layer, double x, double y, double p, double q, double r, double s, double t, bool second)
 {
     switch (layer) {
@@ -79,7 +81,8 @@ static size_t lanes_of(SimdTensorFormatType format) { return SimdSynetTensorAlig
 
 static size_t padded(size_t channels, SimdTensorFormatType format) { return SimdAlign(channels, lanes_of(format)); }
 
-/* The channel of value i of a tensor of so many channels, and the place of that channel's position in another tensor. */
+/* The channel of value i of a tensor with this many channels; the index of the same channel and position in another
+ * tensor. */
 static size_t channel_at(const struct job * j, size_t channels, size_t i, size_t * position)
 {
     const size_t lanes = lanes_of(j->format);
@@ -118,7 +121,7 @@ static void fill_bounds(const struct job * j, const struct arrays * a, size_t ch
         const double q = a->term[1] ? a->term[1][k] : 0, r = a->term[2] ? a->term[2][k] : 0;
         const double s = a->single[0] ? *a->single[0] : 0, t = a->single[1] ? *a->single[1] : 0;
         const double sum = terms(j->layer, x, y, a->term[0][k], q, r, s, t, second);
-        /* An infinite bound leaves infinities and NaN to be compared. */
+        /* With an infinite bound, only infinities and NaN are compared. */
         bound[i] = isfinite(sum) ? 5 * 0x1p-24 * sum + 0x1p-147 * (1 + fabs(q) + fabs(s)) : INFINITY;
     }
 }
@@ -136,7 +139,7 @@ static void declare_terms(const struct job * j, size_t all, enum check_fill fill
         a->single[k] = check_in(about[j->layer].single[k], CHECK_32F, 1, fill);
 }
 
-/* bounds: only a case that is compared needs them. */
+/* The bounds are only needed if the case is compared. */
 static struct job layer_case(struct job j, enum check_fill fill, bool bounds)
 {
     static const char * const places[] = {"", " in place", " in src1"};
@@ -188,7 +191,7 @@ static void check_layer(enum layer layer, size_t channels, size_t channels1, siz
                         enum check_fill fill, int place)
 {
     struct job j = {layer, channels, channels1, spatial, format, APART};
-    if (layer >= FUSED_4) /* in NCHWxc their first source has whole blocks */
+    if (layer >= FUSED_4) /* in NCHWxc, their first source has only complete blocks */
         j.channels = padded(channels, format);
     else if (layer != ADD_BIAS)
         j.place = place == IN_SECOND && layer != FUSED_8 ? IN_PLACE : place;
@@ -196,7 +199,7 @@ static void check_layer(enum layer layer, size_t channels, size_t channels1, siz
     check_run(call, &j);
 }
 
-/* Every number of channels with every spatial size, 1 .. most; layers, formats, fills and places by turns. */
+/* Every number of channels with every spatial size, 1 .. most; layers, formats, fills and positions of dst alternate. */
 static void check_square(enum layer first, enum layer last, size_t most)
 {
     const size_t layers = (size_t)(last - first) + 1;
@@ -207,7 +210,7 @@ static void check_square(enum layer first, enum layer last, size_t most)
                         (enum check_fill)(n / 5 % CHECK_FILLS), (int)(n / 7 % 3));
 }
 
-/* Both widths of a joined pixel, each for itself, and both signs of the limit between narrow and wide. */
+/* All pairs of widths of a joined pixel, on both sides of the limit between narrow and wide pixels. */
 static void check_joined(size_t most)
 {
     for (size_t c = 0; c <= most; ++c)
@@ -285,7 +288,7 @@ static void refusals(void)
 
 /* ---- times */
 
-/* The reference core takes 18 us as the aim for the first geometry of a layer with one source and one result. */
+/* Aim on the reference core: 18 us for the first geometry of a layer with one source and one result. */
 static void bench(void)
 {
     static const size_t shapes[][2] = {{64, 3136}, {3, 50176}, {1, 50176}, {5, 10000}, {16, 3136}, {13, 3136},
@@ -295,7 +298,7 @@ static void bench(void)
             for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNchw16c; ++format) {
                 const SimdTensorFormatType f = (SimdTensorFormatType)format;
                 const size_t all = padded(shapes[i][0], f), first = layer >= FUSED_4 ? all : shapes[i][0];
-                /* Arrays of `all` channels that are read and written. */
+                /* The number of arrays of `all` channels that are read or written. */
                 const size_t arrays = layer == FUSED_9 ? 6 : layer == ONE_FUSED_9 ? 4 : layer >= FUSED_8 ? 3 : 2;
                 const struct job j = layer_case((struct job){(enum layer)layer, first, first, shapes[i][1], f, APART},
                                                 CHECK_EQUAL, false);

@@ -46,7 +46,7 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
     p.srcW = check_random(reach_x > p.padX + p.padW ? reach_x - p.padX - p.padW : 1, check_random(0, 4) ? 14 : 40);
     p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
     check_convolution_output(&p);
-    if (check_convolution_weights(&p) * p.dstH * p.dstW > 400000 && p.group != p.srcC) { /* keeps base's time short */
+    if (check_convolution_weights(&p) * p.dstH * p.dstW > 400000 && p.group != p.srcC) { /* limits base's time */
         p.srcC = p.group * check_few(3);
         p.dstC = p.group * check_few(6);
     }
@@ -84,20 +84,20 @@ bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, 
 bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
 {
     static const struct shape list[] = {
-        /* bands of lines */
+        /* divided into bands of rows */
         {3, 300, 500, 2, 3, 1, 1, 1}, {3, 330, 500, 2, 3, 2, 0, 1}, {2, 900, 700, 2, 3, 1, 1, 2},
         {300, 18, 20, 4, 3, 1, 1, 1}, {16, 70, 90, 17, 3, 1, 1, 1},
-        /* deep sums: bytes may wrap beyond 66,312 products */
+        /* long sums: bytes may overflow beyond 66,312 products */
         {1010, 3, 3, 2, 3, 1, 1, 1}, {2010, 3, 3, 2, 3, 1, 1, 1}, {9001, 2, 3, 2, 1, 1, 0, 1}, {66400, 1, 2, 2, 1, 1, 0, 1},
         /* pixels a multiple of 2 KB apart */
         {512, 4, 5, 17, 1, 1, 0, 1}, {512, 4, 5, 3, 3, 1, 1, 1}, {1024, 4, 5, 3, 3, 1, 1, 1}, {2048, 4, 5, 17, 1, 1, 0, 1},
         {2048, 4, 5, 3, 3, 1, 1, 1}, {256, 7, 9, 5, 1, 2, 0, 1}, {512, 7, 9, 5, 1, 2, 0, 1}, {1024, 7, 9, 5, 1, 2, 0, 1},
         {256, 7, 9, 4, 1, 2, 1, 2}, {1024, 5, 5, 4, 1, 2, 1, 2},
-        /* high and narrow */
+        /* tall and narrow */
         {7, 60, 1, 20, 1, 1, 0, 1}, {7, 60, 3, 20, 3, 1, 0, 1}, {8, 60, 3, 20, 3, 1, 1, 1},
-        /* outputs of pure padding; the bias alone */
+        /* outputs that depend on padding only: the bias alone */
         {4, 3, 3, 5, 1, 5, 4, 1}, {4, 3, 3, 4, 2, 5, 4, 4}, {0, 3, 3, 5, 3, 1, 1, 1},
-        /* depthwise: parts of columns, of rows, of channels, and of all */
+        /* depthwise: divided by columns, by rows, by channels, and by all of them */
         {8, 6, 600, 8, 3, 1, 1, 8}, {17, 90, 100, 17, 3, 2, 1, 17}, {96, 13, 70, 96, 3, 2, 1, 96},
         {130, 19, 45, 130, 3, 1, 1, 130}, {320, 8, 9, 320, 3, 2, 1, 320}, {192, 21, 20, 192, 3, 1, 1, 192},
         {257, 15, 16, 257, 3, 1, 0, 257}, {256, 9, 10, 256, 3, 1, 1, 256}, {512, 7, 7, 512, 5, 2, 2, 512},

@@ -1,10 +1,10 @@
 /*
- * Convolution16b. Bound: that of Convolution32f's chains, (n + 3) * eps * (sum of |product| + |bias|) behind the activation,
- * for the rounded inputs and weights: the products are exact, and n additions are rounded in whatever order, by vdpbf16ps
- * two at a time. That instruction has no subnormal numbers: of a product it loses at most 2^-126, since fills with subnormal
- * inputs meet weights of at most 1, and the same in each of n + 3 results. A bfloat16 result may go to either side of what
- * is rounded; which side is right is told by the same level's floats, which are held to the bound: their rounding is owed
- * to the bit (but for subnormal numbers).
+ * Convolution16b. Bound: that of Convolution32f's chains, (n + 3) * eps * (sum of |product| + |bias|) after the activation,
+ * for the rounded inputs and weights: the products are exact, and n additions are rounded in any order, two at a time with
+ * vdpbf16ps. That instruction flushes subnormal numbers: it loses at most 2^-126 of each product, since fills with subnormal
+ * inputs use weights of at most 1, and the same amount in each of n + 3 results. A bfloat16 result may be rounded in either
+ * direction by this bound. A second test determines the correct direction from the float results of the same level: these
+ * must satisfy the bound, and the bfloat16 results must be their rounding, bit for bit (except for subnormal numbers).
  */
 #include <stdlib.h>
 
@@ -36,14 +36,14 @@ static float float_of(const void * data, size_t i)
     return x;
 }
 
-/* True for the number that v is rounded to; subnormal ones may have become 0. */
+/* True if x is v rounded; a subnormal result may be 0. */
 static bool is_rounded(uint16_t x, float v)
 {
     const float y = sn_16b_to_32f(x), r = sn_16b_to_32f(sn_32f_to_16b(v));
     return isnan(v) ? isnan(y) : sn_bits_32f(y) == sn_bits_32f(r) || (y == 0 && fabsf(v) < FLT_MIN);
 }
 
-/* The results in bfloat16 are those in float, rounded. */
+/* The results in bfloat16 must be those in float, rounded. */
 static void compare_with_floats(const struct check_layer * l, void * const * a)
 {
     const size_t size = check_layer_count(l, CHECK_DST);
@@ -100,7 +100,7 @@ static void declare(const struct check_layer * j, enum check_fill fill)
     check_convolution_bounds(p, j->batch, src, weight, a[CHECK_BIAS], NULL, a[CHECK_PARAMS], 1, bound);
     const double lost = 0x1p-126 * (2 * (double)(p->srcC / p->group * p->kernelY * p->kernelX) + 3);
     for (size_t i = 0; i < check_layer_count(j, CHECK_DST); ++i)
-        bound[i] += 4 * lost; /* no activation here is steeper */
+        bound[i] += 4 * lost; /* no activation used here has a larger slope */
     free(src);
     free(weight);
 }
@@ -155,7 +155,7 @@ static void cuts(SimdTensorFormatType format)
         }
 }
 
-/* With odd numbers of inputs, in groups or not: an infinity beside them is none of theirs. */
+/* Odd numbers of inputs, with and without groups: an infinity next to a group's inputs must not affect it. */
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
@@ -183,15 +183,15 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
-/* ---- rounding: 1x1 with weight 1 and without bias gives each number back, rounded */
+/* ---- rounding: a 1x1 convolution with weight 1 and without bias returns each number, rounded */
 
-/* All bfloat16 numbers, and floats around each of them: the number itself, the ties to either side, and their neighbours. */
+/* All bfloat16 numbers, and floats around each of them: the number itself, the ties on both sides, and their neighbours. */
 enum { NUMBERS = 65536, AROUND = 8, ROUNDED = NUMBERS * AROUND };
 static const uint32_t around[AROUND] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF, 0x4000, 0xC000};
 
 static float nth_number(size_t i) { return sn_from_bits_32f((uint32_t)(i / AROUND) << 16 | around[i % AROUND]); }
 
-/* How many are wrong; by the tile, which has zeros beside the numbers and may have no subnormal ones, or depthwise. */
+/* The number of wrong results, by the tile, which adds products with 0 and may flush subnormal numbers, or depthwise. */
 static size_t wrong_roundings(SimdTensorDataType type, SimdTensorFormatType format, bool tile)
 {
     static float src[2 * ROUNDED];
@@ -237,7 +237,7 @@ static void roundings(void)
 
 /* ---- bad arguments */
 
-/* A good shape with one thing changed. */
+/* A valid shape with one change. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
         struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \

@@ -1,9 +1,9 @@
 /*
- * Convolution32f. Bound: the rounding of a chain of K multiply-adds and of the activation behind it,
- * ((K + 3) * eps * (sum |a * b| + |bias|)) * slope + 8 * eps * |result|, where `slope` is the steepest of the activation.
- * Where an instruction set computes F(m,3) by Winograd, as SimdnetContextInfo() tells, the chain's part is what the header
- * promises: (k + 8 * srcC, if values are equal) * 2^-24 * sum over channels of (largest input of the tile) * (sum of
- * |weights|); and a tile may be spoilt by what is not finite.
+ * Convolution32f. Bound: the rounding of a chain of K multiply-adds and of the activation after it, ((K + 3) * eps * (sum |a
+ * * b| + |bias|)) * slope + 8 * eps * |result|, where `slope` is the largest slope of the activation. Where an instruction
+ * set computes F(m,3) by Winograd, as reported by SimdnetContextInfo(), the chain's part is the bound in the header: (k + 8
+ * * srcC, if values are equal) * 2^-24 * sum over channels of (largest input of the tile) * (sum of |weights|); and in a
+ * tile with a value that is not finite, any result is accepted.
  */
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
     .give = give, .run = run};
 
-/* ForwardAdd: what is added is the source, which then has the shape of the result. */
+/* ForwardAdd: the source itself is added, which then has the shape of the result. */
 static void run_add(void * context, const void * src, void * buf, void * dst)
 {
     SimdnetConvolution32fForwardAdd(context, src, buf, src, dst);
@@ -101,7 +101,7 @@ unsigned check_convolution_algorithms(check_open_fn open, const void * job)
     return found;
 }
 
-/* The largest input of each channel in the tile of an output; NAN where one is not finite. */
+/* The largest input of each channel in the tile of an output; NAN if one is not finite. */
 static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
 {
     const size_t side = (block - 1) * p->strideY + 3;
@@ -133,7 +133,7 @@ static double winograd_error(const parameters * p, const float * weight, size_t 
     return (k + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
 }
 
-/* What the sum of an output may be wrong by, whichever of the algorithms computes it; `largest` as above for each block. */
+/* The error allowed in the sum of an output, for any of the algorithms; `largest` as above, for each block. */
 static double sum_error(const parameters * p, const float * weight, size_t o, double size, unsigned used,
                         double * const * largest)
 {
@@ -158,7 +158,7 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
         slope = fmax(1, fabs(params[0])), result *= slope;
     else if (p->activation == SimdConvolutionActivationHswish)
         slope = 3 * fabs((double)params[0] * params[1]), result *= slope;
-    if (p->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
+    if (p->activation == SimdConvolutionActivationElu) /* the terms are exp(v) and 1 */
         result += 2 * fabs(params[0]);
     return error * slope + (3 * size * slope + 8 * result) * FLT_EPSILON;
 }
@@ -229,7 +229,7 @@ static void tails(SimdTensorFormatType format)
             run_case(check_layer_of(&family, p), CHECK_RANDOM);
 }
 
-/* Depthwise: every size of image that its blocks are cut to, with channels that fill vectors and that do not. */
+/* Depthwise: images of every size on which its division into blocks depends, with channels that fill vectors or not. */
 static void blocks(SimdTensorFormatType format)
 {
     const size_t channels[] = {1, 7, 16, 24, 35};
@@ -253,7 +253,7 @@ static void cuts(SimdTensorFormatType format)
         run_case(check_layer_with(check_layer_of(&family, p), p.srcH * p.srcW < 100 ? 2 : 1, i % 3 > 0), CHECK_RANDOM);
 }
 
-/* One output to five: every width of a block of pixels, every tail of a sum, all activations. */
+/* One to five outputs: every width of a block of pixels, every tail of a sum, all activations. */
 static void few_outputs(SimdTensorFormatType format)
 {
     for (size_t n = 1, count = check_count(200); n <= count; ++n) {
@@ -266,7 +266,7 @@ static void few_outputs(SimdTensorFormatType format)
     }
 }
 
-/* Few pixels and many channels, which threads share among them. */
+/* Few pixels and many channels, which are divided among threads. */
 static void channels(SimdTensorFormatType format)
 {
     for (size_t n = 0; n < 8; ++n) {
@@ -278,7 +278,7 @@ static void channels(SimdTensorFormatType format)
     run_case(layer(format, 512, 2, 3, 140, 1, 1, 0, 1), CHECK_RANDOM);
 }
 
-/* 3x3 with channels enough for Winograd: all channel counts, all small images, pads, activations, fills. */
+/* 3x3 with enough channels for Winograd: all channel counts, all small images, pads, activations, fills. */
 static void tiles(SimdTensorFormatType format, size_t stride)
 {
     for (size_t n = 0, count = check_count(250); n < count; ++n) {
@@ -318,9 +318,10 @@ static void batches(SimdTensorFormatType format)
     }
 }
 
-/* ---- with an addition */
+/* ---- with addition */
 
-/* The layer with results as its source has them: stride 1, as many channels, and paddings that keep the size. */
+/* The layer, changed so that result and source have the same shape: stride 1, as many outputs as inputs, and paddings that
+ * keep the size. */
 static struct check_layer added(struct check_layer l)
 {
     SimdConvolutionParameters * p = l.p;
@@ -334,7 +335,7 @@ static struct check_layer added(struct check_layer l)
     return l;
 }
 
-/* Each way: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
+/* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
 static void additions(SimdTensorFormatType format)
 {
     for (size_t n = 0, count = check_count(200); n < count; ++n) {
@@ -352,7 +353,7 @@ static void additions(SimdTensorFormatType format)
         j.batch = check_few(2), j.own_buffer = check_random(0, 1);
         run_case(added(j), CHECK_RANDOM);
     }
-    run_case(added(layer(format, 512, 3, 5, 512, 1, 1, 0, 1)), CHECK_RANDOM); /* a band is copied, or a sum is cut */
+    run_case(added(layer(format, 512, 3, 5, 512, 1, 1, 0, 1)), CHECK_RANDOM); /* a band is copied, or a sum is divided */
     run_case(added(layer(format, 1600, 1, 2, 1600, 1, 1, 0, 1)), CHECK_RANDOM);
     run_case(added(layer(format, 24, 30, 50, 24, 3, 1, 1, 1)), CHECK_RANDOM); /* blocks of tiles */
     struct check_layer equal = check_layer_with(added(layer(format, 20, 9, 10, 20, 3, 1, 1, 1)), 3, false);
@@ -361,8 +362,9 @@ static void additions(SimdTensorFormatType format)
 }
 
 /*
- * NCHW by the tile, with sums so deep that the small caches of one place cut them into several blocks, also with the largest
- * blocks of all levels, of 288: what is added, the bias and the activation must come once. Groups keep other ways out.
+ * NCHW by the tile, with sums so long that they are divided into several blocks with the small caches of one place, even
+ * with the largest blocks of all levels, 288: the addend, the bias and the activation must be applied once. Groups exclude
+ * other algorithms.
  */
 static void sums_of_blocks(void)
 {
@@ -407,7 +409,7 @@ static void refusals_of_add(void)
 
 /* ---- bad arguments */
 
-/* A good shape with one thing changed. */
+/* A valid shape with one change. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
         struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \

@@ -1,6 +1,6 @@
 /*
- * Convolution8i: to the bit on every instruction set, bytes and floats, since all float steps are rounded by themselves;
- * but for the exponential of Elu, whose bytes are within 1 and floats within 4 units in the last place.
+ * Convolution8i: exact on every instruction set, bytes and floats, since each float operation is rounded separately; except
+ * for the exponential of Elu, where the error is at most 1 in bytes and 4 units in the last place in floats.
  */
 #include <stdlib.h>
 
@@ -8,19 +8,19 @@
 
 typedef SimdConvolutionParameters parameters;
 
-/* What the statistics say of a tensor. */
+/* Kinds of statistics of a tensor. */
 enum stats {
-    POSITIVE, /* channels of 0 .. about 1: zero is 0 */
-    SIGNED,   /* -1 .. 1 or so: zero is 128 */
+    POSITIVE, /* channels of 0 .. about 1: the zero point is 0 */
+    SIGNED,   /* about -1 .. 1: the zero point is 128 */
     CONSTANT, /* minima equal to maxima, some of them 0 */
-    TINY,     /* of a destination: nearly everything is out of range */
+    TINY,     /* of a destination: nearly all values are out of range */
     STATS
 };
 
 static const char * const stats_names[] = {"positive", "signed", "constant", "tiny"};
 
-/* The largest products there are, which instructions that saturate get wrong; and results beyond 32 bits before they become
- * bytes. */
+/* The largest possible products, for which saturating instructions give wrong results; and results that exceed 32 bits
+ * before they become bytes. */
 enum { WORST = CHECK_FILLS + 1, BEYOND };
 
 static void * make(const struct check_layer * l)
@@ -46,7 +46,7 @@ static const struct check_layer_family family = {
 
 /* ---- cases */
 
-/* Minima and maxima from random numbers of -1 .. 1, of about the given size. */
+/* Minima and maxima of about the given size, from random numbers of -1 .. 1. */
 static void set_stats(enum stats kind, size_t channels, float size, float * min, float * max)
 {
     for (size_t c = 0; c < channels; ++c) {
@@ -69,7 +69,7 @@ static void spoil(bool bytes, size_t count, void * data)
             ((float *)data)[i] = 1;
 }
 
-/* Sums of thousands, and statistics of the result that ask for millions of steps to 1. */
+/* Sums of thousands, with statistics of the result in which 1 is millions of steps. */
 static void go_beyond(const struct check_layer * j, void * const * a)
 {
     float * weight = a[CHECK_WEIGHT], * min = a[CHECK_STATS + 2], * max = a[CHECK_STATS + 3];
@@ -79,7 +79,7 @@ static void go_beyond(const struct check_layer * j, void * const * a)
         max[c] = -(min[c] = -2e-5f);
 }
 
-/* `src` and `dst` are what statistics say of them. */
+/* `src` and `dst` are the kinds of statistics of both tensors. */
 static void declare(const struct check_layer * j, enum stats src, enum stats dst, int fill)
 {
     const parameters * p = j->p;
@@ -190,7 +190,7 @@ static void batches(SimdTensorFormatType format)
 
 /* ---- bad arguments */
 
-/* Values that SetParams must refuse, one at a time; the context keeps what it had. */
+/* Values that SetParams must refuse, one at a time; the context keeps its previous state. */
 static void forward_after_faults(const void * job, void * context, void * const * a)
 {
     const struct check_layer * l = job;
@@ -226,7 +226,7 @@ static void set_no_stats(const void * job, void * context, void * const * a)
     SimdSynetConvolution8iSetParams(context, a[0], NULL, NULL, NULL);
 }
 
-/* A good shape with one thing changed. */
+/* A valid shape with one change. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
         struct check_layer j = layer(SimdTensorFormatNhwc, 4, 6, 6, 6, 3, 1, 1, 2);                                         \

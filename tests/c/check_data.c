@@ -1,7 +1,7 @@
-/* What arrays are filled with, and how results are compared. */
+/* Contents of arrays, and comparison of results. */
 #include "check_frame.h"
 
-/* splitmix64: any seed will do, and a stream can be started anywhere. */
+/* splitmix64: any seed is valid, and a stream can be started anywhere. */
 uint64_t frame_next(struct frame_random * random)
 {
     uint64_t x = random->state += 0x9E3779B97F4A7C15u;
@@ -25,7 +25,7 @@ static float sign_of(uint64_t bits) { return bits & 1 ? -1.0f : 1.0f; }
 
 static float uniform(uint64_t bits) { return (float)(int64_t)(bits >> 40) * 0x1p-23f - 1.0f; }
 
-/* Element i of a float array; `r` are its random bits, `all` the same for all elements. */
+/* Element i of a float array; `r` are its random bits, `all` is the same for all elements. */
 static float value_32f(enum check_fill fill, size_t i, uint64_t r, uint64_t all)
 {
     static const float nan_or_inf[4] = {INFINITY, -INFINITY, NAN, NAN};
@@ -149,7 +149,7 @@ static bool near_enough(const struct frame_case * c, const struct frame_array * 
         return isnan(x) ? isnan(y) : x == y;
     if (array->has_bound && isinf(array->bound[i]))
         return fabs((double)x - y) <= 4 * unit(array->type, x);
-    if (array->has_bound) /* what is rounded to bfloat16 may go to either side of it */
+    if (array->has_bound) /* a value rounded to bfloat16 may be rounded in either direction */
         return fabs((double)x - y) <= array->bound[i] + (array->type == CHECK_16B ? unit(array->type, x) : 0);
     return fabs((double)x - y) <= c->tolerance * unit(array->type, x);
 }

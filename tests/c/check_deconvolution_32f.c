@@ -1,6 +1,6 @@
 /*
  * Deconvolution32f. Bound: the rounding of a chain of K multiply-adds, where K is the number of products that reach an
- * output, and of the activation behind it, as check_convolution_32f.c has it. Where an instruction set computes it as a
+ * output, and of the activation after it, as in check_convolution_32f.c. Where an instruction set computes it as a
  * convolution by Winograd's algorithm, the bound of that convolution.
  */
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void run(void * context, const void * src, void * buf, void * dst)
     SimdSynetDeconvolution32fForward(context, src, buf, dst);
 }
 
-/* It keeps no weights that reach no output, so how many it keeps at least is open. */
+/* Weights that reach no output are not stored, so there is no lower bound for the size of stored weights. */
 static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution32f), .unit = sizeof(float), .make = make, .give = give, .run = run};
 
@@ -39,7 +39,7 @@ static size_t image_at(SimdTensorFormatType f, size_t C, size_t H, size_t W, siz
     return f == SimdTensorFormatNhwc ? (y * W + x) * C + c : (c * H + y) * W + x;
 }
 
-/* Adds |src * weight| and 1 for each product that reaches an output to what there is. */
+/* Adds |src * weight| and 1 for each product that reaches an output. */
 static void scatter(const parameters * p, size_t i, size_t o, const float * src, const float * weight, double * sum,
                     double * number)
 {
@@ -84,7 +84,7 @@ static void direct_bounds(const struct check_layer * j, const float * src, const
     free(number);
 }
 
-/* The convolution that one of stride 1 is, and its weights. */
+/* The convolution equal to a deconvolution of stride 1, and its weights. */
 static parameters convolution_of(parameters p)
 {
     const size_t y = (p.kernelY - 1) * p.dilationY, x = (p.kernelX - 1) * p.dilationX;
@@ -95,7 +95,7 @@ static parameters convolution_of(parameters p)
 static float * turned(const parameters * p, const float * weight)
 {
     const bool nhwc = p->srcF == SimdTensorFormatNhwc;
-    const size_t I = p->srcC, O = p->dstC, taps = p->kernelY * p->kernelX; /* of one group */
+    const size_t I = p->srcC, O = p->dstC, taps = p->kernelY * p->kernelX; /* per group */
     float * to = malloc(I * O * taps * sizeof(float));
     for (size_t i = 0; i < I; ++i)
         for (size_t o = 0; o < O; ++o)
@@ -164,7 +164,7 @@ static struct check_layer layer(SimdTensorFormatType format, size_t srcC, size_t
 /* 1 .. limit, small ones more often. */
 static size_t few(size_t limit) { return check_random(1, check_random(1, limit)); }
 
-/* Padding of an axis: mostly less than the kernel, sometimes all that leaves one output. */
+/* Padding of an axis: usually less than the kernel, sometimes as much as leaves a single output. */
 static void set_pads(size_t all, size_t kernel, size_t * before, size_t * after)
 {
     const size_t limit = check_random(0, 7) ? sn_min(kernel, all) - 1 : all - 1;
@@ -214,7 +214,7 @@ static void random_case(SimdTensorFormatType format)
     parameters * p = j.p;
     j.no_bias = check_random(0, 3) == 0;
     const size_t products = check_layer_count(&j, CHECK_WEIGHT) * p->dstH * p->dstW;
-    if (products > 300000 && p->group != p->srcC) { /* keeps base's time short */
+    if (products > 300000 && p->group != p->srcC) { /* limits base's time */
         p->srcC = p->group * few(3);
         p->dstC = p->group * few(6);
     }
@@ -238,7 +238,7 @@ static void tails(SimdTensorFormatType format)
     }
 }
 
-/* Shapes that make a driver cut: bands of lines, blocks of a long sum, pixels a multiple of 2 KB apart, single pixels. */
+/* Shapes that drivers divide: bands of rows, blocks of a long sum, pixels a multiple of 2 KB apart, single pixels. */
 static void cuts(SimdTensorFormatType format)
 {
     run_case(check_layer_with(layer(format, 2, 60, 80, 2, 4, 2, 1, 1), 1, true), CHECK_RANDOM);
@@ -253,13 +253,13 @@ static void cuts(SimdTensorFormatType format)
     run_case(layer(format, 7, 30, 1, 20, 3, 2, 1, 1), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 3, 2, 2, 3000, 3, 3, 0, 1), 1, true), CHECK_RANDOM);
     run_case(layer(format, 2, 3, 4, 5, 24, 24, 0, 1), CHECK_RANDOM); /* many phases */
-    run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most without taps */
+    run_case(layer(format, 2, 3, 3, 3, 2, 40, 0, 1), CHECK_RANDOM);  /* most of them without taps */
     run_case(layer(format, 2, 9, 9, 3, 3, 1, 5, 1), CHECK_RANDOM); /* one output is left */
     run_case(layer(format, 0, 3, 3, 5, 3, 2, 1, 1), CHECK_RANDOM); /* the bias alone */
-    struct check_layer none = layer(format, 2, 1, 1, 5, 5, 2, 0, 1); /* an image without lines */
+    struct check_layer none = layer(format, 2, 1, 1, 5, 5, 2, 0, 1); /* an image without rows */
     none.p->srcH = 0, none.p->dstH = 3;
     run_case(none, CHECK_RANDOM);
-    for (size_t stride = 8191; stride <= 8193; ++stride) { /* about the most phases that there are */
+    for (size_t stride = 8191; stride <= 8193; ++stride) { /* around the largest number of phases */
         struct check_layer far = layer(format, 2, 2, 3, 3, 2, 1, 0, 1);
         far.p->strideX = stride;
         set_output(far.p);
@@ -275,7 +275,7 @@ static void cuts(SimdTensorFormatType format)
     run_case(check_layer_with(layer(format, 3, 100, 110, 6, 4, 2, 1, 3), 1, true), CHECK_RANDOM);
 }
 
-/* Stride 1 with channels enough for Winograd. */
+/* Stride 1 with enough channels for Winograd. */
 static void tiles(SimdTensorFormatType format)
 {
     for (size_t n = 0, count = check_count(60); n < count; ++n) {
@@ -326,7 +326,7 @@ static void batches(SimdTensorFormatType format)
 
 /* ---- bad arguments */
 
-/* A good shape with one thing changed. */
+/* A valid shape with one change. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
         struct check_layer j = layer(SimdTensorFormatNchw, 4, 6, 6, 6, 4, 2, 1, 2);                                         \

@@ -1,6 +1,6 @@
 /*
- * Eltwise: exact but for the sum, which is held to the rounding of each product and each addition. Which NaN is a result is
- * open, and so is the sign of a zero maximum.
+ * Eltwise: exact, except for the sum, where each product and each addition may round. NaN payloads and the sign of a zero
+ * maximum may differ.
  */
 #include "check.h"
 
@@ -11,13 +11,13 @@ enum { MOST = 12 };
 struct eltwise {
     size_t count, size;
     SimdSynetEltwiseOperationType type;
-    size_t in_place; /* the number of the array that is dst; NONE: none of them */
+    size_t in_place; /* the index of the array that is also dst; NONE: none of them */
     bool no_list;
 };
 
 enum { NONE = 99 };
 
-/* The arrays but for one in place, weight, dst. */
+/* Arrays: all sources except the one in place, weight, dst. */
 static void eltwise(const void * job, void * context, void * const * a)
 {
     const struct eltwise * p = job;
@@ -102,7 +102,7 @@ static void refusals(void)
     check_refused(CHECK_VALUE, "type", eltwise, &job);
 }
 
-/* Aim: the speed of a copy of so many bytes. */
+/* Aim: the time of a copy of as many bytes. */
 static void bench(void)
 {
     static const size_t shapes[][2] = {{2, 200704}, {3, 200704}, {4, 200704}, {5, 200704}, {8, 200704}, {12, 200704},

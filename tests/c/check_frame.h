@@ -1,4 +1,4 @@
-/* What the files of the checker's frame share; families need check.h only. */
+/* Shared by the files of the checker's frame; families need only check.h. */
 #ifndef SN_CHECK_FRAME_H
 #define SN_CHECK_FRAME_H
 
@@ -9,7 +9,7 @@ enum { FRAME_ARRAYS = 16, FRAME_LEVELS = 16 };
 enum frame_role { FRAME_IN, FRAME_OUT, FRAME_INOUT };
 enum frame_compare { FRAME_EXACT, FRAME_ULP, FRAME_WITHIN, FRAME_ANYTHING };
 
-/* Where an array lies between its two unreadable pages. */
+/* Position of an array between its two inaccessible pages. */
 enum frame_place { FRAME_END, FRAME_BEGIN, FRAME_MIDDLE, FRAME_PLACES };
 
 struct frame_array {
@@ -18,7 +18,7 @@ struct frame_array {
     enum frame_role role;
     size_t count, bytes;
     bool optional, has_bound;
-    unsigned char * content;  /* what the call finds there: declared data; meaningless for FRAME_OUT */
+    unsigned char * content;  /* its content before the call: declared data; meaningless for FRAME_OUT */
     unsigned char * expected; /* base's result */
     unsigned char * first;    /* this level's result at the first place */
     double * bound;
@@ -47,13 +47,13 @@ extern const char * frame_level[FRAME_LEVELS];
 extern size_t frame_levels;
 extern bool frame_bench;
 extern bool frame_no_guards; /* every place is FRAME_MIDDLE */
-extern size_t frame_threads;  /* 0: one */
+extern size_t frame_threads;  /* 0: one thread */
 void frame_use_level(const char * level);
 bool frame_selected(void);
 void frame_set_up(enum frame_place place, void ** a);
 
-/* ---- check_memory.c: memory between unreadable pages. Slots are numbered from 0; an array and its canaries stay until the
- * slot is used again. */
+/* ---- check_memory.c: memory between inaccessible pages. Slots are numbered from 0; an array and its canaries remain until
+ * the slot is used again. */
 unsigned char * frame_place(size_t slot, size_t bytes, size_t step, enum frame_place place, uint64_t random);
 bool frame_canaries_whole(size_t slot);
 void frame_out_of_memory(void);
@@ -65,14 +65,14 @@ uint64_t frame_next(struct frame_random * random);
 uint64_t frame_hash(uint64_t hash, const char * text);
 void frame_fill(struct frame_random * random, enum check_type type, size_t count, enum check_fill fill, void * data);
 
-/* Holds finite numbers of ordinary size only. */
+/* True if the array has only finite numbers of ordinary size. */
 bool frame_ordinary(const struct frame_array * array);
 
-/* The index of the first element of `got` that is not `expected` under the case's rule; the count when all are. */
+/* The index of the first element of `got` that differs from `expected` by the case's rule; the count if none does. */
 size_t frame_difference(const struct frame_case * c, const struct frame_array * array, const void * got);
-/* The same for two results of one level, which must have the same bits (but for the payload of a NaN). */
+/* The same for two results of one level, which must be bit-identical (except for the payload of a NaN). */
 size_t frame_unequal(const struct frame_array * array, const void * a, const void * b);
-/* An element and its bits, in words. */
+/* Formats an element and its bits as text. */
 void frame_show(const struct frame_array * array, const void * data, size_t index, char * text, size_t size);
 
 #endif

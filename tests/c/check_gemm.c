@@ -1,7 +1,7 @@
 /*
- * SimdGemm32fNN and SimdGemm32fNT. Bound: the roundings of a chain of K multiply-adds whose one factor is rounded too, and
- * of beta * C: (K + 4) * eps * (|alpha| * sum |a * b| + |beta * c|). Leading dimensions may be larger than the rows; what
- * lies between is NaN, and that of C must stay.
+ * SimdGemm32fNN and SimdGemm32fNT. Bound: the roundings of a chain of K multiply-adds with one rounded factor, and of beta *
+ * C: (K + 4) * eps * (|alpha| * sum |a * b| + |beta * c|). Leading dimensions may be larger than the rows; the gaps contain
+ * NaN, and those of C must remain unchanged.
  */
 #include "check.h"
 
@@ -20,10 +20,10 @@ static void call(const void * argument, void * context, void * const * a)
     (j->transposed ? SimdGemm32fNT : SimdGemm32fNN)(j->M, j->N, j->K, a[0], a[1], j->lda, a[2], j->ldb, a[3], a[4], j->ldc);
 }
 
-/* The elements of a matrix; the last row ends with its last element. */
+/* The number of elements of a matrix, up to the last element of the last row. */
 static size_t size_of(size_t rows, size_t columns, size_t step) { return rows && columns ? (rows - 1) * step + columns : 0; }
 
-/* NaN between the rows, which nobody may read. */
+/* Writes NaN between the rows, which must not be read. */
 static void fill_gaps(float * x, size_t rows, size_t columns, size_t step)
 {
     for (size_t r = 0; r + 1 < rows; ++r)
@@ -43,7 +43,7 @@ static void bound(const struct job * j, const float * a, const float * b, const 
             largest = j->alpha != 0 ? sum : 0;
             sum = (j->alpha != 0 ? fabs(j->alpha) * sum : 0) + fabs((double)j->beta * c[row * j->ldc + column]);
             largest = fmax(largest, sum);
-            /* Where partial sums may overflow, their order decides. */
+            /* Where partial sums may overflow, the result depends on their order. */
             error[row * j->ldc + column] = isfinite(largest) && largest > FLT_MAX
                                                ? NAN
                                                : (double)(j->K + 4) * FLT_EPSILON * sum + (double)(j->K + 2) * 0x1p-149;

@@ -1,7 +1,6 @@
 /*
- * The GEMM tile by itself (contract/gemm.h): every height and width of its instances against plain loops. Bound: the
- * rounding of a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which the activations do not enlarge by more than
- * their slope.
+ * The GEMM tile alone (contract/gemm.h): every height and width of its instances, compared with plain loops. Bound: the
+ * rounding of a chain of K multiply-adds, (K + 3) * eps * sum |a * b|, which activations increase by their slope at most.
  */
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@
 enum { SEGMENTS = 4 };
 
 struct job {
-    size_t height, width, n; /* rows are (y, x); n columns, of any number of panels */
+    size_t height, width, n; /* rows are (y, x); n columns, in any number of panels */
     size_t segments, length;
     size_t segment[SEGMENTS];
     size_t aStepY, aStepX;
@@ -26,7 +25,7 @@ struct job {
 
 static size_t depth(const struct job * j) { return j->segments * j->length; }
 
-/* What the driver of a tile does: packs B, panel behind panel, the last one narrower. */
+/* As the driver of a tile does, packs B into consecutive panels, the last one narrower. */
 static void pack(const struct sn_gemm_32f_tile * tile, const sn_32f * b, size_t k, size_t n, sn_32f * panel)
 {
     for (size_t first = 0; first < n; first += tile->columns) {
@@ -38,7 +37,7 @@ static void pack(const struct sn_gemm_32f_tile * tile, const sn_32f * b, size_t 
     }
 }
 
-/* Benchmarks pack once in a while, when level or case change. */
+/* Benchmarks pack only when the level or the case changes. */
 static const sn_32f * packed(const struct job * j, const sn_32f * b)
 {
     static float kept[64 * 4096] __attribute__((aligned(SN_ALIGN)));
@@ -58,7 +57,7 @@ static const sn_32f * packed(const struct job * j, const sn_32f * b)
     return kept;
 }
 
-/* An array of one value per column, where the panel finds zeros behind the last. */
+/* An array with one value per column, padded with zeros for the last panel. */
 static const sn_32f * per_column(const struct job * j, const sn_32f * values, size_t first, sn_32f * room)
 {
     for (size_t i = 0; i < sn_table()->gemm.tile_32f.columns; ++i)
@@ -99,7 +98,7 @@ static double activate(const struct job * j, double v, double slope)
     }
 }
 
-/* The plain loops; magnitude receives the sum of |a * b| and the start. */
+/* The plain loops; magnitude receives the sum of |a * b| and |start|. */
 static double element(const struct job * j, const sn_32f * a, const sn_32f * b, double start, double * magnitude)
 {
     double sum = start;
@@ -113,7 +112,7 @@ static double element(const struct job * j, const sn_32f * a, const sn_32f * b, 
     return sum;
 }
 
-/* Computes C, or with `bounds` what may separate another's C from it. */
+/* Computes C, or with `bounds` the error bounds of C. */
 static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, const sn_32f * bias, const sn_32f * slope, sn_32f * c,
                   double * bounds)
 {
@@ -125,7 +124,7 @@ static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, cons
                 const double start = (j->no_bias ? 0 : (double)bias[way]) + (j->resume ? c[at] : 0);
                 const double v = element(j, a + y * j->aStepY + x * j->aStepX, b + n, start, &magnitude);
                 const double error = (double)(depth(j) + 3) * FLT_EPSILON * magnitude;
-                if (bounds && j->activation == SimdConvolutionActivationElu) /* its terms are exp(v) and 1 */
+                if (bounds && j->activation == SimdConvolutionActivationElu) /* the terms are exp(v) and 1 */
                     bounds[at] = error + 8 * FLT_EPSILON * (fabs(v) + fabs(j->param[0]));
                 else if (bounds)
                     bounds[at] = error * fmax(1, 4 * fabs(slope[way])) + 8 * FLT_EPSILON * fabs(activate(j, v, slope[way]));
@@ -184,7 +183,7 @@ static void random_case(size_t width, size_t n)
     check_run(call, &j);
 }
 
-/* A sum that is interrupted after some of its segments and goes on has the bits of one that is not. */
+/* A sum that is computed in two calls, with some of its segments each, has the same bits as in one call. */
 static void interrupted(const void * job, void * context, void * const * a)
 {
     const struct job * j = job;

@@ -1,4 +1,4 @@
-/* InnerProductLayerForward. Bound: (size + 3) * eps * (sum |a * b| + |bias|), for any order of a sum. */
+/* InnerProductLayerForward. Bound: (size + 3) * eps * (sum |a * b| + |bias|), for any order of summation. */
 #include "check.h"
 
 #define INNER "SimdSynetInnerProductLayerForward"
@@ -42,7 +42,7 @@ static void run(size_t count, size_t size, bool no_bias, enum check_fill fill)
     check_run(inner, &job);
 }
 
-/* A row has the same bits alone and among others. */
+/* A row has the same bits alone and in a batch. */
 static void inner_by_row(const void * job, void * context, void * const * a)
 {
     const struct inner * p = job;

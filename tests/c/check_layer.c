@@ -1,4 +1,4 @@
-/* The life of a context, for every family of layers that has one. */
+/* Checks of contexts, for all families of layers that have one. */
 #include "check_layer.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static size_t dst_bytes(const struct check_layer * l)
     return check_layer_count(l, CHECK_DST) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
 }
 
-/* ---- a context and its use */
+/* ---- a context and its calls */
 
 void * check_layer_init(const void * layer, void * const * a)
 {
@@ -65,14 +65,14 @@ void * check_layer_init(const void * layer, void * const * a)
     return l->family->make(l);
 }
 
-/* An array for SetParams, at an address of a block that is aligned as the array of the case is. */
+/* An array for SetParams, with the same alignment within its block as the array of the case. */
 struct copy {
     void * block;
     float * at;
     size_t bytes;
 };
 
-/* Copies: what is there, else zeros. Without params, every other batch has no array of them. */
+/* Copies the arrays that exist, and takes zeros for the others. Without params, every other batch passes NULL for them. */
 static void copy(const struct check_layer * l, void * const * a, struct copy * own)
 {
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
@@ -91,7 +91,7 @@ static void copy(const struct check_layer * l, void * const * a, struct copy * o
     }
 }
 
-/* The library may not keep pointers to them. */
+/* Overwrites and frees the arrays: the library must not keep pointers to them. */
 static void spoil(const struct copy * own)
 {
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i) {
@@ -142,7 +142,7 @@ void check_layer_forward(const void * layer, void * context, void * const * a)
     forward_with(l, context, a[CHECK_SRC], l->own_buffer, a[CHECK_DST]);
 }
 
-/* Forward, once more without or with a buffer of its own: the bits must not change. */
+/* Forward, and a second time with the other choice of `buf` (NULL or a buffer): the bits must be the same. */
 static void forward_twice(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
@@ -155,7 +155,7 @@ static void forward_twice(const void * layer, void * context, void * const * a)
         l->family->also(l, a);
 }
 
-/* All images are the same, so all results must be. */
+/* All images are the same, so all results must be the same. */
 static void forward_equal(const void * layer, void * context, void * const * a)
 {
     const struct check_layer * l = layer;
@@ -184,7 +184,7 @@ static void declare(const struct check_layer * l, enum check_fill fill, void ** 
     for (size_t i = 0; i < 4 && f->stats; ++i) {
         const size_t count = check_layer_count(l, (enum check_layer_array)(CHECK_STATS + i));
         float * limit = a[CHECK_STATS + i] = check_in(names[i], CHECK_32F, count, CHECK_RANDOM);
-        for (size_t c = 0; c < count; ++c) /* no minimum above its maximum */
+        for (size_t c = 0; c < count; ++c) /* no minimum exceeds its maximum */
             limit[c] = i % 2 ? fabsf(limit[c]) : -fabsf(limit[c]);
     }
 }
@@ -205,7 +205,7 @@ void check_layer_run_equal(const struct check_layer * l) { check_run(forward_equ
 
 void check_layer_bench(const struct check_layer * l, double flops) { check_bench(check_layer_forward, l, flops, 0); }
 
-/* ---- faults */
+/* ---- invalid arguments */
 
 static void forward_null(const void * layer, void * context, void * const * a)
 {
@@ -231,7 +231,7 @@ void check_layer_refuse_init(const struct check_layer * l, const char * argument
     check_refused(CHECK_VALUE, argument, NULL, l);
 }
 
-/* A good layer with one thing changed. */
+/* A valid layer with one change. */
 #define REFUSE(argument, change)                                                                                            \
     do {                                                                                                                    \
         struct check_layer j = *l;                                                                                          \
@@ -268,7 +268,7 @@ void check_layer_refuse_parameters(const struct check_layer * l)
     REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
     REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
     REFUSE("conv", j.batch = SIZE_MAX / 16);
-    if (l->stages == 1) { /* the arrays of one image are small; those of the batch are too large, one of them alone */
+    if (l->stages == 1) { /* the arrays of one image are small; one of those of the batch is too large */
         REFUSE("conv", (j.p->srcC = (size_t)1 << 21, j.batch = (size_t)1 << 50));
         REFUSE("conv", (j.p->dstC = (size_t)1 << 21, j.batch = (size_t)1 << 52));
     }

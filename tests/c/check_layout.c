@@ -1,4 +1,4 @@
-/* Layouts: ConvertImage and ConvertFilter copy to the bit; SpecifyTensorFormat and TensorAlignment are tables. */
+/* Layouts: ConvertImage and ConvertFilter copy exactly; SpecifyTensorFormat and TensorAlignment are tables. */
 #include "check.h"
 
 #define CONVERT "SimdSynetConvertImage"
@@ -32,7 +32,7 @@ static struct convert convert_case(size_t batch, size_t channels, size_t spatial
     const struct convert job = {batch, channels, spatial, (SimdTensorFormatType)from, (SimdTensorFormatType)to};
     check_case(CONVERT, "%s to %s batch=%zu channels=%zu spatial=%zu", check_format_name(job.srcFormat),
                check_format_name(job.dstFormat), batch, channels, spatial);
-    /* Any bits, NaN with payloads among them. */
+    /* Any bits, including NaN with payloads. */
     check_in("src", CHECK_32I, elements(&job, job.srcFormat), CHECK_RANDOM);
     check_out("dst", CHECK_32I, elements(&job, job.dstFormat));
     return job;
@@ -127,7 +127,7 @@ static void filters(void)
     static const size_t kernels[] = {1, 9, 3, 25, 4, 2, 49};
     const size_t rest = check_quick() ? 5 : 1;
     for (size_t output = 1; output <= 67; output += rest)
-        for (size_t input = 1; input <= 67; input += rest) /* 7 and 4 have no common factor: all pairs meet all kernels */
+        for (size_t input = 1; input <= 67; input += rest) /* 7 and 4 are coprime: all pairs with all kernels */
             check_filter(output, input, kernels[(output + input) % 7], (output * 3 + input) % 4, 4 * (input > 17 ? 4 : 1));
     check_filter(40, 512, 9, 0, 1); /* more than one unit of work */
     struct filter job = filter_case(5, 3, 9, 0, 1);

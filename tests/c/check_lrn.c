@@ -1,6 +1,6 @@
 /*
- * LRN. Bound, relative to the result: 1e-6 for exponents up to 1 in size, so much times the exponent above it, and what a
- * power that is denormal loses. Where finite values have a sum beyond float, the result is open.
+ * LRN. Bound: a relative error of 1e-6 for exponents up to 1 in absolute value, proportionally more for larger ones, plus
+ * what a denormal power loses. Where finite values have a sum that overflows float, any result is accepted.
  */
 #include "check.h"
 
@@ -23,7 +23,7 @@ static float value(const struct lrn * p, const float * src, size_t c, size_t s)
     return src[p->format == SimdTensorFormatNhwc ? s * p->channels + c : c * p->spatial + s];
 }
 
-/* From the formula again. */
+/* Evaluates the formula again. */
 static void bound(const struct lrn * p, const float * src, const float * k, double * error)
 {
     for (size_t c = 0; c < p->channels; ++c)
@@ -93,7 +93,7 @@ static void refusals(void)
     check_empty(lrn, &job);
 }
 
-/* Outside the contract, but nothing may be touched that is not ours. */
+/* Outside the contract, but no memory outside the arrays may be accessed. */
 static void no_power(void)
 {
     for (size_t format = 0; format < 2; ++format)

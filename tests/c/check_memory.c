@@ -1,4 +1,4 @@
-/* Arrays between unreadable pages, with canaries in what is left of the first and last page. */
+/* Arrays between inaccessible pages, with canaries in the remainder of the first and last page. */
 #define _GNU_SOURCE
 #include "check_frame.h"
 
@@ -8,7 +8,8 @@
 
 enum { SLOTS = FRAME_ARRAYS + 4, SLACK = 256 };
 
-/* One mapping: an unreadable page, `room` bytes, an unreadable page. It only grows, so most cases need no system call. */
+/* One mapping: an inaccessible page, `room` bytes, an inaccessible page. It only grows, so most cases need no system
+ * call. */
 static struct slot {
     unsigned char * begin;
     size_t room;
@@ -65,7 +66,7 @@ unsigned char * frame_place(size_t index, size_t bytes, size_t step, enum frame_
 {
     struct slot * slot = &slots[index];
     map(slot, bytes + 1024);
-    const size_t offset = random % 64 / step * step; /* of FRAME_MIDDLE: every alignment of a vector */
+    const size_t offset = random % 64 / step * step; /* of FRAME_MIDDLE: every alignment within a vector */
     if (frame_no_guards)
         place = FRAME_MIDDLE;
     slot->array = place == FRAME_END     ? slot->begin + slot->room - bytes

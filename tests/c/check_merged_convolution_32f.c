@@ -1,6 +1,6 @@
 /*
- * MergedConvolution32f. Bound: what each stage adds by its own rounding, as check_convolution_32f.c has it, and what it
- * makes of the error of its source: the sum of |weight| times that, times the steepest slope of the activation.
+ * MergedConvolution32f. Bound: what each stage adds by its own rounding, as in check_convolution_32f.c, and the propagated
+ * error of its source: the sum of |weight| times that error, times the largest slope of the activation.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static size_t weight_of(const parameters * p) { return p->dstC * (p->srcC / p->g
 static size_t bias_of(const parameters * p) { return p->dstC; }
 static size_t dst_of(const parameters * p) { return p->dstC * p->dstH * p->dstW; }
 
-/* Where the arrays of the stages begin, which lie behind each other. */
+/* Where the arrays of each stage begin in the concatenated arrays. */
 struct stages {
     const float * at[CHECK_STAGES];
 };
@@ -55,12 +55,12 @@ static const struct check_layer_family family = {
 
 /* ---- bounds */
 
-/* Values of an image, and what those of an instruction set may be wrong by. */
+/* Values of an image, and their error bounds. */
 struct image {
     double * value, * error;
 };
 
-/* The parameters of an activation, and what it makes of v, which is wrong by *error. `size` is the sum of absolute terms. */
+/* Applies an activation to v, which has an error of *error, and updates the error. `size` is the sum of absolute terms. */
 static double activated(const parameters * p, const float * params, size_t o, double v, double size, double * error)
 {
     const double p0 = check_activation_params(p) ? params[0] : 0, p1 = check_activation_params(p) == 2 ? params[1] : 0;
@@ -70,7 +70,7 @@ static double activated(const parameters * p, const float * params, size_t o, do
     case SimdConvolutionActivationRestrictRange: v = p0 > v ? p0 : v, v = p1 < v ? p1 : v; break;
     case SimdConvolutionActivationLeakyRelu: slope = fmax(1, fabs(p0)), v = v < 0 ? p0 * v : v; break;
     case SimdConvolutionActivationPrelu: slope = fmax(1, fabs(params[o])), v = v < 0 ? params[o] * v : v; break;
-    case SimdConvolutionActivationElu: /* its terms are exp(v) and 1 */
+    case SimdConvolutionActivationElu: /* the terms are exp(v) and 1 */
         slope = fmax(1, fabs(p0)), own = 2 * fabs(p0), v = v < 0 ? p0 * expm1(v) : v;
         break;
     case SimdConvolutionActivationHswish:
@@ -173,7 +173,7 @@ static bool declare(const struct check_layer * j, enum check_fill fill, void ** 
     return check_layer_case(j, text, fill, a);
 }
 
-/* A stage of `c` channels behind an image of C x H x W; pads are those of all sides, group 0 stands for depthwise. */
+/* A stage with `c` channels for an image of C x H x W; pads are those of all sides, group 0 means depthwise. */
 static parameters stage(size_t srcC, size_t h, size_t w, size_t c, size_t kernel, size_t stride, size_t pad, size_t group)
 {
     const SimdTensorFormatType f = SimdTensorFormatNhwc;
@@ -191,7 +191,7 @@ static parameters behind(const parameters * p, size_t c, size_t kernel, size_t s
     return stage(p->dstC, p->dstH, p->dstW, c, kernel, stride, pad, group);
 }
 
-/* The usual block: padding that keeps the size, but for the stride of the depthwise stage. */
+/* The usual block: padding that keeps the size, except for the stride of the depthwise stage. */
 static struct check_layer block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
                         size_t o)
 {
@@ -204,7 +204,7 @@ static struct check_layer block(size_t c, size_t h, size_t w, size_t expanded, s
     return j;
 }
 
-/* The first or the last two of its stages. */
+/* The block without its first or its last stage. */
 static struct check_layer without(struct check_layer j, bool first)
 {
     if (first)
@@ -240,10 +240,10 @@ static struct check_layer random_shape(void)
     const size_t kernels[] = {1, 1, 1, 3}, kind = check_random(0, 9), h = few(13), w = few(check_random(0, 3) ? 13 : 36);
     const size_t k0 = kernels[check_random(0, 3)], k1 = 2 * few(3) + 1, o = few(36);
     size_t c = few(20), expanded = few(check_random(0, 1) ? 12 : 50);
-    if (h * w * expanded * c * k0 * k0 > 60000) /* keeps base's time short */
+    if (h * w * expanded * c * k0 * k0 > 60000) /* limits base's time */
         c = few(4), expanded = few(20);
     struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
-    if (kind < 3) { /* so that the source can be added */
+    if (kind < 3) { /* the source can be added */
         j = block(c, h, w, expanded, k0, k1, 1, c);
         for (size_t i = 0; i < 3; ++i)
             j.p[i].activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
@@ -255,7 +255,7 @@ static struct check_layer random_shape(void)
         j.p[2] = random_stage(expanded, j.p[1].dstH, j.p[1].dstW, o, 1, 1, 1);
         if (kind > 5) {
             j = without(j, kind > 7);
-            j.add = check_random(0, 1); /* is ignored */
+            j.add = check_random(0, 1); /* ignored */
         }
     }
     j.batch = few(2), j.own_buffer = check_random(0, 1), j.no_bias = check_random(0, 3) == 0;
@@ -283,8 +283,8 @@ static void tails(void)
     }
 }
 
-/* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, sums of
- * nothing. */
+/* Many steps, pixels a multiple of 2 KB apart, bands of the expansion, padding wider than the kernel, two strides, empty
+ * sums. */
 static void cuts(void)
 {
     struct check_layer j = block(9, 60, 70, 40, 1, 3, 1, 9);
@@ -336,7 +336,7 @@ static void batches(void)
 
 /* ---- bad arguments */
 
-/* A good shape with one thing changed: p are the parameters of the three stages. */
+/* A valid shape with one change: p are the parameters of the three stages. */
 #define REFUSE(argument, ...)                                                                                               \
     do {                                                                                                                    \
         struct check_layer j = block(4, 6, 6, 9, 3, 3, 1, 4);                                                               \

@@ -1,7 +1,7 @@
 /*
- * Pooling. Maxima are exact but for the sign of a zero, and open where the window holds a NaN. Averages are within
- * (log2(n) + 8) * 2^-24 * sum|x| / divisor (and the smallest denormal) of base, n being the number of cells of the window:
- * the order of the sum is free.
+ * Pooling. Maxima are exact except for the sign of a zero, and any result is accepted where the window has a NaN. Averages
+ * have an error of at most (log2(n) + 8) * 2^-24 * sum|x| / divisor (plus the smallest denormal), n being the number of
+ * cells of the window: any order of summation is allowed.
  */
 #include "check.h"
 
@@ -77,7 +77,7 @@ static struct window window_of(const struct pool * p, const size_t * o)
     return w;
 }
 
-/* What may differ at one output, from the sum of the sizes of the values that its window holds; NaN where that is one. */
+/* The error bound of one output, from the sum of absolute values in its window; NaN if one of them is NaN. */
 static double allowed(const struct pool * p, const size_t * o, const float * src)
 {
     const struct window w = window_of(p, o);
@@ -91,7 +91,7 @@ static double allowed(const struct pool * p, const size_t * o, const float * src
         cells *= (double)(w.end[a] - w.begin[a]);
         divisor *= p->exclude ? (double)(w.end[a] - w.begin[a]) : (double)p->kernel[a];
     }
-    if (is_average(p->kind) && divisor > 1e30) /* of kernels beyond any image; it may be infinite as a float */
+    if (is_average(p->kind) && divisor > 1e30) /* kernels larger than any image; as a float it may be infinite */
         return 2 * sum / divisor;
     if (is_average(p->kind))
         return cells > 0 ? (log2(cells) + 8) * 0x1p-24 * sum / divisor + 0x1p-149 : 0;
@@ -107,7 +107,7 @@ static void allow(const struct pool * p, const float * src, double * bound)
                 bound[offset(p, p->dst, o)] = allowed(p, o, src);
 }
 
-/* The result is the content of src, NULL where the case is left out. */
+/* Returns the content of src, NULL if the case is left out. */
 static void * declare(const struct pool * p, enum check_fill fill)
 {
     const enum check_type type = p->kind == MAX_8U ? CHECK_8U : p->kind == MAX_16B ? CHECK_16B : CHECK_32F;
@@ -136,7 +136,7 @@ static void run(const struct pool * p, enum check_fill fill)
     check_run(call, p);
 }
 
-/* The usual 2-D geometry: square kernel, outputs by the floor rule. */
+/* The usual 2-D geometry: square kernel, output size rounded down. */
 static struct pool square(enum kind kind, SimdTensorFormatType format, size_t c, size_t h, size_t w, size_t kernel,
                           size_t stride, size_t pad)
 {
@@ -150,7 +150,7 @@ static struct pool square(enum kind kind, SimdTensorFormatType format, size_t c,
 
 static enum check_fill any_fill(void) { return (enum check_fill)check_random(0, CHECK_FILLS - 1); }
 
-/* Every width around the vectors of every level, with the usual kernels and some that are not. */
+/* Every width around the vector widths of all levels, with usual and unusual kernels. */
 static void widths(enum kind kind, SimdTensorFormatType format)
 {
     static const size_t kernels[][3] = {{1, 1, 0}, {1, 2, 0}, {2, 2, 0}, {2, 1, 1}, {3, 1, 1}, {3, 2, 1}, {3, 2, 0},
@@ -168,7 +168,7 @@ static void widths(enum kind kind, SimdTensorFormatType format)
         }
 }
 
-/* Windows of any kind: clipped, empty, wider than the image, apart from each other, and outputs of any number. */
+/* Windows of any kind: clipped, empty, wider than the image, with gaps between them, and any number of outputs. */
 static struct pool random_pool(enum kind kind, size_t size)
 {
     struct pool p = {
@@ -191,7 +191,7 @@ static struct pool random_pool(enum kind kind, size_t size)
     return p;
 }
 
-/* Sizes whose products do not fit: the windows are what the formula says, in numbers that cannot overflow. */
+/* Sizes whose products overflow: the windows follow the formula, computed without overflow. */
 static void huge(enum kind kind, SimdTensorFormatType format)
 {
     static const size_t sizes[] = {1, 2, 7, 1000, SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX - 3, SIZE_MAX};
@@ -233,8 +233,8 @@ static void large(enum kind kind, SimdTensorFormatType format)
 }
 
 /*
- * Windows for which a chain of float additions is not near enough to the sum. With `wasted` the values after the first are
- * such that each addition to it loses nearly all of them, the worst that there is.
+ * Windows for which a chain of float additions is not accurate enough. With `wasted`, each addition after the first value
+ * loses nearly all of the value added, the worst case.
  */
 static void average_of_many(enum kind kind, SimdTensorFormatType format, const size_t * s, bool wasted)
 {
@@ -295,7 +295,7 @@ static void refusals(enum kind kind)
         check_refused(CHECK_VALUE, "excludePad", call, &p);
 }
 
-/* ---- --bench: the rows that have an aim, in microseconds on AVX-512, then shapes that are awkward for some reason */
+/* ---- --bench: rows that have an aim, in microseconds on AVX-512, then difficult shapes */
 
 static void time_of(enum kind kind, SimdTensorFormatType format, const size_t * s)
 {

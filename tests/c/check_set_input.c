@@ -1,4 +1,4 @@
-/* SetInput: exact. Rows end at the last byte of their last pixel, which is the last one of the array. */
+/* SetInput: exact. The array ends with the last byte of the last pixel, without padding of that row. */
 #include "check.h"
 
 #define SET_INPUT "SimdSynetSetInput"
@@ -22,7 +22,7 @@ static const SimdPixelFormatType pixel_format[] = {SimdPixelFormatGray8, SimdPix
 static const char * const pixel_name[] = {"gray8", "bgr24", "bgra32", "rgb24"};
 static const size_t pixel_bytes[] = {1, 3, 4, 3};
 
-/* `kind` counts through pixel formats, channels and formats of the result: 0 .. KINDS - 1. */
+/* `kind` enumerates pixel formats, channels and formats of the result: 0 .. KINDS - 1. */
 enum { KINDS = 16 };
 
 static struct set_input set_input_case(size_t width, size_t height, size_t gap, size_t kind, enum check_fill fill)
@@ -85,7 +85,7 @@ static void refusals(void)
     check_empty(set_input, &job);
 }
 
-/* Aim: the speed of a copy of so many bytes. */
+/* Aim: the time of a copy of as many bytes. */
 static void bench(void)
 {
     static const size_t shapes[][3] = {{224, 224, 0}, {224, 224, 96}, {1920, 1080, 0}, {7, 7, 0}, {17, 100, 5}, {33, 64, 0}};

@@ -1,4 +1,4 @@
-/* Shuffle: copied to the bit. */
+/* Shuffle: an exact copy. */
 #include "check.h"
 
 #define SHUFFLE "SimdSynetShuffleLayerForward"

@@ -1,6 +1,6 @@
 /*
- * Softmax. Bound, relative to the result: the exponential's 2 units in the last place for numerator and for the terms of the
- * sum, the rounding of v - max, (log2(count) + 8) * 2^-24 of the sum, the division; and half the smallest denormal.
+ * Softmax. Bound, relative to the result: 2 units in the last place of the exponential, for the numerator and the terms of
+ * the sum; the rounding of v - max; (log2(count) + 8) * 2^-24 for the sum; the division; and half the smallest denormal.
  */
 #include "check.h"
 
@@ -24,7 +24,7 @@ static void softmax_in_place(const void * job, void * context, void * const * a)
     SimdSynetSoftmaxLayerForward(a[0], p->outer, p->count, p->inner, a[0]);
 }
 
-/* From the formula again, line by line. Where a value is not finite the bound is 0: NaN and 0 must be that. */
+/* Evaluates the formula again, line by line. Where a value is not finite the bound is 0: NaN and 0 must agree. */
 static void bound(const struct softmax * p, const float * src, double * error)
 {
     const double eps = 0x1p-24;
@@ -69,7 +69,7 @@ static void check_softmax_at(size_t outer, size_t count, size_t inner, enum chec
     }
 }
 
-/* One term of 1 first, and many that a chain of additions would lose beside it, one after the other. */
+/* A term of 1 first, then many small ones, which a plain chain of additions would lose. */
 static void small_terms(size_t count, size_t inner)
 {
     const struct softmax job = {3, count, inner};
@@ -100,7 +100,7 @@ static void refusals(void)
     check_empty(softmax, &job);
 }
 
-/* A bad value in one line leaves all others alone: lines of finite values beside one with an infinity, a NaN, -Inf only. */
+/* A line with invalid values does not affect the others: finite lines next to one with an infinity, a NaN, or only -Inf. */
 static void bad_lines(size_t count, size_t inner)
 {
     static const float bad[] = {INFINITY, -INFINITY, NAN};

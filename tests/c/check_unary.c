@@ -1,4 +1,5 @@
-/* Unary operations. Abs, Neg, Sqrt and Zero are exact but for NaN payloads, the others within 2 units in the last place. */
+/* Unary operations. Abs, Neg, Sqrt and Zero are exact except for NaN payloads; the error of the others is at most 2 units in
+ * the last place. */
 #include "check.h"
 
 #define UNARY "SimdSynetUnaryOperation32fLayerForward"
@@ -24,7 +25,7 @@ static void call(const void * argument, void * context, void * const * a)
                                            a[job->in_place ? 0 : 1]);
 }
 
-/* Declares a case; src is multiplied by `by`, and is not negative for the operations that hardly have use for that. */
+/* Declares a case; src is multiplied by `by`, and made positive for operations that are defined only there. */
 static struct job declare(int type, size_t size, enum check_fill fill, float by, bool in_place)
 {
     check_case(UNARY, "%s size=%zu %s by=%g%s", operations[type].name, size, check_fill_name(fill), (double)by,
@@ -61,7 +62,7 @@ static void refusals(void)
         job = declare(SimdSynetUnaryOperation32fExp, 7, CHECK_RANDOM, 1, false);
         job.type = (const int[]){-1, 8, 1000000}[bad];
         check_refused(CHECK_VALUE, "type", call, &job);
-        job.size = 0; /* also when there is nothing to do */
+        job.size = 0; /* even if there is nothing to do */
         check_refused(CHECK_VALUE, "type", call, &job);
     }
     job = (struct job){0, SimdSynetUnaryOperation32fZero, false};

@@ -1,7 +1,7 @@
 /*
  * Winograd. Bound of a transform: it is a short sum whose coefficients are the products of two rows of a matrix, so
- * ROUNDINGS * eps * (sum |row|) * (sum |row|) * (largest value of the tile), and some of the smallest denormals. A tile with
- * an infinity or a NaN may become anything. Gaps between planes must keep what they hold.
+ * ROUNDINGS * eps * (sum |row|) * (sum |row|) * (largest value of the tile), plus some of the smallest denormals. For a tile
+ * with an infinity or a NaN any result is accepted. Gaps between planes must remain unchanged.
  */
 #include "check.h"
 
@@ -55,7 +55,7 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 struct job {
     const struct kind * kind;
-    size_t channels, height, width; /* of the image that goes in or comes out; `channels` filters */
+    size_t channels, height, width; /* of the image that is the source or the result; `channels` filters */
     size_t pad[4];                  /* top, left, bottom, right */
     size_t stride;
     SimdBool trans;
@@ -90,7 +90,7 @@ static void output(const void * job, void * context, void * const * a)
     j->kind->output(a[0], j->stride, a[1], j->channels, j->height, j->width, j->trans);
 }
 
-/* A sum of terms up to `largest` times the row sums of two matrices; a row has one. */
+/* Error bound of a sum of terms up to `largest` times the row sums of two matrices, or of one if the block has one row. */
 static double error(double largest, const double * sums, size_t rows, size_t y, size_t x)
 {
     if (!isfinite(largest))
@@ -208,7 +208,7 @@ static bool possible(const struct job * j)
 
 static enum check_fill fill_of(size_t n) { return n % 3 ? CHECK_RANDOM : (enum check_fill)(n / 3 % CHECK_FILLS); }
 
-/* Both functions of images on one geometry. */
+/* Both image transforms on one geometry. */
 static void images(const struct kind * k, size_t channels, size_t height, size_t width, size_t pads, SimdBool trans,
                    size_t n)
 {
@@ -329,7 +329,7 @@ static void refusals(const struct kind * k)
     REFUSE(refuse_output, "dstHeight", j.height = SIZE_MAX / 8);
 }
 
-/* Nothing to do; and an image without pixels, whose padding is all that there is. */
+/* Nothing to do; and an image without pixels, which consists of padding only. */
 static void empties(const struct kind * k, SimdBool trans)
 {
     struct job j = {.kind = k, .channels = 0, .height = 5, .width = 6, .trans = trans};

@@ -1,4 +1,4 @@
-/* For tests of what emulators of user programs cannot do. */
+/* For tests of things that user-mode emulators cannot do. */
 #ifndef SN_TESTS_EMULATED_H
 #define SN_TESTS_EMULATED_H
 
@@ -11,8 +11,8 @@
 #include <cpuid.h>
 #endif
 
-/* True under an emulator: programs cannot be run anew there, nor make threads in the child of one that has some. It tells
- * its name, or shows the processor of its host. */
+/* True under an emulator: there, programs cannot be executed anew, and a forked child of a multithreaded program cannot
+ * create threads. It is detected by its name, or because it shows the processor of its host. */
 static inline bool emulated(void)
 {
 #if defined(__x86_64__)

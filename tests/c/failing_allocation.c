@@ -1,6 +1,7 @@
 /*
- * malloc() and its like, of which those that one library calls itself are counted and can be made to fail: preloaded
- * (LD_PRELOAD) by tests/test_allocation.py, which compiles this. Needs glibc, whose own functions have a second name.
+ * Replacements of malloc() and similar functions that count the calls made by one library itself and can make them fail:
+ * preloaded (LD_PRELOAD) by tests/test_allocation.py, which compiles this file. Needs glibc, where the original functions
+ * have a second name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,16 +17,17 @@ void * __libc_realloc(void * block, size_t size);
 void * __libc_memalign(size_t align, size_t size);
 void __libc_free(void * block);
 
-static uintptr_t begin, end; /* of the library */
+static uintptr_t begin, end; /* address range of the library */
 static long first, calls;
 static int armed, forever;
 
-/* What the library has allocated. Who frees a block is no help: a function that ends with free() jumps there. */
+/* Blocks that the library has allocated. The caller of free() cannot be used: a function that ends with free() jumps
+ * there. */
 enum { BLOCKS = 4096 };
 static void * blocks[BLOCKS];
-static long used; /* no entry from here on has ever been used */
+static long used; /* no entry from here on was ever used */
 
-/* Takes the library that has this function. */
+/* Finds the library that contains this function. */
 static int find(struct dl_phdr_info * object, size_t size, void * function)
 {
     uintptr_t low = UINTPTR_MAX, high = 0;
@@ -43,10 +45,10 @@ static int find(struct dl_phdr_info * object, size_t size, void * function)
     return 1;
 }
 
-/* 1 when the library is found. */
+/* 1 if the library was found. */
 int failing_watch(void * function) { return dl_iterate_phdr(find, function); }
 
-/* From now on the n-th allocation fails, and with `for_good` all that follow. */
+/* From now on the n-th allocation fails, and if `for_good` all later ones. */
 void failing_arm(long n, int for_good)
 {
     first = n;
@@ -55,7 +57,7 @@ void failing_arm(long n, int for_good)
     __atomic_store_n(&armed, 1, __ATOMIC_SEQ_CST);
 }
 
-/* No allocation fails any more; gives how many there were. */
+/* Lets allocations succeed again; returns their number. */
 long failing_disarm(void)
 {
     __atomic_store_n(&armed, 0, __ATOMIC_SEQ_CST);
@@ -67,7 +69,7 @@ static int exchange(long i, void * from, void * to)
     return __atomic_compare_exchange_n(&blocks[i], &from, to, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Blocks that the library has allocated and nobody has freed. */
+/* The number of blocks that the library has allocated and that were not freed. */
 long failing_live(void)
 {
     long live = 0;

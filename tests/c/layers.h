@@ -1,4 +1,4 @@
-/* Small layers of every kind of context, for tests of what all of them do; their data are ones. */
+/* Small layers with every kind of context, for tests of what they have in common; their data are ones. */
 #ifndef SN_TESTS_LAYERS_H
 #define SN_TESTS_LAYERS_H
 
@@ -18,7 +18,7 @@ static const float * const stats[4] = {zeros, highs, zeros, highs};
 struct layer {
     const struct kind * kind;
     SimdConvolutionParameters p[3];
-    size_t count; /* of them, where they are merged */
+    size_t count; /* number of shapes, of a merged convolution */
 };
 
 struct kind {
@@ -100,7 +100,7 @@ static struct layer of_floats(const struct kind * kind, SimdConvolutionParameter
 
 enum { LAYERS = 22 };
 
-/* Those whose algorithms differ; in `all`, of LAYERS. Returns their number. */
+/* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
 {
     size_t n = 0;
@@ -126,7 +126,7 @@ static size_t all_layers(struct layer * all)
     return n;
 }
 
-/* Before the first of them is made. */
+/* To be called before the first of them is created. */
 static void fill_layers(void)
 {
     for (size_t i = 0; i < MOST; ++i)

@@ -1,10 +1,10 @@
 /*
- * A program opens the library late, and has no memory when one of its threads calls it for the first time: nothing aborts,
- * every refusal has its kind, and sentences are back with the memory. What the thread has of the library can still be used
- * by destructors of thread-specific data that run after the library's own.
+ * A program opens the library late and has no memory when one of its threads calls it for the first time: nothing aborts,
+ * every refusal has its kind, and texts of errors are available again when memory is. Destructors of thread-specific data
+ * that run after the library's own can still use the thread's state in the library.
  *
- * tests/check_library.sh runs it: opened_late LIBRARY. A program that is linked with the library would not show it, for
- * what its threads have for themselves is there from the start.
+ * tests/check_library.sh runs it: opened_late LIBRARY. A program linked with the library would not test this, since its
+ * thread-local storage is allocated from the start.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -84,7 +84,7 @@ static bool refused(int kind, int number, const char * word)
     return library.kind() == kind && errno == number && strstr(library.error(), word);
 }
 
-static pthread_key_t early, late; /* made before and after the library's own */
+static pthread_key_t early, late; /* created before and after the library's own */
 
 static void call_in_destructor(void * value)
 {
@@ -132,7 +132,7 @@ int main(int count, char ** arguments)
         printf("FAIL no library\n");
         return 1;
     }
-    library.relu(NULL, 1, NULL, NULL); /* the library makes its key */
+    library.relu(NULL, 1, NULL, NULL); /* the library creates its key */
     expect(refused(1, EINVAL, "src is NULL"), "a bad argument");
     pthread_key_create(&late, call_in_destructor);
     pthread_barrier_init(&no_more_memory, NULL, 2);

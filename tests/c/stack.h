@@ -1,4 +1,5 @@
-/* A thread with a stack of so many bytes, all included: what the C library keeps there, and the caller's own variables. */
+/* A thread with a stack of a given number of bytes, including what the C library stores there and the caller's own
+ * variables. */
 #ifndef SN_TESTS_STACK_H
 #define SN_TESTS_STACK_H
 
@@ -8,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the header promises: a thread with such a stack may call every function. */
+/* The promise of the header: a thread with such a stack may call every function. */
 enum { STACK_PROMISED = 64 << 10 };
 
-/* Whether this build is one that the promise holds for. */
+/* Whether the promise applies to this build. */
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACK_MEASURED false
 #elif defined(__clang__)
@@ -21,8 +22,9 @@ enum { STACK_PROMISED = 64 << 10 };
 #endif
 
 /*
- * Runs it there, to its end; false without such a thread. The pages below the stack must not be touched, so many that no
- * function's variables reach beyond them. Systems that make no thread with so little are given some of these.
+ * Runs the function in such a thread, to its end; false if the thread cannot be created. Below the stack are inaccessible
+ * pages, more than the variables of any function take. On systems whose minimum is larger, some of these pages belong to the
+ * stack.
  */
 static inline bool run_on_stack(size_t size, void * (*run)(void * argument), void * argument)
 {

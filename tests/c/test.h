@@ -1,4 +1,4 @@
-/* For the small test programs: TEST() states what must hold, test_end() tells how much of it does. */
+/* For the small test programs: TEST() checks a condition, test_end() prints how many hold. */
 #ifndef SN_TEST_H
 #define SN_TEST_H
 
@@ -22,13 +22,13 @@ static int test_passed, test_failed;
         }                                                                                                                   \
     } while (0)
 
-/* The last call was refused with this kind of error and a text that holds `word`. */
+/* The last call was refused with this kind of error and a text that contains `word`. */
 #define TEST_REFUSED(kind, word)                                                                                            \
     TEST(SimdnetLastErrorKind() == (kind) && strstr(SimdnetLastError(), word) != NULL)
 
 #define TEST_NO_ERROR() TEST(SimdnetLastErrorKind() == 0 && SimdnetLastError()[0] == '\0')
 
-/* Ends a test that hangs, which has failed then: no test takes so long, nor does it under an emulator or a sanitizer. */
+/* Ends a test that hangs, which is then a failure: no test takes this long, even under an emulator or a sanitizer. */
 static inline void test_alarm(void) { alarm(600); }
 
 static inline int test_end(void)

@@ -1,10 +1,10 @@
 /*
- * Without memory: each allocation of each function is refused in its turn, once and from then on. The call then reports
- * kind 2, or does without; it leaves the output alone, keeps nothing of what it had allocated, and the next call is right.
- * And Forward allocates nothing after its first call in a thread.
+ * Lack of memory: every allocation of every function fails in turn, alone and together with all later ones. The call then
+ * reports an error of kind 2 or works without the memory; a refused call leaves the output unchanged and frees what it had
+ * allocated, and the next call is correct. Also: Forward allocates nothing after its first call in a thread.
  *
- * The linker puts the functions below in the place of those of the C library (-Wl,--wrap), for the library and for this
- * program; the C library itself goes on with its own.
+ * The linker replaces the allocation functions of the C library by the functions below (-Wl,--wrap), in the library and in
+ * this program; the C library itself keeps using its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "layers.h"
 #include "test.h"
 
-/* ---- what is counted and refused; by threads of the pool, too */
+/* ---- counting and failing allocations, also in threads of the pool */
 
 void * __real_malloc(size_t size);
 void * __real_calloc(size_t count, size_t size);
@@ -30,11 +30,11 @@ void * __wrap_calloc(size_t count, size_t size);
 void __wrap_free(void * block);
 int __wrap_posix_memalign(void ** block, size_t align, size_t size);
 
-static int allocations;  /* asked for */
-static int blocks;       /* that are there */
+static int allocations;  /* attempted */
+static int blocks;       /* currently allocated */
 static size_t allocated; /* bytes */
-static int first, last;  /* allocations that are refused, counted from 1 */
-static bool refused;     /* one of them was asked for */
+static int first, last;  /* range of allocations that fail, counted from 1 */
+static bool refused;     /* one of them was attempted */
 
 static void count_from_here(void)
 {
@@ -91,20 +91,21 @@ void __wrap_free(void * block)
 }
 
 /*
- * Each allocation of a call in its turn: a trial prepares what it needs, calls refuse(from, to), makes the call, calls
- * refuse_none(), and says whether all was well. The last one asks for less than what would have been refused.
+ * Lets each allocation of a call fail in turn. A trial prepares what it needs, calls refuse(from, to), makes the call, calls
+ * refuse_none(), and tests the outcome. The loop ends when a call makes too few allocations to reach the one that would
+ * fail.
  */
 typedef void (*trial_fn)(const void * of, int from, int to);
 
 static void each_refused(trial_fn trial, const void * of)
 {
-    for (int number = 1; number == 1 || refused; ++number) /* once */
+    for (int number = 1; number == 1 || refused; ++number) /* only that one */
         trial(of, number, number);
-    for (int number = 1; number == 1 || refused; ++number) /* from then on */
+    for (int number = 1; number == 1 || refused; ++number) /* that one and all later ones */
         trial(of, number, INT_MAX);
 }
 
-/* ---- the trials of a layer */
+/* ---- trials of a layer */
 
 static bool says(int kind, const struct kind * of, const char * function)
 {
@@ -147,7 +148,7 @@ static bool right(const struct layer * l, void * context)
     return SimdnetLastErrorKind() == 0 && memcmp(result, expected, sizeof(result)) == 0;
 }
 
-/* A refused SetParams leaves the context as it was, without weights or with the ones before. */
+/* A refused SetParams leaves the context as it was: without weights, or with the previous ones. */
 static void try_set_of(const struct layer * l, int from, int to, bool again)
 {
     const int before = blocks_now();
@@ -179,7 +180,7 @@ static void try_set_of(const struct layer * l, int from, int to, bool again)
 static void try_set(const void * layer, int from, int to) { try_set_of(layer, from, to, false); }
 static void try_set_again(const void * layer, int from, int to) { try_set_of(layer, from, to, true); }
 
-/* A thread's first Forward, which makes its scratch memory. */
+/* A thread's first Forward, which allocates its scratch memory. */
 struct first_forward {
     const struct layer * layer;
     void * context;
@@ -204,7 +205,7 @@ static void * forward_on_thread(void * of)
     return NULL;
 }
 
-/* The thread's memory is freed when it ends, whatever it got. */
+/* Runs in a thread of its own, whose memory is freed when it ends, even if some allocations failed. */
 static void in_thread(void * (*run)(void * of), void * of)
 {
     pthread_t thread;
@@ -239,7 +240,7 @@ static void every_allocation(struct layer l)
     SimdRelease(f.context);
 }
 
-/* Refused for another reason than memory: what was allocated until then is freed. */
+/* Refused for another reason than memory: what was allocated before is freed. */
 static void refused_values(struct layer l)
 {
     const int before = blocks_now();
@@ -264,7 +265,7 @@ static void layers(void)
     }
 }
 
-/* Of bytes: weights that are no numbers are found when there is memory for the new ones. */
+/* Layers of bytes: weights that are not finite are detected after the memory for the new ones was allocated. */
 static void faults_of_8i(void)
 {
     static float bad[MOST_C * 9];
@@ -283,7 +284,7 @@ static void faults_of_8i(void)
     SimdRelease(context);
 }
 
-/* InternalBufferSize() counts all that a context allocates beside itself: weights, bias, offsets, tables of phases. */
+/* InternalBufferSize() counts all that a context allocates besides itself: weights, bias, offsets, tables of phases. */
 static void deconvolution_size(void)
 {
     SimdConvolutionParameters p = shape(SimdTensorFormatNhwc, 5, 5, 3, 1);
@@ -367,7 +368,7 @@ static void try_allocate(const void * unused, int from, int to)
     SimdFree(block);
 }
 
-/* The scratch memory of a thread: what it had it keeps where there is no more, and gives back for a larger one. */
+/* The scratch memory of a thread: kept if a larger block cannot be allocated, otherwise freed and replaced by it. */
 static void * grow(void * unused)
 {
     void * some = sn_scratch(100);
@@ -381,7 +382,8 @@ static void * grow(void * unused)
     return unused;
 }
 
-/* Kept blocks lie in chunks, which go with the last of them; where there is none to be had, blocks lie alone. */
+/* Kept blocks are parts of chunks, which are freed with their last block; if no chunk can be allocated, a block is allocated
+ * separately. */
 static void chunks(void)
 {
     enum { BLOCKS = 30, SIZE = 5 << 18 };
@@ -401,15 +403,15 @@ static void chunks(void)
         TEST(none == NULL && small == NULL && blocks_now() <= now);
         sn_drop(block[i]);
     }
-    TEST(blocks_now() == before); /* with the chunk that the next blocks are cut from */
+    TEST(blocks_now() == before); /* including the chunk that the next blocks are taken from */
 }
 
-/* Rows that get no memory are counted together, or not at all; the table is refused, and given afterwards. */
+/* Calls whose row cannot be allocated are counted together, or not at all; the table is refused, and returned later. */
 static void try_statistic(const void * unused, int from, int to)
 {
     (void)unused;
     const float slope = 0;
-    SimdnetSetVerbose(1); /* which writes one line on stderr */
+    SimdnetSetVerbose(1); /* writes one line on stderr */
     refuse(from, to);
     SimdSynetRelu32f(ones, 7, &slope, result);
     const bool good = SimdnetLastErrorKind() == 0;
@@ -437,7 +439,7 @@ static void try_statistic_on_thread(const void * unused, int from, int to)
     in_thread(statistic_on_thread, &(struct first_call){NULL, from, to});
 }
 
-/* Functions without a context need no memory at all, but for those above. */
+/* All other functions without a context allocate nothing. */
 static void plain_functions(void)
 {
     static float x[4000], y[4000], z[4000];
@@ -468,7 +470,7 @@ static void plain_functions(void)
     refuse_none();
 }
 
-/* ---- workers: one that gets no memory leaves the work to others */
+/* ---- workers: a worker whose allocation fails leaves its work to the others */
 
 static void try_workers(const void * of, int from, int to)
 {
@@ -483,7 +485,7 @@ static void try_workers(const void * of, int from, int to)
     sn_threads_set(1);
 }
 
-/* This thread has its scratch memory when the workers have none. */
+/* This thread has its scratch memory, the workers do not. */
 static void workers(void)
 {
     const struct layer l = {&convolution_32f, {shape(SimdTensorFormatNhwc, 64, 64, 3, 1)}, 1};
@@ -501,9 +503,9 @@ int main(void)
 {
     test_alarm();
     fill_layers();
-    workers(); /* before this thread or another has any memory of its own */
-    sn_drop(sn_keep(1 << 20)); /* the chunk that blocks are cut from stays */
-    (void)SimdPerformanceStatistic(); /* so does this thread's own memory */
+    workers(); /* before this thread or another one has any memory of its own */
+    sn_drop(sn_keep(1 << 20)); /* the chunk that blocks are taken from remains */
+    (void)SimdPerformanceStatistic(); /* so does the memory of this thread */
     for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
         layers();

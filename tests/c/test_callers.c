@@ -1,4 +1,4 @@
-/* Calls from many threads at once, the first ones too, and forks: a child has a pool of its own. */
+/* Calls from many threads at once, including the first calls, and forks: a child has a pool of its own. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "emulated.h"
 #include "test.h"
 
-/* The threads of this process, by the system's account. */
+/* The threads of this process, as counted by the system. */
 static size_t threads_of_process(void)
 {
     DIR * tasks = opendir("/proc/self/task");
@@ -37,7 +37,7 @@ static void * new_context(void)
     return context;
 }
 
-/* The workers that a convolution on so many threads has: base's is a plain loop, on the caller. */
+/* The number of workers of a convolution with so many threads: base's is a plain loop on the calling thread. */
 static size_t workers_of(size_t threads) { return strcmp(SimdnetActiveIsa(), "base") == 0 ? 0 : threads - 1; }
 
 static bool forward_good(void * context)
@@ -55,7 +55,7 @@ static void * many_forwards(void * context)
     for (int i = 0; i < 25; ++i) {
         good &= forward_good(context);
         if (i % 5 == 0)
-            sn_threads_force((size_t)(i / 5 + 1)); /* somebody changes the number meanwhile */
+            sn_threads_force((size_t)(i / 5 + 1)); /* changes the number while other threads compute */
     }
     return good ? NULL : "wrong";
 }
@@ -75,14 +75,14 @@ static void many_callers(void * context)
     SimdSetThreadNumber(1);
 }
 
-/* A child has a pool of its own; also one that is born while other threads use the parent's. */
+/* A child has a pool of its own, also if it is forked while other threads use the parent's. */
 static void fork_and_compute(void * context)
 {
     sn_threads_force(3);
     TEST(forward_good(context));
     const pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* in case nobody ever comes */
+        alarm(20); /* ends a child that hangs */
         const bool fresh = sn_threads_alive() == 0 && threads_of_process() == 1;
         const bool good = forward_good(context) && forward_good(context);
         _exit(fresh && good && sn_threads_alive() == workers_of(3) ? 0 : 1);
@@ -98,7 +98,7 @@ static int stop;
 static void * until_stopped(void * context)
 {
     bool good = true;
-    static float dst[sizeof(expected) / sizeof(expected[0])]; /* no malloc: a sanitizer's would hold its lock at a fork */
+    static float dst[sizeof(expected) / sizeof(expected[0])]; /* no malloc: a sanitizer's may be locked at the fork */
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         SimdSynetConvolution32fForward(context, image, NULL, dst);
         good &= memcmp(dst, expected, sizeof(expected)) == 0;
@@ -130,7 +130,7 @@ static void fork_meanwhile(void * context)
     SimdSetThreadNumber(1);
 }
 
-/* The first use of the library from many threads: the tables are made once. */
+/* First use of the library from many threads: the tables are built once. */
 static void * first_use(void * unused)
 {
     (void)unused;

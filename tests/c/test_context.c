@@ -1,4 +1,4 @@
-/* Contexts: what is taken for one, which table it keeps, the order of calls, and what it remembers of the caller. */
+/* Contexts: what is accepted as one, which table it keeps, the order of calls, and what it copies from the caller. */
 #include "api/context.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include "runtime/memory.h"
 #include "test.h"
 
-/* Two kinds of our own, so that the rules are tested without any family. */
+/* Two kinds of contexts of this test, which tests the rules without any family. */
 static int destroyed;
 
 static void destroy(void * context)
@@ -46,7 +46,7 @@ static void kinds(void)
     TEST_REFUSED(2, "InitA");
 }
 
-/* Memory that is no context: zeros, text, random bytes, at every alignment; nothing may be freed or called. */
+/* Memory that is not a context: zeros, text, random bytes, at every alignment; nothing may be freed or called. */
 static void random_memory(void)
 {
     enum { SIZE = 4096 };
@@ -100,7 +100,7 @@ static void order_of_calls(void)
     SimdSynetConvolution32fSetParams(c, weight, &internal, bias, NULL);
     TEST_NO_ERROR();
     TEST(internal == SimdTrue);
-    memset(weight, 0xFF, sizeof(weight)); /* it keeps copies */
+    memset(weight, 0xFF, sizeof(weight)); /* the context keeps copies */
     memset(bias, 0xFF, sizeof(bias));
     for (int i = 0; i < 2; ++i) {
         SimdSynetConvolution32fForward(c, src, NULL, dst);
@@ -112,7 +112,7 @@ static void order_of_calls(void)
     TEST_NO_ERROR();
 }
 
-/* Every function that takes a context refuses NULL, other memory and another kind. */
+/* Every function that takes a context refuses NULL, other memory and contexts of another kind. */
 static void wrong_contexts(void)
 {
     static uint64_t memory[64];
@@ -133,7 +133,7 @@ static void wrong_contexts(void)
     TEST_NO_ERROR();
 }
 
-/* A context keeps the level it was made with: the same bits before and after the cap moves. */
+/* A context keeps the level it was created with: the same bits before and after the limit changes. */
 static void keeps_its_level(void)
 {
     SimdConvolutionParameters shape = small();
@@ -161,7 +161,7 @@ static void keeps_its_level(void)
     SimdnetSetMaxIsa(NULL);
 }
 
-/* One context in many threads at once, half of them with a buffer of their own: the bits of one thread alone. */
+/* Many threads use one context at once, half of them with a buffer of their own: bits as with one thread. */
 enum { SHARED_C = 23, SHARED_S = 31 };
 
 static struct shared {

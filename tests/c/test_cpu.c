@@ -1,14 +1,14 @@
 /*
- * Which levels are chosen on which machine, from what CPUID and XGETBV answer there. The bits have their names and positions
+ * Which levels are chosen on which machine, from the results of CPUID and XGETBV there. Names and positions of the bits come
  * from the manuals (Intel SDM, volume 2A, CPUID; volume 1, chapter 13; AMD APM, volume 3, appendix E), not from
- * runtime/cpu.c. Features that no level needs are there because of their places: a wrong bit would be mistaken for one of
- * them.
+ * runtime/cpu.c. Features that no level needs are included because of their positions: with a wrong bit number, one of them
+ * would be mistaken for a feature that is needed.
  */
 #include "dispatch/dispatch.h"
 #include "runtime/cpu.h"
 #include "test.h"
 
-/* The names of levels, with blanks between them. */
+/* The names of levels, separated by spaces. */
 static const char * names_of(uint32_t levels)
 {
     static char names[200];
@@ -21,7 +21,7 @@ static const char * names_of(uint32_t levels)
     return names;
 }
 
-/* Those of some names that the library was built with; all of them, unless make had ISAS. */
+/* Those of the given names that the library was built with: all of them, unless make was called with ISAS. */
 static const char * built_of(const char * expected)
 {
 #if defined(SOME_ISAS)
@@ -60,7 +60,7 @@ enum leaf_1_ecx {
 
 enum leaf_1_edx { FPU = BIT(0), CMOV = BIT(15), MMX = BIT(23), FXSR = BIT(24), SSE = BIT(25), SSE2 = BIT(26) };
 
-/* Macros, since bit 31 is beyond an enumerator. */
+/* Macros, since bit 31 does not fit an enumerator. */
 #define BMI1 BIT(3)
 #define AVX2 BIT(5)
 #define BMI2 BIT(8)
@@ -96,7 +96,7 @@ enum xcr0 {
     TILECFG = BIT(17), TILEDATA = BIT(18)
 };
 
-/* What the generations have in common; each on top of the one before. */
+/* Features that generations of processors share; each list contains the one before. */
 #define EDX_1 (FPU | CMOV | MMX | FXSR | SSE | SSE2)
 #define MEROM_1 (SSE3 | SSSE3 | CX16)
 #define NEHALEM_1 (MEROM_1 | SSE41 | SSE42 | POPCNT)
@@ -154,7 +154,7 @@ static const struct machine {
     {"Zen 4", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM, AVX512BF16, SAVES_ZMM, UP_TO_BF16},
     {"Zen 5", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, FSRM | AVX512VP2INTERSECT, AVXVNNI | AVX512BF16, SAVES_ZMM, ALL},
 
-    /* What the system does not save cannot be used. */
+    /* Registers that the system does not save cannot be used. */
     {"Haswell without OSXSAVE", HASWELL_1 & ~OSXSAVE, HASWELL_7, 0, 0, 0, 0, UP_TO_SSE41},
     {"Alder Lake, ymm not saved", HASWELL_1, SKYLAKE_7, ALDER_LAKE_7_ECX, 0, AVXVNNI, SAVES_XMM, UP_TO_SSE41},
     {"Sapphire Rapids, ymm alone saved", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX, 0, AVXVNNI | AVX512BF16, SAVES_YMM,
@@ -167,7 +167,7 @@ static const struct machine {
     {"Cooper Lake without zmm16..31", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_ZMM & ~ZMM_16_31, UP_TO_AVX2},
     {"Cooper Lake, masks alone saved", HASWELL_1, SKYLAKE_X_7, AVX512VNNI, 0, AVX512BF16, SAVES_YMM | OPMASK, UP_TO_AVX2},
 
-    /* A virtual machine leaves features out, and what is built on them stays: a level needs all that it is built on. */
+    /* A virtual machine omits features but keeps others that build on them: a level needs all features it builds on. */
     {"Alder Lake without AVX2", HASWELL_1, SKYLAKE_7 & ~AVX2, ALDER_LAKE_7_ECX, 0, AVXVNNI, SAVES_YMM, UP_TO_SSE41},
     {"Zen 5 without AVX512VNNI", HASWELL_1, ICE_LAKE_7, ICE_LAKE_7_ECX & ~AVX512VNNI, 0, AVXVNNI | AVX512BF16, SAVES_ZMM,
      UP_TO_AVXVNNI " avx512"},
@@ -210,7 +210,7 @@ static void levels_of_machines(void) { chosen("any", 0, "base"); }
 
 #endif
 
-/* What the table is made from, on this machine. */
+/* SimdnetIsaLevel() lists the levels chosen for the features of this machine. */
 static void levels_of_this_machine(void)
 {
     const uint32_t levels = sn_levels_of(sn_cpu()->features);

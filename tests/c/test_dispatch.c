@@ -1,5 +1,4 @@
-/* Which instruction sets this machine has, SIMDNET_MAX_ISA, SimdnetSetMaxIsa(),
- * and that base has an answer for everything. */
+/* Which instruction sets this machine has, SIMDNET_MAX_ISA, SimdnetSetMaxIsa(), and that base implements everything. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -9,7 +8,7 @@
 #include "runtime/cpu.h"
 #include "test.h"
 
-/* What a fresh process with this SIMDNET_MAX_ISA (NULL: none) has as active level, and all that it wrote to stderr. */
+/* What a fresh process with this SIMDNET_MAX_ISA (NULL: unset) reports as its active level, and all it writes to stderr. */
 struct answer {
     char active[64], complaint[4096];
     bool exited;
@@ -39,7 +38,8 @@ static void child(const char * cap, int out, int error)
     _exit(0);
 }
 
-/* A fork does: the library has not been asked anything yet, and a fork works under emulators where exec does not. */
+/* A fork is fresh enough: the library has not been called in this process yet. It also works under emulators where exec does
+ * not. */
 static struct answer ask(const char * cap)
 {
     struct answer answer;
@@ -59,7 +59,7 @@ static struct answer ask(const char * cap)
     return answer;
 }
 
-/* None, names that no level has, names of another architecture; and, behind them, the levels of this one. */
+/* NULL, names of no level, a name of another architecture; followed by the levels of this one. */
 enum { ASKED = 40 };
 static const char * caps[ASKED] = {NULL, "", "AVX2", "avx 2", "avx2 ", "neon", "sse41"};
 
@@ -79,7 +79,7 @@ static size_t level_count(void)
     return count;
 }
 
-/* The number of a level, -1 when this machine has no such one. */
+/* The number of a level, -1 if this machine does not have it. */
 static int level_number(const char * name)
 {
     for (size_t i = 0; SimdnetIsaLevel(i); ++i)
@@ -96,7 +96,7 @@ static size_t count_char(const char * text, char c)
     return count;
 }
 
-/* The last level of this machine that is not behind one of this architecture, by the order of all. */
+/* The last level of this machine up to this level of the architecture, in the order of all levels. */
 static const char * last_up_to(const char * cap)
 {
     const char * last = NULL;
@@ -118,10 +118,10 @@ static void environment(const struct answer * answers, size_t count)
         if (!cap || !*cap) {
             TEST(strcmp(a->active, newest) == 0);
             TEST(a->complaint[0] == '\0');
-        } else if (SimdnetSetMaxIsa(cap)) { /* a level of this architecture, though perhaps not of this machine */
+        } else if (SimdnetSetMaxIsa(cap)) { /* a level of this architecture, which this machine may lack */
             TEST(strcmp(a->active, last_up_to(cap)) == 0);
             TEST(a->complaint[0] == '\0');
-        } else { /* one line, which names the variable and what it held */
+        } else { /* one line, which contains the variable's name and value */
             TEST(strcmp(a->active, newest) == 0);
             TEST(count_char(a->complaint, '\n') == 1 && a->complaint[strlen(a->complaint) - 1] == '\n');
             TEST(strstr(a->complaint, "SIMDNET_MAX_ISA") && strstr(a->complaint, cap));
@@ -169,7 +169,7 @@ static void caps_in_process(void)
     TEST(strcmp(SimdnetActiveIsa(), SimdnetIsaLevel(count - 1)) == 0);
 }
 
-/* The table is nothing but words that are not 0; those of tiles, or of rows, are missing in base, and in base only. */
+/* The table consists of pointers, none of them NULL. Only base lacks the slots of tiles and rows. */
 static void no_slot_empty(void)
 {
 #define PART(member) {offsetof(struct sn_table, member), sizeof(((struct sn_table *)0)->member)}
@@ -188,7 +188,7 @@ static void no_slot_empty(void)
         for (size_t at = 0; at < sizeof(struct sn_table); at += sizeof(void *)) {
             if (at == offsetof(struct sn_table, convolution_8i.tile.biased) ||
                 at == offsetof(struct sn_table, convolution_16b.tile.biased))
-                continue; /* yes or no */
+                continue; /* a flag, not a pointer */
             bool tile = false;
             for (size_t i = 0; i < sizeof(tiles) / sizeof(tiles[0]); ++i)
                 tile |= at - tiles[i].begin < tiles[i].size;
@@ -202,7 +202,7 @@ static void no_slot_empty(void)
         }
 }
 
-/* A level that the library was built with is there where its features are. */
+/* A level that the library was built with is available if and only if its features are. */
 static void expect_level(const char * name, bool features_are_there)
 {
     bool built = false;
@@ -212,7 +212,7 @@ static void expect_level(const char * name, bool features_are_there)
 }
 
 #if defined(__x86_64__)
-/* The compiler's own detection is the witness. */
+/* Compares with the compiler's own detection. */
 static void features(void)
 {
     __builtin_cpu_init();

@@ -1,4 +1,4 @@
-/* The last error: its text, its kind, when it goes away, and that each thread has its own. */
+/* The last error: its text, its kind, when it is cleared, and that each thread has its own. */
 #define _GNU_SOURCE
 #include <float.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static void life_of_a_text(void)
     SimdSynetRelu32f(NULL, 4, &slope, x);
     TEST(strcmp(SimdnetLastError(), "SimdSynetRelu32f: src is NULL, expected an array") == 0);
     TEST(SimdnetLastErrorKind() == 1);
-    TEST(SimdnetLastErrorKind() == 1 && SimdnetLastError()[0] != '\0'); /* asking changes nothing */
+    TEST(SimdnetLastErrorKind() == 1 && SimdnetLastError()[0] != '\0'); /* reading it changes nothing */
     TEST(x[0] == 1 && x[1] == -2 && x[2] == 3 && x[3] == -4);
     SimdSynetRelu32f(x, 4, &slope, x);
     TEST_NO_ERROR();
@@ -25,7 +25,7 @@ static void life_of_a_text(void)
     TEST_NO_ERROR();
 }
 
-/* Each function of the infrastructure clears what a call before it has left. */
+/* Each function of the infrastructure clears the error of an earlier call. */
 static void clearing(void)
 {
 #define CLEARS(call)                                                                                                        \
@@ -59,7 +59,7 @@ static void long_texts(void)
     memset(name, 'n', sizeof(name) - 1);
     TEST(SimdnetSetMaxIsa(name) == SimdFalse);
     TEST(SimdnetLastErrorKind() == 1 && strlen(SimdnetLastError()) > 20 && strlen(SimdnetLastError()) < 1000);
-    sn_error_set(SN_ERROR_VALUE, name, "%s", name); /* cut, not overrun */
+    sn_error_set(SN_ERROR_VALUE, name, "%s", name); /* truncated, no overflow */
     TEST(strlen(SimdnetLastError()) > 100 && strlen(SimdnetLastError()) < 1000);
     sn_error_set(SN_ERROR_STATE, "f", "%s", name);
     TEST(SimdnetLastErrorKind() == 3 && strncmp(SimdnetLastError(), "f: nnn", 6) == 0);
@@ -67,7 +67,7 @@ static void long_texts(void)
     TEST_NO_ERROR();
 }
 
-/* Sizes that no memory has, or that only matter when others are not 0: refused, or nothing to do, at once. */
+/* Sizes that exceed all memory, or matter only if others are not 0: refused, or nothing to do, without delay. */
 static void extreme_sizes(void)
 {
     const size_t huge = SIZE_MAX - 63;
@@ -91,7 +91,7 @@ static void extreme_sizes(void)
         SimdSynetConvolution32fSetParams(context, x + 1, NULL, x + 2, NULL);
         SimdSynetConvolution32fForward(context, x + 3, NULL, x);
         TEST_NO_ERROR();
-        TEST(x[0] == 3); /* the padding, and the bias */
+        TEST(x[0] == 3); /* padding, plus the bias */
         SimdRelease(context);
         p.srcC = p.dstC = 0;
         p.group = huge;
@@ -102,7 +102,7 @@ static void extreme_sizes(void)
         SimdRelease(context);
     }
 
-    /* So it is with a deconvolution, where it is a single input that may have any stride. */
+    /* In a deconvolution, it is a single input that allows any stride. */
     p.padX = 0;
     for (int format = SimdTensorFormatNchw; format <= SimdTensorFormatNhwc; ++format) {
         p.srcF = p.dstF = (SimdTensorFormatType)format;
@@ -127,7 +127,7 @@ static void extreme_sizes(void)
 
 static pthread_barrier_t barrier;
 
-/* Odd threads make errors while even ones succeed; each sees its own only. Returns NULL when all was well. */
+/* Odd threads cause errors while even ones succeed; each sees only its own. Returns NULL on success. */
 static void * one_of_many(void * argument)
 {
     const size_t number = (size_t)(uintptr_t)argument;

@@ -1,8 +1,8 @@
 /*
- * What a context holds, and the memory that it computes in, is neither read nor written beyond its end: each block that the
- * library allocates ends at a page that may not be touched. Its allocations all end in posix_memalign(), which is replaced
- * here, with free(). (The arrays of the caller are put against such pages by the checker.) A block that was released is
- * unmapped, so that it is not released again unnoticed, whichever allocation of SetParams failed before.
+ * Memory of contexts and scratch memory are neither read nor written beyond their end: each block that the library allocates
+ * ends at an inaccessible page. All its allocations go through posix_memalign(), which is replaced here, together with
+ * free(). (The checker places the caller's arrays next to such pages.) Released blocks are unmapped, which reveals a double
+ * release, whichever allocation of SetParams failed before.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,10 +33,10 @@ enum { BLOCKS = 64 };
 
 static struct block {
     char * begin, * user;
-    size_t bytes; /* with the page behind them */
+    size_t bytes; /* including the inaccessible page */
 } blocks[BLOCKS];
 
-static size_t failing; /* the number of the allocation that fails, from here on; 0 for none */
+static size_t failing; /* the number of the next allocation that fails, counted from here; 0 for none */
 
 extern void __libc_free(void * block);
 
@@ -72,7 +72,7 @@ void free(void * block)
     __libc_free(block);
 }
 
-/* ---- contexts of any number of channels */
+/* ---- contexts with any number of channels */
 
 enum { MOST = 132, H = 5, W = 7, PIXELS = H * W };
 
@@ -165,7 +165,7 @@ static void merged_convolution_32f(size_t from, size_t to)
     SimdRelease(c);
 }
 
-/* Released, or given its weights and then released, after an allocation of SetParams failed: of each stage in turn. */
+/* Released, or given its weights and then released, after an allocation of SetParams failed, for each stage in turn. */
 static void merged_convolution_32f_after_a_failure(void)
 {
     for (size_t stage = 1; stage <= 3; ++stage)

@@ -1,8 +1,9 @@
 /*
- * Every Init answers at once and holds little, whatever the numbers, refused or accepted: within 50 ms, with at most 1 MB
- * beyond what its BufferSize functions return. No table and no loop goes with an extent, a stride or a number of channels.
+ * Every Init returns quickly and allocates little, whatever its arguments, refused or accepted: within 50 ms, with at most 1
+ * MB beyond what its BufferSize functions return. No table and no loop grows with an extent, a stride or a number of
+ * channels.
  *
- * Sizes are drawn from numbers that something might be allocated or counted by. The library's allocations all end in
+ * Sizes are drawn from values on which an allocation or a loop might depend. All allocations of the library go through
  * posix_memalign(), which is replaced here.
  */
 #define _GNU_SOURCE
@@ -14,7 +15,7 @@
 #include "emulated.h"
 #include "test.h"
 
-static size_t allocated; /* bytes, freed or not */
+static size_t allocated; /* bytes, including freed ones */
 
 int posix_memalign(void ** block, size_t align, size_t size)
 {
@@ -33,7 +34,7 @@ static size_t below(size_t n)
     return (size_t)(state >> 33) % n;
 }
 
-/* Small ones twice as often as those of a table, one in 64 of any size. */
+/* A small value with probability 2/3; otherwise a value of the table or, one time in 64, one near SIZE_MAX. */
 static size_t any(void)
 {
     static const size_t numbers[] = {4097, 65537, ((size_t)1 << 20) + 1, ((size_t)1 << 26) + 1, (size_t)1 << 31,
@@ -41,7 +42,7 @@ static size_t any(void)
     return below(3) ? 1 + below(5) : below(64) ? numbers[below(sizeof(numbers) / sizeof(numbers[0]))] : SIZE_MAX - below(9);
 }
 
-/* The output of an axis, as it is wanted; any number where there is none. */
+/* The correct output size of an axis, or any number if there is none. */
 static size_t output(bool turned, size_t src, size_t kernel, size_t dilation, size_t stride, size_t before, size_t after)
 {
     __extension__ typedef __int128 wide;
@@ -60,7 +61,7 @@ static SimdConvolutionParameters random_shape(bool turned)
     size_t * const pads[] = {&p.padY, &p.padX, &p.padH, &p.padW};
     for (size_t i = 0; i < 4; ++i)
         *pads[i] = below(2) ? 0 : any();
-    if (below(2)) /* of one image, and as large as the kernel */
+    if (below(2)) /* a single image position, covered by the whole kernel */
         p.srcH = p.padY = p.padH = p.strideY = p.dilationY = 1, p.kernelY = 3;
     if (below(2))
         p.srcW = p.padX = p.padW = p.strideX = p.dilationX = 1, p.kernelX = 3;
@@ -99,7 +100,7 @@ static const struct family {
     const char * name;
     void * (*init)(void);
     size_t (*external)(const void * context), (*internal)(const void * context);
-    size_t unit; /* bytes of what they count */
+    size_t unit; /* unit of the buffer sizes, in bytes */
     SimdTensorDataType type;
 } families[] = {
     {"Convolution32f", convolution_32f, SimdSynetConvolution32fExternalBufferSize,
@@ -115,7 +116,7 @@ static const struct family {
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
 };
 
-/* An expansion, a depthwise convolution and a projection, of the image and the channels of shape[0]. */
+/* An expansion, a depthwise convolution and a projection, for the image and the channels of shape[0]. */
 static void make_merged(void)
 {
     SimdConvolutionParameters * p = shape;
@@ -149,7 +150,7 @@ static void print_shape(const struct family * f, double time)
            p->strideX, p->padY, p->padX, p->padH, p->padW, p->group, (int)p->srcF);
 }
 
-/* True when a context was made. Emulators and sanitizers take their time. */
+/* True if a context was created. Emulators and sanitizers are allowed more time. */
 static bool is_quick_and_small(const struct family * f)
 {
     allocated = 0;
@@ -177,7 +178,7 @@ static void draw(const struct family * f)
         make_merged();
 }
 
-/* Steps so far apart that there are as many phases of outputs; many taps; many phases on both axes. */
+/* Strides so large that there are as many phases of outputs; many taps; many phases on both axes. */
 static void deconvolutions(void)
 {
     static const struct {

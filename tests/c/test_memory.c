@@ -1,4 +1,4 @@
-/* Aligned blocks, rounding, products of sizes that overflow, scratch memory of threads. */
+/* Aligned blocks, rounding, overflow in products of sizes, scratch memory of threads. */
 #include "runtime/keep.h"
 #include "runtime/memory.h"
 
@@ -63,10 +63,10 @@ static void products(void)
     TEST(!sn_product(&p, limit + 1));
     TEST(!sn_product(&p, limit, 2));
     TEST(!sn_product(&p, 2, limit));
-    TEST(!sn_product(&p, (size_t)1 << 32, (size_t)1 << 32));             /* 0 when it wraps */
+    TEST(!sn_product(&p, (size_t)1 << 32, (size_t)1 << 32));             /* wraps to 0 */
     TEST(!sn_product(&p, (size_t)1 << 21, (size_t)1 << 22, (size_t)1 << 21));
-    TEST(!sn_product(&p, ((size_t)1 << 32) + 1, (size_t)1 << 32));       /* small when it wraps */
-    TEST(!sn_product(&p, SIZE_MAX, SIZE_MAX));                            /* 1 when it wraps */
+    TEST(!sn_product(&p, ((size_t)1 << 32) + 1, (size_t)1 << 32));       /* wraps to a small number */
+    TEST(!sn_product(&p, SIZE_MAX, SIZE_MAX));                            /* wraps to 1 */
     TEST(sn_product(&p, 0) && p == 0);
     TEST(sn_product(&p, SIZE_MAX, SIZE_MAX, 0) && p == 0);                /* the order of factors does not matter */
     TEST(sn_product(&p, 0, SIZE_MAX, SIZE_MAX) && p == 0);
@@ -101,10 +101,10 @@ static void scratch(void)
     memset(b, 3, 1 << 20);
     TEST(sn_scratch(1 << 19) == b);
     TEST(sn_scratch(SIZE_MAX) == NULL);
-    TEST(sn_scratch(1 << 20) == b); /* what it had it keeps */
+    TEST(sn_scratch(1 << 20) == b); /* keeps the block it had */
 }
 
-/* Blocks of all sizes, dropped in another order than they came: none touches another one, by one thread or by many. */
+/* Blocks of all sizes, released in another order than allocated: none overlaps another, with one thread or many. */
 static void * keep_and_drop(void * of_thread)
 {
     enum { COUNT = 18 };
@@ -143,14 +143,14 @@ static void kept(void)
         TEST(pthread_join(thread[i], &sound) == 0 && sound);
     TEST(sn_keep(SIZE_MAX) == NULL && sn_keep(PTRDIFF_MAX) == NULL);
     sn_drop(NULL);
-    void * first = sn_keep(1 << 20); /* a chunk that is empty begins anew */
+    void * first = sn_keep(1 << 20); /* an empty chunk is reused from its beginning */
     sn_drop(first);
     void * again = sn_keep(1 << 20);
     TEST(first != NULL && (SN_SANITIZED || again == first));
     sn_drop(again);
 }
 
-/* Bytes of the process that are in memory; 0 where that is not told. */
+/* Bytes of the process that are in physical memory; 0 if the system does not report it. */
 static size_t resident(void)
 {
     size_t all = 0, there = 0;
@@ -162,7 +162,7 @@ static size_t resident(void)
     return there * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Who drops most blocks, but not all, has their memory back. */
+/* If most blocks are released, but not all, their memory is returned to the system. */
 static void few_stay(void)
 {
     enum { BLOCKS = 2000, SIZE = 70 << 10, STAY = 100 };
@@ -179,7 +179,7 @@ static void few_stay(void)
         sn_drop(block[i]);
 }
 
-/* A small block needs no large piece of address space. */
+/* A small block does not reserve a large range of address space. */
 static void little_space(void)
 {
     const pid_t child = fork();

@@ -1,7 +1,7 @@
 /*
- * Many threads do everything at once: the first calls of all, shared contexts of every kind, contexts of their own,
- * functions that allocate, while some of them change the number of threads, the instruction set, what is told, and read the
- * table. Results are those of one thread, and ThreadSanitizer (make tsan) finds no race.
+ * Many threads do everything at once: first calls, shared contexts of every kind, contexts of their own, functions that
+ * allocate, while some of them change the number of threads, the instruction set and the verbosity, and read the table.
+ * Results are those of one thread, and ThreadSanitizer (make tsan) finds no race.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -35,7 +35,7 @@ static void forward(size_t i, float * dst)
     expect(SimdnetLastErrorKind() == 0 && memcmp(dst, expected[i], MOST * sizeof(float)) == 0, layer[i].kind->name);
 }
 
-/* Of the instruction set that is in use just now. */
+/* For the instruction set that is currently in use. */
 static void own_context(size_t i, float * dst)
 {
     void * own = layer[i].kind->init(&layer[i]);
@@ -81,14 +81,14 @@ static void * all_rounds(void * unused)
         case 0: settings(turn); break;
         case 1: own_context(i, dst); break;
         case 2: functions(dst); break;
-        default: forward(i, dst); /* threads meet in the same context */
+        default: forward(i, dst); /* threads share the same context */
         }
     }
     free(dst);
     return unused;
 }
 
-/* These have the library read the environment, look at the machine and make its tables. */
+/* These make the library read the environment, detect the processor and build its tables. */
 static void * first_calls(void * number)
 {
     const float slope = 0;

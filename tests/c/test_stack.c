@@ -1,6 +1,6 @@
 /*
- * What stack the functions need that are not the checker's business (check --stack has the others), first calls included;
- * and that the pool's threads have enough, whatever the program's threads have.
+ * Stack use of the functions that the checker does not cover (check --stack covers the others), including first calls; and
+ * that the stacks of the pool's threads suffice, whatever the size of the program's own.
  */
 #define _GNU_SOURCE
 #include "stack.h"
@@ -11,7 +11,7 @@
 #include "runtime/threads.h"
 #include "test.h"
 
-/* So many kinds of calls that the table is full. */
+/* Enough kinds of calls to fill the table. */
 static void fill_table(void)
 {
     static float x[1600];
@@ -44,7 +44,7 @@ static void * infrastructure(void * unused)
 
 static float image[1 << 18], result[1 << 18];
 
-/* Of all functions this needs most on `base`'s successors but the transforms by Winograd. */
+/* Except for the Winograd transforms, this function needs most stack on all levels above `base`. */
 static void * on_all_levels(void * unused)
 {
     const float k[3] = {1, 0.1f, -0.75f};
@@ -58,7 +58,7 @@ static void * on_all_levels(void * unused)
     return unused;
 }
 
-/* In a program whose threads have the least stack that there is. */
+/* In a program whose threads have the smallest possible stack. */
 static void workers(void)
 {
     pthread_attr_t usual, small;

@@ -1,4 +1,4 @@
-/* The thread number: its limits, SIMDNET_NUM_THREADS, and a process that cannot heed forks. */
+/* The thread number: its limits, SIMDNET_NUM_THREADS, and a process that cannot register fork handlers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void number(void)
     TEST(SimdGetThreadNumber() == 1);
 }
 
-/* What SIMDNET_NUM_THREADS comes to in a process of its own; *warned: it wrote a line about it. */
+/* The thread number that SIMDNET_NUM_THREADS leads to in a new process; *warned: it wrote a line about the value. */
 static size_t number_under(const char * program, const char * value, bool * warned)
 {
     int answer[2], errors[2];
@@ -87,23 +87,23 @@ static void make_folder(const char * root, const char * name)
     TEST(mkdir(path, 0700) == 0 || errno == EEXIST);
 }
 
-/* Control groups are read from a tree of our own. */
+/* Control groups are read from a tree that the test creates. */
 static void groups(void)
 {
     char root[] = "/tmp/simdnet-groups-XXXXXX", list[64];
     if (!mkdtemp(root))
         exit(1);
     snprintf(list, sizeof(list), "%s/list", root);
-    TEST(sn_group_quota(list, root) == 0); /* no list */
+    TEST(sn_group_quota(list, root) == 0); /* no list of groups */
     write_file(root, "list", "0::/a/b\n");
-    TEST(sn_group_quota(list, root) == 0); /* no such group here */
+    TEST(sn_group_quota(list, root) == 0); /* the tree has no such group */
     make_folder(root, "a");
     make_folder(root, "a/b");
     write_file(root, "a/b/cpu.max", "max 100000\n");
     TEST(sn_group_quota(list, root) == 0);
     write_file(root, "a/b/cpu.max", "350000 100000\n");
     TEST(sn_group_quota(list, root) == 3);
-    write_file(root, "a/cpu.max", "200000 100000\n"); /* what is above counts too */
+    write_file(root, "a/cpu.max", "200000 100000\n"); /* limits of parent groups count too */
     TEST(sn_group_quota(list, root) == 2);
     write_file(root, "cpu.max", "20000 100000\n");
     TEST(sn_group_quota(list, root) == 1);
@@ -120,7 +120,7 @@ static void groups(void)
     TEST(sn_group_quota(list, root) == 0);
     write_file(root, "cpu/c/cpu.cfs_quota_us", "500000\n");
     TEST(sn_group_quota(list, root) == 5);
-    write_file(root, "list", "11:cpuacct,cpu:/elsewhere/c\n"); /* of a container: only the root is there */
+    write_file(root, "list", "11:cpuacct,cpu:/elsewhere/c\n"); /* in a container only the root is visible */
     write_file(root, "cpu/cpu.cfs_quota_us", "400000");
     write_file(root, "cpu/cpu.cfs_period_us", "100000");
     TEST(sn_group_quota(list, root) == 4);
@@ -158,7 +158,8 @@ int __wrap_pthread_atfork(fork_handler * prepare, fork_handler * parent, fork_ha
     return no_memory_for_forks ? ENOMEM : __real_pthread_atfork(prepare, parent, child);
 }
 
-/* A child would wait for threads, or for a lock, that are not there: so there is no pool, and no table. */
+/* Without fork handlers, a child would wait for threads, or for a lock, that do not exist there: so there is no pool, and no
+ * table. */
 static void forks_unseen(void)
 {
     const pid_t child = fork();
@@ -168,7 +169,7 @@ static void forks_unseen(void)
         no_memory_for_forks = true;
         SimdSetThreadNumber(1000);
         bool good = SimdGetThreadNumber() == 1;
-        good &= freopen("/dev/null", "w", stderr) && SimdnetSetVerbose(1) == SimdTrue; /* which writes a line */
+        good &= freopen("/dev/null", "w", stderr) && SimdnetSetVerbose(1) == SimdTrue; /* writes a line */
         SimdSynetRelu32f(&x, 1, &slope, &x);
         good &= SimdnetLastErrorKind() == 0 && *SimdPerformanceStatistic() == '\0' && SimdnetLastErrorKind() == 2;
         _exit(good ? 0 : 1);
@@ -188,7 +189,7 @@ int main(int argc, char ** argv)
     if (emulated()) {
         printf("skipped: forks and the environment, under an emulator\n");
     } else {
-        forks_unseen(); /* while this process has not asked for the number */
+        forks_unseen(); /* before this process reads the number */
         environment(argv[0]);
     }
     number();

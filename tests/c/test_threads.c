@@ -1,7 +1,7 @@
 /*
- * The pool: all units once, nested calls, where workers run, callers that are cancelled or give way to nobody, no threads
- * to be had. That no result depends on the number of threads is the checker's to say (check --threads). The number itself:
- * test_thread_number.c; many callers, and forks: test_callers.c.
+ * The pool: every unit runs once, nested calls, where workers run, callers that are cancelled or have real-time priority,
+ * threads that cannot be created. That no result depends on the number of threads is tested by the checker (check
+ * --threads). The number itself: test_thread_number.c; many callers, and forks: test_callers.c.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,10 +20,10 @@
 #include "emulated.h"
 #include "test.h"
 
-/* ---- what the tests replace: the making of threads fails while there are none to be had */
+/* ---- replaced functions: creating threads fails once none are left */
 
 static int threads_left = 1 << 30;
-static int hiring, hired_at_once; /* calls that find none: one at a time has the pool */
+static int hiring, hired_at_once; /* failing calls; only one at a time may own the pool */
 
 int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void * (*start)(void *), void * argument)
 {
@@ -41,7 +41,7 @@ int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void *
     return real(thread, attributes, start, argument);
 }
 
-/* A caller that has waited for long sleeps on a futex with a time limit (-Wl,--wrap). */
+/* A caller that has waited for a long time sleeps on a futex with a time limit (-Wl,--wrap). */
 static int dozes;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -55,7 +55,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     return result;
 }
 
-/* The threads of this process, by the system's account. */
+/* The threads of this process, as counted by the system. */
 static size_t threads_of_process(void)
 {
     DIR * tasks = opendir("/proc/self/task");
@@ -94,8 +94,7 @@ static bool all_once(const int * seen, size_t count)
     return once;
 }
 
-/* Every unit of work is done once, whatever the count and the number of threads;
- * no more threads are made than are wanted. */
+/* Every unit of work runs once, whatever the count and the number of threads; no more threads are created than needed. */
 static void units(void)
 {
     static int seen[MOST + 1];
@@ -110,7 +109,7 @@ static void units(void)
             TEST(all_once(seen, n));
             TEST(count.ranges == (n == 0 ? 0 : threads == 1 ? 1 : (int)n));
             TEST(threads > 1 || sn_threads_alive() == 0);
-            if (threads == 2) /* a sanitizer has one of its own, since the first was made */
+            if (threads == 2) /* a sanitizer has a thread of its own, from the first creation on */
                 others = threads_of_process() - sn_threads_alive();
         }
     TEST(sn_threads_alive() == 4 && threads_of_process() == others + 4);
@@ -119,7 +118,7 @@ static void units(void)
     TEST(seen[9] == 2);
 }
 
-/* More units than the pool counts: they go by larger ones. */
+/* More units than the pool can count: it groups them. */
 struct many {
     uint64_t units, ranges, last;
 };
@@ -146,7 +145,7 @@ static void very_many_units(void)
     sn_threads_set(1);
 }
 
-/* A workspace for each thread, of the size asked for and aligned, that nobody else writes meanwhile. */
+/* A workspace for each thread, aligned, of the requested size, and not written by other threads meanwhile. */
 struct workspaces {
     void * caller;
     int wrong, others;
@@ -176,7 +175,7 @@ static void workspaces(void)
     SimdSetThreadNumber(1);
 }
 
-/* A call inside a call does its work where it is. */
+/* A nested call does its work on the thread that makes it. */
 static void nest(const void * job, void * work, size_t begin, size_t end)
 {
     struct count * count = *(struct count * const *)job;
@@ -198,7 +197,7 @@ static void nested(void)
     SimdSetThreadNumber(1);
 }
 
-/* Workers compute as the caller does (the mode of rounding), take no signals, and leave the caller's thread as it was. */
+/* Workers use the caller's rounding mode, block signals, and leave the caller's thread as it was. */
 struct modes {
     volatile float one, three;
     uint32_t expected;
@@ -257,7 +256,7 @@ static void no_signals(void)
     sigset_t user, before;
     sigemptyset(&user);
     sigaddset(&user, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &user, &before); /* whoever else would take it, takes it now */
+    pthread_sigmask(SIG_BLOCK, &user, &before); /* if another thread can take the signal, it takes it now */
     kill(getpid(), SIGUSR1);
     usleep(2000);
     TEST(signals_elsewhere == 0);
@@ -265,9 +264,9 @@ static void no_signals(void)
     TEST(signals_here == 1);
 }
 
-/* ---- how many took part, where they run, callers that give way to nobody */
+/* ---- how many threads took part, where they run, callers with real-time priority */
 
-/* Units that wait for each other: each is on a thread of its own. */
+/* Units that wait for each other: each runs on a thread of its own. */
 static int met;
 
 static void meet(const void * job, void * work, size_t begin, size_t end)
@@ -293,14 +292,14 @@ static void used(void)
     together(3);
     TEST(sn_threads_used() == 3);
     together(2);
-    TEST(sn_threads_used() == 3); /* the most */
+    TEST(sn_threads_used() == 3); /* the maximum */
     sn_threads_used_clear();
     together(1);
     TEST(sn_threads_used() == 1);
     SimdSetThreadNumber(1);
 }
 
-/* Processors that the threads of a job may use: the fewest and the most. */
+/* Processors that the threads of a job may use: the minimum and the maximum number. */
 struct processors {
     int fewest, most;
 };
@@ -326,7 +325,8 @@ static bool workers_have(int processors)
     return p.fewest == processors && p.most == processors;
 }
 
-/* Workers run where the number was set, not where the thread that makes them may run; a new number is a new place. */
+/* Workers run where the thread that set the number could, not where the thread that creates them can; setting the number
+ * again moves them. */
 static bool places(void)
 {
     cpu_set_t all, one;
@@ -346,7 +346,7 @@ static bool places(void)
     return good && workers_have(CPU_COUNT(&all));
 }
 
-/* The number was set before the fork: the child's workers run where it lets the thread run that makes them. */
+/* The number was set before the fork: the child's workers run where the thread that creates them may run. */
 static bool places_of_child(void)
 {
     cpu_set_t one;
@@ -355,7 +355,7 @@ static bool places_of_child(void)
     return sched_setaffinity(0, sizeof(one), &one) == 0 && workers_have(1);
 }
 
-/* ---- a caller that is cancelled waits for its workers, as nothing in a call is where that may happen */
+/* ---- a cancelled caller waits for its workers: no cancellation point lies inside a call */
 
 static pthread_t cancelled;
 
@@ -386,8 +386,8 @@ static bool cancelled_caller(void)
 }
 
 /*
- * Two threads, one processor, and the caller has a priority that gives way to no worker: it must sleep at times. The system
- * lets others run for a twentieth of the time, so what tells is how much of it the caller spends on waiting.
+ * Two threads on one processor, and the caller has a priority above all workers: it must sleep at times. The system reserves
+ * a twentieth of the time for others, so the test measures how much time the caller spends waiting.
  */
 static bool real_time(void)
 {
@@ -396,7 +396,7 @@ static bool real_time(void)
     CPU_SET(sched_getcpu(), &one);
     struct timespec spent;
     sn_threads_force(2);
-    together(2); /* makes the worker, of the usual priority */
+    together(2); /* creates the worker, with normal priority */
     sn_threads_set(2);
     if (sched_setaffinity(0, sizeof(one), &one) != 0)
         return true;
@@ -425,8 +425,8 @@ static void in_child(bool (*good)(void))
 }
 
 /*
- * Two callers that come at the same moment, again and again: one has the pool, the other one works alone. There are no
- * workers to be had, so that a round is short; whoever has the pool tries to make one, which is where two would be found.
+ * Two callers that start at the same moment, again and again: one uses the pool, the other works alone. Workers cannot be
+ * created, which makes rounds short. The owner of the pool tries to create one; two such attempts at once mean two owners.
  */
 static int arrived, stopped;
 
@@ -436,11 +436,11 @@ static void * call_at_once(void * sets_number)
         int seen[MOST + 1] = {0};
         struct count count = {.seen = seen}, * const job = &count;
         if (sets_number)
-            sn_threads_force(2); /* else nobody tries again */
+            sn_threads_force(2); /* otherwise no creation is attempted again */
         for (__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED); __atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2 * round;)
             if (__atomic_load_n(&stopped, __ATOMIC_RELAXED))
                 return NULL;
-        for (volatile int i = 0; i < (sets_number ? 128 : round % 256); ++i) /* who arrives last goes on first */
+        for (volatile int i = 0; i < (sets_number ? 128 : round % 256); ++i) /* the last to arrive continues first */
             continue;
         sn_parallel_for(&(struct sn_parallel){.run = count_units, .job = &job, .units = 3, .cost = 1});
         if (!all_once(seen, 3))
@@ -463,7 +463,7 @@ static bool at_once(void)
            !hired_at_once && arrived > 2;
 }
 
-/* A caller that waits for its worker so long that it sleeps leaves errno as it was. */
+/* A caller that waits for its worker long enough to sleep leaves errno unchanged. */
 static void sleep_on_worker(const void * job, void * work, size_t begin, size_t end)
 {
     meet(job, work, begin, end);
@@ -482,7 +482,7 @@ static bool errno_stays(void)
     return errno == ERANGE;
 }
 
-/* Fewer threads than wanted are no error; the system may give them later. In a child, whose pool is empty. */
+/* Fewer threads than requested are no error; a later request may succeed. In a child, whose pool is empty. */
 static bool alive_after_job(size_t expected)
 {
     struct count count = {.seen = (int[MOST + 1]){0}}, * const job = &count;
@@ -500,7 +500,7 @@ static bool no_threads(void)
     threads_left = 2;
     good &= alive_after_job(2);
     threads_left = 100;
-    good &= alive_after_job(2); /* not asked again */
+    good &= alive_after_job(2); /* no new attempt */
     sn_threads_force(6);
     return good && alive_after_job(5);
 }

@@ -1,6 +1,6 @@
 /*
- * Holds every word of the vector vocabulary but those of memory to its meaning in kernels/vec.h, against scalar loops.
- * Special values meet each other in all combinations and in every lane.
+ * Tests every word of the vector vocabulary, except those of memory, against scalar loops that follow kernels/vec.h. Special
+ * values are combined with each other in all pairs and in every lane.
  */
 #include "test_vec.h"
 
@@ -8,8 +8,8 @@
 #include <math.h>
 
 /*
- * Zeros, subnormals and normals at their edges, infinities, quiet and signalling NaNs of both signs, ties of rounding to
- * integer and to bfloat16, numbers without a fraction bit and the last ones that have one.
+ * Zeros, subnormals, normals at the limits of the range, infinities, quiet and signalling NaNs, each with both signs; ties
+ * of rounding to integer and to bfloat16, integers, and the largest numbers that have a fraction bit.
  */
 static const uint32_t special_32f[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x00008000, 0x807FFFFF, 0x00800000,
     0x80800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 0xFFBFFFFF, 0x3F800000,
@@ -33,7 +33,7 @@ static const struct { const uint32_t *special; size_t count; int bits; } values_
 
 static bool is_nan(uint32_t bits) { return (bits & 0x7FFFFFFF) > 0x7F800000; }
 
-/* Words that work lane by lane: the word on blocks, one lane on bits. */
+/* Words that work lane by lane: the word on blocks, and one lane on its bits. */
 
 struct lane_word
 {
@@ -42,8 +42,8 @@ struct lane_word
     uint32_t (*one)(uint32_t a, uint32_t b, uint32_t c);
     enum values values;
     int inputs;
-    bool any_nan;   /* a NaN is a NaN: its sign and payload are open */
-    uint32_t count; /* of a shift: comes as b */
+    bool any_nan;   /* a NaN must be a NaN, with any sign and payload */
+    uint32_t count; /* of a shift, passed as b */
 };
 
 static void compare_lanes(const struct lane_word *t, const union block *in)
@@ -104,7 +104,7 @@ static void check_lane_word(const struct lane_word *t)
 #define RUN_PUT(word, type, k) RUN(word##_##k, type, word(IN(type, 0), IN(type, 1), k))
 #define RUN_CAST(word, from, to) RUN(word, to, word(IN(from, 0)))
 
-/* The same lane on bits: ONE_F sees them as floats. */
+/* One lane on its bits: ONE_F takes them as floats. */
 #define LANE(name) static uint32_t one_##name(uint32_t a, uint32_t b, uint32_t c)
 #define ONE(name, value) LANE(name) { return (void)a, (void)b, (void)c, value; }
 #define ONE_F(name, value) static float f_##name(float a, float b, float c) { return (void)a, (void)b, (void)c, value; } \
@@ -136,7 +136,7 @@ static void run_v_select_32i(const union block *in, union block *out)
     put_32i(out, v_select_32i(v_gt_32i(get_32i(in), get_32i(in + 1)), get_32i(in + 1), get_32i(in + 2)));
 }
 
-/* Clamped first, as its meaning demands; the clamp sends NaN to its second operand. */
+/* Clamped first, as the definition of the word requires; the clamp maps NaN to its second operand. */
 static void run_v_cvt_32f_32i(const union block *in, union block *out)
 {
     put_32i(out, v_cvt_32f_32i(v_min_32f(v_max_32f(get_32f(in), v_set_32f(-0x1p31f)), v_set_32f(0x1.FFFFFEp30f))));
@@ -246,7 +246,8 @@ static const struct lane_word lane_words[] = {
     {"v_min_8u", run_v_min_8u, one_min_8u, BYTES, 2, false, 0},
 };
 
-/* Words that move lanes: the result is every second element of a, then of b; or as many as a has, from one on. */
+/* Words that move lanes: the result is every second element of a, then of b; or a vector of consecutive
+ * elements of both, from a given index on. */
 
 RUN_2(v_even_32f, 32f) RUN_2(v_odd_32f, 32f) RUN_2(v_even_16i, 16i) RUN_2(v_odd_16i, 16i) RUN_2(v_even_8u, 8u)
 RUN_2(v_odd_8u, 8u)
@@ -331,7 +332,7 @@ static void check_lookup(void)
     end();
 }
 
-/* Every power with mantissas of all kinds, then NaN. */
+/* Every power, with mantissas of all kinds, then NaN. */
 static void check_scale(void)
 {
     begin("v_scale_32f");
@@ -364,7 +365,7 @@ static void check_scale(void)
     end();
 }
 
-/* Normal numbers of every exponent against double, then the special values. */
+/* Normal numbers of every exponent, compared with double, then the special values. */
 static void check_rsqrt(void)
 {
     begin("v_rsqrt_32f");
@@ -397,7 +398,7 @@ static void check_rsqrt(void)
     end();
 }
 
-/* The C library's logb knows exponents; values of all kinds, then the special ones. */
+/* Compared with logb of the C library: values of all kinds, then the special ones. */
 static void check_exponent(void)
 {
     begin("v_exponent_32f, v_mantissa_32f");
@@ -451,8 +452,8 @@ static void check_transpose(void)
     end();
 }
 
-/* Saturation of every special integer in every lane, then of random ones. v_pack has the lanes of a, then of b ..., v_join
- * one lane of each in turn. */
+/* Saturation of every special integer in every lane, then of random ones. The result of v_pack has the lanes of a, then of b
+ * ...; that of v_join has one lane of each in turn. */
 static void check_pack(bool join)
 {
     begin(join ? "v_join_32i_8u" : "v_pack_32i_8u");
@@ -555,7 +556,7 @@ static void check_constants(void)
     end();
 }
 
-/* Whole numbers add exactly in any order, so a lane forgotten or taken twice shows in the bits. */
+/* Sums of integers are exact in any order, so a lane omitted or added twice changes the bits. */
 static void check_reductions(void)
 {
     union block in;
@@ -667,7 +668,7 @@ static void check_bf16_to_float(void)
     end();
 }
 
-/* A NaN made what the meaning of v_join_16b_32f asks for; its nearest bfloat16 is the same. */
+/* Makes every NaN one that v_join_16b_32f accepts, without changing its nearest bfloat16. */
 static v32f joinable(const union block *x)
 {
     union block y = *x;
@@ -692,7 +693,7 @@ static void compare_bf16(const union block *in)
     }
 }
 
-/* Every upper half with lower halves at and around the tie, then random bits, a 256th of which are NaN. */
+/* Every upper half, with lower halves at and around the tie, then random bits, 1/256 of which are NaN. */
 static void check_float_to_bf16(void)
 {
     static const uint32_t lower[] = {0, 1, 0x7FFF, 0x8000, 0x8001, 0xC000, 0xFFFF, 0x1234};

@@ -1,12 +1,12 @@
 /*
- * What the tests of the vector vocabulary share.
+ * Shared by the tests of the vector vocabulary.
  *
  * They are compiled once per instruction set, like the kernels, into one program each: test_vec_<isa> [seed]. It prints a
- * line per failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the set it says
- * so.
+ * line per failing word (with lane and inputs), and "N passed, M failed" at the end. On a machine without the instruction
+ * set it prints that it is skipped.
  *
- * A block is a vector in memory; get_ and put_ move it by memcpy, so that no word is tested by means of another one (only
- * truth values are seen through v_select_32i).
+ * A block is a vector in memory; get_ and put_ copy it by memcpy, so that no word is needed to test another (except that
+ * truth values are read through v_select_32i).
  */
 #ifndef SN_TESTS_TEST_VEC_H
 #define SN_TESTS_TEST_VEC_H
@@ -69,7 +69,7 @@ SN_INLINE void begin(const char *word)
 
 SN_INLINE void end(void) { failures_of_word ? failed++ : passed++; }
 
-/* True for the caller to print its inputs. */
+/* True if the caller should print its inputs. */
 SN_INLINE bool fails(bool good)
 {
     if (good)
@@ -106,7 +106,7 @@ SN_INLINE void random_block(union block *x)
         x->u32[i] = random_bits();
 }
 
-/* The whole of main(): check() tells the words what it thinks of them by begin(), expect() and end(). */
+/* The body of main(): check() reports its results through begin(), expect() and end(). */
 static int test_vec(int argc, char ** argv, const char * what, void (*check)(void))
 {
     if (!machine_has_isa()) {
@@ -115,7 +115,7 @@ static int test_vec(int argc, char ** argv, const char * what, void (*check)(voi
     }
     const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     random_state = seed * 2654435761u + 88172645463325252u;
-    check(); /* a function of its own: the code of main() must run on any machine */
+    check(); /* a separate function: the code of main() must run on any machine */
     printf("%s on %s, seed %llu: %d passed, %d failed\n", what, ISA, (unsigned long long)seed, passed, failed);
     return failed != 0;
 }

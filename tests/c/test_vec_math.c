@@ -1,8 +1,9 @@
 /*
- * Holds the functions of kernels/vec_math.h to the errors they promise, against the C library in double.
+ * Tests the functions of kernels/vec_math.h against the C library in double: errors must be within the documented bounds.
  *
  * Compiled once per instruction set: test_vec_math_<isa> [step [function]]. Arguments are every step-th float, from a random
- * start, and sixteen times as many where the function is interesting; step 1 is all floats and takes a minute per function.
+ * start, and sixteen times as many where the function is interesting; step 1 tests all floats and takes a minute per
+ * function.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +31,11 @@ static double pow_10(double x) { return x < 0 ? NAN : pow(x, 10); }
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x))); }
 
-/* An alpha that makes the most of the rounding of expm1. */
+/* An alpha that maximises the effect of the rounding of expm1. */
 static v32f elu_32f(v32f x) { return v_elu_32f(x, v_set_32f(1.9999999f)); }
 static double elu(double x) { return x < 0 ? (double)1.9999999f * expm1(x) : x; }
 
-/* Interesting is where |x| is between from and to: there a function is neither constant nor the identity. */
+/* A function is interesting where |x| is between from and to: it is neither constant nor the identity there. */
 static const struct function
 {
     const char * name;
@@ -74,7 +75,7 @@ static void measure(const struct function * f, const float * x, struct worst * w
     }
 }
 
-/* Every step-th float whose bits are first to last. */
+/* Every step-th float whose bits are in first .. last. */
 static void measure_range(const struct function * f, uint32_t first, uint32_t last, uint32_t step, struct worst * worst)
 {
     for (uint64_t bits = first; bits <= last; bits += (uint64_t)step * V32F_N) {
@@ -87,7 +88,7 @@ static void measure_range(const struct function * f, uint32_t first, uint32_t la
     }
 }
 
-/* Zeros keep the sign that the C library gives them. */
+/* Zeros must have the sign that the C library gives them. */
 static void measure_special(const struct function * f, struct worst * worst)
 {
     static const float special[] = {
@@ -130,7 +131,7 @@ int main(int argc, char ** argv)
         printf("skipped: this machine lacks %s\n", ISA);
         return 0;
     }
-    const uint32_t usual = emulated() ? 49999 : 4999; /* an emulator would need half a minute */
+    const uint32_t usual = emulated() ? 49999 : 4999; /* an emulator would take half a minute */
     const uint32_t step = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : usual;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
         if (argc <= 2 || strcmp(argv[2], functions[i].name) == 0)

@@ -1,8 +1,9 @@
 /*
- * Holds the loads and stores of the vector vocabulary to their meaning in kernels/vec.h. They run at every misalignment,
- * their elements placed close behind one inaccessible page and close before another.
+ * Tests the loads and stores of the vector vocabulary against their definition in kernels/vec.h, at every misalignment, with
+ * the elements placed right after one inaccessible page and right before another.
  *
- * qemu-x86_64 7.2 reads the masked-off elements of vmaskmov: the masked loads of AVX2 fault there, on no real processor.
+ * qemu-x86_64 7.2 reads the masked-off elements of vmaskmov: there the masked loads of AVX2 fault, unlike on real
+ * processors.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE
@@ -15,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where the word is, for fault(). */
+/* Arguments of the word being tested, for fault(). */
 static volatile size_t n_now, shift_now;
 
 static void fault(int number)
@@ -71,7 +72,7 @@ static const struct memory_word
     {"v_load_24_32i", "v_load_tail_24_32i", NULL, NULL, load_24_32i, load_tail_24_32i, NULL, NULL, same, NULL, 32, 3},
 };
 
-/* Readable and writable memory between two inaccessible pages; nothing looks further into it than a window at each end. */
+/* Readable and writable memory between two inaccessible pages; only a window at each end is used. */
 static uint8_t *guarded_begin, *guarded_end;
 
 enum { WINDOW = 256, MISALIGNMENTS = 64 };
@@ -87,7 +88,7 @@ static bool make_guarded(void)
     return true;
 }
 
-/* The address for n elements, shift bytes from the lower or the upper guard. */
+/* The address for n elements, shift bytes away from the lower or the upper inaccessible page. */
 static uint8_t *place(size_t bytes, size_t shift, int upper)
 {
     return upper ? guarded_end - shift - bytes : guarded_begin + shift;

@@ -1,4 +1,4 @@
-/* What the library says under SIMDNET_VERBOSE, and the table of SimdPerformanceStatistic(). */
+/* The lines that the library writes under SIMDNET_VERBOSE, and the table of SimdPerformanceStatistic(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -13,8 +13,8 @@
 #include "test.h"
 
 /*
- * All that a fresh process says on stderr in which the variable has this value (NULL: none) and `run` is called. A fork is
- * fresh, since the library is not asked anything in this process.
+ * All that a fresh process in which the variable has this value (NULL: unset) writes to stderr when `run` is called. A fork
+ * is fresh, since this process never calls the library before.
  */
 static const char * say(const char * value, void (*run)(void))
 {
@@ -62,7 +62,7 @@ static void one_of_each(void)
 {
     SimdSynetRelu32f(x, 16, &slope, x);
     SimdSynetRelu32f(NULL, 16, &slope, x);
-    TEST(errno == EINVAL && SimdnetLastErrorKind() == 1); /* telling leaves both alone */
+    TEST(errno == EINVAL && SimdnetLastErrorKind() == 1); /* reporting changes neither */
     errno = 77;
     SimdSynetRelu32f(NULL, 0, NULL, NULL);
     TEST(errno == 77);
@@ -88,7 +88,7 @@ static void contexts(void)
     TEST_REFUSED(1, "context");
 }
 
-/* Three threads may be used, and are perhaps by a large call; a small one is done where it is. */
+/* Three threads are allowed, and a large call may use them; a small one runs on the calling thread. */
 static void threads(void)
 {
     static float large[4096 * 8];
@@ -108,12 +108,12 @@ static void set(void)
     TEST(SimdPerformanceStatistic()[0] == '\0');
     TEST(SimdnetSetVerbose(1) == SimdTrue);
     SimdSynetRelu32f(x, 16, &slope, x);
-    TEST(SimdnetSetVerbose(2) == SimdTrue); /* goes on with the table */
+    TEST(SimdnetSetVerbose(2) == SimdTrue); /* continues the table */
     SimdSynetRelu32f(x, 16, &slope, x);
     TEST(SimdnetSetVerbose(0) == SimdTrue);
     SimdSynetRelu32f(x, 16, &slope, x);
     TEST(strstr(SimdPerformanceStatistic(), "\n        2 ") != NULL);
-    TEST(SimdnetSetVerbose(1) == SimdTrue); /* begins a new one */
+    TEST(SimdnetSetVerbose(1) == SimdTrue); /* starts a new table */
     TEST(SimdPerformanceStatistic()[0] == '\0');
 }
 
@@ -177,7 +177,7 @@ static void * call_often(void * argument)
     return argument;
 }
 
-/* The calls of the row with this text; 0 where there is none. */
+/* The number of calls in the row with this text; 0 if there is none. */
 static unsigned long calls_of(const char * table, const char * text)
 {
     const char * at = strstr(table, text);
@@ -194,7 +194,7 @@ static void many_threads(void)
         if (pthread_create(&thread[i], NULL, call_often, (void *)(uintptr_t)(i + 2)) != 0)
             exit(1);
     const pid_t pid = fork();
-    if (pid == 0) { /* the lock of the table is free here, whoever had it in the parent */
+    if (pid == 0) { /* the lock of the table is free here, whichever thread held it in the parent */
         SimdSynetRelu32f(x, 7, &slope, x);
         _exit(calls_of(SimdPerformanceStatistic(), "SimdSynetRelu32f size:7 ") != 1);
     }
@@ -219,7 +219,7 @@ static void many_threads(void)
     TEST(count(table, "\n") == 1502 && calls_of(table, "(others) - - -\n") == 500);
 }
 
-/* Many at once for so long that they meet, two rows and a reader: no call is lost, nor is a row made twice. */
+/* Many threads at once, for long enough to collide, two rows and a reader: no call is lost, and no row is created twice. */
 enum { ADDERS = 4 };
 static int adds, enough;
 

@@ -1,4 +1,4 @@
-/* Errors in units in the last place, for the programs that measure functions against the C library in double. */
+/* Errors in units in the last place, for programs that compare functions with the C library in double. */
 #ifndef TESTS_ULPS_H
 #define TESTS_ULPS_H
 
@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * How far a float is from an exact value: in units of the floats of that value's size. Beyond the largest float infinity is
- * right, and the largest float one unit off as long as the value is next to it. NaN is right for NaN alone.
+ * The error of a float against an exact value, in units in the last place of floats of that size. Beyond the largest float,
+ * infinity is correct, and the largest float is one unit off if the value is next to it. For NaN, only NaN is correct.
  */
 static inline double ulps(float got, double exact)
 {

@@ -1,8 +1,8 @@
 """The table of layers that the benchmarks time: shapes of published networks, one line each.
 
-Every case calls C through arguments that are bound once, so that a time is the function's and not the wrapper's. An aim is
-what we hold the fastest level of a machine to: a fraction of its multiply-add peak for layers that compute, microseconds on
-a core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that move memory.
+Every case calls C with arguments that are bound once, so that a time is the function's and not the wrapper's. An aim is the
+target for the fastest level of a machine: a fraction of its multiply-add peak for layers that compute, microseconds on a
+core whose peak is 118 GFLOP/s (scaled by the measured peak) for layers that move memory.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _cases() -> list[Case]:
 
 
 def _overhead(row: overhead.Row) -> Case:
-    """What Python adds to a call; the limit is a copy of the 16 floats and of little meaning."""
+    """The overhead of Python per call; the limit, a copy of the 16 floats, is not meaningful."""
     return Case("overhead", row.name, "-", lambda: Prepared(row.call, row.empty, traffic=128), aim_us=row.aim_us)
 
 

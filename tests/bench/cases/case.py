@@ -1,4 +1,4 @@
-"""What a case is, and what all families make cases of: arrays, pointers, calls with their arguments bound."""
+"""What a case is, and what families build cases of: arrays, pointers, calls with bound arguments."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FORMATS = {"nchw": 0, "nhwc": 1}
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case with its arrays made: what to call, and what that costs at the least."""
+    """A case with its arrays: the call, and its minimal work."""
 
     call: Callable[[], Any]
     empty: Callable[[], Any] | None = None  # the same function with nothing to do
-    flops: int = 0  # of a case that computes
-    arithmetic: str = "fma"  # and how: multiply-adds, products of bytes ("dot") or of bfloat16 numbers ("bf16")
-    traffic: int = 0  # bytes read and written, of a case that moves memory
+    flops: int = 0  # for a case that computes
+    arithmetic: str = "fma"  # its kind: multiply-adds, products of bytes ("dot") or of bfloat16 numbers ("bf16")
+    traffic: int = 0  # bytes read and written, for a case that moves memory
     info: str = ""
-    keep: tuple[Any, ...] = ()  # arrays that the calls point to
-    values: tuple[Values, ...] = ()  # of the layers, for peers; what goes in is the first one's source
-    result: Callable[[], np.ndarray] | None = None  # and what came out, as (channels, height, width)
+    keep: tuple[Any, ...] = ()  # keeps the arrays alive that the calls point to
+    values: tuple[Values, ...] = ()  # of the layers, for peers; the source is that of the first one
+    result: Callable[[], np.ndarray] | None = None  # the result, as (channels, height, width)
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Case:
     aim_peak: float | None = None
     aim_us: float | None = None
     subject: Block | None = None  # what peers build
-    uses: Mapping[str, int] = field(default_factory=dict)  # how often which network has it
+    uses: Mapping[str, int] = field(default_factory=dict)  # how often each network contains it
 
     def aim_seconds(self, prepared: Prepared, peak: float, limit_seconds: float) -> float | None:
-        """The aim on this machine, whose multiply-add peak is given."""
+        """The aim on a machine with this multiply-add peak."""
         if self.aim_peak:
             return limit_seconds / self.aim_peak
         if self.aim_us:
@@ -89,7 +89,7 @@ def placed_in(image: np.ndarray, layout: str) -> np.ndarray:
 
 
 def parameters(layer: Layer, layout: str) -> Any:
-    """The struct that the Init of a convolution takes."""
+    """The struct that Init functions of convolutions take."""
     p = ffi.new("SimdConvolutionParameters *")
     (p.srcC, p.srcH, p.srcW), (p.dstC, p.dstH, p.dstW) = layer.src, layer.dst
     p.srcT = p.dstT = lib.SimdTensorData32f

@@ -79,7 +79,7 @@ def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
 
 
 def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
-    """Exclusive of padding where that counts."""
+    """Excludes padding where it matters."""
     values = values_of(layer)
     src, dst = placed_in(values.src, layout), placed_in(np.zeros(layer.dst, np.float32), layout)
     (_, h, w), form, around = layer.dst, FORMATS[layout], (layer.before, layer.before)
@@ -102,7 +102,7 @@ def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
     )
 
 
-#: Family, and what prepares it, of each kind of layer that has a function of ours.
+# For each kind of layer that we have a function for: its family, and the function that prepares it.
 _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
     CONVOLUTION: ("convolution", _convolution_prepare),
     DECONVOLUTION: ("deconvolution", _deconvolution_prepare),
@@ -133,7 +133,7 @@ def of_networks(names: Sequence[str]) -> list[Case]:
 
 
 def square(shape: str, o: int, kernel: int, stride: int) -> Layer:
-    """A convolution of a square kernel, padded by half of it; no output channels given: depthwise."""
+    """A convolution with a square kernel, padded by half of it; depthwise if no output channels are given."""
     c, h, w = (int(n) for n in shape.split("x"))
     pad = kernel // 2
     return Layer(CONVOLUTION, c, h, w, o or c, kernel, stride, pad, pad, 1 if o else c)
@@ -180,7 +180,7 @@ def _merged_prepare(block: Block) -> Prepared:
 
 
 def merged(shape: str, wide: int, stride: int, o: int, *, aim: float | None = None) -> Case:
-    """An inverted residual block, or with `wide` 0 a depthwise-separable one, of kernel 3x3."""
+    """An inverted residual block or, if `wide` is 0, a depthwise-separable one, with a 3x3 kernel."""
     c, h, w = (int(n) for n in shape.split("x"))
     depthwise = Layer(CONVOLUTION, wide or c, h, w, wide or c, 3, stride, 1, 1, wide or c)
     projection = Layer(CONVOLUTION, *depthwise.dst, o, relu=not wide)

@@ -1,4 +1,4 @@
-"""What moves images and filters from one layout to another one."""
+"""Conversions of images and filters between layouts."""
 
 from __future__ import annotations
 

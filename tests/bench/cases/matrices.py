@@ -1,4 +1,4 @@
-"""Products of matrices, and the tile by itself."""
+"""Products of matrices, and the GEMM tile alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pysimd._library import ffi, lib
 
 
 def gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
-    """Matrices that nobody has packed; NT has the second one transposed."""
+    """Matrices that are not packed beforehand; in NT the second one is transposed."""
 
     def prepare() -> Prepared:
         a, b, c, one, zero = floats(m, k), floats(k, n), floats(m, n), floats(1) * 0 + 1, floats(1) * 0
@@ -28,7 +28,7 @@ def gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
 
 
 def gemm_tile(m: int, n: int, k: int) -> Case:
-    """A 1x1 convolution that fits the nearest caches: the tile by itself."""
+    """A 1x1 convolution that fits the first caches: the tile alone."""
     layer = Layer(CONVOLUTION, k, 1, m, n)
 
     def prepare() -> Prepared:

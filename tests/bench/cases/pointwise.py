@@ -1,4 +1,4 @@
-"""What is computed for every element or pixel by itself, or along one axis."""
+"""Functions of each element or pixel, or along one axis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHANNELWISE: dict[str, tuple[Callable[..., None], int, int]] = {  # function, s
 
 
 def channelwise(layer: str, layout: str, c: int, s: int, aim_us: float | None = None) -> Case:
-    """fused4 and fused9 make 2 * c channels; fused9 has no second result."""
+    """fused4 and fused9 produce 2 * c channels; fused9 has no second result."""
 
     def prepare() -> Prepared:
         form = FORMATS[layout]

@@ -51,7 +51,7 @@ def convolution_8i(layout: str, shape: str, o: int, kernel: int, stride: int = 1
 
 
 def convolution_16b(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *, aim: float | None = None) -> Case:
-    """bfloat16 in and out; a depthwise one is computed by floats."""
+    """bfloat16 in and out; depthwise convolutions are computed in floats."""
     layer = square(shape, o, kernel, stride)
 
     def prepare() -> Prepared:

@@ -1,14 +1,15 @@
-"""Other libraries, computing the same layers beside us, each in a process of its own (``workers``). A module each, named as
-the library:
+"""Other libraries that compute the same layers, each in a process of its own (``workers``). There is a module for each,
+named like the library:
 
     NAME                            in the table
-    VERSION                         of what is installed
+    VERSION                         the installed one
     build(block, layout, values)    yields the ways in which the library can compute the block of layers, as functions that
-                                    each build one `Way`: what fails then leaves the others
+                                    each build one `Way`: if one fails, the others remain
 
-A library is to be at its best: weights constant and packed beforehand, ReLU in the same pass, one thread, the result written
-where it is wanted if the library can do that, and of several ways the fastest. In a row that says NHWC the image may lie as
-the library likes best within a network (ONNX Runtime: blocks of channels); in one that says NCHW it comes and goes as NCHW.
+Each library is used at its best: constant weights, packed beforehand, ReLU in the same pass, one thread, the result written
+to the given array if the library can do that, and the fastest of several implementations. In rows for NHWC the image may
+have the layout that the library prefers within a network (ONNX Runtime: blocks of channels); in rows for NCHW its input and
+output are NCHW.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ NAMES = ("onnxruntime", "openvino", "torch")
 class Way:
     """A block built by a library."""
 
-    how: str  # what this way is
+    how: str  # a description of the implementation
     call: Callable[[], Any]
     result: Callable[[], Array]  # of the last call, as (channels, height, width)
-    empty: Callable[[], Any]  # the same library called for as good as nothing
+    empty: Callable[[], Any]  # a call of the same library that does almost nothing
 
 
 class Library(Protocol):
-    """What the modules of libraries are."""
+    """The interface of the modules of libraries."""
 
     NAME: str
     VERSION: str
@@ -44,7 +45,7 @@ class Library(Protocol):
 
 
 def trial(call: Callable[[], Any]) -> float:
-    """Seconds of the fastest of a few calls, some milliseconds of them."""
+    """Seconds of the fastest of a few calls, within some milliseconds."""
     call()
     seconds, begin = 1e9, time.perf_counter()
     while True:

@@ -37,9 +37,9 @@ _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channel
 
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
-    """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. Where the row
-    leaves the layout to us, also the convolutions of blocks by themselves, as they would be within a network. Quantised
-    layers as QLinearConv, in either layout of the images."""
+    """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. If the row
+    does not fix the layout, also the convolutions on blocks alone, as within a network. Quantised layers as QLinearConv, in
+    either layout of the images."""
     if block.quantised:
         for last in (True, False) if layout == "nhwc" else (False,):
             yield partial(_quantised, block, values[0], last)
@@ -54,7 +54,7 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
 
 
 def _model(block: Block, values: tuple[Values, ...]) -> Any:
-    """x, x1, x2 ... y are the images from layer to layer."""
+    """x, x1, x2 ... y are the images between layers."""
     first, last = block.layers[0], block.layers[-1]
     shape = [1, values[0].src.size] if first.kind == INNER_PRODUCT else [1, *first.src]
     out = [1, last.o] if last.kind == INNER_PRODUCT else [1, *last.dst]
@@ -104,7 +104,7 @@ def _session(model: Any, level: Any, optimized: str = "") -> Any:
 
 
 def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Array]]:
-    """A call that reads and writes memory which the runtime has, and what it wrote."""
+    """A call that reads and writes bound memory of the runtime, and its result."""
     (x,), (y,) = session.get_inputs(), session.get_outputs()
     out = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(y.shape, np.uint8 if y.type == "tensor(uint8)" else np.float32))
     binding = session.io_binding()
@@ -131,14 +131,14 @@ def _optimized(model: Any) -> Any:
 
 
 def _without_conversions(model: Any) -> Any:
-    """The optimized model with its convolutions alone, or None if those are not of blocks."""
+    """The optimized model with only its convolutions, or None if they do not use blocks."""
     model = _optimized(model)
     graph, nodes = model.graph, list(model.graph.node)
     convolutions = [node for node in nodes if node.op_type == "Conv" and node.domain == _BLOCKED]
     if len(convolutions) + sum(node.op_type.startswith("Reorder") for node in nodes) < len(nodes) or not convolutions:
         return None
     source, target = ([d.dim_value for d in end[0].type.tensor_type.shape.dim] for end in (graph.input, graph.output))
-    inner = {}  # what stands for the ends of the model behind and before the conversions
+    inner = {}  # names that replace those of converted inputs and outputs
     for node in nodes:
         if node.op_type == "ReorderInput":
             inner[node.output[0]] = "x"
@@ -174,7 +174,7 @@ def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
 
 
 def _quantised(block: Block, values: Values, last: bool) -> Way:
-    """With the channels last, or first. The sums are cut at 0 as results are, so ReLU needs no step of its own."""
+    """With the channels last, or first. Quantisation clamps the sums at 0, so ReLU needs no operator."""
     layer, numbers, layout = block.layers[0], quantised(values), "nhwc" if last else "nchw"
     tensors = {
         "s": np.float32(numbers.src_step),
@@ -212,7 +212,7 @@ def _relu_of_one() -> Any:
 
 
 def _block() -> int:
-    """How many channels a block has on this machine: what the weights of a convolution to 65 are filled up by, and one."""
+    """The number of channels per block on this machine, from the padded weights of a convolution to 65 channels; else 1."""
     layer = Layer(CONVOLUTION, 64, 4, 4, 65)
     model = _optimized(_model(Block((layer,)), (values_of(layer),)))
     weights = [node.input[1] for node in model.graph.node if node.domain == _BLOCKED and node.op_type == "Conv"]

@@ -35,12 +35,12 @@ _OPTIONS = {
     "NUM_STREAMS": 1,
     "INFERENCE_NUM_THREADS": 1,
     "INFERENCE_PRECISION_HINT": "f32",
-    "ENABLE_CPU_PINNING": False,  # the process has its place
+    "ENABLE_CPU_PINNING": False,  # the process is already pinned
 }
 
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
-    """One way."""
+    """Yields one implementation."""
     if block.quantised:
         yield partial(_quantised, block, layout, values[0])
     else:
@@ -55,7 +55,7 @@ def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Way:
         y = _node(layer, y, its)
     model = openvino.Model([op.add(y, x) if block.add else y], [x])
     if first.kind == INNER_PRODUCT:
-        layout = "nchw"  # nothing to lay out
+        layout = "nchw"  # a vector has no layout
         src = image.reshape(1, -1)
     else:
         src = in_layout(image, layout)[None]
@@ -72,8 +72,8 @@ def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Way:
 
 
 def _quantised(block: Block, layout: str, values: Values) -> Way:
-    """A model as its own tools quantise them: the plugin makes one convolution of bytes of it. Images are transposed as
-    floats, behind which the plugin finds their bytes; behind bytes it would not."""
+    """A model as quantised by OpenVINO's own tools: the plugin turns it into one convolution of bytes. Images are transposed
+    as floats, since the plugin would not detect the pattern after bytes."""
     layer, numbers = block.layers[0], quantised(values)
     src = in_layout(numbers.src, layout)[None]
     x = op.parameter(src.shape, np.uint8)
@@ -108,7 +108,7 @@ def _prepared(model: Any, src: Array) -> tuple[Callable[[], Any], Any]:
 
 
 def _in_nhwc(model: Any) -> Any:
-    """The same with images as NHWC outside. OpenVINO then computes in it."""
+    """The same with images as NHWC outside. OpenVINO then computes in NHWC."""
     outside = openvino.preprocess.PrePostProcessor(model)
     inside, nhwc = openvino.Layout("NCHW"), openvino.Layout("NHWC")
     outside.input().model().set_layout(inside)

@@ -1,4 +1,4 @@
-"""PyTorch: its usual functions, and the ones with packed weights and fused ReLU that its compiler puts in their place."""
+"""PyTorch: its usual functions, and the ones with packed weights and fused ReLU that its compiler substitutes."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _little = torch.zeros(1)
 
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
-    """In the layout of the row: PyTorch has both."""
+    """In the layout of the row: PyTorch supports both."""
     if block.quantised:
         raise Unsupported("quantised layers are not compared here")
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
-    x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is then what PyTorch calls channels_last
+    x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is what PyTorch calls channels_last
     if len(block.layers) > 1:
         yield partial(_way, "fused", block, _chain(block, x, values))
         return
@@ -73,7 +73,7 @@ def _way(how: str, block: Block, call: Callable[[], Any]) -> Way:
 
 
 def _chain(block: Block, x: Any, values: tuple[Values, ...]) -> Callable[[], Any]:
-    """Convolutions one after the other, each with its fused function; the last one adds."""
+    """Consecutive convolutions, each with its fused function; the last one adds."""
     steps, shape = [], list(x.shape)
     for layer, its in zip(block.layers, values):
         weight, bias = _tensors(its)

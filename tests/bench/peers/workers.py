@@ -1,4 +1,4 @@
-"""Peers in processes of their own, which build layers and take samples of them when they are called to.
+"""Peers in processes of their own, which build layers and time them on request.
 
 A process keeps what it has built for several rows. If a row makes it crash, that row has no time of the peer; the others are
 built again in a new process, when their next sample is due.
@@ -22,13 +22,13 @@ from bench.ways import Unsupported, fastest
 
 @dataclass(frozen=True)
 class Task:
-    """A block of layers with its numbers, and what it makes of them."""
+    """A block of layers with its values, and its expected result."""
 
     block: Block
     layout: str
     values: tuple[Values, ...]
     expected: Array
-    tolerance: float  # of the largest value
+    tolerance: float  # relative to the largest value
 
 
 class _Served:
@@ -42,7 +42,7 @@ class _Served:
         return self._library.NAME, self._library.VERSION
 
     def build(self, number: int, task: Task) -> str:
-        """Keeps the fastest way, returns which that is."""
+        """Keeps the fastest implementation, returns its description."""
         ways = self._library.build(task.block, task.layout, task.values)
         way = fastest(ways, trial, task.expected, task.tolerance)
         self._timers[number] = clock.Timer(way.call, way.empty)
@@ -56,7 +56,7 @@ class _Served:
 
 
 class Peer:
-    """A library in a process of its own, which is started again when it has crashed."""
+    """A library in a process of its own, which is restarted after a crash."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -74,7 +74,7 @@ class Peer:
 
 
 class Built:
-    """A block that a peer has built. What the peer cannot do raises `Unsupported`."""
+    """A block built by a peer. Raises `Unsupported` for anything that the peer cannot do."""
 
     _numbers = count()
 
@@ -87,14 +87,14 @@ class Built:
         self.how: str = self._remote.call("build", self._number, self._task)
 
     def sample(self) -> clock.Sample:
-        """A round."""
-        if not self._remote.alive:  # another row's crash
+        """Measures one round."""
+        if not self._remote.alive:  # it crashed in another row
             self._build()
         sample: clock.Sample = self._remote.call("sample", self._number)
         return sample
 
     def close(self) -> None:
-        """Frees what has been built."""
+        """Frees what was built."""
         if self._remote.alive:
             with suppress(Unsupported):
                 self._remote.call("drop", self._number)
@@ -102,7 +102,7 @@ class Built:
 
 @contextmanager
 def started(names: Iterable[str] = NAMES) -> Iterator[tuple[list[Peer], dict[str, str]]]:
-    """The peers that are installed here, in processes that end with the context, and why the others are skipped."""
+    """The peers that are installed, in processes that end with the context, and why the others are skipped."""
     found: list[Peer] = []
     skipped: dict[str, str] = {}
     try:

@@ -1,14 +1,14 @@
-"""Whole networks, from image to result, beside other libraries that run the same graph with the same weights.
+"""Whole networks, from image to result, compared with other libraries that run the same graph with the same weights.
 
-A module for each library, ours among them:
+There is a module for each library, including ours:
 
     NAME, VERSION               in the table
     build(graph, image, threads)  yields the ways in which the library can run the network on this image, as functions that
-                                each build one `Way`: what fails then leaves the others
+                                each build one `Way`: if one fails, the others remain
 
 * ``simdnet``, ``onnxruntime``, ``openvino``, ``ncnn``, ``torch``: the libraries; ``onnx_model``: the graph as an ONNX model.
 * ``workers``: a process for each library.
-* ``table``: takes the times and prints them.
+* ``table``: measures and prints the times.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Callable
 
 from bench.layers import Array
 
-#: The networks that are timed where none is named.
+# The networks that are timed by default.
 USUAL = ("mobilenetv1", "mobilenetv2", "resnet18", "resnet50", "squeezenet", "unet")
 
 OURS = "simdnet"
@@ -31,6 +31,6 @@ PEERS = ("onnxruntime", "openvino", "ncnn", "torch")
 class Way:
     """A network built by a library for one image."""
 
-    how: str  # what this way is
+    how: str  # a description of the implementation
     call: Callable[[], Any]
-    result: Callable[[], Array]  # what a call gives, in any shape that holds (channels, height, width) in this order
+    result: Callable[[], Array]  # result of a call, in any shape that holds (channels, height, width) in this order

@@ -1,8 +1,8 @@
-"""ncnn: the graph written in its own two formats, a text of layers and a file of weights.
+"""ncnn: the graph in its own two formats, a text of layers and a file of weights.
 
-Activations are fields of convolutions and inner products, as its optimizer would have them. A layer whose result several
-others read is followed by a "Split". Its usual options may keep values in 16 bits where that is faster for it; they are one
-way, all in 32 bits is the other.
+Activations are attributes of convolutions and inner products, as its optimizer would set them. If several layers read a
+result, a "Split" follows it. There are two implementations: the usual options, which may store values in 16 bits where that
+is faster, and all in 32 bits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "ncnn"
 VERSION = str(ncnn.__version__)
 
 _MAGIC = 7767517
-_PLAIN_WEIGHTS = np.zeros(1, np.int32)  # the word before weights that are float32 as they are
+_PLAIN_WEIGHTS = np.zeros(1, np.int32)  # the word before weights in plain float32
 _ACTIVATIONS = {"Relu": 1, "LeakyRelu": 2, "Clip": 3, "HardSwish": 6}
 
 
@@ -72,13 +72,13 @@ def _load(loaded: Any, graph: Graph) -> None:
 
 
 class _Written:
-    """The lines and the weights. A value that several read is "v", and for each of them "v_0", "v_1" ..."""
+    """The lines and the weights. A value with several readers is "v", and for each of them "v_0", "v_1" ..."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._names = {graph.inputs[0]: "x", graph.outputs[0]: "y"}
         self._lines: list[str] = []
-        self._values = 0  # that layers give
+        self._values = 0  # number of values computed by layers
         self.weights: list[bytes] = []
         parts = [part for group in parts_of(graph) for part in group.parts]
         self._readers = Counter(name for part in parts for name in part.inputs)
@@ -136,7 +136,7 @@ class _Written:
 
 
 def _shown(value: Any) -> str:
-    """Floats have a point, or they would be read as integers."""
+    """Floats need a decimal point, else they would be read as integers."""
     return f"{value:.9e}" if isinstance(value, float) else str(value)
 
 

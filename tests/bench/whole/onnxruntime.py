@@ -18,7 +18,7 @@ VERSION = str(onnxruntime.__version__)
 
 
 def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
-    """One way."""
+    """Yields one implementation."""
     yield partial(_way, graph, image, threads)
 
 

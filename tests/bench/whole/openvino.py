@@ -17,13 +17,13 @@ VERSION = str(openvino.__version__).split("-")[0]
 
 
 def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
-    """The image from outside in either layout; inside OpenVINO has its own."""
+    """The input image in either layout; inside, OpenVINO chooses its own."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
         "INFERENCE_NUM_THREADS": threads,
         "INFERENCE_PRECISION_HINT": "f32",
-        "ENABLE_CPU_PINNING": False,  # the process has its place
+        "ENABLE_CPU_PINNING": False,  # the process is already pinned
     }
     core = openvino.Core()
     model = core.read_model(onnx_model.model_of(graph).SerializeToString())
@@ -41,7 +41,7 @@ def _in_nhwc(model: Any) -> Any:
 
 def _way(how: str, compiled: Any, image: Array) -> Way:
     request = compiled.create_infer_request()
-    source = openvino.Tensor(np.ascontiguousarray(image)[None])  # which copies
+    source = openvino.Tensor(np.ascontiguousarray(image)[None])  # makes a copy
     request.set_input_tensor(source)
 
     def result() -> Array:

@@ -1,4 +1,4 @@
-"""This library: NHWC, convolutions merged where the graph has them one after the other."""
+"""This library: NHWC, consecutive convolutions merged where possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = str(ffi.string(lib.SimdVersion()).decode())
 
 
 def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
-    """One way."""
+    """Yields one implementation."""
     yield partial(_way, graph, image, threads)
 
 

@@ -1,7 +1,8 @@
-"""Takes the times of whole networks and prints them.
+"""Measures the times of whole networks and prints them.
 
-All libraries have built the network before the first is timed; then they are timed in turn, in short rounds of whole passes,
-every second one in reverse. Of a round the median pass counts; of the rounds the median of the ratios to ours.
+All libraries have built the network before the first is timed; then they are timed alternately, in short rounds of whole
+passes, every second one in reverse order. For a round, the median pass counts; for the rounds, the median of the ratios to
+ours.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bench.whole import OURS, USUAL
 from bench.whole.workers import Task, Worker
 from pysimd.network import Graph
 
-#: Before each turn, with several threads: those of the library before wait for work busily for a while, up to 0.2 s.
+# Pause between libraries with several threads: those of the previous library may wait actively for up to 0.2 s.
 _SETTLE_SECONDS = 0.3
 
 
@@ -40,7 +41,7 @@ class Time:
 
     @property
     def mark(self) -> str:
-        """Behind a time that swings."""
+        """The mark after an unreliable time."""
         return "~" if clock.swings(self.seconds, self.best_seconds) else ""
 
 
@@ -57,11 +58,11 @@ class Whole:
     absent: Mapping[str, str] = field(default_factory=dict)  # why a library has no time
 
     def ratio(self, peer: str) -> float:
-        """Its time over ours: the median of the rounds' ratios."""
+        """Its time relative to ours: the median of the rounds' ratios."""
         return statistics.median(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
 
     def spread(self, peer: str) -> float:
-        """Half of what the middle half of the rounds' ratios spans."""
+        """Half of the interquartile range of the rounds' ratios."""
         ratios = sorted(theirs / mine for theirs, mine in zip(self.peers[peer].rounds, self.ours.rounds))
         low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
         return (high - low) / 2
@@ -108,7 +109,7 @@ def _time(worker: Worker, samples: list[list[float]]) -> Time:
 def run(
     names: Iterable[str], counts: Sequence[int], levels: Sequence[str], rounds: int, peers: Sequence[str]
 ) -> Iterator[Whole]:
-    """Times every network with every number of threads, yielding results as they come; peers beside the newest level."""
+    """Times every network with every number of threads, yielding results as they come; peers only at the newest level."""
     for name in names:
         for isa in levels:
             for threads in counts:
@@ -126,7 +127,7 @@ def figures(results: Iterable[Whole]) -> dict[str, Any]:
 
 
 def read(figures: Mapping[str, Any]) -> list[Whole]:
-    """The results of :func:`figures` again, in the order of networks, one number of threads after the other."""
+    """Reads the results back from :func:`figures`, in the order of networks, then numbers of threads."""
     results = []
     for row in figures.get("networks", ()):
         ours, *peers = (
@@ -151,7 +152,7 @@ def header(peers: Sequence[str]) -> str:
 
 
 def row(whole: Whole, peers: Sequence[str]) -> str:
-    """Our time; of each peer its time, and how many times that is ours."""
+    """Our time; for each peer its time, and its ratio to ours."""
     cells = [
         f"{whole.peers[peer].seconds * 1e3:8.2f}{whole.peers[peer].mark} {whole.ratio(peer):5.2f} ± {whole.spread(peer):.2f}"
         if peer in whole.peers
@@ -163,7 +164,7 @@ def row(whole: Whole, peers: Sequence[str]) -> str:
 
 
 def footer(results: Sequence[Whole]) -> str:
-    """What the columns are; how each library did it; who is ahead of us; what is missing."""
+    """The meaning of columns; how each library ran; which is faster; what is missing."""
     return "\n".join(["", _LEGEND, "", *_notes(results)])
 
 
@@ -181,7 +182,7 @@ def _notes(results: Sequence[Whole]) -> list[str]:
 
 
 def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]) -> str:
-    """The table as a page of Markdown: where it comes from, and on which machine it was taken."""
+    """The table as a page of Markdown: its origin, and the machine."""
     head = ["network", "level", "threads", "simdnet", *peers]
     rows = [head, ["---"] * len(head)]
     for whole in results:

@@ -1,4 +1,4 @@
-"""PyTorch: traced, frozen and optimized for inference, and without that; both layouts that it has."""
+"""PyTorch: traced, frozen and optimized for inference, and without that; in both of its layouts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = str(torch.__version__)
 
 
 def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
-    """Four ways."""
+    """Yields four implementations."""
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     for layout, form in (("channels last", torch.channels_last), ("contiguous", torch.contiguous_format)):
@@ -66,7 +66,7 @@ class _Module(torch.nn.Module):  # type: ignore[misc]
 
 
 def _computed(node: Node, x: list[Any]) -> Any:
-    """Activations overwrite what is before them."""
+    """The result of a node. Activations overwrite their input."""
     a = node.attributes
     if "pads" in a:
         pads = a["pads"]

@@ -1,6 +1,6 @@
 """A library that has built a network, in a process of its own.
 
-It picks the fastest of the library's ways that compute what is expected, and then takes samples when it is called to.
+It selects the fastest of the library's implementations with the expected result, and then takes samples on request.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pysimd.network import Graph
 
 _TRIAL_SECONDS, _ROUND_SECONDS = 0.1, 0.05
 _MOST_CALLS = 50
-_TOLERANCE = 1e-3  # of the largest value
+_TOLERANCE = 1e-3  # relative to the largest value
 
 
 def _calls(call: Callable[[], Any], seconds: float, most: int = _MOST_CALLS) -> list[float]:
-    """The times of some calls, after one that fetches what other processes have driven out of the caches."""
+    """The times of several calls, after one that refills the caches."""
     call()
     times: list[float] = []
     begin = time.perf_counter()
@@ -42,7 +42,7 @@ def _trial(call: Callable[[], Any]) -> float:
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is to do; `expected` is None for the first."""
+    """The task of a worker; `expected` is None for the first."""
 
     isa: str
     graph: Graph
@@ -52,7 +52,7 @@ class Task:
 
 
 class _Built:
-    """In the process: the fastest way."""
+    """In the process: the fastest implementation."""
 
     def __init__(self, name: str, task: Task) -> None:
         if name == OURS:
@@ -77,7 +77,7 @@ class Worker:
         self.version, self.how, self.result = self._remote.call("about")
 
     def sample(self) -> list[float]:
-        """Seconds of some passes, one after the other."""
+        """Seconds of several consecutive passes."""
         times: list[float] = self._remote.call("sample")
         return times
 
