@@ -32,7 +32,7 @@ static void kinds(void)
     TEST(sn_context_check(a, &kind_a, "FunctionA"));
     TEST(!sn_context_check(b, &kind_a, "FunctionA"));
     TEST_REFUSED(1, "FunctionA: context");
-    TEST_REFUSED(1, "kind B, expected A");
+    TEST_REFUSED(1, "one of B, expected one of A");
     TEST(!sn_context_check(NULL, &kind_a, "FunctionA"));
     TEST_REFUSED(1, "context is NULL");
     SimdRelease(a);
