@@ -24,7 +24,7 @@ const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base
 
 /* ---- stride 1: a convolution */
 
-/* True if this is the convolution with the flipped kernel, whose padding, kernel - 1 - pad, must not be negative. */
+/* True if this is a convolution with the flipped kernel: its padding, (kernel - 1) * dilation - pad, may not be negative. */
 static bool is_convolution(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -37,7 +37,7 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), taps = p->kernelY * p->kernelX;
-    if (p->srcF == SN_NHWC) { /* index of the last tap, then of the input channel */
+    if (p->srcF == SN_NHWC) { /* [input][tap] to [reversed tap][input] */
         for (size_t i = 0; i < inputs; ++i)
             for (size_t k = 0; k < taps; ++k, weight += outputs)
                 memcpy(flipped + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));

@@ -134,7 +134,7 @@ struct panel {
     sn_32f * product;         /* [phase x][channel][pixel] */
 };
 
-/* Computes phases f .. f + alike - 1, which have the same inputs; their weights for the panel's channels begin at `weight`. */
+/* Computes phases f .. f + alike - 1, which have the same inputs; `weight`: their weights for the panel's channels. */
 static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight)
 {
     static const size_t start = 0;

@@ -199,7 +199,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
     return image;
 }
 
-/* The rows of a product may be any pixels: all as one line, if they are contiguous, or along columns, if these are longer. */
+/* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
 static void arrange(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
