@@ -23,7 +23,7 @@
 #   clean      removes build/ and docs/api/, which make docs writes
 #   help       this text
 #
-# One target alone is made by all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
+# A single target uses all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
 # CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. -march in CFLAGS has no effect: each instruction set
 # has flags of its own. make ISAS='avx2' builds a smaller library, with these sets and those that they are built on. The
 # default -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger, at twice the time and four times the
@@ -43,11 +43,11 @@ ifeq ($(origin CC),default)
 CC := cc
 endif
 
-# Several targets, as in `make clean all`, may need their order, and tests the machine for themselves.
+# Several targets, as in `make clean all`, may depend on their order, and tests need the whole machine.
 ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS))$(filter -j%,$(shell echo "$$MAKEFLAGS")),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-# How many at once, for what runs in a recipe: known only there.
+# The number of parallel jobs for programs in a recipe; it is known only there.
 JOBS = $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),1)
 
 VERSION := $(shell sed -n 's/^\#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)
@@ -70,14 +70,14 @@ parent  = $(patsubst $(1):%,%,$(filter $(1):%,$(TREE)))
 lineage = $(if $(filter-out base,$(1)),$(1) $(call lineage,$(call parent,$(1))))
 LEVELS := $(filter $(foreach level,$(or $(ISAS),$(KNOWN)),$(call lineage,$(level))),$(KNOWN))
 include $(LEVELS:%=libsrc/isa/%/level.mk)
-# A level that betters some kernels of its parent has its parent's vocabulary; nothing but those kernels is compiled for it.
+# A level that improves some kernels of its parent uses its parent's vocabulary; only those kernels are compiled for it.
 folders = $(1) $(if $(KERNELS_$(1)),$(call folders,$(call parent,$(1))))
 
 BASE_x86_64    := -march=x86-64
-# Atomics in line: those out of line come with a constructor, and the library has none.
+# Inline atomics: outline atomics need a constructor, and the library has none.
 BASE_aarch64   := -march=armv8-a -mno-outline-atomics
 
-# ---- the flags that are not the user's to choose
+# ---- flags that the user cannot choose
 WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes
 SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
@@ -91,7 +91,7 @@ B       := build/$(VARIANT)
 NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
-# A word of a shell's command, whatever is in it.
+# Quotes any text as one word of a shell command.
 quote = '$(subst ','\'',$(1))'
 
 # ---- commands. $(call commands,name) makes $(B)/commands/name a file that contains $(COMMAND_name), and that is new when that
@@ -207,7 +207,7 @@ VOCABULARIES := $(foreach level,$(LEVELS),$(if $(KERNELS_$(level)),,$(level)))
 VEC_TESTS   := $(foreach source,$(VEC_SRC),$(VOCABULARIES:%=$(B)/tests/$(basename $(notdir $(source)))_%))
 CHECK_OBJ   := $(patsubst tests/c/%.c,$(B)/tests/%.o,$(wildcard tests/c/check*.c))
 
-# What programs put in the place of the C library's functions, for the library and for themselves.
+# Replacements of C library functions that some tests use, for the library and for themselves.
 WRAP_test_allocation := -Wl,--wrap=malloc,--wrap=calloc,--wrap=free,--wrap=posix_memalign
 WRAP_test_threads    := -Wl,--wrap=syscall
 WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
@@ -246,10 +246,10 @@ STEP ?=
 accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
-# Whether instructions and stacks are those that users have.
+# True if instructions and stack sizes are those of a normal build.
 OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
 
-# A shape that three algorithms or more admit on every level with a tile.
+# A shape that at least three algorithms admit on every level with a tile.
 CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
 
 .PHONY: check-programs
@@ -284,7 +284,7 @@ asan:
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \
 	    VARIANT=$(ARCH)-clang-asan CFLAGS='$(ASAN_CFLAGS)' CHECK_FLAGS='--quick $(CHECK_FLAGS)' check-programs
 
-# What threads share, watched by ThreadSanitizer. It wants addresses that are not random.
+# Tests of threads under ThreadSanitizer, which needs addresses that are not randomised.
 TSAN_TESTS := $(addprefix $(B)-tsan/tests/,test_callers test_races test_threads test_verbose)
 tsan:
 	$(MAKE) VARIANT=$(ARCH)-$(notdir $(firstword $(CC)))-tsan CFLAGS='-O1 -g1 -fsanitize=thread' $(TSAN_TESTS)
@@ -337,7 +337,7 @@ test: all $(TESTS) $(VEC_TESTS) $(B)/tests/check $(C_EXAMPLES) $(CXX_EXAMPLES) $
 	@echo "== pytest"
 	$(PYTEST)
 
-# A file of tests is one worker's, with the fixtures that its tests share. Those that call make have none of this one's jobs.
+# Each file of tests runs in one worker, with the fixtures that its tests share. Tests that call make do not share its jobs.
 PYTEST = MAKEFLAGS= $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 
 # ---- the demo; without matplotlib it draws no picture, and the next run tries again to install it
@@ -367,7 +367,7 @@ $(PEERS_VENV)/pysimd.stamp: pyproject.toml | $(PEERS_VENV)/bin/python
 	$(PEERS_PIP) numpy cffi
 	@touch $@
 
-# The bar and the pictures; without them there are lines and JSON.
+# The packages for the progress bar and the pictures; without them there are lines and JSON.
 $(PEERS_VENV)/bench.stamp: | $(PEERS_VENV)/pysimd.stamp
 	$(PEERS_PIP) tqdm matplotlib && touch $@ || echo "tqdm, matplotlib: not installed"
 
@@ -406,7 +406,7 @@ $(B)/bench/calibrate: $(CALIBRATE_OBJ) $(B)/libsimdnet.a $(B)/commands/calibrate
 calibrate: $(B)/bench/calibrate
 	$(RUN) $< $(if $(findstring --shape,$(CALIBRATE_FLAGS)),,--shapes tests/bench/convolutions.txt) $(CALIBRATE_FLAGS)
 
-# ---- Python linted; pages of documentation. Tools that no user needs have an environment of their own.
+# ---- lint of Python; pages of documentation. Tools that users do not need have an environment of their own.
 lint: $(VENV)/test.stamp $(VENV)/dev.stamp
 	$(VENV)/bin/python -m mypy
 	$(VENV)/bin/python -m ruff check

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks at the tools of who works on the library: what make builds again, and what the checker leaves out.
+# Tests the tools for developers of the library: what make builds again, and what the checker leaves out.
 # Usage: tests/check_build.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
@@ -52,7 +52,7 @@ expect 'libraries linked after it' "$(linked)" 1
 make_it -q all
 expect 'status of make -q behind make -n' $? 0
 
-# ---- how many jobs make runs where nobody says it, and where somebody does
+# ---- the number of make's jobs, by default and as given
 jobs() { # jobs WORD... of env and make: what a recipe finds in JOBS
     env -u MAKELEVEL -u MAKEFLAGS "$@" -s CC="$cc" --eval='jobs:; @echo $(JOBS)' jobs
 }

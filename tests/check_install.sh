@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs below a directory of its own, builds programs on what lies there as any user would, and takes it away again. The
-# names of directories have blanks in them, and what means something to a shell, to make, to sed or to pkg-config.
+# Installs into a directory of its own, builds programs against it as a user would, and uninstalls. The names of directories
+# contain blanks and characters that are special to a shell, to make, to sed or to pkg-config.
 # Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2

@@ -67,7 +67,7 @@ make_it none ISAS='avx2 avx3 neon2' all > "$work/none.log" 2>&1
 expect 'status of make with an unknown set' $? 2
 expect 'sentences about it' "$(grep -c 'ISAS: no instruction set .*avx3 neon2; there are base ' "$work/none.log")" 1
 
-# ---- avxvnni on a processor that has vpdpbusd in the encoding of AVX-512 alone: what it computes, but for that encoding
+# ---- avxvnni on a processor that has vpdpbusd only in the encoding of AVX-512: tested with that encoding
 try_evex() {
     sed 's/SN_CPU_AVXVNNI/SN_CPU_AVX512VNNI | SN_CPU_AVX512VL/' libsrc/isa/levels.h > "$work/levels.h"
     if copy_objects evex && make_it evex LEVEL_LIST="$work/levels.h" \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks at what was built: the header by itself, the symbols, what the shared library asks of a system, and which
-# instructions lie in which object. Usage: tests/check_library.sh BUILD_DIRECTORY CC [RUN ...]
+# Checks the build: the header by itself, the symbols, the requirements of the shared library, and the instructions in each
+# object. Usage: tests/check_library.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
 shift 2
@@ -83,7 +83,7 @@ else
     bad "local functions of several levels: $twice..."
 fi
 
-# ---- what the shared library asks for and promises
+# ---- what the shared library requires and provides
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
@@ -102,7 +102,7 @@ if [ -z "$unwanted" ]; then good; else bad "the library calls $unwanted"; fi
 words=$($readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init_array" {print $5}')
 if [ -z "$words" ] || [ $((0x$words)) -le 8 ]; then good; else bad ".init_array has $((0x$words)) bytes: a constructor"; fi
 
-# ---- what threads have for themselves: a few bytes that they begin with, nothing that is allocated on first use
+# ---- thread-local variables: a few bytes of static TLS, nothing that is allocated on first use
 bytes=$($readelf -lW "$so" | awk '$1 == "TLS" {print $6}')
 if [ $((${bytes:-0})) -le 16 ]; then good; else bad "thread-local storage of $((bytes)) bytes, expected 16 at most"; fi
 lazy=$($readelf -rW "$so" | grep -o -m1 -E 'R_[A-Z0-9_]*(DTPMOD|TLSDESC)[A-Z0-9]*|__tls_get_addr')

@@ -7,7 +7,7 @@
 struct add_8i {
     struct sn_add_8i add;
     size_t channels, spatial;
-    size_t number, step; /* pixels of all images (NHWC) or channels of all images (NCHW); those of a unit */
+    size_t number, step; /* pixels (NHWC) or channels (NCHW) of all images, and of a unit */
     enum sn_format format;
     sn_add_8i_fn kernel;
 };
@@ -24,7 +24,7 @@ static void add_8i_nhwc(const void * argument, void * work, size_t begin, size_t
     job->kernel(&add, job->channels, number, job->format);
 }
 
-/* The range may begin inside one image and end inside another. */
+/* The range may begin in one image and end in another. */
 static void add_8i_nchw(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;

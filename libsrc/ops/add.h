@@ -1,4 +1,4 @@
-/* Additions, split over threads: arguments as in the public functions, checked and not empty. */
+/* Additions on several threads: arguments as in the public functions, checked and not empty. */
 #ifndef SN_OPS_ADD_H
 #define SN_OPS_ADD_H
 
@@ -6,7 +6,7 @@
 
 void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, enum sn_format format);
 
-/* true in place of a type is bfloat16, false float. */
+/* Types: true is bfloat16, false float. */
 void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstType, const uint8_t * a, const uint8_t * b,
                 uint8_t * dst, size_t size);
 

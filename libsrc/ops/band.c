@@ -32,13 +32,13 @@ void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters 
     sn_band_limit(band, p, lines > one ? (lines - one) / band->strideY + 1 : 1);
 }
 
-/* One line of the band from line y of the image (which may lie outside). */
+/* Writes one line of the band from line y of the image, which may be outside of it. */
 static void copy_line(const struct sn_band_copy * b, size_t y, uint8_t * line)
 {
     const struct sn_convolution_parameters * p = b->p;
     const struct sn_band * band = b->band;
     const size_t pixel = band->pixel * b->unit;
-    if (y >= p->srcH) { /* above the image, as the difference wraps, or below */
+    if (y >= p->srcH) { /* above the image (the unsigned y has wrapped) or below */
         b->fill(b->job, line, band->line * b->unit);
         return;
     }

@@ -1,6 +1,6 @@
 /*
- * A band: the input that some output rows need, either in the image itself or copied with its padding. Where the kernel is
- * one cell high (or wide), the lines (columns) that a stride passes over are left out of the copy, and the stride becomes 1.
+ * A band: the input that some output rows need, either in the image itself or copied with its padding. If the kernel height
+ * (width) is 1, the lines (columns) that a stride skips are left out of the copy, and the stride becomes 1.
  */
 #ifndef SN_OPS_BAND_H
 #define SN_OPS_BAND_H
@@ -11,11 +11,11 @@
 struct sn_band {
     bool copied;
     size_t rows;             /* output rows computed from one band */
-    size_t lines;            /* input lines for so many, padding included */
+    size_t lines;            /* input lines for these rows, padding included */
     size_t columns;          /* columns of a line, padding included */
     size_t strideY, strideX; /* between the inputs of neighbouring outputs, in lines and columns of the band */
-    size_t pixel, line;      /* between columns and between lines: floats of floats, bytes of smaller numbers */
-    size_t phases, run;      /* NCHW: a line is so many runs of so many floats, see ops/nchw_band.h */
+    size_t pixel, line;      /* steps between columns and between lines: in floats, or bytes for smaller numbers */
+    size_t phases, run;      /* NCHW: a line is `phases` runs of `run` floats, see ops/nchw_band.h */
     size_t plane;            /* NCHW: floats between channels */
 };
 
@@ -31,28 +31,28 @@ struct sn_lines {
 };
 struct sn_lines sn_lines_of(const struct sn_convolution_parameters * p, size_t row, size_t rows);
 
-/* Of a band of pixels: sets copied, columns and the strides. It is copied when `wanted`, or for padding; lines of planes are
- * not read by a stride, so that with `planes` no columns are left out. */
+/* Plans a band of pixels: sets copied, columns and the strides. It is copied if `wanted`, or for padding. With `planes` no
+ * columns are left out, since lines of planes are not read with a stride. */
 void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters * p, bool wanted, bool planes);
 
-/* Chooses band->rows so that lines of about `budget` suffice, and lines with it. band->line and strideY are set. */
+/* Sets band->rows and band->lines so that the lines have a size of about `budget`. band->line and strideY must be set. */
 void sn_band_rows(struct sn_band * band, const struct sn_convolution_parameters * p, size_t budget);
 
-/* The same for at most so many rows. */
+/* Sets them for at most `rows` rows. */
 void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows);
 
-/* How a band of pixels is copied: both functions get `job` first, and an address that counts bytes. */
+/* Functions that copy a band of pixels: both get `job` as their first argument, and addresses of bytes. */
 struct sn_band_copy {
     const struct sn_band * band;
     const struct sn_convolution_parameters * p;
-    size_t unit; /* bytes of what band->pixel and band->line count */
+    size_t unit; /* bytes of the unit of band->pixel and band->line */
     const void * job;
     void (*fill)(const void * job, uint8_t * to, size_t bytes); /* padding */
-    /* `pixels` pixels of the image: number `first`, and each `step` on */
+    /* copies `pixels` pixels of the image: first, first + step ... */
     void (*copy)(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to);
 };
 
-/* Copies what output rows row .. row + rows - 1 need. */
+/* Copies the input of output rows row .. row + rows - 1. */
 void sn_band_copy(const struct sn_band_copy * b, size_t row, size_t rows, uint8_t * to);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Formats become rows (struct sn_channelwise_rows), and rows pieces. Two layers give more than one result. Where channels
- * lie apart they are two runs for each piece, so that the second finds the source in the nearest cache; in NHWC, where
- * results join in each pixel, they have a kernel of their own.
+ * All formats are processed as rows (struct sn_channelwise_rows), which are divided into pieces. Two layers have more than
+ * one result. If channels are planes, each piece runs twice, so that the second run finds the source in the L1 cache; in
+ * NHWC, where the results are joined in each pixel, these layers have a kernel of their own.
  */
 #include "ops/channelwise.h"
 
@@ -15,7 +15,7 @@ static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const
     const size_t lanes = sn_max(sn_format_lanes(l->format), 1);
     const bool nhwc = l->format == SN_NHWC;
     struct sn_channelwise_rows r = {src, l->src1, {l->p[0], l->p[1], l->p[2]}, l->s, l->t, dst, 0, 0, 0, false};
-    const bool one = nhwc || l->spatial == 1; /* row */
+    const bool one = nhwc || l->spatial == 1; /* one row */
     const size_t all = sn_align(channels, lanes);
     r.rows = one ? 1 : all / lanes;
     r.period = one ? all : lanes;
@@ -23,7 +23,7 @@ static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const
     return r;
 }
 
-/* How rows are cut into units of work: `rows` of them, or, where a row is long, parts of `step` values. */
+/* Division of rows into units of work: `rows` rows each or, if rows are long, parts of `step` values. */
 struct cut {
     size_t rows, parts, step, units;
 };
@@ -38,7 +38,7 @@ static struct cut cut_of(const struct sn_channelwise_rows * r)
     return cut;
 }
 
-/* Some of the rows, from value `at` of the first on, which is a multiple of the period. */
+/* The rows from `row` on, starting at value `at`, a multiple of the period. */
 static struct sn_channelwise_rows rows_from(const struct sn_channelwise_rows * all, size_t row, size_t at)
 {
     struct sn_channelwise_rows r = *all;
@@ -52,7 +52,7 @@ static struct sn_channelwise_rows rows_from(const struct sn_channelwise_rows * a
     return r;
 }
 
-/* Units begin .. end - 1, or as many of them as are rows again; returns the first that is not among them. */
+/* Sets *piece to units begin .. end - 1, or to as many as form rows of equal size; returns the first remaining unit. */
 static size_t piece_of(const struct sn_channelwise_rows * all, const struct cut * cut, size_t begin, size_t end,
                        struct sn_channelwise_rows * piece)
 {
@@ -103,12 +103,12 @@ static void one(const struct sn_table * table, const struct sn_channelwise * l)
         .cost = sn_cost_of_bytes((double)(arrays * all * sizeof(float)))});
 }
 
-/* ---- two results of one source, channels apart: FUSED_4, and each source of FUSED_9 */
+/* ---- two results of one source, in planes: FUSED_4, and each source of FUSED_9 */
 
 struct planes {
     struct sn_channelwise_rows rows;
     struct cut cut;
-    size_t half; /* FUSED_4: where the second result begins, and its values */
+    size_t half; /* FUSED_4: the offset of the second result, and its number of values */
     float s, t;
     sn_32f * copy; /* FUSED_9: the second result, or NULL */
     sn_channelwise_rows_fn kernel;
@@ -168,12 +168,12 @@ static void fused_9_planes(const struct sn_table * table, const struct sn_channe
     planes(table, l, &job);
 }
 
-/* ---- the same where pixels are joined */
+/* ---- two results joined in each pixel */
 
 struct join {
     struct sn_channelwise_rows half[2];
     size_t pixels, step; /* of the image, and of a unit */
-    sn_32f * dst, * copy; /* as the kernel takes them */
+    sn_32f * dst, * copy; /* arguments of the kernel */
     sn_channelwise_joined_fn kernel;
 };
 

@@ -1,4 +1,4 @@
-/* Channel-wise layers, split over threads: one image, arguments checked and not empty. */
+/* Channel-wise layers on several threads: one image, arguments checked and not empty. */
 #ifndef SN_OPS_CHANNELWISE_H
 #define SN_OPS_CHANNELWISE_H
 

@@ -45,7 +45,7 @@ static bool plan_images(struct sn_convolution * c)
 
 /* ---- the choice */
 
-/* Whether a candidate admits the shape and, with `pays`, should be taken if no other was. */
+/* True if a candidate admits the shape and, with `pays`, is worth using where no earlier candidate was chosen. */
 static bool is_admitted(const struct sn_convolution * c, const struct sn_candidate * one, bool pays)
 {
     struct sn_convolution trial = *c;
@@ -95,12 +95,12 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
     c->algorithm = given ? c->algorithm : choice(c);
     if (!c->algorithm->plan(c))
         return SN_ERROR_VALUE;
-    if (c->weightSize == 0) /* sums of nothing, or no sums: however large the kernel, it has no taps */
+    if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
         c->segments = 0;
     return SN_ERROR_NONE;
 }
 
-/* ---- what SetParams gives: one block, which begins with the offsets */
+/* ---- parameters from SetParams: one block, which begins with the offsets */
 
 static bool has_slope(const struct sn_convolution * c)
 {
@@ -124,10 +124,10 @@ static uintptr_t lay_out(struct sn_convolution * c, uintptr_t at)
     return c->family->lay_out ? c->family->lay_out(c, at) : at;
 }
 
-/* A block of zeros, laid out; false without memory. */
+/* Allocates a block of zeros and sets the pointers to its parts; false if there is no memory. */
 static bool hold(struct sn_convolution * c)
 {
-    size_t most; /* the arrays that families have beside each other */
+    size_t most; /* upper bounds of the families' arrays, checked for overflow */
     c->held = NULL;
     if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
         return false;
@@ -166,14 +166,14 @@ static void set_activation(struct sn_convolution * c, const sn_32f * params)
 
 static bool is_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
 
-/* Fills in `next`, which is a copy of the plan that is; with a fault it holds nothing. */
+/* Sets the parameters of `next`, a copy of the present plan; with a fault it holds none. */
 static struct sn_fault make(struct sn_convolution * next, const struct sn_given * given)
 {
     struct sn_fault fault = {NULL, 0, 0, NULL, false};
     const struct sn_convolution_family * family = next->family;
     void * scratch = NULL;
     fault.memory = !hold(next) || (family->scratch && !(scratch = sn_allocate(sn_max(family->scratch(next), 1), SN_ALIGN)));
-    if (!fault.memory && next->p.dstC) { /* else there may be any number of groups */
+    if (!fault.memory && next->p.dstC) { /* without outputs there may be any number of groups */
         set_activation(next, given->params);
         const void * weight = family->take(next, given, scratch, &fault);
         if (!is_fault(&fault) && next->weightSize)
@@ -189,7 +189,7 @@ static struct sn_fault make(struct sn_convolution * next, const struct sn_given 
 
 struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_given * given, size_t count)
 {
-    struct sn_convolution next[SN_MOST_PLANS]; /* the plans that will be, so that a fault leaves those that are */
+    struct sn_convolution next[SN_MOST_PLANS]; /* new plans, so that a fault leaves the present ones unchanged */
     struct sn_fault fault = {NULL, 0, 0, NULL, false};
     size_t made = 0;
     for (; made < count && !is_fault(&fault); ++made) {
@@ -238,7 +238,7 @@ void sn_convolution_run(const struct sn_convolution_run * r)
 {
     const size_t parts = sn_max(r->parts, 1);
     struct job job = {r, sn_shares_of(r->shares), r->c->srcSize, r->c->dstSize};
-    if (parts > 1) { /* small layers would notice the divisions */
+    if (parts > 1) { /* the divisions would slow down small layers */
         job.srcStep /= parts;
         job.dstStep /= parts;
     }

@@ -1,12 +1,12 @@
 /*
- * Convolutions of all element types, and deconvolutions: what their plans have in common.
+ * The common plan of convolutions of all element types, and deconvolutions.
  *
  * A plan is made once for a shape and an instruction set. It holds the packed weights, the bias and the parameters of the
  * activation, never a pointer of the caller, and Forward does not change it: many threads may run one plan.
  *
- * A family (struct sn_convolution_family) is one kind of convolution: of floats, of bytes, of bfloat16 numbers, a
- * deconvolution. It has algorithms (struct sn_convolution_algorithm), each a file of its own, of which one is chosen by the
- * shape. Both keep what they compute for a plan in the plan itself, so that plans can be copied. Sizes count bytes.
+ * A family (struct sn_convolution_family) is one kind of convolution: of floats, of bytes, of bfloat16 numbers, or a
+ * deconvolution. It has algorithms (struct sn_convolution_algorithm), each in its own file; the shape determines which one
+ * is used. Both store their values for a plan in the plan itself, so plans can be copied. Sizes are in bytes.
  */
 #ifndef SN_OPS_CONVOLUTION_H
 #define SN_OPS_CONVOLUTION_H
@@ -18,32 +18,32 @@
 
 struct sn_convolution;
 
-/* The arrays of a call: all images, or one of them (a group of one, where the algorithm takes groups by themselves). */
+/* The arrays of a call: all images, or one of them (or one group of it, if the algorithm processes groups separately). */
 struct sn_arrays {
     const void * src;
     void * work;      /* workSize bytes, aligned to SN_ALIGN */
-    const void * add; /* NULL, or what is added before the activation; lies as dst */
+    const void * add; /* NULL, or an array that is added before the activation; has the layout of dst */
     void * dst;
 };
 
 struct sn_convolution_algorithm {
     const char * name;
-    bool tiled;     /* it uses the tile of the family */
-    bool adds;      /* it takes `add`; else that is a pass over the result */
-    size_t variant; /* tells algorithms of one file apart */
+    bool tiled;     /* uses the tile of the family */
+    bool adds;      /* supports `add`; otherwise another pass over the result adds it */
+    size_t variant; /* distinguishes algorithms of one file */
 
-    /* True when it can take this shape on this instruction set; what would be best is a matter of its candidate. */
+    /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
     bool (*admits)(const struct sn_convolution * c);
 
-    /* Computes weightSize, channels, groupStep, segments, workSize and what is its own. False when a size is too large for
-     * an array. */
+    /* Computes weightSize, channels, groupStep, segments, workSize and its private struct. False if a size exceeds the
+     * largest array. */
     bool (*plan)(struct sn_convolution * c);
 
-    /* Writes weightSize bytes, which are zero, from weights in the caller's layout, and `segments` offsets. Not called where
-     * there are no weights. */
+    /* Packs weights from the caller's layout into weightSize bytes, which are zero, and writes `segments` offsets. Not
+     * called if there are no weights. */
     void (*pack)(const struct sn_convolution * c, const void * weight);
 
-    /* Copies one float per output channel to where it is needed among `channels` floats, which are zero; NULL: each to
+    /* Copies one float per output channel to its places in an array of `channels` floats, which are zero; NULL: each to
      * sn_place(). */
     void (*spread)(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
 
@@ -51,58 +51,58 @@ struct sn_convolution_algorithm {
     void (*forward)(const struct sn_convolution * c, const struct sn_arrays * a);
 };
 
-/* What SetParams is given; stats for bytes alone. */
+/* The arguments of SetParams; stats for bytes only. */
 struct sn_given {
     const sn_32f * weight, * bias, * params; /* bias may be NULL */
     const sn_32f * const * stats;
 };
 
-/* Why it is refused: there was no memory, or a number cannot be. Neither when all is well. */
+/* Why SetParams fails: no memory, or an invalid number. Neither on success. */
 struct sn_fault {
     const char * name; /* as in "stats[0] of channel"; NULL for none */
     size_t channel;
     float value;
     const char * expected;
-    bool memory; /* there was none */
+    bool memory; /* there was not enough */
 };
 
-/* An algorithm of a family, and what is expected of it (ops/convolution_cost.h). */
+/* An algorithm of a family, and its cost model (ops/convolution_cost.h). */
 struct sn_candidate {
     const struct sn_convolution_algorithm * algorithm;
-    bool (*pays)(const struct sn_convolution * c);     /* NULL: wherever no other was taken before it */
+    bool (*pays)(const struct sn_convolution * c);     /* NULL: always, if no earlier candidate was chosen */
     double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
 };
 
 struct sn_convolution_family {
-    /* In order of preference, ended by NULL. `base` comes first, and where it admits a shape there is nothing else; the last
-     * one takes what is left. */
+    /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it admits; the last
+     * one admits all remaining shapes. */
     const struct sn_candidate * candidates;
 
-    enum sn_data small;  /* what images may have beside floats */
-    size_t unit;         /* bytes of what the sizes of buffers count, */
+    enum sn_data small;  /* the element type that images may have besides float */
+    size_t unit;         /* bytes of the unit of buffer sizes, */
     const char * units;  /* and its name */
-    size_t align;        /* of the arrays that SetParams makes, but for offsets and weights, which are aligned to SN_ALIGN */
-    const char * note;   /* before the name of the algorithm */
+    size_t align;        /* of the arrays that SetParams makes, except offsets and weights, which are aligned to SN_ALIGN */
+    const char * note;   /* prefix of the algorithm's name */
 
-    /* The tile of an instruction set, as infos name it. */
+    /* The shape of an instruction set's tile, for context infos. */
     struct sn_tile_shape {
         size_t rows, columns;
     } (*tile)(const struct sn_table * table);
 
-    /* Takes out of p what has no effect. */
+    /* Normalises parameters of p that have no effect. */
     void (*simplify)(struct sn_convolution * c);
 
-    /* NULL, or computes what the family has in c->shared, before an algorithm is chosen. */
+    /* NULL, or computes the family's values in c->shared, before an algorithm is chosen. */
     enum sn_error_kind (*prepare)(struct sn_convolution * c);
 
-    /* NULL, or the bytes of memory that take() needs, and nobody afterwards. */
+    /* NULL, or the bytes of temporary memory that take() needs. */
     size_t (*scratch)(const struct sn_convolution * c);
 
-    /* Fills in bias, and what the family has in held; returns the weights for pack(), perhaps in scratch. Not called
-     * without outputs. */
+    /* Writes the bias and the family's arrays in `held`; returns the weights for pack(), which may be in scratch. Not called
+     * if there are no outputs. */
     const void * (*take)(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault);
 
-    /* NULL, or sets the arrays that the family has in held, which begin at `at`; returns where they end. */
+    /* NULL, or sets the pointers to the family's arrays in `held`, which begin at `at`; returns their end. */
     uintptr_t (*lay_out)(struct sn_convolution * c, uintptr_t at);
 };
 
@@ -117,51 +117,51 @@ struct sn_convolution {
 
     size_t srcSize, dstSize;   /* of one image */
     size_t weightSize;         /* of the packed weights */
-    size_t channels;           /* values in an array of one per output channel, as the algorithm spreads it, */
-    size_t groupStep;          /* and those from a group's first one to the next group's */
-    size_t segments;           /* offsets, for the tile or as the algorithm likes */
+    size_t channels;           /* size of arrays with a value of each output channel, placed by spread(), */
+    size_t groupStep;          /* and values from the first one of a group to that of the next group */
+    size_t segments;           /* number of offsets, for the tile or other use by the algorithm */
     size_t workSize;           /* of workspace for one thread; may be 0 */
 
-    void * tables;             /* tablesSize bytes that the family has made with it; NULL for none */
+    void * tables;             /* tablesSize bytes allocated by the family; NULL for none */
     size_t tablesSize;
 
-    void * held;               /* everything that SetParams gave, heldSize bytes; NULL before */
+    void * held;               /* everything from SetParams, heldSize bytes; NULL before */
     size_t heldSize;
-    size_t * segment;          /* in held, as the next three */
+    size_t * segment;          /* in `held`, as the next three */
     void * weight;
-    sn_32f * bias;             /* `channels` floats; of bytes, int32 that sums begin with */
+    sn_32f * bias;             /* `channels` floats; for bytes, int32 initial sums */
     sn_32f * slope;            /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
     float param[2];            /* of the other activations */
 
-    /* What the family and the algorithm compute for themselves, each a struct of its own. */
+    /* The private structs of the family and of the algorithm. */
     char shared[SN_SHARED] __attribute__((aligned(8)));
     char own[SN_OWN] __attribute__((aligned(8)));
 };
 
-/* That a family's or an algorithm's struct fits. */
+/* Asserts that a family's or an algorithm's struct fits. */
 #define SN_FITS_SHARED(type) typedef char sn_fits_shared[sizeof(type) <= SN_SHARED ? 1 : -1] __attribute__((unused))
 #define SN_FITS_OWN(type) typedef char sn_fits_own[sizeof(type) <= SN_OWN ? 1 : -1] __attribute__((unused))
 
 /* ---- for contexts */
 
-/* Chooses the algorithm, unless c->algorithm is one, and computes all sizes for p, batch, table and family, which are set.
+/* Chooses the algorithm, unless c->algorithm is set, and computes all sizes from p, batch, table and family, which are set.
  * SN_ERROR_VALUE: a size is too large. */
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
 
-/* The algorithms that admit a plan, in order of preference; their number. */
+/* Lists the algorithms that admit a plan, in order of preference; returns their number. */
 enum { SN_MOST_ALGORITHMS = 16 };
 size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
 
-/* What the algorithm of a plan should take for one image, in cycles of a core that multiplies 16 floats in each; 0 where
+/* The estimated cost of the plan's algorithm for one image, in cycles of a core that multiplies 16 floats per cycle; 0 if
  * there is no model. */
 double sn_convolution_cycles(const struct sn_convolution * c);
 
 enum { SN_MOST_PLANS = 3 };
 
-/* `count` plans take in what they are given; with a fault, all of them are as before. */
+/* Sets the parameters of `count` plans; with a fault, all of them stay unchanged. */
 struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_given * given, size_t count);
 
-/* The bytes that it holds: what it was given, and the tables; 0 before. */
+/* The bytes that the plan holds: its parameters and the tables; 0 before SetParams. */
 size_t sn_convolution_held(const struct sn_convolution * c);
 
 /* Frees what the plan owns. */
@@ -172,13 +172,13 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 
 /* ---- for families and algorithms */
 
-/* Takes out the stride to a single output, and the dilation of a single tap, whatever they are. */
+/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1. */
 void sn_convolution_simplify(struct sn_convolution * c);
 
 /* The bytes of an element. */
 static inline size_t sn_element(enum sn_data type) { return type == SN_DATA_32F ? 4 : type == SN_DATA_16B ? 2 : 1; }
 
-/* The activation as kernels have it: LeakyRelu is a Prelu. */
+/* The activation for kernels: LeakyRelu is a Prelu. */
 static inline enum sn_activation sn_activation_of(const struct sn_convolution * c)
 {
     return c->slope ? SN_ACTIVATION_PRELU : c->p.activation;
@@ -191,22 +191,22 @@ static inline size_t sn_lanes(const struct sn_convolution * c) { return c->table
 static inline size_t sn_inputs(const struct sn_convolution * c) { return c->p.srcC / c->p.group; }
 static inline size_t sn_outputs(const struct sn_convolution * c) { return c->p.dstC / c->p.group; }
 
-/* The packed weights, where they are floats. */
+/* The packed weights, if they are floats. */
 static inline sn_32f * sn_weights(const struct sn_convolution * c) { return c->weight; }
 
-/* The caller's weights. */
+/* The number of weights in the caller's layout. */
 static inline size_t sn_weight_count(const struct sn_convolution * c)
 {
     return c->p.dstC * sn_inputs(c) * c->p.kernelY * c->p.kernelX;
 }
 
-/* Every channel a group, with one output. */
+/* True if every channel is a group with one output. */
 static inline bool sn_is_depthwise(const struct sn_convolution * c)
 {
     return c->p.group == c->p.srcC && c->p.group == c->p.dstC;
 }
 
-/* Where the value of output channel o lies in the arrays. */
+/* The index of output channel o in arrays of `channels` values. */
 static inline size_t sn_place(const struct sn_convolution * c, size_t o)
 {
     return o / sn_outputs(c) * c->groupStep + o % sn_outputs(c);
@@ -219,24 +219,24 @@ static inline void sn_channels_plain(struct sn_convolution * c)
     c->groupStep = sn_outputs(c);
 }
 
-/* Copies one float per output channel, if there are such, as the algorithm needs them. */
+/* Copies one float per output channel, if `values` is not NULL, to the places that the algorithm needs. */
 void sn_convolution_spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
 
-/* For lay_out(): an array of `bytes` bytes at the next address that is aligned, behind which *at moves. */
+/* For lay_out(): an array of `bytes` bytes at the next aligned address; *at moves to its end. */
 void * sn_lay(uintptr_t * at, size_t bytes, size_t align);
 
-/* The product of some factors as bytes of so many floats; false when it is too large. */
+/* The bytes of an array of floats, whose number is the product of some factors; false if it is too large. */
 #define sn_floats(bytes, ...) (sn_product(bytes, __VA_ARGS__) && (*(bytes) *= sizeof(float), true))
 
 /*
- * compute() for all shares of all images, on all threads that pay. `parts` of an image that follow each other, its groups
- * say, count as images of their own.
+ * Runs compute() for all shares of all images, on as many threads as are worth it. With `parts` above 1, consecutive parts
+ * of an image, for example its groups, count as images.
  */
 struct sn_convolution_run {
     const struct sn_convolution * c;
     const struct sn_arrays * arrays;
-    struct sn_shares shares; /* as sn_shares_of() takes it */
-    size_t parts;            /* 0 is 1 */
+    struct sn_shares shares; /* the argument of sn_shares_of() */
+    size_t parts;            /* 0 means 1 */
     double time;             /* nanoseconds of all images */
     void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
 };

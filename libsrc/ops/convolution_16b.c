@@ -4,7 +4,7 @@
 
 #include "runtime/numeric.h"
 
-/* ---- `base`: the loops of the formula, weights and parameters as the caller gave them */
+/* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
 static bool admits(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
 
@@ -50,7 +50,7 @@ static enum sn_error_kind prepare(struct sn_convolution * c)
     return SN_ERROR_NONE;
 }
 
-/* The weights, rounded. */
+/* For the rounded weights. */
 static size_t scratch_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(sn_16b); }
 
 static const void * take(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault)

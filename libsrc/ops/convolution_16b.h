@@ -1,4 +1,4 @@
-/* Convolution of bfloat16 numbers: the family, and its algorithms beside that of the tile (ops/convolution_dot.h). */
+/* Convolution of bfloat16 numbers: the family, and its algorithms besides that of the tile (ops/convolution_dot.h). */
 #ifndef SN_OPS_CONVOLUTION_16B_H
 #define SN_OPS_CONVOLUTION_16B_H
 
@@ -6,7 +6,7 @@
 
 extern const struct sn_convolution_family sn_convolution_16b;
 
-/* base has the first. */
+/* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_16b_base, sn_convolution_16b_depthwise;
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * Convolution of bfloat16 numbers of each channel by itself, by the kernel of floats: there are no sums over channels, which
- * products of pairs would be good for. The band has bfloat16 numbers as floats, and so have the weights; results that are
- * to be rounded are floats in the workspace first.
+ * Depthwise convolution of bfloat16 numbers, by the kernel of floats: there are no sums over channels, for which products of
+ * pairs would be useful. The band and the weights hold bfloat16 numbers as floats; results that are to be rounded are first
+ * written to the workspace as floats.
  */
 #include "ops/convolution_16b.h"
 #include "runtime/numeric.h"
 
 struct depthwise {
     struct sn_dot_band band;
-    size_t floats, lines; /* bytes from the end of the band to floats that are to be rounded, and to pointers to lines */
+    size_t floats, lines; /* bytes from the end of the band to the floats to be rounded, and to the pointers to lines */
 };
 SN_FITS_OWN(struct depthwise);
 
 static const struct depthwise * own(const struct sn_convolution * c) { return (const void *)c->own; }
 
-/* Lines from one output row to the next, where rows share lines; else each row has its own. */
+/* Lines from one output row to the next if rows share lines; otherwise each row has its own. */
 static size_t line_step(const struct sn_convolution * c)
 {
     const size_t strideY = own(c)->band.band.strideY;
@@ -23,7 +23,7 @@ static size_t line_step(const struct sn_convolution * c)
 
 static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
-/* The workspace behind the band: results that become planes, floats to be rounded, pointers to lines. */
+/* The workspace after the band: results to be converted to planes, floats to be rounded, pointers to lines. */
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -45,7 +45,7 @@ static bool plan(struct sn_convolution * c)
     return sn_product(&c->workSize, d->band.bytes + d->lines + lines, 1);
 }
 
-/* For each vector of channels all taps, as struct sn_depthwise_nhwc_32f wants them. */
+/* For each vector of channels all taps, see struct sn_depthwise_nhwc_32f. */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;

@@ -7,10 +7,10 @@
 extern const struct sn_convolution_family sn_convolution_32f;
 extern const struct sn_candidate sn_convolution_32f_candidates[];
 
-/* The loops of the formula, weights and parameters as the caller gave them; `base` has no other. */
+/* The loops of the formula, with weights and parameters in the caller's layout; the only one of `base`. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_base;
 
-/* By vectors of channels, of slices of pixels or of converted planes; by vectors of pixels. */
+/* By vectors of channels: of the image, of slices of its channels, of converted planes; by vectors of pixels. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, sn_convolution_32f_depthwise_sliced,
     sn_convolution_32f_depthwise_converted, sn_convolution_32f_depthwise_nchw;
 
@@ -24,17 +24,17 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_c
 /* By the GEMM tile: NHWC, NCHW converted to it, NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_nhwc, sn_convolution_32f_converted, sn_convolution_32f_nchw;
 
-/* For `base`, of deconvolutions too: admits() says whether there is nothing else. */
+/* For `base`, also of deconvolutions: admits() is true if the level has no tile. */
 bool sn_base_admits(const struct sn_convolution * c);
 bool sn_base_plan(struct sn_convolution * c);
 void sn_base_pack(const struct sn_convolution * c, const void * weight);
 
-/* tile() and take() of the family: the bias as it is needed, and the weights as they are. */
+/* tile() and take() of the family; take() spreads the bias and returns the caller's weights. */
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table);
 const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_given * given, void * scratch,
                                      struct sn_fault * fault);
 
-/* Computes all images with what a->add has, by a pass over the result where the algorithm does not add. */
+/* Computes all images and adds a->add, by another pass over the result if the algorithm does not support additions. */
 void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a);
 
 #endif

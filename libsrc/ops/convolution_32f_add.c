@@ -1,6 +1,6 @@
 /*
- * Convolution with an addition before the activation. For algorithms that do not have it in their sums, the depthwise ones
- * and those of few outputs, a pass over the result adds and activates; such layers hardly ever end a residual block.
+ * Convolution with an addition before the activation. For algorithms that do not add in their sums (depthwise, few outputs),
+ * another pass over the result adds and applies the activation; such layers are rarely the last of a residual block.
  */
 #include "ops/convolution_32f.h"
 #include "ops/pieces.h"
@@ -24,7 +24,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     job->table->convolution_32f.join(&some);
 }
 
-/* Rows are lines of planes, or pixels, which have a slope for each channel, or lines of pixels. */
+/* Rows are lines of planes; in NHWC, pixels if there is a slope for each channel, otherwise lines of pixels. */
 static void join(const struct sn_convolution * c, const sn_32f * add, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;

@@ -1,18 +1,18 @@
 /*
- * NCHW, computed as NHWC: the lines that a band of the output needs are converted, and so is each panel of the result. A
- * conversion moves every input and every output once, which products with many channels pay for; they gain what the NHWC
- * algorithm has: rows of pixels that are cut into tiles of any height, where lanes of pixels are wasted at the end of a
- * small image, and weights that pass by as one stream.
+ * NCHW, computed as NHWC: the lines that a band of the output needs are converted, and so is each panel of the result. The
+ * conversion moves every input and every output once, which is worth it for many channels. The NHWC algorithm divides rows
+ * of pixels into tiles of any height, where vectors of pixels waste lanes at the end of a small image, and reads the weights
+ * sequentially.
  */
 #include "ops/convolution_32f_nhwc.h"
 #include "ops/convolution_cost.h"
 
-/* The result of a panel is to stay near until it is converted: so many pixels, unless a row has more. */
+/* Pixels of a panel's result, unless a row has more: it should stay in the cache until it is converted. */
 enum { PIXELS = 512 };
 
 struct converted {
     struct sn_direct_nhwc direct;
-    size_t lines; /* floats of the lines that a band is converted from */
+    size_t lines; /* floats of the converted lines of a band */
 };
 SN_FITS_OWN(struct converted);
 
@@ -48,7 +48,7 @@ static bool plan(struct sn_convolution * c)
 
 static void pack(const struct sn_convolution * c, const void * weight) { sn_direct_nhwc_pack(c, &own(c)->direct, weight); }
 
-/* Some output rows of one image, some panels of them. */
+/* Computes some output rows and some panels of one image. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t row = s->line, rows = s->lines;

@@ -1,7 +1,8 @@
 /*
- * Depthwise convolution by vectors of channels that are copied together first: of NCHW, where vectors of pixels waste lanes
- * or copy much for few outputs, some channels are converted to NHWC, computed and converted back while they are near; of
- * NHWC, where pixels lie such that they drive each other out of the first cache, slices of pixels.
+ * Depthwise convolution by vectors of channels, from a copy of some channels. NCHW, where vectors of pixels would waste
+ * lanes or copy much for few outputs: some channels are converted to NHWC, computed, and converted back while they are in
+ * the cache. NHWC, where pixels are at distances that make them evict each other from the L1 cache: slices of channels are
+ * copied.
  */
 #include "ops/band.h"
 #include "ops/convolution_32f.h"
@@ -15,7 +16,7 @@ enum { SLICE = 64 };
 struct converted {
     struct sn_depthwise_rows rows;
     size_t pixel; /* channels that are computed together */
-    size_t lines; /* floats of the lines that are copied; pointers lie before them in the workspace, the result behind */
+    size_t lines; /* floats of the copied lines; in the workspace, pointers precede them and the result follows */
 };
 SN_FITS_OWN(struct converted);
 
@@ -34,9 +35,9 @@ static bool admits_converted(const struct sn_convolution * c)
 }
 
 /*
- * The workspace: pointers to lines, converted lines, the result, in bands of rows that stay in the second cache; those of a
- * quarter of this height took 1.2 times as long. Small images are converted by two vectors of channels, 1.05 to 1.15 times
- * as fast; large ones are not, 1.3 times as slow.
+ * The workspace: pointers to lines, converted lines, the result, in bands of rows that fit into the L2 cache; bands of a
+ * quarter of this height took 1.2 times as long. Small images are converted two vectors of channels at a time, which is 1.05
+ * to 1.15 times as fast; large ones are not, since that took 1.3 times as long.
  */
 static bool plan(struct sn_convolution * c)
 {
@@ -66,7 +67,7 @@ static void pack_converted(const struct sn_convolution * c, const void * weight)
             sn_weights(c)[(o / lanes * taps + k) * lanes + o % lanes] = w[o * taps + k];
 }
 
-/* Output rows row .. row + d->rows - 1 of the channels of d, the first of which are the planes (or pixels) src and dst. */
+/* Output rows row .. row + d->rows - 1 of the channels of d; src and dst are the first of their planes (or pixels). */
 static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
                          void * work, sn_32f * dst)
 {
@@ -93,7 +94,7 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
                                     SN_NCHW, row * p->dstW, (row + d.rows) * p->dstW);
 }
 
-/* Channels first .. first + pixel - 1, as far as there are such. */
+/* Channels first .. first + pixel - 1, or up to the last one. */
 static void compute_channels(const struct sn_convolution * c, size_t first, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -111,7 +112,7 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
     }
 }
 
-/* "Lines" that are shared out are `pixel` channels each. */
+/* The "lines" of a share are blocks of `pixel` channels. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     for (size_t i = s->line; i < s->line + s->lines; ++i)

@@ -1,6 +1,6 @@
 /*
- * Depthwise convolution, NCHW: vectors of pixels, one channel after the other, from a copy of its lines with their padding,
- * split in phases (ops/nchw_band.h).
+ * Depthwise convolution, NCHW: vectors of pixels, channel by channel, from a copy of its lines with their padding, split
+ * into phases (ops/nchw_band.h).
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void compute_channel(const struct sn_convolution * c, size_t channel, con
     }
 }
 
-/* "Lines" that are shared out are channels. */
+/* The "lines" of a share are channels. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t srcPlane = c->p.srcH * c->p.srcW, dstPlane = c->p.dstH * c->p.dstW;

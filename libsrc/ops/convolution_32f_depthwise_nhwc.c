@@ -1,4 +1,4 @@
-/* Depthwise convolution, NHWC: vectors of channels, straight from the image. */
+/* Depthwise convolution, NHWC: vectors of channels, read from the image in place. */
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
@@ -15,13 +15,13 @@ static bool plan(struct sn_convolution * c)
     return sn_depthwise_rows_weights(c);
 }
 
-/* Units of work are output rows, four by four as the kernel computes them together. */
+/* Units of work are output rows, in groups of four, which the kernel computes together. */
 static size_t rows_of_unit(const struct sn_convolution * c) { return own(c)->rows >= 4 ? 4 : 1; }
 
 /*
- * Channels that are computed of all rows before the next ones. Where pixels lie a multiple of 2 KB apart the inputs of a
- * block have two places of the first cache between them, and the kernel takes small blocks, for which weights must stay
- * near: 3x3 and stride 2 of 512x14x14 are 1.25 times as fast. 64 or 512 channels gain less.
+ * The number of channels that are computed for all rows before the next channels. If pixels are a multiple of 2 KB apart,
+ * the inputs of a block map to two sets of the L1 cache, and the kernel uses small blocks, for which the weights must stay
+ * in the cache: 3x3 with stride 2 on 512x14x14 is 1.25 times as fast. 64 or 512 channels at a time gain less.
  */
 static size_t part_of(const struct sn_convolution * c)
 {

@@ -1,6 +1,6 @@
 /*
- * NCHW with few outputs in a group, where the tile would leave most rows empty: vectors of pixels, from the bands of the
- * direct algorithm, and nothing is gathered.
+ * NCHW with few outputs in a group, which would use only a few rows of the tile: vectors of pixels, from the bands of the
+ * direct algorithm, without gathering panels.
  */
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
@@ -31,7 +31,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     sn_planes_pack(c, &own(c)->band, weight, own(c)->depth, own(c)->step);
 }
 
-/* Some rows of one group, which is all of a->src and a->dst. */
+/* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct few_nchw * o = own(c);
@@ -43,7 +43,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         .param = {c->param[0], c->param[1]}, .dst = (sn_32f *)a->dst + s->line * p->dstW, .outputs = sn_outputs(c),
         .rows = s->lines, .columns = p->dstW, .srcRow = o->band.strideY * o->band.line, .dstRow = p->dstW,
         .dstPlane = p->dstH * p->dstW};
-    if (f.srcRow == f.columns) { /* all rows in one */
+    if (f.srcRow == f.columns) { /* all rows are one row */
         f.columns *= f.rows;
         f.rows = 1;
     }

@@ -1,6 +1,6 @@
 /*
- * NHWC with few outputs, where the tile would leave most columns empty: vectors of the sum's steps, whose lanes are added up
- * at the end. Bands are those of the direct algorithm.
+ * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
+ * added up at the end. Bands are those of the direct algorithm.
  */
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
@@ -10,7 +10,7 @@ SN_FITS_OWN(struct sn_nhwc_band);
 
 static const struct sn_nhwc_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
 
-/* Rows of weights, and values of a pixel in a vector: three have a fourth that is 0. */
+/* Rows of weights, and values of a pixel in a vector: three are padded with a zero. */
 static size_t padded(const struct sn_convolution * c) { return c->p.dstC == 3 ? 4 : c->p.dstC; }
 
 static bool admits(const struct sn_convolution * c)
@@ -36,7 +36,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
             *packed++ = w[k * c->p.dstC + o];
 }
 
-/* A vector has the values of a pixel again and again. */
+/* A vector repeats the values of a pixel. */
 static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
 {
     for (size_t i = 0; i < c->channels; ++i)
@@ -51,7 +51,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         .segment = c->segment, .segments = c->segments, .length = own(c)->length, .b = c->weight, .columns = c->p.dstC,
         .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
-    if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows in one line */
+    if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows are one line */
         gemm.width *= r.rows;
         gemm.height = 1;
     }

@@ -1,21 +1,21 @@
 /*
- * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are output pixels, counted through
- * the rows of the image, so that a small image wastes no lanes. Panels of B are gathered for a stripe of pixels, as many as
- * stay in the second cache; then the weights of some output channels, which stay in the first, meet all of them. So the
- * planes of the image and of the result are read and written in long runs: 1x1 of 256 to 64 channels of 56 x 56 is 1.07
+ * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are output pixels, counted across the
+ * rows of the image, so that a small image wastes no lanes. Panels of B are gathered for a stripe of pixels that fits into
+ * the L2 cache; then the weights of some output channels, which stay in the L1 cache, are multiplied with all of them. So
+ * the planes of the image and of the result are read and written in long runs: 1x1 of 256 to 64 channels of 56 x 56 is 1.07
  * times as fast as panel by panel.
  *
- * They are gathered from the image itself where that has no padding and no stride in x; else from a band of lines
+ * Panels are gathered from the image itself if there is no padding and no stride in x; otherwise from a band of lines
  * (ops/nchw_band.h).
  *
- * Long sums are cut into blocks; the tile goes on from what it has stored.
+ * Long sums are divided into blocks; the tile continues from the stored sums.
  */
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/nchw_band.h"
 #include "runtime/cpu.h"
 
-/* Pixels of a panel, at most: the memory for its pieces. */
+/* The maximum number of pixels of a panel, which sets the size of the array of its pieces. */
 enum { COLUMNS = 64 };
 
 struct direct_nchw {
@@ -32,7 +32,7 @@ static const struct direct_nchw * own(const struct sn_convolution * c) { return 
 
 static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
-/* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
+/* The distance of panels: their size and a cache line, so that a row of B is not written to a single set of the L1 cache. */
 static size_t pitch(const struct sn_convolution * c)
 {
     return own(c)->block * c->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
@@ -65,10 +65,10 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* True when the inputs of neighbouring rows follow each other without a gap. */
+/* True if the inputs of neighbouring rows follow each other without a gap. */
 static bool is_dense(const struct sn_convolution * c) { return own(c)->band.strideY * own(c)->band.line == c->p.dstW; }
 
-/* The pieces of a band's rows that pixels first .. first + count - 1 lie in. */
+/* The pieces of a band's rows that contain pixels first .. first + count - 1. */
 static size_t cut(const struct sn_convolution * c, size_t first, size_t count, struct sn_piece * piece)
 {
     const size_t columns = c->p.dstW, step = own(c)->band.strideY * own(c)->band.line;
@@ -87,11 +87,11 @@ static size_t cut(const struct sn_convolution * c, size_t first, size_t count, s
 
 /* One band of a group, and the pixels of it that are computed together. */
 struct stripe {
-    const sn_32f * src;  /* the first plane of the band, or of the image from the band's first line on */
+    const sn_32f * src;  /* the first plane of the band, or of the image starting at the band's first line */
     size_t first, pixels;
     sn_32f * panels;
     sn_32f * dst;        /* the first pixel of the stripe in the group's first output plane */
-    const sn_32f * add;  /* NULL, or what is added there */
+    const sn_32f * add;  /* NULL, or the values to add there */
     size_t g;
 };
 
@@ -138,7 +138,7 @@ static void multiply(const struct sn_convolution * c, const struct stripe * s, s
         tile->run(&gemm);
         gemm.b += pitch(c);
         gemm.c += tile->columns;
-        gemm.ahead = NULL; /* the next weights are fetched once */
+        gemm.ahead = NULL; /* the next weights are prefetched once */
     }
 }
 
@@ -147,7 +147,7 @@ static void compute_stripe(const struct sn_convolution * c, const struct stripe 
 {
     const size_t tiles = sn_max(sn_ceil_div(sn_outputs(c), c->table->gemm.tile_32f.rows), 1); /* of about equal height */
     size_t k = 0;
-    do { /* once also for a sum of nothing */
+    do { /* once even for an empty sum */
         const size_t depth = sn_min(own(c)->block, own(c)->depth - k);
         gather(c, s, k, depth);
         for (size_t i = 0; i < tiles; ++i) {
@@ -158,7 +158,7 @@ static void compute_stripe(const struct sn_convolution * c, const struct stripe 
     } while (k < own(c)->depth);
 }
 
-/* Some rows of one group, which is all of a->src and a->dst. */
+/* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t all = s->lines * c->p.dstW, at = s->line * c->p.dstW;

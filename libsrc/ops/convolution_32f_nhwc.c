@@ -1,13 +1,12 @@
 /*
  * NHWC, by the GEMM tile: rows of A are output pixels, columns are output channels, and the taps of a kernel row are
- * neighbours in memory, so nothing is unrolled into a column matrix. The image is read in place where it can be; a band of
- * its lines is copied when there is padding, or when pixels lie a multiple of 4 KB apart: the rows of a tile would then fall
- * into one set of the first cache and push each other out. Two sets, at 2 KB, hold them: 512 channels take 1 to 7% less time
- * without the copy. Of a large image with padding and few multiply-adds for each input, the first layer of a network, only
- * what the outputs at its edges need is copied: 3x3 and stride 2 of 3 channels is 1.03 (64 outputs) to 1.14 (16) times as
- * fast.
+ * adjacent in memory, so no im2col matrix is built. The image is read in place if possible; a band of its lines is copied if
+ * there is padding, or if pixels are a multiple of 4 KB apart: the rows of a tile would then map to one set of the L1 cache
+ * and evict each other. At 2 KB they map to two sets, which suffices: 512 channels take 1 to 7% less time without the copy.
+ * For a large image with padding and few multiply-adds per input (the first layer of a network), only the input of the
+ * outputs at the edges is copied: 3x3 with stride 2 on 3 channels is 1.03 (64 outputs) to 1.14 (16) times as fast.
  *
- * Groups are convolutions of their own beside each other.
+ * Groups are separate convolutions.
  */
 #include "ops/convolution_32f_nhwc.h"
 
@@ -18,7 +17,7 @@
 
 /* ---- edges */
 
-/* Outputs of a row (or column) that need padding before the image; and the first of those behind it, if they are others. */
+/* The outputs of a row (or column) that need padding before the image; the first of those that need padding after it. */
 static size_t edge_before(size_t pad, size_t stride, size_t outputs) { return sn_min(sn_ceil_div(pad, stride), outputs); }
 
 static size_t edge_behind(size_t size, size_t pad, size_t stride, size_t reach, size_t outputs)
@@ -26,7 +25,7 @@ static size_t edge_behind(size_t size, size_t pad, size_t stride, size_t reach, 
     return size + pad > reach ? sn_min((size + pad - reach - 1) / stride + 1, outputs) : 0;
 }
 
-/* The parts of the output: rows and columns top (left) .. bottom (right) - 1 need no padding. */
+/* Rows top .. bottom - 1 and columns left .. right - 1 of the output need no padding. */
 struct edges {
     size_t top, bottom, left, right;
 };
@@ -40,7 +39,7 @@ static struct edges edges_of(const struct sn_convolution_parameters * p)
     return e;
 }
 
-/* Whether what the edges need can be all that is copied, and then whether that pays. */
+/* True if copying only the input of the edges is possible and faster. */
 static bool only_edges(const struct sn_convolution * c, const struct sn_band * band)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -48,7 +47,7 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
         return false;
     const struct edges e = edges_of(p);
     const size_t sides = e.left + (p->dstW - e.right);
-    const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns lie in lines as long as the image's */
+    const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
     return sn_only_edges_pay(c, sides);
@@ -83,7 +82,7 @@ bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
     return sn_product(size, band->copied, band->lines, band->line);
 }
 
-/* A panel: the taps of an input channel of `columns` output channels, side by side. */
+/* Packs a panel: in each row, one tap of one input channel for `columns` output channels. */
 static void pack_yxio(const struct sn_convolution * c, const sn_32f * weight, size_t depth, size_t columns, size_t width,
                       sn_32f * packed)
 {
@@ -91,7 +90,7 @@ static void pack_yxio(const struct sn_convolution * c, const sn_32f * weight, si
         memcpy(packed + k * width, weight + k * c->p.dstC, columns * sizeof(float));
 }
 
-/* The same of weights for NCHW, see ops/convolution_32f_converted.c. */
+/* The same for weights of NCHW, see ops/convolution_32f_converted.c. */
 static void pack_oiyx(const struct sn_convolution * c, const sn_32f * weight, size_t columns, size_t width,
                       sn_32f * packed)
 {
@@ -135,10 +134,10 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
         .cStepX = r->dstPixel, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}};
-    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows in one line */
+    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
         gemm.width *= r->rows;
         gemm.height = 1;
-    } else if (width < tile->rows && width < r->rows) { /* columns make higher tiles than rows */
+    } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
         gemm.height = width, gemm.width = r->rows;
         gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
@@ -170,7 +169,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         }
 }
 
-/* Copies what r->rows x r->columns outputs from (row, x) on need, with padding, to lines as long as those of the image. */
+/* Copies the input of r->rows x r->columns outputs from (row, x) on, with padding, to lines as long as those of an image. */
 static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t x,
                       const struct sn_nhwc_rows * r, size_t line, sn_32f * to)
 {
@@ -180,14 +179,14 @@ static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_
     const size_t before = at < p->padX ? sn_min(p->padX - at, columns) : 0, begin = at + before - p->padX;
     const size_t inside = begin < p->srcW ? sn_min(p->srcW - begin, columns - before) : 0;
     for (size_t i = 0; i < lines; ++i, to += line) {
-        const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
+        const size_t y = row * p->strideY + i - p->padY; /* wraps to a huge number for a line above the image */
         memset(to, 0, columns * p->srcC * sizeof(float));
         if (y < p->srcH && inside)
             memcpy(to + before * p->srcC, src + (y * p->srcW + begin) * p->srcC, inside * p->srcC * sizeof(float));
     }
 }
 
-/* The part of the outputs with rows y .. endY - 1, columns x .. endX - 1, of r, which begins with `row`. */
+/* Computes rows y .. endY - 1, columns x .. endX - 1 of the outputs r, which begin with `row`. */
 static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
                          sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {

@@ -1,4 +1,4 @@
-/* The direct NHWC algorithm, for those that compute some rows by it: ops/convolution_32f_nhwc.c. */
+/* The direct NHWC algorithm, for algorithms that use it for some rows: ops/convolution_32f_nhwc.c. */
 #ifndef SN_OPS_CONVOLUTION_32F_NHWC_H
 #define SN_OPS_CONVOLUTION_32F_NHWC_H
 
@@ -7,20 +7,20 @@
 
 struct sn_direct_nhwc {
     struct sn_nhwc_band nhwc;
-    bool edges; /* the band has only what outputs at the edges need, the others read the image itself */
+    bool edges; /* the band holds only the input of outputs at the edges; the others read the image itself */
 };
 
-/* That of a plan whose algorithm is sn_convolution_32f_nhwc. */
+/* The private struct of a plan whose algorithm is sn_convolution_32f_nhwc. */
 static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_convolution * c)
 {
     return (const void *)c->own;
 }
 
-/* plan() and pack() of the algorithm; weights are those of the layout. */
+/* plan() and pack() of the algorithm; weights have the layout that belongs to the image format. */
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d);
 void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * weight);
 
-/* Limits the band of a plan to so many rows; *size: the floats of its copy, 0 for none. False: too large. */
+/* Limits the band of a plan to `rows` rows; *size: the floats of its copy, 0 for none. False: too large. */
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size);
 
 /* Computes rows whose source is set. */

@@ -1,15 +1,15 @@
 /*
- * 3x3 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs for 4, 2.78 or 2.25 multiplications of an
- * output and channel instead of 9, and some additions beside them. Of stride 2, tiles of 2x2 or 4x4 take 6.25 or 5.06, see
- * contract/winograd.h; 3x3, for 5.44, would seldom be the best.
+ * 3x3 by Winograd's algorithm (arXiv:1509.09308): tiles of 2x2, 3x3 or 4x4 outputs need 4, 2.78 or 2.25 multiplications per
+ * output and channel in place of 9, and some additions. With stride 2, tiles of 2x2 or 4x4 need 6.25 or 5.06, see
+ * contract/winograd.h; 3x3, with 5.44, would rarely be the best.
  *
- * The image is worked off in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
+ * The image is processed in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
  * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
- * bias and activation. So no more than a block lies between src and dst, in the second cache. The weights are transformed
- * when they are set, and stored panel by panel.
+ * bias and activation. So intermediate data are limited to one block, which stays in the L2 cache. The weights are
+ * transformed when they are set, and stored panel by panel.
  *
- * NCHW is converted, too: blocks are whole rows of tiles, whose lines of the image become NHWC before, and those of
- * each panel NCHW behind.
+ * For NCHW, blocks are whole rows of tiles: their lines of the image are converted to NHWC first, and the result of each
+ * panel is converted to NCHW afterwards.
  */
 #include "ops/band.h"
 #include "ops/cache_sets.h"
@@ -20,7 +20,7 @@
 enum {
     LINE = SN_ALIGN / sizeof(float),
     WORK = (2 << 20) / sizeof(float) - LINE, /* the largest workspace */
-    TILES = 28,                              /* of a block, even if the second cache does not hold them, by the stride */
+    TILES = 28,                              /* at least so many in a block, divided by the stride, whatever the cache */
 };
 
 static size_t planes_of(enum sn_winograd kind) { return sn_winograd_planes(sn_winograd_size(kind)); }
@@ -37,7 +37,7 @@ struct winograd {
     size_t tilesY, tilesX; /* of the output */
     size_t tiles;          /* that are computed together */
     size_t pixel, input;   /* floats between transformed tiles, and between planes of them */
-    size_t product;        /* and between planes of products */
+    size_t product;        /* floats between planes of products */
     size_t lines;          /* NCHW: floats of the lines that a block needs */
 };
 SN_FITS_OWN(struct winograd);
@@ -46,7 +46,7 @@ static const struct winograd * own(const struct sn_convolution * c) { return (co
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
-/* Floats that a block of so many tiles needs, at most. */
+/* An upper bound of the floats that a block of `tiles` tiles needs. */
 static size_t block_of(const struct sn_convolution * c, enum sn_winograd kind, size_t tiles)
 {
     return planes_of(kind) * (tiles * (pixel_of(c->p.srcC) + c->table->gemm.tile_32f.columns) + 4 * LINE);
@@ -54,7 +54,7 @@ static size_t block_of(const struct sn_convolution * c, enum sn_winograd kind, s
 
 /* ---- plan and weights */
 
-/* Few channels gain little, and their roundings do not yet cancel. */
+/* Few channels gain little, and their rounding errors do not average out. */
 static bool admits(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -63,15 +63,15 @@ static bool admits(const struct sn_convolution * c)
     if (p->kernelY != 3 || p->kernelX != 3 || p->strideY != s.stride || p->strideX != s.stride || p->dilationY != 1 ||
         p->dilationX != 1 || p->group != 1 || p->srcC < 16 || p->srcC > WORK / 64)
         return false;
-    /* Of NCHW a block has a row of tiles at least. */
+    /* In NCHW a block has at least one row of tiles. */
     const size_t row = is_nchw(c) ? sn_ceil_div(p->dstW, s.blockX) : 0;
     return row <= WORK / 64 && block_of(c, kind, sn_max(row, c->table->gemm.tile_32f.rows)) <= WORK;
 }
 
 /*
- * Blocks of about equal size, of whole register tiles where that can be. A block's inputs are to stay in half of the second
- * cache; but where that is no room for TILES, weights come from further away anyway, and it is better to have them fewer
- * times. Of stride 2, half as many: most weights serve several planes.
+ * Blocks of about equal size, of whole register tiles if possible. A block should fit into half of the L2 cache; but if that
+ * is too small for TILES, the weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride
+ * 2, half of TILES: most weights are used for several planes.
  */
 static void plan_block(const struct sn_convolution * c, struct winograd * w)
 {
@@ -117,7 +117,7 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&c->weightSize, filters_of(w->kind), p->srcC, sn_gemm_width(tile, p->dstC));
 }
 
-/* Columns of a panel from `first` on, NHWC: the filters of an input channel lie together. */
+/* Packs the columns of a panel from `first` on, NHWC: the filters of an input channel are adjacent. */
 static void pack_yxio(const struct sn_convolution * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
                       size_t width, sn_32f * packed)
 {
@@ -129,7 +129,7 @@ static void pack_yxio(const struct sn_convolution * c, struct sn_winograd_filter
     }
 }
 
-/* NCHW: those of an output channel do, and are transposed. */
+/* NCHW: the filters of an output channel are adjacent, and are transposed. */
 static void pack_oiyx(const struct sn_convolution * c, struct sn_winograd_filter_32f job, size_t first, size_t columns,
                       size_t width, sn_32f * packed)
 {
@@ -168,7 +168,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* The transforms of tiles begin .. end - 1 of an NHWC image; dst of the output and its channels are a panel's. */
+/* Jobs to transform tiles begin .. end - 1 of an NHWC image; the caller sets dst and channels of the output for a panel. */
 static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t begin,
                                              size_t end)
 {
@@ -188,7 +188,7 @@ static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, 
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
 }
 
-/* One panel of output channels, `first` and those behind it; b are its weights. */
+/* Computes one panel of output channels, from `first` on; b are its weights. */
 static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs, sn_32f * products, const sn_32f * b,
                           size_t first, struct sn_winograd_output_32f * out)
 {
@@ -199,8 +199,9 @@ static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs
         .segment = c->segment, .segments = 1, .length = c->p.srcC, .cStepY = w->product,
         .columns = sn_gemm_width(tile, out->channels)};
     gemm.cStepX = out->tile = gemm.columns;
-    /* Weights that the second cache does not hold from call to call: the next plane is fetched, which takes two passes over
-     * this one. 64 x 13 x 13 to 256 in its network is 1.4 times as fast; half of a plane, by one pass, loses 1.2 times. */
+    /* Weights that do not stay in the L2 cache from call to call: the next plane is prefetched during two passes over this
+     * one. 64 x 13 x 13 to 256 in its network is 1.4 times as fast; prefetching half of a plane in one pass is 1.2 times as
+     * slow. */
     const bool far = sn_weights_are_far(c);
     for (size_t f = 0, first_plane; f < sn_winograd_filters(s); ++f) {
         gemm.height = sn_winograd_shared(s, f, &first_plane);
@@ -223,7 +224,7 @@ static const sn_32f * panel(const struct sn_convolution * c, size_t first)
     return sn_weights(c) + filters_of(own(c)->kind) * c->p.srcC * first;
 }
 
-/* Some tiles of an NHWC image, some panels of the result. */
+/* Computes some tiles of an NHWC image, some panels of the result. */
 static void compute_tiles(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t step = c->table->gemm.tile_32f.columns, begin = s->line, end = begin + s->lines;
@@ -242,7 +243,7 @@ static void compute_tiles(const struct sn_convolution * c, const struct sn_share
     }
 }
 
-/* The same of an NCHW image: whole rows of tiles. Their lines are an NHWC image of their own; those of a panel another. */
+/* The same for an NCHW image: whole rows of tiles. Their lines form an NHWC image, and the result of a panel another. */
 static void compute_rows(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -280,7 +281,7 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
     }
 }
 
-/* Lines to be shared out are rows of tiles in NCHW, single tiles in NHWC. */
+/* The "lines" of a share are rows of tiles in NCHW, single tiles in NHWC. */
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct winograd * w = own(c);

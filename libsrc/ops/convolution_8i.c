@@ -8,10 +8,10 @@
 
 struct quantised {
     struct sn_dot_family dot;
-    sn_32f * norm, * bias; /* in held, as all that follow */
+    sn_32f * norm, * bias; /* in `held`, like the following arrays */
     sn_32f * dstScale;
     uint8_t * low, * high;
-    sn_32f * given;        /* the parameters of the activation, as the caller gave them */
+    sn_32f * given;        /* the caller's parameters of the activation */
     float dstZero;
     bool bounded;          /* see struct sn_result_8i */
 };
@@ -19,7 +19,7 @@ SN_FITS_SHARED(struct quantised);
 
 static const struct quantised * own(const struct sn_convolution * c) { return (const void *)c->shared; }
 
-/* ---- `base`: the loops of the formula, everything as the caller gave it */
+/* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
 
 static bool admits(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
 
@@ -54,16 +54,16 @@ static void result(const struct sn_convolution * c, size_t first, union sn_dot_r
     enum sn_activation activation = sn_activation_of(c);
     const bool bytes = c->p.dstT == SN_DATA_8U;
     if (bytes && (activation == SN_ACTIVATION_RELU || activation == SN_ACTIVATION_RESTRICT_RANGE))
-        activation = SN_ACTIVATION_IDENTITY; /* low and high stand for them */
+        activation = SN_ACTIVATION_IDENTITY; /* `low` and `high` implement these activations */
     to->as_8i = (struct sn_result_8i){.bytes = bytes, .bounded = q->bounded, .norm = q->norm + first,
         .bias = q->bias + first, .scale = q->dstScale + first, .zero = q->dstZero, .low = q->low + first,
         .high = q->high + first, .activation = activation, .slope = c->slope ? c->slope + first : NULL,
         .param = {c->param[0], c->param[1]}};
 }
 
-/* ---- what becomes of statistics and weights; the formulas are in include/simdnet.h */
+/* ---- conversion of statistics and weights; the formulas are in include/simdnet.h */
 
-/* Scales of a tensor; its zero. */
+/* Computes the scales of a tensor; returns its zero point. */
 static float scales(const sn_32f * min, const sn_32f * max, size_t channels, sn_32f * scale)
 {
     bool neg = false;
@@ -77,7 +77,7 @@ static float scales(const sn_32f * min, const sn_32f * max, size_t channels, sn_
     return neg ? 128 : 0;
 }
 
-/* Nearest integer within -128 .. 127; 0 of a NaN. */
+/* Nearest integer, limited to -128 .. 127; 0 for NaN. */
 static int8_t nearest_8i(float t)
 {
     if (!(t > -128))
@@ -85,13 +85,13 @@ static int8_t nearest_8i(float t)
     return (int8_t)lrintf(t < 127 ? t : 127);
 }
 
-/* What one filter comes to. */
+/* Values computed from one filter. */
 struct filter {
     float norm, b;
-    int64_t sum, magnitude; /* of its w8, and of their absolute values */
+    int64_t sum, magnitude; /* sums of its quantised weights, and of their absolute values */
 };
 
-/* The filter of output channel o; what is not finite about it is `fault`. */
+/* Quantises the filter of output channel o; a value that is not finite is reported in *fault. */
 static struct filter filter(const struct sn_convolution * c, const sn_32f * weight, float bias, size_t o,
                             int8_t * weight8, struct sn_fault * fault)
 {
@@ -127,10 +127,10 @@ static struct filter filter(const struct sn_convolution * c, const sn_32f * weig
     return f;
 }
 
-/* The byte of a limit, as results are rounded. */
+/* A limit as a byte, rounded like results. */
 static uint8_t byte_of(float v, float scale, float zero) { return sn_32f_to_8u(v * scale + zero, 255); }
 
-/* The limits of bytes of channel o that stand for the activation. */
+/* Sets the limits of bytes of channel o, which implement the activation. */
 static void limit(const struct sn_convolution * c, size_t o, const sn_32f * params)
 {
     const struct quantised * q = own(c);
@@ -145,7 +145,7 @@ static void limit(const struct sn_convolution * c, size_t o, const sn_32f * para
     }
 }
 
-/* All filters into the arrays of c, spread, and into weight8 in the caller's layout; scale: as many floats as outputs. */
+/* Quantises all filters into the arrays of c, and into weight8 in the caller's layout; scale: one float for each output. */
 static void quantise(struct sn_convolution * c, const struct sn_given * given, sn_32f * scale, int8_t * weight8,
                      struct sn_fault * fault)
 {
@@ -192,7 +192,7 @@ static uintptr_t lay_out(struct sn_convolution * c, uintptr_t at)
     q->bias = sn_lay(&at, floats, SN_ALIGN);
     q->dstScale = sn_lay(&at, floats, SN_ALIGN);
     q->dot.srcScale = sn_lay(&at, c->p.srcC * sizeof(float), SN_ALIGN);
-    q->low = sn_lay(&at, c->channels, SN_ALIGN); /* these are read by vectors of bytes, also beyond their ends */
+    q->low = sn_lay(&at, c->channels, SN_ALIGN); /* these are read in vectors of bytes, also beyond their ends */
     q->high = sn_lay(&at, c->channels + SN_ALIGN, SN_ALIGN);
     q->given = sn_lay(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float), SN_ALIGN);
     return at;

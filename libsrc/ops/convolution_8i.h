@@ -1,4 +1,4 @@
-/* Quantised convolution: the family, and its algorithms beside that of the tile (ops/convolution_dot.h). */
+/* Quantised convolution: the family, and its algorithms besides that of the tile (ops/convolution_dot.h). */
 #ifndef SN_OPS_CONVOLUTION_8I_H
 #define SN_OPS_CONVOLUTION_8I_H
 
@@ -6,7 +6,7 @@
 
 extern const struct sn_convolution_family sn_convolution_8i;
 
-/* base has the first. */
+/* `base` has only the first. */
 extern const struct sn_convolution_algorithm sn_convolution_8i_base, sn_convolution_8i_depthwise;
 
 #endif

@@ -1,11 +1,11 @@
-/* Quantised convolution of each channel by itself, by a kernel that has vectors of channels. */
+/* Quantised depthwise convolution, by a kernel with vectors of channels. */
 #include "ops/convolution_8i.h"
 
 SN_FITS_OWN(struct sn_dot_band);
 
 static const struct sn_dot_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
 
-/* Whether the kernel goes by lines, and sees to padding itself. */
+/* True if the kernel runs by lines and handles padding itself. */
 static bool by_lines(const struct sn_convolution_parameters * p)
 {
     return p->kernelY == 3 && p->kernelX == 3 && p->dilationY == 1 && p->dilationX == 1 && p->strideY == p->strideX &&
@@ -41,7 +41,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
                                 by_lines(p) ? p->strideX : 0, c->weight);
 }
 
-/* What is outside of the lines that are in memory. A band has its padding, the image has none. */
+/* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
 static void surround(const struct sn_convolution * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
 {
     const struct sn_convolution_parameters * p = &c->p;

@@ -7,58 +7,58 @@
 #include "ops/pieces.h"
 
 /*
- * ---- constants. A cycle is the time in which a core multiplies 16 floats; a cycle of a vector is as many of them as the
- * vector has floats. All were measured with 512-bit vectors and serve every level: what counts is their ratios. `make
- * calibrate` measures the machine at hand against them.
+ * ---- constants. A cycle is the time in which a core multiplies 16 floats; a vector cycle, one vector. All were measured
+ * with 512-bit vectors and are used for every level: only their ratios matter. `make calibrate` compares them with
+ * measurements on this machine.
  */
 
 /* Direct products, on 3x3 layers. */
 static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
-static const double DIRECT_NCHW = 10.3 / 9;  /* the same with pixels as columns, which are gathered */
-static const double LOW = 4.5, LOW_ROWS = 3; /* rows, below which tiles are low; so many fewer take twice as long */
+static const double DIRECT_NCHW = 10.3 / 9;  /* the same with gathered pixels as columns */
+static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low tiles; LOW_ROWS fewer take twice as long */
 
-/* Weights that come from the last cache, or from memory. */
-static const double FAR_BYTES = 10e6;                   /* from so many bytes on */
-static const double NEAR_SPEED = 20, FAR_SPEED = 5.5;   /* bytes of a cycle */
+/* Weights that are read from the L3 cache, or from memory. */
+static const double FAR_BYTES = 10e6;                   /* from memory if there are more bytes */
+static const double NEAR_SPEED = 20, FAR_SPEED = 5.5;   /* bytes per cycle */
 
 /* Winograd's algorithm, on 3x3 layers. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
-static const double WINOGRAD_START = 2;       /* products that the start of their sum costs */
-static const double TRANSFORM = 7;            /* cycles of a vector, of each coefficient, in or out */
-static const double TRANSFORM_4 = 4;          /* of F(4,3) */
-static const double TRANSFORM_STRIDED = 5;    /* of stride 2 */
+static const double WINOGRAD_START = 2;       /* the cost of starting a sum, in products */
+static const double TRANSFORM = 7;            /* vector cycles for each coefficient, in or out */
+static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
+static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
 static const double WINOGRAD_CALL = 1000;     /* cycles */
-static const double WINOGRAD_CONVERTED = 5;   /* cycles of a vector of NCHW, in or out */
-static const double WINOGRAD_GAIN = 0.95;     /* the part of the direct cost that it has to stay below */
+static const double WINOGRAD_CONVERTED = 5;   /* vector cycles to convert a vector of NCHW, in or out */
+static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than this part of the direct cost */
 
-/* Direct NCHW, or by NHWC: cycles of a vector, on all layers of ten networks. */
-static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* of 1x1: products; gathering a vector of pixels for all outputs */
-static const double PLANES = 1.17, GATHERED = 10;     /* of other kernels */
+/* Direct NCHW, or by NHWC: vector cycles, on all layers of ten networks. */
+static const double PLANES_1 = 1.03, GATHERED_1 = 4;  /* 1x1: products; gathering a vector of pixels for all outputs */
+static const double PLANES = 1.17, GATHERED = 10;     /* other kernels */
 static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; converting a vector in or out */
 
-/* Few outputs, NHWC: cycles of a vector. */
+/* Few outputs, NHWC: vector cycles. */
 static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
 
 /* Depthwise NCHW, on all layers of MobileNets. */
 static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products */
 static const double LINE = 16;                  /* cycles to copy a line, for each phase, */
 static const double LINE_COPIED = 3.5;          /* and for each 16 floats of it, */
-static const double LINE_SPLIT = 8;             /* or of a stride */
+static const double LINE_SPLIT = 8;             /* or with a stride */
 static const double DEPTHWISE_PIXELS = 1.15;    /* by NHWC: cycles of 16 products, */
 static const double DEPTHWISE_CONVERTED = 7;    /* to convert 16 floats in or out, */
 static const double DEPTHWISE_CALL = 600;       /* and for a vector of channels */
 
-/* Deconvolution in NCHW, or by NHWC: cycles of a vector for each output of a phase. */
+/* Deconvolution in NCHW, or by NHWC: vector cycles for each output of a phase. */
 static const double PHASES_PLANES = 1.1, PHASES_GATHERED = 10, PHASES_WRITTEN = 6; /* a product, an input, an output */
 static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a product, a float converted */
 
 /* Copying a float of a band, in cycles. */
 static const double COPIED = 0.4;
 
-/* Bytes of packed weights that the second cache holds beside a layer's images. */
+/* Bytes of packed weights that stay in the L2 cache besides a layer's images. */
 enum { NEAR_WEIGHTS = 256 << 10 };
 
-/* ---- what several models have */
+/* ---- common to several models */
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
@@ -67,7 +67,7 @@ static double taps_of(const struct sn_convolution * c) { return (double)(c->p.ke
 /* Multiply-adds of one output. */
 static double depth_of(const struct sn_convolution * c) { return taps_of(c) * (double)sn_inputs(c); }
 
-/* The columns that the tile computes for so many. */
+/* The columns that the tile computes, of which `columns` are used. */
 static double width_of(const struct sn_convolution * c, size_t columns)
 {
     return (double)sn_gemm_width(&c->table->gemm.tile_32f, columns);
@@ -78,14 +78,14 @@ static double vectors_of(const struct sn_convolution * c, size_t floats) { retur
 static double src_pixels(const struct sn_convolution * c) { return (double)(c->p.srcH * c->p.srcW); }
 static double dst_pixels(const struct sn_convolution * c) { return (double)(c->p.dstH * c->p.dstW); }
 
-/* From cycles of a vector. */
+/* Vector cycles to cycles. */
 static double of_vectors(const struct sn_convolution * c, double cycles) { return cycles * (double)sn_lanes(c) / 16; }
 
 static double fetched(double bytes) { return bytes / (bytes < FAR_BYTES ? NEAR_SPEED : FAR_SPEED); }
 
 /* ---- Winograd's algorithm, against the direct one */
 
-/* From NCHW to NHWC, and the result back. */
+/* The conversions from NCHW to NHWC, and of the result back. */
 static double both_converted(const struct sn_convolution * c)
 {
     const double in = src_pixels(c) * vectors_of(c, c->p.srcC), out = dst_pixels(c) * vectors_of(c, c->p.dstC);
@@ -103,7 +103,7 @@ static double weights_fetched(const struct sn_convolution * c) { return fetched(
 
 double sn_nhwc_cycles(const struct sn_convolution * c) { return fmax(nhwc_products(c), weights_fetched(c)); }
 
-/* The direct algorithm that Winograd's stands against: of NCHW, columns may be pixels, and are gathered. */
+/* The cost of the direct algorithm as the alternative: in NCHW, columns may be pixels, which are gathered. */
 static double direct_cycles(const struct sn_convolution * c)
 {
     const double gathered = DIRECT_NCHW / 16 * width_of(c, c->p.dstH * c->p.dstW) * (double)c->p.dstC * depth_of(c);
@@ -120,8 +120,8 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
-    /* The first of the passes over a panel of weights waits for them, the others find them near; so do those that several
-     * planes share. */
+    /* Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes
+     * that share weights with an earlier one. */
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
     const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
     const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
@@ -130,7 +130,7 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     return products - first + fmax(first, waited) + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
 }
 
-/* The cheapest of those that admit the shape, if it is cheap enough; NULL for none. */
+/* The cheapest variant that admits the shape, if it is cheap enough; NULL for none. */
 static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_algorithm * best = NULL;
@@ -152,8 +152,8 @@ bool sn_winograd_pays(const struct sn_convolution * c) { return cheapest_winogra
 /* ---- few outputs */
 
 /*
- * Winograd's algorithm, which saves three multiplications of four, is faster for four outputs, or three, where many inputs
- * pay for the transforms, and where its tiles cut the image without a rest: 64 x 56 x 56 by 1.08.
+ * Winograd's algorithm, which saves three of four multiplications, is faster for four or three outputs if there are enough
+ * inputs to be worth the transforms, and if the image is a multiple of its tiles: 64 x 56 x 56 by 1.08.
  */
 static bool is_for_winograd(const struct sn_convolution * c)
 {
@@ -164,8 +164,8 @@ static bool is_for_winograd(const struct sn_convolution * c)
     return best && best->variant == SN_WINOGRAD_4_3;
 }
 
-/* The tile takes a cycle for each step of the sum and each vector of outputs; here a vector of steps takes one for each
- * output, of which there are four instead of three. */
+/* The tile takes a cycle for each step of the sum and each vector of outputs; this algorithm takes a cycle for each vector
+ * of steps and each output, where three outputs count as four. */
 double sn_few_nhwc_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -186,9 +186,10 @@ bool sn_few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd
 /* ---- direct NCHW, or by NHWC */
 
 /*
- * Pixels are lanes in the NCHW algorithm: the 49 of an image of 7 x 7 cost what 56 do. Gathering a panel costs it some
- * cycles for each vector, more with taps, and whatever weights it waits for. The choice is right, or wrong by 3%, but for 3
- * channels to 64 of 224 x 224, where the NCHW algorithm takes 1.2 times as long and is kept.
+ * Pixels are lanes in the NCHW algorithm: the 49 pixels of an image of 7 x 7 cost as much as 56. Gathering a panel costs
+ * some cycles for each vector, more with several taps, and the time spent waiting for weights. The choice is right, or wrong
+ * by at most 3%, except for 3 inputs and 64 outputs of 224 x 224, where the NCHW algorithm takes 1.2 times as long and is
+ * kept.
  */
 double sn_nchw_cycles(const struct sn_convolution * c)
 {
@@ -215,10 +216,10 @@ bool sn_pixels_share_sets(const struct sn_convolution * c)
 }
 
 /*
- * Where pixels lie a multiple of 2 KB apart, the inputs of a block fall into the same few places of the first cache and
- * drive each other out; a vector that is half a cache line, or less, has them fetched again for the other half. Then slices
- * of channels are copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as
- * a cache line, or pixels 1 KB apart, it took up to 1.3 times as long.
+ * If pixels are a multiple of 2 KB apart, the inputs of a block map to the same few sets of the L1 cache and evict each
+ * other; with vectors of half a cache line, or less, they are fetched again for the other half. Then slices of channels are
+ * copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as a cache line, or
+ * pixels 1 KB apart, it took up to 1.3 times as long.
  */
 bool sn_sliced_pays(const struct sn_convolution * c)
 {
@@ -226,15 +227,15 @@ bool sn_sliced_pays(const struct sn_convolution * c)
 }
 
 /*
- * Directly, vectors of pixels are cut at the end of a row, and every line is copied first, which has its price for each line
- * and phase, and where a stride sorts pixels into phases also for each vector. So small images and strides are converted:
- * 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 of stride 2. The choice is right, or wrong by some percent, on all layers
- * of MobileNets but 16x112x112 of stride 2 with AVX2 (1.17 times).
+ * The direct algorithm has partial vectors of pixels at the end of each row, and copies every line first, which has a cost
+ * for each line and phase and, if a stride sorts pixels into phases, also for each vector. So small images and strides are
+ * converted: 2.4 times as fast for 960x7x7, 3.9 for 512x14x14 with stride 2. The choice is right, or wrong by a few percent,
+ * on all layers of MobileNets except 16x112x112 with stride 2 and AVX2 (1.17 times).
  */
 double sn_depthwise_nchw_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* 16 of them */
+    const double floats = of_vectors(c, vectors_of(c, p->dstW)); /* in units of 16 */
     const double phases = (double)sn_min(p->strideX, (p->kernelX - 1) * p->dilationX + 1);
     const double line = phases * (LINE + floats * (p->strideX == 1 ? LINE_COPIED : LINE_SPLIT));
     return (double)p->dstC * ((double)p->dstH * DEPTHWISE_PLANES * floats * taps_of(c) + (double)p->srcH * line);
@@ -252,9 +253,9 @@ bool sn_depthwise_converted_pays(const struct sn_convolution * c)
     return sn_depthwise_converted_cycles(c) < sn_depthwise_nchw_cycles(c);
 }
 
-/* ---- deconvolution, NCHW: what a product costs with pixels as lanes, and with channels as lanes and the conversions */
+/* ---- deconvolution, NCHW: costs with pixels as lanes, and with channels as lanes and conversions */
 
-/* Cycles of a vector for one output of a phase become those of all. */
+/* Vector cycles for one output of a phase to cycles for all. */
 static double of_phases(const struct sn_convolution * c, double cycles)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
@@ -290,7 +291,7 @@ bool sn_phases_converted_pays(const struct sn_convolution * c)
 
 /* ---- other choices */
 
-/* Tiles are cut once more at the sides, which costs about what is computed there. */
+/* Rows are divided into tiles once more at the sides, which costs about as much as the outputs computed there. */
 bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides)
 {
     const double products = depth_of(c) * (double)sn_ceil_div(c->p.dstC, 16);
@@ -299,9 +300,10 @@ bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides)
 
 bool sn_weights_are_far(const struct sn_convolution * c) { return c->weightSize > NEAR_WEIGHTS; }
 
-/* ---- times: they need not be good, see ops/pieces.h. On one thread they are not used, and small layers would notice. */
+/* ---- times: rough values suffice, see ops/pieces.h. With one thread they are not used, and not computed, which would slow
+ * down small layers. */
 
-/* Of so many products, and floats moved for each image. */
+/* The time of a number of products, and of moving `moved` floats for each image. */
 static double time_of(const struct sn_convolution * c, double products, double moved)
 {
     return (double)c->batch * (sn_cost_of_sums(products, c->table->alignment) + sn_cost_of_bytes(moved));

@@ -1,6 +1,6 @@
 /*
- * What convolutions should cost, for the choice of an algorithm (ops/convolution.c), and for what else depends on such an
- * estimate. All models, and the constants that were measured for them, are in ops/convolution_cost.c.
+ * Cost models of convolutions, for the choice of an algorithm (ops/convolution.c) and other decisions. All models and their
+ * measured constants are in ops/convolution_cost.c.
  *
  * The bits of a result depend on the algorithm. So the choice depends on the shape and on the instruction set, never on the
  * machine, its caches, or the number of threads.
@@ -10,8 +10,8 @@
 
 #include "ops/convolution.h"
 
-/* ---- for candidates: what c->algorithm should take, in cycles of 16 multiply-adds, for one image; and whether that is
- * reason to take it, where it admits the shape and none was taken before it */
+/* ---- for candidates: the cost of c->algorithm in cycles of 16 multiply-adds, for one image; and whether to choose it if it
+ * admits the shape and no earlier candidate was chosen */
 
 double sn_nhwc_cycles(const struct sn_convolution * c);
 double sn_nchw_cycles(const struct sn_convolution * c);
@@ -34,18 +34,18 @@ double sn_phases_nchw_cycles(const struct sn_convolution * c);
 double sn_phases_converted_cycles(const struct sn_convolution * c);
 bool sn_phases_converted_pays(const struct sn_convolution * c);
 
-/* ---- other choices, of which no bit depends */
+/* ---- other choices, which do not affect results */
 
-/* Direct NHWC: whether to copy what the edges need and no more, where `sides` columns of the output need padding. */
+/* Direct NHWC: whether to copy only the input of the edges, if `sides` columns of the output need padding. */
 bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides);
 
-/* Whether the inputs of neighbouring pixels drive each other out of the first cache. */
+/* Whether the inputs of neighbouring pixels evict each other from the L1 cache. */
 bool sn_pixels_share_sets(const struct sn_convolution * c);
 
-/* Whether the second cache does not hold the packed weights from one call to the next, so that they are fetched ahead. */
+/* True if the packed weights do not stay in the L2 cache from call to call, so that they are prefetched. */
 bool sn_weights_are_far(const struct sn_convolution * c);
 
-/* For struct sn_parallel: nanoseconds of all images, by the number of products of the formula. */
+/* For struct sn_parallel: nanoseconds of all images, from the number of products of the formula. */
 double sn_convolution_32f_time(const struct sn_convolution * c);
 double sn_convolution_dot_time(const struct sn_convolution * c);
 double sn_deconvolution_32f_time(const struct sn_convolution * c);

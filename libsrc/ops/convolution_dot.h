@@ -1,7 +1,7 @@
 /*
- * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): what the two families share. Whatever the
- * image is, rows of A are pixels of NHWC: a band of the image is copied and converted where it is anything else, and
- * results of NCHW are pixels first and then planes.
+ * Convolution by products of small numbers, bytes or bfloat16 (contract/dot.h): the common part of the two families. Rows of
+ * A are always NHWC pixels of small numbers: for any other image a band is copied and converted, and results for NCHW are
+ * computed as pixels and then converted to planes.
  */
 #ifndef SN_OPS_CONVOLUTION_DOT_H
 #define SN_OPS_CONVOLUTION_DOT_H
@@ -9,32 +9,32 @@
 #include "ops/band.h"
 #include "ops/convolution.h"
 
-/* What the tile makes results with. */
+/* The argument by which the tile converts sums to results. */
 union sn_dot_result {
     struct sn_result_8i as_8i;
     struct sn_result_16b as_16b;
 };
 
-/* What both families have in c->shared, before what is their own. */
+/* The beginning of c->shared in both families. */
 struct sn_dot_family {
     const struct sn_dot_tile * tile;
     sn_pixels_fn pixels;
     sn_planes_fn planes;
-    bool spaced;       /* groups of numbers do not reach into other pixels: 0 times what lies there may be a NaN */
+    bool spaced;       /* groups of numbers must not extend into other pixels: 0 times such a number may be NaN */
 
-    /* The results of channels from `first` of the spread arrays on. */
+    /* Sets *result for the channels from index `first` of the spread arrays on. */
     void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);
 
-    sn_32f * srcScale; /* of bytes: srcC, in held */
-    float srcZero;     /* the number that stands for 0 */
+    sn_32f * srcScale; /* for bytes: srcC scales, in `held` */
+    float srcZero;     /* the number that represents 0 */
 };
 
 static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution * c) { return (const void *)c->shared; }
 
-/* By the tile, which takes everything. */
+/* By the tile; admits every shape. */
 extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
 
-/* The bytes of a small number of images. */
+/* The bytes of a small number in images. */
 static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->small); }
 
 /* The offset of a weight in the caller's layout; o counts through all groups, i inside one. */
@@ -50,33 +50,34 @@ static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, si
 struct sn_dot_band {
     struct sn_band band; /* pixel and line in bytes */
     size_t number;       /* bytes of a number of it */
-    size_t inputs;       /* numbers of a group of channels in a pixel, with what spaces them */
-    size_t bytes;        /* of its copy, with which the workspace begins; results of NCHW lie behind */
+    size_t inputs;       /* numbers of a group of channels in a pixel, with spacing */
+    size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
 };
 
 /*
- * What kernels read: always a copy; the image itself if there is no padding, and no byte beyond it; or the image itself, of
- * which they are given where padding begins.
+ * What kernels read: always a copy; the image itself if there is no padding and no byte beyond it is read; or the image
+ * itself in any case, with the extent of the padding as arguments.
  */
 enum sn_dot_reads { SN_READS_COPY, SN_READS_PIXELS, SN_READS_LINES };
 
 /*
- * Plans the band, whose number and inputs are set, and c->workSize. Results that go to planes are computed `most` bytes of a
- * pixel at a time.
+ * Plans the band, whose number and inputs are set, and c->workSize. Results to be converted to planes are computed `most`
+ * bytes of a pixel at a time.
  */
 bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn_dot_reads reads, size_t most);
 
-/* compute() for all rows of all images; panel: the outputs of a panel, where it can do some of them; 0: it does all. */
+/* Runs compute() for all rows of all images; panel: the outputs of a panel if it can compute a part of them, 0 if it always
+ * computes all. */
 void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
                 void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a));
 
-/* For compute(): the input of the rows of a share, in the image or copied to the workspace. */
+/* For compute(): the input for the rows of a share, in the image or copied to the workspace. */
 const uint8_t * sn_dot_lines(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
                              const struct sn_arrays * a);
 
 /*
- * Where results of output rows from `row` on, `channels` channels from `first` on, are to be written, and the bytes
- * between their pixels: into the image, or, for NCHW, to `work`, from where sn_dot_result_done() copies them to planes.
+ * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
+ * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_done() copies them to planes.
  */
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
                            uint8_t * dst, size_t * step);

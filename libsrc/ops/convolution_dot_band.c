@@ -1,4 +1,4 @@
-/* The bands of convolutions of small numbers: input as the kernels read it, and results of NCHW that become planes. */
+/* The bands of convolutions of small numbers: input for the kernels, and conversion of results to planes for NCHW. */
 #include <string.h>
 
 #include "ops/cache_sets.h"
@@ -16,12 +16,12 @@ bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn
                        p->dstW * p->dstH > 1;
     const bool other = b->number != sn_small(c) || is_nchw(c) || p->srcT == SN_DATA_32F;
     sn_band_plan(band, p, reads == SN_READS_COPY || clash || other, is_nchw(c));
-    if (reads == SN_READS_LINES && !clash && !other) { /* whatever the padding is */
+    if (reads == SN_READS_LINES && !clash && !other) { /* for any padding */
         band->copied = false;
         band->strideY = p->strideY, band->strideX = p->strideX;
         band->columns = p->srcW;
     }
-    /* Bands of about equal height, whose lines and results stay in the second cache. */
+    /* Bands of about equal height, whose lines and results fit into the L2 cache. */
     const size_t cache = sn_cpu()->cacheL2;
     size_t result;
     if (!sn_product(&band->pixel, p->group, b->inputs, b->number))
@@ -34,7 +34,7 @@ bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn
     if (!sn_product(&b->bytes, band->copied, band->lines, band->line))
         return false;
     if (band->copied)
-        b->bytes = sn_align(b->bytes + SN_ALIGN, SN_ALIGN); /* a group may reach beyond the last pixel */
+        b->bytes = sn_align(b->bytes + SN_ALIGN, SN_ALIGN); /* a group may extend beyond the last pixel */
     return sn_product(&c->workSize, b->bytes + band->rows * result, 1);
 }
 
@@ -45,7 +45,7 @@ struct copy {
     const uint8_t * src;
 };
 
-/* Columns of padding. */
+/* Writes columns of padding. */
 static void fill(const void * job, uint8_t * to, size_t bytes)
 {
     const struct copy * j = job;
@@ -73,7 +73,7 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
         sn_dot_of(c)->pixels(&pixel);
         return;
     }
-    memset(to, 0, pixels * b->band.pixel); /* what spaces the groups */
+    memset(to, 0, pixels * b->band.pixel); /* also the spacing of groups */
     pixel.channels = sn_inputs(c);
     for (size_t g = 0; g < p->group; ++g) {
         pixel.src = src + g * sn_inputs(c) * channel * element;

@@ -1,15 +1,15 @@
 /*
  * Convolution of small numbers by the tile: rows of A are output pixels, columns are output channels, and the taps of a
- * kernel row are neighbours in memory, see ops/convolution_32f_nhwc.c. Numbers are taken in groups of 4 bytes of B; the last
- * group of a segment may reach into the next pixel, where it meets weights of 0.
+ * kernel row are adjacent in memory, see ops/convolution_32f_nhwc.c. Numbers are multiplied in groups, of 4 bytes in B; the
+ * last group of a segment may extend into the next pixel, which is multiplied by weights of 0.
  *
- * Groups of channels are convolutions of their own beside each other.
+ * Groups of channels are separate convolutions.
  */
 #include "ops/convolution_dot.h"
 
 struct tiled {
     struct sn_dot_band band;
-    size_t depth, length; /* groups of numbers in a sum, and in a segment */
+    size_t depth, length; /* number of groups in a sum, and in a segment */
 };
 SN_FITS_OWN(struct tiled);
 
@@ -22,7 +22,7 @@ static size_t width_of(const struct sn_convolution * c, size_t columns)
     return sn_ceil_div(columns, granule) * granule;
 }
 
-/* Taps of a kernel row that follow each other in memory, if nothing is between the pixels of the band: all, or 1. */
+/* Taps of a kernel row that are adjacent in memory, if the band has no gaps between pixels: all, or 1. */
 static size_t neighbours(const struct sn_convolution * c)
 {
     return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
@@ -37,7 +37,7 @@ static size_t taps(const struct sn_convolution * c)
 
 static size_t numbers(const struct sn_convolution * c) { return taps(c) * own(c)->band.inputs; }
 
-/* The first tap of segment s. */
+/* The kernel row and column of the first tap of segment s. */
 static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
 static size_t column_of(const struct sn_convolution * c, size_t s) { return s * taps(c) % c->p.kernelX; }
 
@@ -59,14 +59,14 @@ static bool plan(struct sn_convolution * c)
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
-    c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* sums of nothing have none */
+    c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* empty sums have none */
     t->length = sn_ceil_div(numbers(c), tile->group);
     t->depth = c->segments * t->length;
     c->groupStep = width_of(c, sn_outputs(c));
     return sn_product(&c->channels, p->group, c->groupStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
 }
 
-/* Weights of bytes become 16 bits where the tile has groups of two. */
+/* Stores a weight; weights of one byte are widened to 16 bits if the tile has groups of two. */
 static void put(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
 {
     if (c->family->small == SN_DATA_16B)
@@ -77,7 +77,7 @@ static void put(const struct sn_convolution * c, void * packed, size_t at, const
         ((int16_t *)packed)[at] = ((const int8_t *)weight)[from];
 }
 
-/* The weights of one panel: `columns` outputs from o on. */
+/* Packs the weights of one panel: `columns` outputs from o on. */
 static void pack_panel(const struct sn_convolution * c, const void * weight, size_t o, size_t columns,
                        void * packed)
 {
@@ -110,8 +110,8 @@ static void pack(const struct sn_convolution * c, const void * weight)
         }
 }
 
-/* The rows of a product may be any pixels: of all rows in one line, if they follow each other, or down the columns, if
- * these make higher tiles than rows. */
+/* The rows of a product may be any pixels: all rows as one line, if they are contiguous, or columns, if tiles along them are
+ * higher than along rows. */
 static void arrange(struct sn_dot * gemm, size_t rows)
 {
     if (gemm->aStepY == gemm->width * gemm->aStepX) {

@@ -6,7 +6,7 @@
 #include "ops/convolution_cost.h"
 #include "ops/phases.h"
 
-/* ---- `base`, also where there are too many phases */
+/* ---- `base`, also used if there are too many phases */
 
 static bool base_admits(const struct sn_convolution * c) { return sn_base_admits(c) || !c->tables; }
 
@@ -24,7 +24,7 @@ const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base
 
 /* ---- stride 1: a convolution */
 
-/* The convolution with the flipped kernel; it cannot leave out more than all that the kernel adds at a side. */
+/* True if this is a convolution with the flipped kernel: its padding, (kernel - 1) * dilation - pad, may not be negative. */
 static bool is_convolution(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -37,7 +37,7 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), taps = p->kernelY * p->kernelX;
-    if (p->srcF == SN_NHWC) { /* to the last tap first, then input channels */
+    if (p->srcF == SN_NHWC) { /* [input][tap] to [reversed tap][input] */
         for (size_t i = 0; i < inputs; ++i)
             for (size_t k = 0; k < taps; ++k, weight += outputs)
                 memcpy(flipped + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
@@ -79,8 +79,8 @@ static void make_convolution(struct sn_convolution * c)
 /* ---- the family */
 
 /*
- * Takes out what has no effect: the dilation of a single tap, and the stride of a single input, which becomes so large that
- * every output is a phase: it has one tap at most then, and no zeros to multiply.
+ * Normalises parameters without effect: the dilation of a single tap, and the stride of a single input, which becomes so
+ * large that every output is a phase with at most one tap, and no zeros are multiplied.
  */
 static void simplify_axes(struct sn_convolution_parameters * p)
 {

@@ -1,9 +1,9 @@
 /*
  * Deconvolution of floats: the family, and its algorithms.
  *
- * Of stride 1 it is a convolution with the flipped kernel. Of any other, its outputs fall into phases (ops/phases.h), each a
- * convolution of stride 1 with some of the taps. Nothing is scattered, no product is computed that is not part of a result,
- * and no result is written more than once.
+ * With stride 1 it is a convolution with the flipped kernel. With any other stride, its outputs form phases (ops/phases.h),
+ * each a convolution with stride 1 and some of the taps. So nothing is scattered, only products that are part of a result
+ * are computed, and each result is written once.
  */
 #ifndef SN_OPS_DECONVOLUTION_32F_H
 #define SN_OPS_DECONVOLUTION_32F_H

@@ -1,7 +1,7 @@
 /*
- * NCHW with one input channel in each group: every phase is a small depthwise convolution of stride 1, for each output
- * channel. Vectors of pixels, from a copy of some lines with what outputs reach beyond them; the phases of these lines are
- * computed one after the other, then interleaved into rows of the result.
+ * NCHW with one input channel in each group: every phase is a small depthwise convolution with stride 1, for each output
+ * channel. Uses vectors of pixels, from a copy of some lines with their padding; the phases of these lines are computed one
+ * after another, then interleaved into rows of the result.
  */
 #include "ops/deconvolution_32f.h"
 #include "ops/phase_planes.h"
@@ -30,7 +30,7 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
 }
 
-/* The taps of an output channel for phase y and phase x, by lines; returns where those of the next phase go. */
+/* Packs the taps of an output channel for phase y and phase x, by lines; returns the address for the next phase. */
 static sn_32f * pack_phase(const struct sn_convolution * c, const sn_32f * weight, const struct sn_phase * y,
                            const struct sn_phase * x, sn_32f * to)
 {
@@ -40,7 +40,7 @@ static sn_32f * pack_phase(const struct sn_convolution * c, const sn_32f * weigh
     return to;
 }
 
-/* The taps of an output channel, phase after phase. */
+/* Packs the taps of each output channel, phase by phase. */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
@@ -56,7 +56,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     }
 }
 
-/* `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
+/* Computes `rows` outputs of a phase y in all phases x, of one channel; src is the band. */
 static void compute_phase(const struct sn_convolution * c, size_t channel, const sn_32f * src, const struct sn_phase * y,
                           size_t rows, const sn_32f * weight, sn_32f * products, sn_32f * dst)
 {

@@ -1,11 +1,11 @@
 /*
  * NCHW, by the GEMM tile: rows of A are the weights of an output channel, columns of B are outputs of a phase, counted
- * through its rows (see ops/convolution_32f_nchw.c). What neighbouring outputs need from a tap are neighbours in the image,
- * for each phase is a convolution of stride 1. Products are computed beside each other for all phases of some pixels, then
- * interleaved into rows of the result.
+ * across its rows (see ops/convolution_32f_nchw.c). Each phase is a convolution with stride 1, so the inputs of neighbouring
+ * outputs for a tap are neighbours in the image. Products of all phases are computed for some pixels, then interleaved into
+ * rows of the result.
  *
- * A panel of B serves neighbouring phases that have the same inputs. So that the phases' pixels are those of the same place,
- * all have as many columns as the first one: the last column of another may lie beyond the result, and is not written.
+ * A panel of B is used for all neighbouring phases that have the same inputs. To keep their pixels aligned, all phases have
+ * as many columns as the first one: the last column of another phase may be beyond the result, and is not written.
  */
 #include "ops/cache_sets.h"
 #include "ops/deconvolution_32f.h"
@@ -13,7 +13,7 @@
 #include "runtime/cpu.h"
 
 enum {
-    COLUMNS = 64, /* of a panel, at most: the memory for its pieces */
+    COLUMNS = 64, /* of a panel, at most: sets the size of the array of its pieces */
     LINE = SN_ALIGN / sizeof(float)
 };
 
@@ -47,7 +47,7 @@ static size_t phases_with(const struct sn_phases * a, size_t taps)
     return number;
 }
 
-/* Of all phases. They have the most taps that there are, or one less, or none, so that there are four sizes to count. */
+/* Plans the weights of all phases. A phase has the maximum number of taps, one less, or none: so there are four sizes. */
 static bool plan_weights(struct sn_convolution * c)
 {
     size_t all = 0, size;
@@ -72,7 +72,7 @@ static size_t panel_size(const struct sn_convolution * c)
 static size_t products_size(const struct sn_convolution * c)
 {
     const size_t wide = c->table->gemm.tile_32f.columns;
-    return sn_phases_x(c)->number * own(c)->outputs * wide + LINE; /* to interleave them, a vector more is read */
+    return sn_phases_x(c)->number * own(c)->outputs * wide + LINE; /* the interleaving reads one vector more */
 }
 
 static bool plan(struct sn_convolution * c)
@@ -91,7 +91,7 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&c->workSize, copied + panel_size(c) + products_size(c)) && plan_weights(c);
 }
 
-/* The weights of output channel o of a group for one phase; `weight` is what the group has for input channel 0. */
+/* Packs the weights of output channel o of a group for one phase; `weight`: those of the group for input channel 0. */
 static void pack_output(const struct sn_convolution * c, const sn_32f * weight, size_t o, const struct sn_phase * y,
                         const struct sn_phase * x, sn_32f * packed)
 {
@@ -134,7 +134,7 @@ struct panel {
     sn_32f * product;         /* [phase x][channel][pixel] */
 };
 
-/* Phases f .. f + alike - 1, which have the same inputs; their weights for the panel's channels begin at `weight`. */
+/* Computes phases f .. f + alike - 1, which have the same inputs; `weight`: their weights for the panel's channels. */
 static void compute_phases(const struct panel * q, size_t f, size_t alike, const sn_32f * weight)
 {
     static const size_t start = 0;
@@ -147,7 +147,7 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
         .slope = c->slope ? c->slope + q->channel : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
     columns.src += q->y->from * own(c)->band.line + x->from;
     size_t k = 0;
-    do { /* once also for a sum of nothing */
+    do { /* once even for an empty sum */
         gemm.length = columns.depth = sn_min(own(c)->block, depth - k);
         gemm.bias = k > 0 ? NULL : c->bias + q->channel;
         gemm.activation = k + gemm.length == depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY;
@@ -163,8 +163,7 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
     } while (k < depth);
 }
 
-/* The panel's products, of channels o and behind of the group; dst: the group's first plane, at the first row of the
- * phase. */
+/* Interleaves the panel's products of the group's channels; dst: the group's first plane, at the first row of the phase. */
 static void scatter(const struct panel * q, size_t first, sn_32f * dst)
 {
     const struct sn_convolution * c = q->c;
@@ -182,7 +181,7 @@ static void scatter(const struct panel * q, size_t first, sn_32f * dst)
     }
 }
 
-/* All phases in x and all output channels of group g, at the panel's pixels. */
+/* Computes all phases in x and all output channels of group g, at the panel's pixels. */
 static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, size_t first, sn_32f * dst)
 {
     const struct sn_convolution * c = q->c;
@@ -200,11 +199,11 @@ static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, siz
     }
 }
 
-/* The pieces of a band's lines that outputs first .. first + count - 1 of a phase begin in. */
+/* The pieces of a band's lines that contain the first inputs of outputs first .. first + count - 1 of a phase. */
 static size_t cut(const struct sn_convolution * c, size_t first, size_t count, struct sn_piece * piece)
 {
     const size_t columns = sn_phases_x(c)->count;
-    if (own(c)->band.line == columns) { /* rows follow each other without a gap */
+    if (own(c)->band.line == columns) { /* rows are contiguous */
         piece[0] = (struct sn_piece){first, count};
         return 1;
     }
@@ -217,7 +216,7 @@ static size_t cut(const struct sn_convolution * c, size_t first, size_t count, s
     return pieces;
 }
 
-/* `rows` outputs of the phase, in all phases x. */
+/* Computes `rows` rows of the phase, in all phases x. */
 static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f * weight, sn_32f * dst)
 {
     const struct sn_gemm_32f_tile * tile = &q->c->table->gemm.tile_32f;

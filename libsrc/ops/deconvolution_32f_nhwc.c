@@ -1,14 +1,14 @@
 /*
  * NHWC, by the GEMM tile: rows of A are neighbouring outputs of a phase, whose inputs are neighbouring pixels; columns are
- * output channels. The tile writes a phase where it belongs, every stride-th pixel of every stride-th row.
+ * output channels. The tile writes a phase directly to its place, every stride-th pixel of every stride-th row.
  *
- * Phases side by side that have the same inputs are one product with the columns of all of them. Where kernel and stride are
- * equal that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
+ * Neighbouring phases that have the same inputs are one product with the columns of all of them. If kernel and stride are
+ * equal, that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
  *
- * NCHW of one group is converted, where that is faster: the lines that a band needs before, its result behind.
+ * NCHW with one group is converted if that is faster: first the lines that a band needs, afterwards its result.
  *
- * The image is read in place where it can be; a band of its lines is copied when outputs reach beyond it, or when pixels lie
- * a multiple of 2 KB apart, which share few places of the first cache.
+ * The image is read in place if possible; a band of its lines is copied if outputs need padding, or if pixels are a multiple
+ * of 2 KB apart, which map to few sets of the L1 cache.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 struct phases_nhwc {
     struct sn_band band;
-    size_t length; /* of a segment; 0: that of all taps of a line */
+    size_t length; /* of a segment; 0: all taps of a line */
     size_t step;   /* floats of weights for one tap in y of all phases in x */
 };
 SN_FITS_OWN(struct phases_nhwc);
@@ -94,8 +94,8 @@ static bool plan(struct sn_convolution * c)
 }
 
 /*
- * A row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `tap` of each. weight: that
- * of tap 0 in the row of the kernel and of output 0.
+ * Packs a row of a panel: columns first .. first + count - 1 of the phases from f on, for tap number `tap` of each. weight:
+ * the address for tap 0 of the kernel row and output 0.
  */
 static void pack_row(const struct sn_convolution * c, const sn_32f * weight, size_t f, size_t tap, size_t first,
                      size_t count, sn_32f * row)
@@ -113,7 +113,7 @@ static void pack_row(const struct sn_convolution * c, const sn_32f * weight, siz
     }
 }
 
-/* The panels of the phases from fx on in x, `alike` of them, and fy in y. */
+/* Packs the panels of phases fx .. fx + alike - 1 in x, and fy in y. */
 static sn_32f * pack_phases(const struct sn_convolution * c, const sn_32f * weight, size_t fy, size_t fx, size_t alike,
                             sn_32f * packed)
 {
@@ -185,8 +185,8 @@ static void copy_band(const struct sn_convolution * c, const sn_32f * src, size_
     memset(band, 0, (lines - y.before - y.inside) * line * sizeof(float));
 }
 
-/* The lines of an NCHW image that `rows` outputs from `row` on need, as those of an NHWC image; the result is where it would
- * begin. */
+/* Converts the lines of an NCHW image that `rows` outputs from `row` on need to NHWC; returns the address at which the whole
+ * NHWC image would begin. */
 static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows,
                                     sn_32f * work)
 {
@@ -199,8 +199,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
     return image;
 }
 
-/* The rows of a product may be any pixels: in one line, if they follow each other, or down the columns, if these are
- * longer. */
+/* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
 static void arrange(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
@@ -213,7 +212,7 @@ static void arrange(struct sn_gemm_32f * g, size_t rows)
     }
 }
 
-/* `rows` outputs of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
+/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
 static void compute_phase(const struct sn_convolution * c, const sn_32f * src, const struct sn_phase * y, size_t rows,
                           const sn_32f * b, sn_32f * dst)
 {

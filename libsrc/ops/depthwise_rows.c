@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-/* Pointers to lines, at most, that one call of the kernel is given, unless one row needs more. */
+/* The maximum number of pointers to lines for one call of the kernel, unless one row needs more. */
 enum { LINES = 1024 };
 
 size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, struct sn_depthwise_rows * r)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    r->step = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* else no lines are shared */
+    r->step = p->dilationY == 1 && p->strideY < p->kernelY ? p->strideY : p->kernelY; /* otherwise rows share no lines */
     r->rows = sn_min(sn_max(1, sn_min(p->dstH, LINES / p->kernelY)), most);
     r->lines = (r->rows - 1) * r->step + p->kernelY;
     return sn_align(r->lines * sizeof(void *), SN_ALIGN);
@@ -49,7 +49,7 @@ void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwi
     const size_t step = r->step;
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky) {
-            const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* huge for those above */
+            const size_t at = (row + y) * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
             line[y * step + ky] = at < p->srcH ? src + at * p->srcW * pixel : NULL;
         }
 }

@@ -27,7 +27,7 @@ void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t co
 {
     bool stream = sn_beyond_cache((count + 1) * size * sizeof(float));
     for (size_t i = 0; i < count; ++i)
-        stream = stream && src[i] != dst; /* else its lines are read anyway */
+        stream = stream && src[i] != dst; /* otherwise its cache lines are read anyway */
     const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
         .cost = sn_cost_of_bytes(4.0 * (double)(count + 1) * (double)size)});

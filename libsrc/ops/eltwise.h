@@ -1,4 +1,4 @@
-/* Arrays put together element by element, split over threads. Arguments as in the public function, checked and not empty. */
+/* Element-wise operations on arrays, on several threads. Arguments as in the public function, checked and not empty. */
 #ifndef SN_OPS_ELTWISE_H
 #define SN_OPS_ELTWISE_H
 

@@ -1,11 +1,11 @@
 /*
- * Products of matrices as they come, neither of them packed before (Goto and van de Geijn, "Anatomy of High-Performance
- * Matrix Multiplication", 2008): C is cut into blocks of rows and stripes of columns, K into steps. Of each step a stripe
- * of B is packed into panels, which the tile multiplies with all rows of the block. A is read where it lies, unless its
- * rows would push each other out of the first cache, or the rows of a block are so many pages that a copy is cheaper.
+ * Products of two matrices that were not packed before (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+ * Multiplication", 2008): C is divided into blocks of rows and stripes of columns, K into steps. In each step a stripe of B
+ * is packed into panels, which the tile multiplies with all rows of the block. A is read in place, unless its rows would
+ * evict each other from the L1 cache, or the rows of a block are in so many pages that a copy is cheaper.
  *
- * A sum that is interrupted between two steps goes on from what C holds: each element is one chain of multiply-adds in the
- * order of k, however the matrices are cut. alpha goes into the panels, beta into the start of the chain.
+ * A sum that is interrupted between two steps continues from the value in C: each element is one chain of multiply-adds in
+ * the order of k, for any division of the matrices. The panels include alpha, the start of the chain beta.
  */
 #include "ops/gemm.h"
 
@@ -19,13 +19,13 @@
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
-/* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the second cache. */
+/* Columns of a stripe, a multiple of all tiles' panels: B is read in long runs, and a stripe stays in the L2 cache. */
 enum { STRIPE = 512 };
 
-/* Tiles of a block of rows, at most: beyond some thousand rows another copy of A would only be larger, not faster. */
+/* The maximum number of tiles of a block of rows: beyond some thousand rows a larger copy of A is not faster. */
 enum { TILES = 80 };
 
-/* Rows that use a packed stripe a few times only. */
+/* So few rows use a packed stripe only a few times. */
 enum { FEW = 256 };
 
 struct job {
@@ -35,7 +35,7 @@ struct job {
     size_t stripe;     /* columns of a stripe */
     bool copied;       /* A is copied to rows `pitch` apart */
     size_t pitch;
-    size_t panels; /* floats of the copy of B, behind which that of A lies */
+    size_t panels; /* floats of the copy of B, which is followed by that of A */
 };
 
 static void copy_a(const struct job * job, sn_32f * a, size_t row, size_t rows, size_t k, size_t depth)
@@ -45,7 +45,7 @@ static void copy_a(const struct job * job, sn_32f * a, size_t row, size_t rows, 
         memcpy(a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
 }
 
-/* Panels lie one cache line more than their size apart: else a row of B would be written to one set of the first cache. */
+/* The distance of panels: their size and a cache line, so that a row of B is not written to a single set of the L1 cache. */
 static size_t pitch_of_panels(const struct job * job, size_t depth)
 {
     return depth * job->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
@@ -61,7 +61,7 @@ static void pack_b(const struct job * job, sn_32f * b, size_t column, size_t col
     job->table->gemm.panels_32f[g->transposed](&p);
 }
 
-/* One block of one stripe of C, of one step of K. */
+/* Computes one block of one stripe of C, for one step of K. */
 static void multiply(const struct job * job, const sn_32f * b, size_t row, size_t rows, size_t column, size_t columns,
                      size_t k, size_t depth)
 {
@@ -72,7 +72,7 @@ static void multiply(const struct job * job, const sn_32f * b, size_t row, size_
         .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = b,
         .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
     const bool resume = k > 0 || g->beta != 0;
-    /* Few rows: the next step's part of B is fetched while this one's is used, if it lies in one piece. */
+    /* Few rows: the next step's part of B is prefetched while this one's is used, if it is contiguous. */
     const bool fetch = !g->transposed && g->M < FEW && g->ldb <= columns * 5 / 4 && k + depth < g->K;
     const size_t share = depth * g->ldb / sn_ceil_div(columns, tile->columns);
     run.aheadStep = share / rows;
@@ -96,7 +96,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
         const size_t row = unit % blocks * job->rows, rows = sn_min(job->rows, g->M - row);
         const size_t column = unit / blocks * job->stripe, columns = sn_min(job->stripe, g->N - column);
         size_t k = 0;
-        do { /* once also for a sum of nothing */
+        do { /* once even for an empty sum */
             const size_t depth = sn_min(job->step, g->K - k);
             if (job->copied)
                 copy_a(job, (sn_32f *)work + job->panels, row, rows, k, depth);
@@ -109,7 +109,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 /* ---- few rows: nothing is packed */
 
-/* Columns of a unit of work: whole vectors of any instruction set, several of them. */
+/* Columns of a unit of work: several whole vectors of any instruction set. */
 enum { FEW_COLUMNS = 128 };
 
 static void run_few(const void * argument, void * work, size_t begin, size_t end)
@@ -128,16 +128,16 @@ static void multiply_vectors(const struct sn_gemm * g)
         sn_inner_product_32f(&p);
 }
 
-enum { VECTORS = 2 }; /* reading a transposed B as often is as fast as packing it */
+enum { VECTORS = 2 }; /* up to so many rows, reading a transposed B again is as fast as packing it */
 
 /* ---- the choice */
 
-/* The sizes that divide a whole into the fewest parts of at most `most`, all about equal. */
+/* The size of parts of at most `most` that divide a whole into the fewest parts of about equal size. */
 static size_t equal_parts(size_t whole, size_t most) { return sn_ceil_div(whole, sn_max(sn_ceil_div(whole, most), 1)); }
 
 /*
- * For several threads: smaller blocks, until there are some for each. They are cut where they are longer, since each is
- * multiplied from copies of its rows of A and its columns of B.
+ * For several threads: makes blocks smaller until each thread has some. The longer side is divided, since each block needs
+ * copies of its rows of A and its columns of B.
  */
 static void split(struct job * job)
 {
@@ -157,8 +157,8 @@ static void split(struct job * job)
 }
 
 /*
- * Few rows use a packed stripe a few times only: it must not leave the second cache. Many rows rather want C to be read and
- * written once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
+ * Few rows use a packed stripe only a few times: it must stay in the L2 cache. For many rows it is better to read and write
+ * C once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
  */
 static void plan(struct job * job)
 {

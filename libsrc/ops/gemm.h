@@ -4,7 +4,7 @@
 
 #include "contract/gemm.h"
 
-/* False, and C untouched, without memory for a buffer. */
+/* False, with C unchanged, if there is no memory for a buffer. */
 bool sn_gemm(const struct sn_gemm * g);
 
 #endif

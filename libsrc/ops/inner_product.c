@@ -1,11 +1,11 @@
-/* Rows of the matrix are independent: they are split over threads in pieces that are worth a hand-over. */
+/* Rows of the matrix are independent: they are divided among threads in pieces that are large enough to be worth it. */
 #include "ops/inner_product.h"
 
 #include "dispatch/dispatch.h"
 #include "ops/pieces.h"
 #include "runtime/threads.h"
 
-/* Rows of one unit of work: a multiple of what any kernel takes at once. */
+/* Rows of one unit of work: a multiple of the rows that any kernel computes together. */
 enum { ROWS = 48 };
 
 struct job {

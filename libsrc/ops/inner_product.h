@@ -1,4 +1,4 @@
-/* Products of the rows of a matrix with a vector, split over threads. */
+/* Products of the rows of a matrix with a vector, on several threads. */
 #ifndef SN_OPS_INNER_PRODUCT_H
 #define SN_OPS_INNER_PRODUCT_H
 

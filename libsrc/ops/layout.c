@@ -1,4 +1,4 @@
-/* A unit of work is a number of spatial positions of one image, or of inputs of a filter; of a plain copy, of elements. */
+/* A unit of work is a number of spatial positions of one image, of inputs of a filter or, in a plain copy, of elements. */
 #include "ops/layout.h"
 
 #include <string.h>

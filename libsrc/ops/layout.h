@@ -1,4 +1,4 @@
-/* Changes of layout, split over threads: arguments as in the public function, checked and not empty. */
+/* Changes of layout, on several threads: arguments as in the public function, checked and not empty. */
 #ifndef SN_OPS_LAYOUT_H
 #define SN_OPS_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* Local response normalization, split over threads: arguments checked and not empty. False when there is no memory. */
+/* Local response normalization, on several threads: arguments checked and not empty. False if there is no memory. */
 #ifndef SN_OPS_LRN_H
 #define SN_OPS_LRN_H
 

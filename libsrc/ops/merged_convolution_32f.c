@@ -1,12 +1,12 @@
 /*
- * Merged convolution: a few output rows at a time through all stages, so that what lies between them stays in the caches.
+ * Merged convolution: a few output rows at a time pass through all stages, so that intermediate data stay in the caches.
  *
- * A step expands the lines that its rows need and no earlier step has made, into a ring of lines that have their padding as
- * zeros beside them; lets the depthwise kernel run over the ring; and multiplies its result, while it is near, with the
- * weights of the projection. So each line is expanded once, and no intermediate image exists. Without an expansion the
- * depthwise kernel reads the image itself; without a projection it writes the result.
+ * A step expands the lines that its rows need and that no earlier step has computed, into a ring buffer of lines with zeros
+ * as padding; runs the depthwise kernel on the ring; and multiplies its result, while it is in the cache, with the weights
+ * of the projection. So each line is expanded once, and there is no intermediate image. Without an expansion the depthwise
+ * kernel reads the image itself; without a projection it writes the result.
  *
- * Neither results nor the order of any sum depend on how many rows a step has.
+ * Neither results nor the order of any sum depend on the number of rows of a step.
  */
 #include "ops/merged_convolution_32f.h"
 
@@ -18,7 +18,7 @@
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
 
-/* ---- `base`: whole images, one stage after the other */
+/* ---- `base`: whole images, stage by stage */
 
 static bool is_base(const struct sn_merged_convolution_32f * m) { return !m->table->gemm.tile_32f.run; }
 
@@ -51,7 +51,7 @@ static void forward_base(const struct sn_merged_convolution_32f * m, const struc
 
 /* ---- the plan */
 
-/* Rows of a step, and lines that they need with the largest kernel and stride. */
+/* Limits of the rows of a step, and the lines that they need with the largest kernel and stride. */
 enum { FEW_ROWS = 4, MOST_ROWS = 32, MOST_LINES = 3 * (MOST_ROWS - 1) + 7 };
 
 static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
@@ -60,7 +60,7 @@ static size_t lines_of(const struct sn_merged_convolution_32f * m, size_t rows)
     return sn_used(rows, p->strideY, p->kernelY, 1);
 }
 
-/* Floats that a step of so many rows works on. */
+/* Floats that a step of `rows` rows reads and writes. */
 static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
 {
     const size_t ring = m->first == SN_EXPANSION ? lines_of(m, rows) * m->line : 0;
@@ -69,9 +69,9 @@ static size_t step_size(const struct sn_merged_convolution_32f * m, size_t rows)
 }
 
 /*
- * Rows come by fours, which is what the depthwise kernel computes together, as long as half of the second cache holds what a
- * step works on. With few weights, four: more are no faster. With many, which each step fetches from beyond that cache, as
- * many as it holds.
+ * A step has a multiple of four rows, which the depthwise kernel computes together, if its data fit into half of the L2
+ * cache. With few weights, four: more are no faster. With many weights, which each step reads from beyond that cache, as
+ * many rows as fit.
  */
 static void plan_rows(struct sn_merged_convolution_32f * m)
 {
@@ -157,7 +157,7 @@ struct job {
     size_t srcSize, dstSize; /* floats of one image */
 };
 
-/* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as lie there side by side. */
+/* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as are contiguous there. */
 static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t line, size_t end)
 {
     const struct sn_convolution * c = &m->stage[SN_EXPANSION];
@@ -171,7 +171,7 @@ static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * sr
     }
 }
 
-/* Rows row .. row + rows - 1 of the depthwise stage to dst, from the ring or, without an expansion, from the image. */
+/* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
 static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f * src, const sn_32f * work, size_t row,
                       size_t rows, sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
@@ -181,7 +181,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
     const sn_32f * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
-        const size_t y = row * p->strideY + i - p->padY; /* huge for a line above the image */
+        const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
         line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * m->line;
     }
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
@@ -193,8 +193,8 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
     m->table->convolution_32f.depthwise_nhwc(&d);
 }
 
-/* Expands, where there is an expansion, the lines that these rows of the depthwise stage need and that are not among the
- * first `ready`. Returns how many of the first are ready now. */
+/* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
+ * of the image. Returns the new number of lines that are ready. */
 static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                       size_t ready)
 {
@@ -208,7 +208,7 @@ static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f *
     return sn_max(ready, end);
 }
 
-/* What the depthwise stage will read of the image when it goes on from row `row`, as it has not read it before. */
+/* The offset and size of the lines that the depthwise stage will read for the first time when it continues at `row`. */
 static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row, size_t rows, size_t * size)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -218,7 +218,7 @@ static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row,
     return begin * m->line;
 }
 
-/* Rows row .. row + rows - 1 of the projection, by the buffer, which has them with the padding of the projection. */
+/* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
 static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
                       size_t ready, sn_32f * dst)
 {
@@ -255,7 +255,7 @@ static size_t finish(const struct sn_merged_convolution_32f * m, const sn_32f * 
     return ready;
 }
 
-/* The padding of the lines of the ring; what the expansion writes lies between. */
+/* Clears the padding on both sides of the lines of the ring; the expansion writes between it. */
 static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * line)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -266,7 +266,7 @@ static void clear_padding(const struct sn_merged_convolution_32f * m, sn_32f * l
     }
 }
 
-/* Units of work are rows of all images. A range begins with no lines, so the first it needs may be expanded by two. */
+/* Units of work are rows of all images. A range begins with an empty ring, so two threads may expand the same lines. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
@@ -296,9 +296,9 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
     for (int i = m->first; i <= (int)m->last; ++i)
         time += sn_convolution_32f_time(&m->stage[i]);
     /*
-     * Long ranges: each expands some lines again. Where there are few, 7 say, two threads gain 1.55 times, as many as the
-     * lines allow; to share out the channels of the expansion instead, into a ring of both, gained 1.15: cores fetched its
-     * lines from each other.
+     * Long ranges, since each expands some lines again. With few lines, for example 7, two threads gain 1.55 times, the
+     * maximum for these lines; dividing the channels of the expansion instead, with a common ring, gained 1.15: cores
+     * fetched its lines from each other.
      */
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,

@@ -1,4 +1,4 @@
-/* Convolutions one after the other: expansion, depthwise, projection, of which the first or the last may be missing. */
+/* Successive convolutions: expansion, depthwise, projection; the first or the last may be missing. */
 #ifndef SN_OPS_MERGED_CONVOLUTION_32F_H
 #define SN_OPS_MERGED_CONVOLUTION_32F_H
 
@@ -9,26 +9,26 @@ enum sn_merged_stage { SN_EXPANSION, SN_DEPTHWISE, SN_PROJECTION, SN_MERGED_STAG
 struct sn_merged_convolution_32f {
     const struct sn_table * table;
     size_t batch;
-    enum sn_merged_stage first, last; /* there are those from first to last */
-    bool add;                         /* the source to the sums of the last */
-    struct sn_convolution stage[SN_MERGED_STAGES]; /* plans, each with what SetParams gave it */
+    enum sn_merged_stage first, last; /* the stages are first .. last */
+    bool add;                         /* adds the source to the sums of the last stage */
+    struct sn_convolution stage[SN_MERGED_STAGES]; /* plans with their parameters */
 
     size_t workSize;                  /* bytes of workspace for one thread; may be 0 */
 
-    /* A step: so many output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
+    /* A step: `rows` output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
     size_t rows;
     size_t lines, line, pixel;        /* of the ring: lines, 0 without expansion; floats between them and between pixels */
-    size_t bufferPixel;               /* floats between pixels of the depthwise result that the projection takes */
-    size_t buffer, band;              /* where these begin in the workspace, behind the ring */
+    size_t bufferPixel;               /* floats between pixels of the depthwise result, which the projection reads */
+    size_t buffer, band;              /* their offsets in the workspace, after the ring */
 };
 
 /* Computes all sizes for the stages' p, batch, table, first, last and add, which are set; false: one is too large. */
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m);
 
-/* The stages that there are take in what they are given; with a fault, all of them are as before. */
+/* Sets the parameters of the stages; with a fault, all of them stay unchanged. */
 struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given);
 
-/* The bytes that the stages hold; 0 before they are given something. */
+/* The bytes that the stages hold; 0 before SetParams. */
 size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m);
 
 void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m);

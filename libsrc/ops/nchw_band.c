@@ -61,13 +61,13 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
     to += above * band->line;
     for (size_t f = 0; inside && f < band->phases; ++f)
         copy_phase(c, band, src + y * p->srcW, step, inside, f, to);
-    /* With the vector behind the lines, which kernels read. */
+    /* Including the vector after the lines, which kernels read. */
     memset(to + inside * band->line, 0, ((lines - above - inside) * band->line + sn_lanes(c)) * sizeof(float));
 }
 
 /* ---- all planes of a group */
 
-/* Whether the image is a band: no padding, and no stride in x. */
+/* True if the image itself can be the band: no padding, and no stride in x. */
 static bool is_in_place(const struct sn_convolution_parameters * p)
 {
     return p->strideX == 1 && !p->padY && !p->padX && sn_used(p->dstH, p->strideY, p->kernelY, p->dilationY) <= p->srcH &&

@@ -11,33 +11,33 @@ struct sn_nhwc_band {
     size_t length; /* of a segment */
 };
 
-/* Plans the band, of pixels that lie a cache line further apart if they are `spaced`. */
+/* Plans the band; if `spaced`, pixels are a cache line further apart. */
 void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_nhwc_band * b);
 
-/* Then its size, which becomes the workspace, depth, length, and c->segments. False: too large. */
+/* Then computes its size, which is that of the workspace, depth, length, and c->segments. False: too large. */
 bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b);
 
-/* Writes where the segments of a sum begin, from a pixel's first input on. */
+/* Writes the offsets of the segments of a sum from the first input of a pixel. */
 void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b);
 
-/* Rows, where their input lies (a stride is in the steps), and where they go. */
+/* Output rows, the location of their input (the steps include the stride), and their destination. */
 struct sn_nhwc_rows {
     size_t rows, columns;     /* 0 columns: all */
     const sn_32f * src;
     size_t srcLine, srcPixel; /* floats between the inputs of neighbouring outputs */
     sn_32f * dst;
     size_t dstLine, dstPixel;
-    const sn_32f * add;       /* NULL, or what is added before the activation; lies as dst */
+    const sn_32f * add;       /* NULL, or an array that is added before the activation; has the layout of dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
-    const sn_32f * ahead;     /* NULL, or so many floats that will be needed next: they are fetched meanwhile */
+    const sn_32f * ahead;     /* NULL, or `aheadSize` floats that will be needed next and are prefetched */
     size_t aheadSize;
 };
 
-/* Those of a share of an image; their source is not set. */
+/* The rows of a share of an image; their source is not set. */
 struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
 
-/* Sets the source of r, for r->rows output rows from `row` on of the image src, by a copy in `work` where the band is one.
- * r->rows is not more than b->band.rows. */
+/* Sets the source of r, for r->rows output rows from `row` on of the image src, copied to `work` if the band is a copy.
+ * r->rows is at most b->band.rows. */
 void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, const sn_32f * src, size_t row,
                     sn_32f * work, struct sn_nhwc_rows * r);
 

@@ -16,7 +16,7 @@ bool sn_phase_planes_plan(const struct sn_convolution * c, bool copied, size_t p
         return false;
     sn_phase_band_rows(c, row, fixed, budget, band);
     band->plane = band->copied ? band->lines * band->line : c->p.srcH * c->p.srcW;
-    /* Kernels read up to a vector behind a copied line. */
+    /* Kernels read up to a vector after a copied line. */
     return sn_product(size, band->lines, band->line, planes) && sn_product(size, band->copied, *size + sn_lanes(c));
 }
 
@@ -34,7 +34,7 @@ void sn_phase_planes_copy(const struct sn_convolution * c, const struct sn_band 
             .inside = x.inside, .size = line};
         c->table->convolution_32f.lines(&lines);
     }
-    /* With the vector behind the lines, which kernels read. */
+    /* Including the vector after the lines, which kernels read. */
     memset(to + y.inside * line, 0, ((all - y.before - y.inside) * line + sn_lanes(c)) * sizeof(float));
 }
 
@@ -45,7 +45,7 @@ void sn_phase_planes_interleave(const struct sn_convolution * c, const struct sn
         c->table->deconvolution_32f.interleave(job);
         return;
     }
-    for (size_t i = 0; i < job->rows; ++i) { /* a row is an image of so many channels */
+    for (size_t i = 0; i < job->rows; ++i) { /* a row is an image with as many channels as phases */
         const sn_32f * src = job->src + i * job->srcStep;
         sn_32f * dst = job->dst + i * job->dstStep;
         c->table->layout.image_32f(phases, job->phaseStep, src, SN_NCHW, dst, SN_NHWC, 0, whole);

@@ -1,6 +1,6 @@
 #include "ops/phases.h"
 
-/* Their table is to be small and made in no time, whatever the numbers: a larger stride has the loops of the formula. */
+/* Limits of the table, so that it is small and fast to compute: shapes beyond them use the loops of the formula. */
 enum { MOST_PHASES = 1 << 13, MOST_TAPS = 1 << 20 };
 
 static size_t divisor(size_t a, size_t b)
@@ -13,8 +13,8 @@ static size_t divisor(size_t a, size_t b)
     return a;
 }
 
-/* The taps of each phase. from is what the last of them finds for output 0, in the image: perhaps less than 0,
- * and wrapped. */
+/* Finds the taps of each phase. `from` is the input that the last tap uses for output 0: it may be negative, and then
+ * wraps. */
 static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size_t pad, size_t dst)
 {
     for (size_t f = 0; f < a->number; ++f)
@@ -32,7 +32,7 @@ static void find_taps(struct sn_phases * a, size_t kernel, size_t dilation, size
     }
 }
 
-/* What needs no table; false when that would be too large. */
+/* Computes the members that need no table; false if the table would be too large. */
 static bool count_phases(struct sn_phases * a, size_t kernel, size_t dilation, size_t stride, size_t dst)
 {
     a->number = sn_min(stride, dst);
@@ -86,7 +86,7 @@ enum sn_error_kind sn_phases_plan(struct sn_convolution * c)
     const struct sn_convolution_parameters * p = &c->p;
     struct sn_phase_axes * phases = (void *)c->shared;
     struct sn_phases * y = &phases->y, * x = &phases->x;
-    const bool any = p->srcC && p->dstC; /* however large the kernel, no channels have no taps */
+    const bool any = p->srcC && p->dstC; /* without channels there are no taps, whatever the kernel */
     const size_t kernelY = any ? p->kernelY : 0, kernelX = any ? p->kernelX : 0;
     if (!c->table->gemm.tile_32f.run || !count_phases(y, kernelY, p->dilationY, p->strideY, p->dstH) ||
         !count_phases(x, kernelX, p->dilationX, p->strideX, p->dstW))

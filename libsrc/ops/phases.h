@@ -1,10 +1,9 @@
 /*
  * The phases of a deconvolution along an axis.
  *
- * With t = y + pad, output y gets src[s] * weight[k] where s * stride + k * dilation = t. So outputs y = f, f + stride,
- * f + 2 * stride ... are reached by the same taps, and they are a phase: a convolution of stride 1 with those taps. With g
- * the greatest common divisor of stride and dilation, these are stride / g apart, and what they find in the image
- * dilation / g.
+ * With t = y + pad, output y is the sum of src[s] * weight[k] for all s * stride + k * dilation = t. So outputs y = f,
+ * f + stride, f + 2 * stride ... use the same taps. They form a phase: a convolution with stride 1 and these taps. With g
+ * the greatest common divisor of stride and dilation, the taps are stride / g apart, and their inputs dilation / g.
  */
 #ifndef SN_OPS_PHASES_H
 #define SN_OPS_PHASES_H
@@ -12,25 +11,25 @@
 #include "ops/convolution.h"
 
 struct sn_phase {
-    size_t taps;  /* there may be none; then the bias is all */
-    size_t first; /* the lowest of them */
-    size_t from;  /* the line of a band where the last of them finds output 0; the tap before finds it lineStep further */
+    size_t taps;  /* may be 0; then the outputs are the bias */
+    size_t first; /* the lowest tap */
+    size_t from;  /* the line of a band that the last tap uses for output 0; the tap before uses the one lineStep further */
     size_t count; /* outputs */
 };
 
-/* Of one axis. */
+/* The phases of one axis. */
 struct sn_phases {
     struct sn_phase * phase;
     size_t number;
     size_t stride;            /* from one output of a phase to the next */
-    size_t count;             /* outputs of the first phase, of which no other has more */
-    size_t tapStep, lineStep; /* between the taps of a phase, and between the lines of input that they find */
-    size_t taps;              /* of the phase that has most of them */
-    size_t reach;             /* lines that all phases together need for one output of each, less one */
-    ptrdiff_t low;            /* the first of them for output 0, in the image */
+    size_t count;             /* outputs of the first phase, the maximum of all phases */
+    size_t tapStep, lineStep; /* between the taps of a phase, and between the lines of input that they use */
+    size_t taps;              /* maximum number of taps of a phase */
+    size_t reach;             /* lines that all phases together need for one output of each, minus 1 */
+    ptrdiff_t low;            /* the first of these lines for output 0, in the image */
 };
 
-/* Of both axes, what the family has in c->shared. */
+/* The phases of both axes: c->shared of the family. */
 struct sn_phase_axes {
     struct sn_phases y, x;
 };
@@ -52,33 +51,33 @@ static inline size_t sn_phase_tap(const struct sn_phases * a, const struct sn_ph
 /* How many neighbouring phases from f on have the same inputs: their outputs are the columns of one product. */
 size_t sn_phases_alike(const struct sn_phases * a, size_t f);
 
-/* Whether any phase has a tap, so that there is an input. */
+/* True if any phase has a tap, so that input is read. */
 static inline bool sn_phases_used(const struct sn_convolution * c) { return sn_phases_y(c)->taps && sn_phases_x(c)->taps; }
 
-/* True when some output reaches beyond the image. */
+/* True if some output needs padding. */
 static inline bool sn_phases_reach_out(const struct sn_phases * a, size_t extent)
 {
     return a->low < 0 || (size_t)a->low + a->reach + a->count > extent;
 }
 
-/* Of `count` places from `low` on, which may be negative: how many are before 0,
- * how many then from `begin` below `extent`. */
+/* Of `count` positions from `low` on, which may be negative: the number before 0, then the number inside, from `begin` on
+ * and below `extent`. */
 struct sn_span {
     size_t before, begin, inside;
 };
 struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent);
 
-/* Lines of input of so many rows of all phases. */
+/* Lines of input for `rows` rows of all phases. */
 static inline size_t sn_phase_lines(const struct sn_convolution * c, size_t rows) { return rows + sn_phases_y(c)->reach; }
 
-/* The floats in a row of all panels of so many columns. */
+/* The floats in a row of all panels for `columns` columns. */
 static inline size_t sn_panels_width(const struct sn_gemm_32f_tile * tile, size_t columns)
 {
     return columns / tile->columns * tile->columns + sn_gemm_width(tile, columns % tile->columns);
 }
 
-/* Plans the phases and their table, c->tables, which is NULL where it would be too large, and where there is no tile. An
- * error is that there is no memory. */
+/* Plans the phases and their table, c->tables, which is NULL if it would be too large or if there is no tile. The only error
+ * is lack of memory. */
 enum sn_error_kind sn_phases_plan(struct sn_convolution * c);
 
 #endif

@@ -1,4 +1,4 @@
-/* What work costs, and how much of a memory-bound operation is one unit of sn_parallel_for(). */
+/* Cost of work, and the size of a unit of sn_parallel_for() in memory-bound operations. */
 #ifndef SN_OPS_PIECES_H
 #define SN_OPS_PIECES_H
 
@@ -6,16 +6,16 @@
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
 
-/* Elements of one unit, about: a microsecond of work, and no two threads write the same cache line often. */
+/* Approximate elements of one unit: a microsecond of work, so large that threads rarely write the same cache line. */
 enum { SN_PIECE = 8192 };
 
-/* Items of `elements` each that make one unit. */
+/* Items of `elements` elements in one unit. */
 static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN_PIECE, sn_max(elements, 1)); }
 
 /*
- * Estimates for struct sn_parallel, in nanoseconds: of moving bytes in or out of the second cache; of multiply-adds with
- * vectors of so many bytes (table->alignment), a vector per cycle. They need not be good: threads are handed over to in
- * microseconds.
+ * Estimates for struct sn_parallel, in nanoseconds: of moving bytes into or out of the L2 cache; of multiply-adds with
+ * vectors of `vector` bytes (table->alignment), one vector per cycle. Rough values suffice, since starting work on another
+ * thread takes microseconds.
  */
 static inline double sn_cost_of_bytes(double bytes) { return bytes / SN_BYTES_PER_NS; }
 static inline double sn_cost_of_sums(double sums, size_t vector)
@@ -24,8 +24,9 @@ static inline double sn_cost_of_sums(double sums, size_t vector)
 }
 
 /*
- * True when so many bytes of sources and result do not stay in the caches: a result that is written past them then spares
- * reading its lines first, a third of the traffic. Below that size it would drive out what the next layer reads.
+ * True if this many bytes of sources and result exceed the caches: non-temporal stores then avoid reading the cache lines of
+ * the result first, a third of the memory traffic. For smaller results they would remove from the cache what the next layer
+ * reads.
  */
 static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->cacheL3 / 4 * 3; }
 

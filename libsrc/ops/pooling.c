@@ -18,7 +18,7 @@ void sn_pooling(sn_pooling_fn pooling, const struct sn_pooling * p)
 {
     const struct job job = {pooling, p};
     const struct sn_pool_axis * a = p->axis;
-    /* Two values of each window for an output, as a rule: windows share most of what they cover. */
+    /* Usually two values for each output: neighbouring windows share most of their values. */
     const double outputs = (double)a[0].dst * (double)a[1].dst * (double)a[2].dst * (double)p->inner;
     const double sources = (double)a[0].src * (double)a[1].src * (double)a[2].src * (double)p->inner;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = a[0].dst * sn_pooling_pairs(p),

@@ -1,4 +1,4 @@
-/* The driver of pooling: hands the units of one image to the threads. */
+/* The driver of pooling: divides the units of one image among threads. */
 #ifndef SN_OPS_POOLING_H
 #define SN_OPS_POOLING_H
 

@@ -1,4 +1,4 @@
-/* Pictures to tensors, split over threads: arguments checked and not empty. */
+/* Conversion of pictures to tensors, on several threads: arguments checked and not empty. */
 #ifndef SN_OPS_SET_INPUT_H
 #define SN_OPS_SET_INPUT_H
 

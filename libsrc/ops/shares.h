@@ -1,9 +1,9 @@
 /*
- * How convolutions are shared out among threads: by lines of the images, or by output channels.
+ * Division of convolutions among threads: by lines of the images, or by output channels.
  *
- * A thread that has some lines reads all weights, one that has some panels of output channels reads all lines. So the
- * latter is for small images with many channels. Lines that follow each other in one range make bands, as high as the plan
- * likes them; on one thread, whose range is everything, these are the bands of the plan.
+ * A thread that computes some lines reads all weights, a thread that computes some panels of output channels reads all
+ * lines. So the latter is for small images with many channels. Successive lines in one range form bands of at most the
+ * height in the plan; on one thread, whose range is everything, these are the bands of the plan.
  */
 #ifndef SN_OPS_SHARES_H
 #define SN_OPS_SHARES_H
@@ -11,11 +11,11 @@
 #include "runtime/threads.h"
 
 struct sn_shares {
-    size_t lines, most;     /* of an image (or what there is for lines); of a band */
-    size_t columns, width;  /* output channels, and those of a panel; 0: only by lines */
+    size_t lines, most;     /* lines of an image (or what the algorithm uses as lines), and at most of a band */
+    size_t columns, width;  /* output channels, and those of a panel; width 0: only by lines */
     size_t weights, source; /* elements of all weights, and of an image */
-    bool start;             /* every range begins with work that it cannot share with others: the copy of a band, say */
-    size_t least;           /* lines in a range, fewer are slow; then for struct sn_parallel */
+    bool start;             /* every range begins with work that ranges cannot share, for example the copy of a band */
+    size_t least;           /* least lines in a range, fewer are slow; on return, `least` of struct sn_parallel */
 
     /* Filled in by sn_shares_of(). */
     size_t panels;          /* 1: units are lines; else they are panels of bands */
@@ -30,7 +30,7 @@ static inline struct sn_shares sn_shares_of(struct sn_shares s)
     if (sn_threads() == 1)
         return s;
     const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
-    const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* lines for so many threads */
+    const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* too few lines for the threads */
     if (panels >= 4 && s.weights / 2 > s.source && few) {
         s.panels = panels;
         s.each = sn_ceil_div(s.lines, s.most) * panels;
@@ -39,7 +39,7 @@ static inline struct sn_shares sn_shares_of(struct sn_shares s)
     return s;
 }
 
-/* The first of the units begin .. end - 1 that can be done together. */
+/* The first of the units begin .. end - 1 that can be computed together. */
 struct sn_share {
     size_t units;
     size_t image, line, lines;

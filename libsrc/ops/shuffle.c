@@ -1,4 +1,4 @@
-/* A unit of work is a number of channels of NCHW, of pixels of NHWC. */
+/* A unit of work is a number of channels (NCHW) or of pixels (NHWC). */
 #include "ops/shuffle.h"
 
 #include "dispatch/dispatch.h"

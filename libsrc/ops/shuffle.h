@@ -1,4 +1,4 @@
-/* Shuffling of channels, split over threads: arguments checked and not empty. */
+/* Shuffling of channels, on several threads: arguments checked and not empty. */
 #ifndef SN_OPS_SHUFFLE_H
 #define SN_OPS_SHUFFLE_H
 

@@ -23,7 +23,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
-    /* The exponentials weigh as much as some ten loads. */
+    /* An exponential costs about as much as ten loads. */
     const size_t step = sn_items_per_piece(8 * count * inner);
     const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(outer, step),

@@ -1,4 +1,4 @@
-/* Softmax, split over threads: arguments as in the public function, checked and not empty. */
+/* Softmax, on several threads: arguments as in the public function, checked and not empty. */
 #ifndef SN_OPS_SOFTMAX_H
 #define SN_OPS_SOFTMAX_H
 

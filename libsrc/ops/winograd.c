@@ -5,10 +5,10 @@
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
-/* Filters, tiles or rows of tiles of one unit of work. They may be lanes: whole vectors of any instruction set. */
+/* Filters, tiles or rows of tiles in one unit of work: whole vectors of any instruction set, since they may be lanes. */
 static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
 
-/* Of transforming so many filters or tiles of a channel. */
+/* The cost of transforming `number` filters or tiles of a channel. */
 static double cost_of(enum sn_winograd kind, size_t number)
 {
     return sn_cost_of_bytes(8.0 * (double)sn_winograd_planes(sn_winograd_size(kind)) * (double)number);
@@ -39,9 +39,9 @@ void sn_winograd_filter_32f(enum sn_winograd kind, const sn_32f * src, size_t si
         .cost = cost_of(kind, size)});
 }
 
-/* An image is cut into tiles in NHWC, into rows of tiles in NCHW. */
+/* Division of an image: into tiles in NHWC, into rows of tiles in NCHW. */
 struct split {
-    size_t step, units, distance; /* units at a time; all of them; between the coefficients of neighbours */
+    size_t step, units, distance; /* units at a time; all units; floats between the coefficients of neighbours */
 };
 
 static struct split split_of(enum sn_winograd kind, bool trans, size_t channels, size_t tilesY, size_t tilesX, size_t tile)
