@@ -491,7 +491,7 @@ def test_messages_name_enumerators() -> None:
     def names(enumeration: str) -> list[tuple[str, int]]:
         return [(name, int(value)) for name, value in ENUMS[enumeration].items()]
 
-    for name, value in [*names("SimdTensorFormatType"), ("99", 99), ("-2", -2)]:
+    for name, value in [*names("SimdTensorFormatType"), ("99", 99), ("-2", -2), ("2147483647", 2**31 - 1)]:
         if value not in (0, NHWC):
             lib.SimdSynetConvolution32fInit(1, parameters(srcF=value), NULL)
             assert refusal() == f"srcF is {name}, expected SimdTensorFormatNchw or SimdTensorFormatNhwc"

@@ -1,7 +1,7 @@
 """The digits network through pysimd: contexts and arrays are created once, then it classifies any number of batches.
 
-    python pysimd_digits.py             accuracy and speed on the held-out images
-    python pysimd_digits.py --print     the class of every image and its probability, a line each
+python pysimd_digits.py             accuracy and speed on the held-out images
+python pysimd_digits.py --print     the class of every image and its probability, a line each
 """
 
 from __future__ import annotations

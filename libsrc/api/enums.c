@@ -63,7 +63,7 @@ const struct sn_enumeration sn_pixel_formats = ENUMERATION("SimdPixelFormat", 0,
 
 const char * sn_enumerator(const struct sn_enumeration * e, int value)
 {
-    return value >= e->first && value - e->first < e->count ? e->names[value - e->first] : NULL;
+    return value >= e->first && value < e->first + e->count ? e->names[value - e->first] : NULL;
 }
 
 const char * sn_name(const struct sn_enumeration * e, int value, char text[SN_NAME_SIZE])
