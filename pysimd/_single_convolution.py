@@ -29,6 +29,7 @@ class SingleConvolution(ConvolutionContext):
     """A convolution or a deconvolution; see there."""
 
     _same = staticmethod(same)  # the rule of padding="same"
+    _output_padding: Pair = 0  # of a deconvolution
 
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
@@ -56,7 +57,6 @@ class SingleConvolution(ConvolutionContext):
         group: int = 1,
         activation: ActivationLike = "identity",
         layout: Layout = "nhwc",
-        output_padding: Pair = 0,
     ) -> None:
         form = layout_of(layout)
         self._src_shape = shape_of(src_shape, "src_shape")
@@ -67,8 +67,8 @@ class SingleConvolution(ConvolutionContext):
             extent(kernel, "kernel", 1, form), extent(stride, "stride", 1, form), extent(dilation, "dilation", 1, form)
         )
         pads = padding_of(padding, form, (src_h, src_w), window, self._same)
-        if output_padding != 0:
-            pads = _less(pads, output_padding, form)
+        if self._output_padding != 0:
+            pads = _less(pads, self._output_padding, form)
         self._kind = kind_of(activation)
         (span_y, span_x), (stride_y, stride_x) = window.span, window.stride
         dst_h = self._size(src_h, span_y, stride_y, pads[0], pads[2], "height")

@@ -71,31 +71,6 @@ class Convolution32f(SingleConvolution):
         lib.SimdSynetConvolution32fForward,
     )
 
-    def __init__(
-        self,
-        src_shape: Shape,
-        dst_c: int,
-        *,
-        kernel: Pair,
-        stride: Pair = 1,
-        padding: Padding = 0,
-        dilation: Pair = 1,
-        group: int = 1,
-        activation: ActivationLike = "identity",
-        layout: Layout = "nhwc",
-    ) -> None:
-        super().__init__(
-            src_shape,
-            dst_c,
-            kernel=kernel,
-            stride=stride,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            activation=activation,
-            layout=layout,
-        )
-
     def forward(
         self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None
     ) -> FloatArray:

@@ -63,6 +63,7 @@ class Deconvolution32f(SingleConvolution):
         layout: Layout = "nhwc",
         output_padding: Pair = 0,
     ) -> None:
+        self._output_padding = output_padding
         super().__init__(
             src_shape,
             dst_c,
@@ -73,7 +74,6 @@ class Deconvolution32f(SingleConvolution):
             group=group,
             activation=activation,
             layout=layout,
-            output_padding=output_padding,
         )
 
     @staticmethod
