@@ -29,12 +29,12 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
     SN_CHECK_POINTER(cData, SN_VOID);
     SN_CHECK_POINTER(cScale, SN_VOID);
     SN_CHECK_POINTER(cShift, SN_VOID);
-    const struct sn_array others[] = {
-        SN_ARRAY(aData, elements),  SN_ARRAY(bData, elements),  SN_ARRAY(aScale, channels), SN_ARRAY(aShift, channels),
-        SN_ARRAY(bScale, channels), SN_ARRAY(bShift, channels), SN_ARRAY(cScale, channels), SN_ARRAY(cShift, channels)};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i)
-        if (!sn_apart(__func__, SN_ARRAY(cData, elements), others[i]))
-            return;
+    const struct sn_array sum = SN_ARRAY(cData, elements);
+    if (!sn_apart(__func__, sum, SN_ARRAY(aData, elements)) || !sn_apart(__func__, sum, SN_ARRAY(bData, elements)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(aScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(aShift, channels)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(bScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(bShift, channels)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(cScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(cShift, channels)))
+        return;
     const int mode = (int)compatibility & SimdSynetCompatibility8iMask;
     const uint8_t upper = mode == SimdSynetCompatibility8iNarrowed ? 180 : 255;
     const struct sn_add_8i add = {aData, aScale, aShift, bData, bScale, bShift, cData, cScale, cShift, upper};
@@ -102,7 +102,7 @@ static bool is_apart(const char * function, const struct add_16b * c, struct sn_
 {
     dst.bytes = c->size * (c->dst ? 2 : 4);
     src.bytes = c->size * (type ? 2 : 4);
-    return (type == c->dst ? sn_apart_or_same : sn_apart)(function, dst, src);
+    return sn_apart_for(function, dst, src, type == c->dst);
 }
 
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst)

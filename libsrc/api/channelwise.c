@@ -5,7 +5,7 @@
 #include "api/overlap.h"
 #include "contract/format.h"
 
-/* The arguments that are arrays. */
+/* The arguments that are arrays; results are the last ones. */
 enum role { ABSENT, NUMBER, COEFFICIENTS, FIRST, SECOND, RESULT, ROLES };
 
 struct argument {
@@ -23,18 +23,18 @@ struct argument {
 #define DST_OR_NULL(p) {#p, p, (p) ? RESULT : ABSENT}
 #define ARRAYS(...) (const struct argument[]){__VA_ARGS__, {NULL, NULL, ABSENT}}
 
-/* True if no result overlaps another array; `bytes` are the sizes of each role. */
+/* True if no result overlaps an argument before it; `bytes` are the sizes of each role. */
 static bool is_apart(const char * function, const struct argument * arguments, const size_t * bytes, bool in_place)
 {
-    for (const struct argument * dst = arguments; dst->name; ++dst) {
-        const struct sn_array result = {dst->name, dst->at, bytes[dst->role]};
-        for (const struct argument * a = arguments; dst->role == RESULT && a->name; ++a) {
-            const bool same = in_place && (a->role == FIRST || a->role == SECOND);
-            const struct sn_array array = {a->name, a->at, bytes[a->role]};
-            if (a != dst && !(same ? sn_apart_or_same : sn_apart)(function, result, array))
+    const struct argument * dst = arguments;
+    while (dst->role != RESULT)
+        ++dst;
+    for (; dst->role == RESULT; ++dst)
+        for (const struct argument * a = arguments; a != dst; ++a) {
+            const struct sn_array result = {dst->name, dst->at, bytes[RESULT]}, other = {a->name, a->at, bytes[a->role]};
+            if (!sn_apart_for(function, result, other, in_place && (a->role == FIRST || a->role == SECOND)))
                 return false;
         }
-    }
     return true;
 }
 
@@ -43,7 +43,7 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
 {
     const bool in_place = l->op != SN_FUSED_4 && l->op != SN_FUSED_9;
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
-    size_t elements, each, first;
+    size_t elements;
     SN_CHECK_FOR(function, sn_format_is_image(l->format), false,
                  "format is %s, expected SimdTensorFormatNchw, Nhwc, Nchw4c, Nchw8c or Nchw16c",
                  SN_NAME(sn_formats, l->format));
@@ -56,8 +56,7 @@ static bool wanted(const char * function, const struct sn_channelwise * l, const
                      l->op == SN_FUSED_4 ? "channels" : "channels0", l->channels, lanes);
     if (elements == 0)
         return false;
-    sn_image_elements(&each, 1, l->channels + l->channels1, 1, l->format);
-    sn_image_elements(&first, 1, l->channels, l->spatial, l->format);
+    const size_t each = sn_align(l->channels + l->channels1, lanes), first = sn_align(l->channels, lanes) * l->spatial;
     const size_t second = l->op == SN_FUSED_9 ? elements - first : first;
     const size_t bytes[ROLES] = {[COEFFICIENTS] = each * sizeof(float), [FIRST] = first * sizeof(float),
                                  [SECOND] = second * sizeof(float), [RESULT] = elements * sizeof(float)};

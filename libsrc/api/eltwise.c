@@ -13,7 +13,7 @@ static bool is_apart(const char * function, struct sn_array dst, const sn_32f * 
         if (src[i] != dst.at && sn_overlap(&dst, &one)) {
             char name[32];
             snprintf(name, sizeof(name), "src[%zu]", i);
-            return sn_refuse_overlap_in_part(function, dst.name, name);
+            return sn_refuse_overlap(function, dst.name, name, true);
         }
     }
     return true;

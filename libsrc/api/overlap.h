@@ -28,20 +28,24 @@ static inline bool sn_overlap(const struct sn_array * a, const struct sn_array *
 }
 
 /* Sets the last error, and returns false. */
-bool sn_refuse_overlap(const char * function, const char * dst, const char * src);
-bool sn_refuse_overlap_in_part(const char * function, const char * dst, const char * src);
+bool sn_refuse_overlap(const char * function, const char * dst, const char * src, bool in_place);
 
-/* True if a result does not overlap another array; else the last error is set. */
-static inline bool sn_apart(const char * function, struct sn_array dst, struct sn_array src)
+/* True if a result does not overlap another array; else the last error is set. For a function that works in place it may be
+ * that array, but not another part of it. */
+static inline bool sn_apart_for(const char * function, struct sn_array dst, struct sn_array src, bool in_place)
 {
-    return SN_LIKELY(!sn_overlap(&dst, &src)) || sn_refuse_overlap(function, dst.name, src.name);
+    return SN_LIKELY(!sn_overlap(&dst, &src)) || (in_place && dst.at == src.at) ||
+           sn_refuse_overlap(function, dst.name, src.name, in_place);
 }
 
-/* The same for a function that works in place: the result may be that array, but not another part of it. */
+static inline bool sn_apart(const char * function, struct sn_array dst, struct sn_array src)
+{
+    return sn_apart_for(function, dst, src, false);
+}
+
 static inline bool sn_apart_or_same(const char * function, struct sn_array dst, struct sn_array src)
 {
-    return dst.at == src.at || SN_LIKELY(!sn_overlap(&dst, &src)) ||
-           sn_refuse_overlap_in_part(function, dst.name, src.name);
+    return sn_apart_for(function, dst, src, true);
 }
 
 /* An array of rows, `step` bytes from one to the next; elements of others may lie between them. */
@@ -54,7 +58,20 @@ struct sn_rows {
 #define SN_ROWS(pointer, rows, count, step)                                                                                 \
     ((struct sn_rows){#pointer, pointer, rows, (count) * sizeof(*(pointer)), (step) * sizeof(*(pointer))})
 
-/* True if no rows overlap, or if it takes more than constant time to find out: both arrays have gaps, and different steps. */
-bool sn_rows_apart(const char * function, struct sn_rows dst, struct sn_rows src);
+/* From the first byte to the last. */
+static inline struct sn_array sn_whole(const struct sn_rows * r)
+{
+    return (struct sn_array){r->name, r->at, r->rows && r->bytes ? (r->rows - 1) * r->step + r->bytes : 0};
+}
+
+/* For arrays that overlap as a whole. */
+bool sn_rows_between(const char * function, const struct sn_rows * dst, const struct sn_rows * src);
+
+/* True if no rows overlap, or if it may take more than constant time to find out: both have gaps, and different steps. */
+static inline bool sn_rows_apart(const char * function, struct sn_rows dst, struct sn_rows src)
+{
+    const struct sn_array a = sn_whole(&dst), b = sn_whole(&src);
+    return SN_LIKELY(!sn_overlap(&a, &b)) || sn_rows_between(function, &dst, &src);
+}
 
 #endif

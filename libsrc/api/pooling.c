@@ -41,7 +41,8 @@ static bool prepare(const char * function, struct sn_pooling * p, size_t element
         return false;
     SN_CHECK_FOR(function, p->src || src == 0, false, "src is NULL, expected an array");
     SN_CHECK_FOR(function, p->dst, false, "dst is NULL, expected an array");
-    if (!sn_apart(function, (struct sn_array){"dst", p->dst, dst * element}, (struct sn_array){"src", p->src, src * element}))
+    const struct sn_array written = {"dst", p->dst, dst * element}, read = {"src", p->src, src * element};
+    if (!sn_apart(function, written, read))
         return false;
     p->inner = 1;
     if (format == SimdTensorFormatNhwc && is_each(&c)) {
