@@ -151,8 +151,9 @@ def convolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
-    if weights.ndim != (3 if is_signal(form) else 4):
+    nchw, signal = form == NCHW, is_signal(form)
+    if weights.ndim != (3 if signal else 4):
+        taps = "kernel" if signal else "kernel_y, kernel_x"
         axes = f"dst_c, C / group, {taps}" if nchw else f"{taps}, C / group, dst_c"
         raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
     with Convolution32f(

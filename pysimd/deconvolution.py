@@ -136,8 +136,9 @@ def deconvolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
-    if weights.ndim != (3 if is_signal(form) else 4):
+    nchw, signal = form == NCHW, is_signal(form)
+    if weights.ndim != (3 if signal else 4):
+        taps = "kernel" if signal else "kernel_y, kernel_x"
         axes = f"C, dst_c / group, {taps}" if nchw else f"C, {taps}, dst_c"
         raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
     with Deconvolution32f(
