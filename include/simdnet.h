@@ -49,7 +49,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of this header; SimdVersion() and SimdnetVersionNumber() return that of the library. */
 #define SIMDNET_VERSION "0.2.0"
+#define SIMDNET_VERSION_MAJOR 0
+#define SIMDNET_VERSION_MINOR 2
+#define SIMDNET_VERSION_PATCH 0
+/* For comparisons, also in #if: 20304 is version 2.3.4. */
+#define SIMDNET_VERSION_NUMBER (SIMDNET_VERSION_MAJOR * 10000 + SIMDNET_VERSION_MINOR * 100 + SIMDNET_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
@@ -916,6 +922,10 @@ void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride,
                                             size_t dstHeight, size_t dstWidth, SimdBool trans);
 
 /* --------------------------------------------------------- extensions: functions that the Simd Library does not have */
+
+/* The version of this library as a number, major * 10000 + minor * 100 + patch; SIMDNET_VERSION_NUMBER is that of the header
+ * that a program was compiled with. */
+int SimdnetVersionNumber(void);
 
 /* A sentence that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
  * this thread. */

@@ -21,7 +21,8 @@ from pysimd import _header, _library
 def test_version() -> None:
     assert pysimd.version() == pysimd.__version__
     assert f'#define SIMDNET_VERSION "{pysimd.__version__}"' in (ROOT / "include" / "simdnet.h").read_text()
-    assert len(pysimd.__version__.split(".")) == 3
+    major, minor, patch = map(int, pysimd.version().split("."))
+    assert pysimd.version_number() == (major * 100 + minor) * 100 + patch
 
 
 def test_cpu_info() -> None:

@@ -93,6 +93,12 @@ void SimdSetThreadNumber(size_t threadNumber)
     sn_threads_set(threadNumber);
 }
 
+int SimdnetVersionNumber(void)
+{
+    SN_ENTER();
+    return SIMDNET_VERSION_NUMBER;
+}
+
 const char * SimdnetLastError(void) { return sn_error_text(); }
 
 int SimdnetLastErrorKind(void) { return sn_error_kind(); }

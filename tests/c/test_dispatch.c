@@ -255,9 +255,21 @@ static void machine(void)
     TEST_REFUSED(1, "type");
     TEST(SimdCpuInfo((SimdCpuInfoType)-1) == 0);
     TEST_REFUSED(1, "type");
-    TEST(strcmp(SimdVersion(), SIMDNET_VERSION) == 0);
-    TEST_NO_ERROR();
     TEST(SimdPerformanceStatistic() != NULL);
+}
+
+/* The version is written twice in the header, as text for people and scripts and as numbers for #if. */
+static void version(void)
+{
+#if SIMDNET_VERSION_NUMBER < 1 || SIMDNET_VERSION_MINOR > 99 || SIMDNET_VERSION_PATCH > 99
+#error "the parts of the version do not fit in SIMDNET_VERSION_NUMBER"
+#endif
+    char text[40];
+    snprintf(text, sizeof(text), "%d.%d.%d", SIMDNET_VERSION_MAJOR, SIMDNET_VERSION_MINOR, SIMDNET_VERSION_PATCH);
+    TEST(strcmp(text, SIMDNET_VERSION) == 0);
+    TEST(strcmp(SimdVersion(), SIMDNET_VERSION) == 0);
+    TEST(SimdnetVersionNumber() == SIMDNET_VERSION_NUMBER);
+    TEST_NO_ERROR();
 }
 
 int main(void)
@@ -277,5 +289,6 @@ int main(void)
     no_slot_empty();
     features();
     machine();
+    version();
     return test_end();
 }
