@@ -15,7 +15,7 @@
 #   tsan       the tests of threads built with ThreadSanitizer, among them all kinds of contexts in many threads at once
 #   lint       mypy --strict and ruff over all Python
 #   docs       the documentation as pages: build/docs/html/index.html
-#   install    libraries, header and simdnet.pc under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
+#   install    libraries, header, simdnet.pc and CMake files under $(DESTDIR)$(PREFIX), without debug information unless STRIP=:
 #   uninstall  removes what install put there
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
@@ -442,8 +442,16 @@ TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
 TO_INCLUDE = $(call quote,$(DESTDIR)$(PREFIX)/include)
 in_sed     = $(call quote,s|$(1)|$(subst |,\|,$(subst &,\&,$(subst \,\\,$(2))))|)
 
+# The files for pkg-config and CMake are templates. Those for CMake have the path from their own folder to the header's, so that
+# an installed tree can be moved.
+CMAKE_FILES := cmake/simdnet
+TO_HEADER    = $(shell realpath -ms --relative-to=$(call quote,$(LIBDIR)/$(CMAKE_FILES)) $(call quote,$(PREFIX)/include))
+FILL_IN      = sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@LIBS@,$(SN_LIBS)) \
+               -e $(call in_sed,@VERSION@,$(VERSION)) -e $(call in_sed,@SONAME@,$(SONAME)) \
+               -e $(call in_sed,@INCLUDE@,$(TO_HEADER))
+
 install: all
-	install -d $(TO_LIB)/pkgconfig $(TO_INCLUDE)
+	install -d $(TO_LIB)/pkgconfig $(TO_LIB)/$(CMAKE_FILES) $(TO_INCLUDE)
 	install -m 755 $(B)/libsimdnet.so $(TO_LIB)/libsimdnet.so.$(VERSION)
 	$(STRIP) --strip-unneeded $(TO_LIB)/libsimdnet.so.$(VERSION)
 	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
@@ -451,12 +459,14 @@ install: all
 	install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
 	$(STRIP) --strip-debug $(TO_LIB)/libsimdnet.a
 	install -m 644 include/simdnet.h $(TO_INCLUDE)/
-	sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@VERSION@,$(VERSION)) \
-	    -e $(call in_sed,@LIBS@,$(SN_LIBS)) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
+	$(FILL_IN) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
+	$(FILL_IN) libsrc/simdnetConfig.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfig.cmake
+	$(FILL_IN) libsrc/simdnetConfigVersion.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfigVersion.cmake
 
 uninstall:
 	rm -f $(TO_LIB)/libsimdnet.so $(TO_LIB)/$(SONAME) $(TO_LIB)/libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.a \
 	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h
+	rm -rf $(TO_LIB)/$(CMAKE_FILES)
 
 # ---- packages. setup.py calls python-files to have the library beside the modules.
 DIST := build/dist
