@@ -70,7 +70,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_BEGIN();
     size_t size;
     if (!check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
         !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))

@@ -28,7 +28,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->formats = formats;
     memcpy(call->values, values, call->count * sizeof(values[0]));
     sn_threads_used_clear();
-    call->began = now();
+    call->start = now();
 }
 
 /* "channels:64,spatial:3136,format:nhwc"; a number for an unknown format. */
@@ -63,22 +63,22 @@ static void describe_algorithm(const struct sn_context * context, char * text, s
     *to = '\0';
 }
 
-void sn_call_tell(const struct sn_call * call)
+void sn_call_report(const struct sn_call * call)
 {
     static const char * const errors[] = {NULL, "value", "memory", "state"};
-    const uint64_t nanoseconds = now() - call->began;
+    const uint64_t nanoseconds = now() - call->start;
     char shape[400] = "", algorithm[128] = "";
-    struct sn_told told = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
+    struct sn_call_record record = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
                            .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};
     if (*call->names) {
         describe_values(call, shape, sizeof(shape));
     } else if (sn_error_kind() != SN_ERROR_VALUE) { /* otherwise the context itself may be invalid */
         const struct sn_context * context = call->context;
-        told.isa = context->table->isa;
+        record.isa = context->table->isa;
         sn_append(shape, sizeof(shape), "%s", context->shape);
         describe_algorithm(context, algorithm, sizeof(algorithm));
     }
-    told.shape = *shape ? shape : "-";
-    told.algorithm = *algorithm ? algorithm : "-";
-    sn_verbose_tell(&told);
+    record.shape = *shape ? shape : "-";
+    record.algorithm = *algorithm ? algorithm : "-";
+    sn_verbose_report(&record);
 }

@@ -49,13 +49,13 @@ void sn_context_free(void * context)
 
 void SimdRelease(void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (context && is_context(context, __func__))
         sn_context_free(context);
 }
 
 const char * SimdnetContextInfo(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
 }

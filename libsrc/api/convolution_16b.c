@@ -6,7 +6,7 @@ static const struct sn_context_kind kind = {"Convolution16b", sn_convolution_des
 
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
         !sn_check_convolution(__func__, &p, SN_DATA_16B, "SimdTensorData16b"))
@@ -16,13 +16,13 @@ void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters *
 
 size_t SimdnetConvolution16bExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdnetConvolution16bInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 

@@ -6,7 +6,7 @@ static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_des
 
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {
-    SN_ENTER();
+    SN_BEGIN();
     (void)gemm;
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
@@ -16,13 +16,13 @@ void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters
 
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetConvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 

@@ -6,7 +6,7 @@ static const struct sn_context_kind kind = {"Convolution8i", sn_convolution_dest
 
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
         !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
@@ -16,13 +16,13 @@ void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters 
 
 size_t SimdSynetConvolution8iExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetConvolution8iInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 

@@ -41,7 +41,7 @@ static bool check_parameters(const char * function, const struct sn_convolution_
 
 void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {
-    SN_ENTER();
+    SN_BEGIN();
     (void)gemm;
     struct sn_convolution_parameters p;
     if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
@@ -51,13 +51,13 @@ void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParamete
 
 size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 

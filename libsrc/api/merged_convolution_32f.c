@@ -113,7 +113,7 @@ static void describe(struct context * c)
 
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p[3];
     SN_CHECK(count == 3 || count == 2, NULL, "count is %zu, expected 3 or 2", count);
     if (!sn_take_convolution(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
@@ -140,7 +140,7 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
 
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
     return sn_external_size(((const struct context *)context)->plan.workSize, sizeof(float));
@@ -148,7 +148,7 @@ size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 
 size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
     return sn_merged_convolution_32f_held(&((const struct context *)context)->plan) / sizeof(float);

@@ -85,7 +85,7 @@ static void build_tables(void)
     if (name && *name) {
         cap = level_of(name);
         if (cap == LEVELS)
-            sn_say("SIMDNET_MAX_ISA is ignored, no such instruction set: %.100s", name);
+            sn_message("SIMDNET_MAX_ISA is ignored, no such instruction set: %.100s", name);
     }
     cap_at(cap);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "runtime/threads.h"
 
 size_t sn_activation_params(enum sn_activation activation, size_t channels)
@@ -132,7 +132,7 @@ static bool hold(struct sn_convolution * c)
     if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
         return false;
     c->heldSize = lay_out(c, 0);
-    c->held = sn_keep(sn_max(c->heldSize, 1));
+    c->held = sn_arena_allocate(sn_max(c->heldSize, 1));
     if (!c->held)
         return false;
     memset(c->held, 0, c->heldSize);
@@ -181,7 +181,7 @@ static struct sn_fault make(struct sn_convolution * next, const struct sn_given 
     }
     sn_free(scratch);
     if (is_fault(&fault)) {
-        sn_drop(next->held);
+        sn_arena_free(next->held);
         next->held = NULL;
     }
     return fault;
@@ -197,7 +197,7 @@ struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_gi
         fault = make(&next[made], &given[made]);
     }
     for (size_t i = 0; i < made; ++i) {
-        sn_drop(is_fault(&fault) ? next[i].held : c[i].held);
+        sn_arena_free(is_fault(&fault) ? next[i].held : c[i].held);
         if (!is_fault(&fault))
             c[i] = next[i];
     }
@@ -208,7 +208,7 @@ size_t sn_convolution_held(const struct sn_convolution * c) { return c->held ? c
 
 void sn_convolution_free(struct sn_convolution * c)
 {
-    sn_drop(c->held);
+    sn_arena_free(c->held);
     sn_free(c->tables);
 }
 

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "runtime/memory.h"
 #include "runtime/statistic.h"
 #include "runtime/threads.h"
@@ -391,17 +391,17 @@ static void chunks(void)
     const int before = blocks_now();
     for (int i = 0; i < BLOCKS; ++i) {
         refuse(i % 3, i % 3);
-        block[i] = sn_keep(SIZE);
+        block[i] = sn_arena_allocate(SIZE);
         refuse_none();
         TEST(block[i] || i % 3);
     }
     for (int i = 0; i < BLOCKS; ++i) {
         const int now = blocks_now();
         refuse(1, INT_MAX);
-        void * none = sn_keep(8 * SIZE), * small = sn_keep(100);
+        void * none = sn_arena_allocate(8 * SIZE), * small = sn_arena_allocate(100);
         refuse_none();
         TEST(none == NULL && small == NULL && blocks_now() <= now);
-        sn_drop(block[i]);
+        sn_arena_free(block[i]);
     }
     TEST(blocks_now() == before); /* including the chunk that the next blocks are taken from */
 }
@@ -504,7 +504,7 @@ int main(void)
     test_alarm();
     fill_layers();
     workers(); /* before this thread or another one has any memory of its own */
-    sn_drop(sn_keep(1 << 20)); /* the chunk that blocks are taken from remains */
+    sn_arena_free(sn_arena_allocate(1 << 20)); /* the chunk that blocks are taken from remains */
     (void)SimdPerformanceStatistic(); /* so does the memory of this thread */
     for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));
