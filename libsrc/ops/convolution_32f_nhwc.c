@@ -50,12 +50,12 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
     const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
-    return sn_only_edges_pay(c, sides);
+    return sn_only_edges_preferred(c, sides);
 }
 
 /* ---- plan and weights */
 
-static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
 
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
 {
@@ -71,11 +71,11 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
            sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
-static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->own); }
+static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->algorithmData); }
 
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 {
-    struct sn_direct_nhwc * d = (void *)c->own;
+    struct sn_direct_nhwc * d = (void *)c->algorithmData;
     struct sn_band * band = &d->nhwc.band;
     band->rows = sn_min(band->rows, rows);
     band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
@@ -143,7 +143,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
         gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
     }
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
-    const bool far = sn_weights_are_far(c), in_place = !d->nhwc.band.copied || d->edges;
+    const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = r->first; first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
@@ -243,6 +243,6 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
         .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
-SN_FITS_OWN(struct sn_direct_nhwc);
+SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .admits = admits, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

@@ -14,7 +14,7 @@
 #include "dispatch/dispatch.h"
 #include "ops/cache_sets.h"
 #include "ops/inner_product.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"

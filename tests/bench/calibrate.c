@@ -170,7 +170,7 @@ static bool plan_all(struct row * row, const struct sn_table * table)
     struct sn_convolution chosen = {.p = s->p, .batch = s->batch, .table = table, .family = s->family};
     if (sn_convolution_plan(&chosen) != SN_ERROR_NONE)
         return false;
-    row->number = sn_convolution_admitted(&chosen, list);
+    row->number = sn_convolution_supported(&chosen, list);
     for (size_t i = 0; i < row->number; ++i) {
         struct timed * t = &row->timed[i];
         *t = (struct timed){.plan = chosen, .warm = INFINITY, .cold = INFINITY};
@@ -193,7 +193,7 @@ static bool set_all(struct row * row)
     const sn_32f * const stats[] = {values, ones, values, ones};
     bool set = true;
     for (size_t i = 0; set && i < row->number; ++i) {
-        const struct sn_given given = {weight, NULL, NULL, stats};
+        const struct sn_set_params given = {weight, NULL, NULL, stats};
         const struct sn_fault fault = sn_convolution_set(&row->timed[i].plan, &given, 1);
         set = !fault.memory && !fault.name;
     }
