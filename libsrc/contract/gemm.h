@@ -45,10 +45,10 @@ struct sn_gemm_32f {
 
     /*
      * Any memory that will be needed soon, or NULL. A hint: while the tile that begins with row x is computed, a cache line
-     * for each of its steps is prefetched into the L2 cache, from ahead + x * aheadStep on.
+     * for each of its steps is prefetched into the L2 cache, from prefetch + x * prefetchStep on.
      */
-    const sn_32f * ahead;
-    size_t aheadStep;
+    const sn_32f * prefetch;
+    size_t prefetchStep;
 };
 
 typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);

@@ -154,16 +154,16 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
-            gemm.ahead = NULL;
-            if (r->aheadSize && !far) {
-                gemm.ahead = r->ahead + r->aheadSize * first / sn_outputs(c);
-                gemm.aheadStep = r->aheadSize * gemm.columns / sn_outputs(c) / gemm.width;
+            gemm.prefetch = NULL;
+            if (r->prefetchSize && !far) {
+                gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);
+                gemm.prefetchStep = r->prefetchSize * gemm.columns / sn_outputs(c) / gemm.width;
             } else if (first == 0 && in_place && depth >= 64) {
-                gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
-                gemm.aheadStep = gemm.aStepX;
+                gemm.prefetch = gemm.a + tile->rows * gemm.aStepX;
+                gemm.prefetchStep = gemm.aStepX;
             } else if (far) {
-                gemm.ahead = gemm.b + depth * gemm.columns;
-                gemm.aheadStep = depth * gemm.columns / gemm.width;
+                gemm.prefetch = gemm.b + depth * gemm.columns;
+                gemm.prefetchStep = depth * gemm.columns / gemm.width;
             }
             tile->run(&gemm);
         }

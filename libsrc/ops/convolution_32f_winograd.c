@@ -209,8 +209,8 @@ static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs
         gemm.b = b + f * c->p.srcC * gemm.columns;
         gemm.c = products + first_plane * w->product;
         const bool fetch = far && gemm.height * gemm.width > tile->rows;
-        gemm.ahead = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
-        gemm.aheadStep = c->p.srcC * gemm.columns / gemm.width;
+        gemm.prefetch = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
+        gemm.prefetchStep = c->p.srcC * gemm.columns / gemm.width;
         tile->run(&gemm);
     }
     out->src = products;

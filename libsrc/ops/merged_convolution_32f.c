@@ -239,7 +239,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f *
     struct sn_nhwc_rows r = {.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)
-        r.ahead = src + next_lines(m, end, rows, &r.aheadSize);
+        r.prefetch = src + next_lines(m, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
 }

@@ -78,7 +78,7 @@ static void run_tile(const struct job * j, void * const * a)
             .activation = (enum sn_activation)j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->fetch)
-            gemm.ahead = panel, gemm.aheadStep = depth(j);
+            gemm.prefetch = panel, gemm.prefetchStep = depth(j);
         if (j->activation == SimdConvolutionActivationPrelu)
             gemm.slope = j->byRow ? a[3] : per_column(j, a[3], first, slope);
         tile->run(&gemm);
