@@ -244,6 +244,15 @@ def test_library_named_by_the_environment(tmp_path: Path) -> None:
     assert done.stdout.strip() == str(link), done.stderr
 
 
+@pytest.mark.parametrize("name", ["geteuid", "getegid"])
+def test_library_of_the_environment_is_ignored_with_raised_privileges(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("SIMDNET_LIBRARY", "/nowhere/libsimdnet.so")
+    with pytest.raises(ImportError, match="SIMDNET_LIBRARY is /nowhere"):
+        _library._library()
+    monkeypatch.setattr(os, name, lambda: 123456)
+    assert _library._library().name == _library.LIBRARY
+
+
 @pytest.mark.parametrize("kind", NO_LIBRARIES)
 def test_what_is_no_library_is_refused(tmp_path: Path, kind: str) -> None:
     assert_refused_library(kind, tmp_path, ROOT)
