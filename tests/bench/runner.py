@@ -24,8 +24,8 @@ import numpy as np
 import pysimd
 from bench import clock, limits
 from bench.cases import Case, Prepared
+from bench.implementations import Unsupported
 from bench.peers.workers import Built, Peer, Task
-from bench.ways import Unsupported
 from bench.whole import OURS
 from pysimd._library import ROOT
 
