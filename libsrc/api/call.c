@@ -47,19 +47,14 @@ static void describe_values(const struct sn_call * call, char * text, size_t siz
     }
 }
 
-/* The info of a context without blanks and without its level, which is reported separately. */
+/* The algorithm of a context as a word: without its level, which is reported separately, and without blanks. */
 static void describe_algorithm(const struct sn_context * context, char * text, size_t size)
 {
-    sn_append(text, size, "%s", context->info);
-    const size_t length = strlen(text), level = strlen(context->table->isa);
-    if (length >= level && strcmp(text + length - level, context->table->isa) == 0)
-        text[length - level] = '\0';
+    sn_append(text, size, "%.*s", (int)context->algorithm, context->info);
     char * to = text;
     for (const char * from = text; *from; ++from)
         if (*from != ' ' || (to > text && to[-1] != ','))
             *to++ = *from == ' ' ? '_' : *from;
-    while (to > text && to[-1] == ',')
-        --to;
     *to = '\0';
 }
 

@@ -190,8 +190,7 @@ static void describe(struct sn_convolution_context * c)
     char shape[64] = "";
     if (c->plan.algorithm->tiled)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile.rows, tile.columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", family->prefix, c->plan.algorithm->name, shape,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s%s%s", family->prefix, c->plan.algorithm->name, shape);
 }
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,

@@ -107,8 +107,7 @@ static void describe(struct context * c)
     char how[64] = "one after the other";
     if (tile->run)
         snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s to %s %s, %s", stages[plan->first], stages[plan->last], how,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s to %s %s", stages[plan->first], stages[plan->last], how);
 }
 
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)

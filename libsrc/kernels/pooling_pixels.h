@@ -62,7 +62,12 @@ SN_INLINE void ring_store(REDUCTION (*ring)[4], int u, struct span x, float divi
     (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = x.count ? ring[x.begin % RING][i] : UNPACK(IDENTITY);
+        v[i] = UNPACK(IDENTITY);
+    if (x.count) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = ring[x.begin % RING][i];
+    }
 #if HAS_DIVISOR
     if (is_long(x.count, 1)) {
         ring_sum(ring, u, x, v);
