@@ -15,8 +15,6 @@ static struct frame_random place_random; /* for the placement of arrays on a lev
 static size_t buffers;
 static enum frame_place buffer_place;
 
-/* ---- the memory of a call */
-
 void frame_use_level(const char * name)
 {
     frame_level_in_use = name;
@@ -26,6 +24,8 @@ void frame_use_level(const char * name)
     }
     place_random.state = frame_hash(frame_case.random.state, name);
 }
+
+/* ---- the memory of a call */
 
 void * check_buffer(size_t bytes)
 {
@@ -59,9 +59,8 @@ void frame_set_up(enum frame_place place, void ** a)
     buffer_place = place;
 }
 
-/* ---- errors */
+/* ---- errors of a call */
 
-/* Sets an error text, which the next successful call must clear. */
 void frame_set_error(void)
 {
     SimdnetSetMaxIsa("no such level");
@@ -97,7 +96,9 @@ bool frame_memory_intact(void * const * a)
     return true;
 }
 
-static bool is_reported(const struct frame_array * array, const void * got, const void * expected, size_t index, const char * what)
+/* Reports the difference at an index; false if the index is the count: there is none. */
+static bool is_reported(const struct frame_array * array, const void * got, const void * expected, size_t index,
+                        const char * what)
 {
     char is[80], should[80];
     if (index == array->count)
@@ -106,7 +107,7 @@ static bool is_reported(const struct frame_array * array, const void * got, cons
     frame_show(array, expected, index, should, sizeof(should));
     if (array->has_bound && array->bound[index] >= 0 && got != array->first)
         frame_fail("%s[%zu] of %zu is %s, %s %s, the bound is %.3g", array->name, index, array->count, is, what, should,
-             array->bound[index]);
+                   array->bound[index]);
     else
         frame_fail("%s[%zu] of %zu is %s, %s %s", array->name, index, array->count, is, what, should);
     return true;
@@ -186,7 +187,7 @@ static bool no_exception(enum frame_place place, bool is_base)
     if (!raised || allowed)
         return true;
     frame_fail("raised floating-point exceptions:%s%s%s", raised & FE_INVALID ? " invalid" : "",
-         raised & FE_DIVBYZERO ? " division by zero" : "", raised & FE_OVERFLOW ? " overflow" : "");
+               raised & FE_DIVBYZERO ? " division by zero" : "", raised & FE_OVERFLOW ? " overflow" : "");
     return false;
 }
 
@@ -214,6 +215,8 @@ static bool one_place(enum frame_place place, bool is_base, void ** a, check_cal
         SimdRelease(context);
     return good && frame_memory_intact(a) && results_equal(place, is_base, a);
 }
+
+/* ---- all calls of a case */
 
 struct job {
     bool is_base;

@@ -107,7 +107,7 @@ static void each_refused(trial_fn trial, const void * of)
 
 /* ---- trials of a layer */
 
-static bool says(int kind, const struct kind * of, const char * function)
+static bool has_error(int kind, const struct kind * of, const char * function)
 {
     char name[80];
     snprintf(name, sizeof(name), "%s%s: ", of->name, function);
@@ -125,7 +125,7 @@ static void try_init(const void * layer, int from, int to)
     if (context)
         TEST_NO_ERROR();
     else
-        TEST(refused && says(2, l->kind, "Init"));
+        TEST(refused && has_error(2, l->kind, "Init"));
     SimdRelease(context);
     TEST(blocks_now() == before);
 }
@@ -160,14 +160,14 @@ static void try_set_of(const struct layer * l, int from, int to, bool again)
     l->kind->set(context);
     refuse_none();
     if (SimdnetLastErrorKind() != 0) {
-        TEST(refused && says(2, l->kind, "SetParams"));
+        TEST(refused && has_error(2, l->kind, "SetParams"));
         TEST(blocks_now() == made);
         if (again) {
             TEST(right(l, context));
         } else {
             memset(result, CANARY, sizeof(result));
             l->kind->forward(context, result);
-            TEST(says(3, l->kind, "Forward") && untouched());
+            TEST(has_error(3, l->kind, "Forward") && untouched());
         }
         l->kind->set(context);
         TEST_NO_ERROR();
@@ -250,7 +250,7 @@ static void refused_values(struct layer l)
         if (l.p[i].strideY == 2)
             l.p[i].dstH = l.p[i].dstW = ((size_t)1 << 41) - 1;
     }
-    TEST(l.kind->init(&l) == NULL && says(1, l.kind, "Init"));
+    TEST(l.kind->init(&l) == NULL && has_error(1, l.kind, "Init"));
     TEST(blocks_now() == before);
 }
 
@@ -276,7 +276,7 @@ static void faults_of_8i(void)
     for (int i = 0; i < 2; ++i) {
         const int before = blocks_now();
         SimdSynetConvolution8iSetParams(context, bad, NULL, NULL, stats);
-        TEST(says(1, &convolution_8i, "SetParams"));
+        TEST(has_error(1, &convolution_8i, "SetParams"));
         TEST(blocks_now() == before);
         set_8i(context);
         TEST_NO_ERROR();

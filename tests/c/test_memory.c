@@ -105,7 +105,7 @@ static void scratch(void)
 }
 
 /* Blocks of all sizes, released in another order than allocated: none overlaps another, with one thread or many. */
-static void * keep_and_drop(void * of_thread)
+static void * allocate_and_free(void * of_thread)
 {
     enum { COUNT = 18 };
     static const size_t sizes[] = {1, 100, 70000, 300000, 65536, 9 << 20, 1 << 20, 3000001, 8 << 20};
@@ -129,7 +129,7 @@ static void * keep_and_drop(void * of_thread)
     return sound ? of_thread : NULL;
 }
 
-static void kept(void)
+static void arena(void)
 {
     enum { THREADS = 3 };
     int number[THREADS];
@@ -137,7 +137,7 @@ static void kept(void)
     void * sound = NULL;
     for (int i = 0; i < THREADS; ++i) {
         number[i] = 50 * i;
-        TEST(pthread_create(&thread[i], NULL, keep_and_drop, &number[i]) == 0);
+        TEST(pthread_create(&thread[i], NULL, allocate_and_free, &number[i]) == 0);
     }
     for (int i = 0; i < THREADS; ++i)
         TEST(pthread_join(thread[i], &sound) == 0 && sound);
@@ -163,19 +163,19 @@ static size_t resident(void)
 }
 
 /* If most blocks are released, but not all, their memory is returned to the system. */
-static void few_stay(void)
+static void memory_returns(void)
 {
-    enum { BLOCKS = 2000, SIZE = 70 << 10, STAY = 100 };
+    enum { BLOCKS = 2000, SIZE = 70 << 10, REMAINING = 100 };
     static void * block[BLOCKS];
     const size_t before = resident();
     for (size_t i = 0; i < BLOCKS; ++i)
         if ((block[i] = sn_arena_allocate(SIZE)) != NULL)
             memset(block[i], 1, SIZE);
     for (size_t i = 0; i < BLOCKS; ++i)
-        if (i % STAY)
+        if (i % REMAINING)
             sn_arena_free(block[i]);
     TEST(!before || resident() < before + BLOCKS * (size_t)SIZE / 4);
-    for (size_t i = 0; i < BLOCKS; i += STAY)
+    for (size_t i = 0; i < BLOCKS; i += REMAINING)
         sn_arena_free(block[i]);
 }
 
@@ -202,12 +202,12 @@ int main(void)
     test_alarm();
     if (!emulated() && !SN_SANITIZED) {
         little_space();
-        few_stay();
+        memory_returns();
     }
     blocks();
     rounding();
     products();
     scratch();
-    kept();
+    arena();
     return test_end();
 }
