@@ -95,7 +95,7 @@ void SimdSetThreadNumber(size_t threadNumber)
 
 int SimdnetVersionNumber(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return SIMDNET_VERSION_NUMBER;
 }
 

@@ -42,7 +42,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 }
 
 /* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
-static void surround(const struct sn_convolution * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
+static void set_padding(const struct sn_convolution * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
     if (data_of(c)->band.copied) {
@@ -73,7 +73,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         .rows = rows, .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     if (!d.tap)
-        surround(c, row, rows, &d);
+        set_padding(c, row, rows, &d);
     d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
     c->table->convolution_8i.depthwise.run(&d);

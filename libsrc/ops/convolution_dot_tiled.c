@@ -23,7 +23,7 @@ static size_t width_of(const struct sn_convolution * c, size_t columns)
 }
 
 /* Taps of a kernel row that are adjacent in memory, if the band has no gaps between pixels: all, or 1. */
-static size_t neighbours(const struct sn_convolution * c)
+static size_t adjacent_taps(const struct sn_convolution * c)
 {
     return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
@@ -32,7 +32,7 @@ static size_t neighbours(const struct sn_convolution * c)
 static size_t taps(const struct sn_convolution * c)
 {
     const struct sn_dot_band * b = &data_of(c)->band;
-    return b->band.pixel == b->inputs * b->number ? neighbours(c) : 1;
+    return b->band.pixel == b->inputs * b->number ? adjacent_taps(c) : 1;
 }
 
 static size_t numbers(const struct sn_convolution * c) { return taps(c) * data_of(c)->band.inputs; }
@@ -55,7 +55,7 @@ static bool plan(struct sn_convolution * c)
     const size_t spacing = sn_dot_of(c)->spaced ? tile->group : 1;
     t->band.number = tile->number;
     t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
-    const bool whole = t->band.inputs == sn_inputs(c) && neighbours(c) * t->band.inputs % tile->group == 0;
+    const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * t->band.inputs % tile->group == 0;
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
@@ -112,7 +112,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* The rows of a product may be any pixels: all rows as one line, if they are contiguous, or columns, if tiles along them are
  * higher than along rows. */
-static void arrange(struct sn_dot * gemm, size_t rows)
+static void choose_row_order(struct sn_dot * gemm, size_t rows)
 {
     if (gemm->aStepY == gemm->width * gemm->aStepX) {
         gemm->width *= gemm->height;
@@ -146,7 +146,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                 .start = c->bias + g * c->groupStep + first, .result = &result};
             gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a->dst, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
-            arrange(&gemm, tile->rows);
+            choose_row_order(&gemm, tile->rows);
             tile->run(&gemm);
             weight += data_of(c)->depth * 4 * width_of(c, columns);
             sn_dot_result_store(c, work, o, columns, s->line, s->lines, a->dst);

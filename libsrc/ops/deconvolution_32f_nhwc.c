@@ -200,7 +200,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
 }
 
 /* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
-static void arrange(struct sn_gemm_32f * g, size_t rows)
+static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
         g->width *= g->height;
@@ -233,7 +233,7 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
             gemm.segment = sn_phase_offsets(c, x, 1);
             gemm.length = data_of(c)->length;
         }
-        arrange(&gemm, tile->rows);
+        choose_row_order(&gemm, tile->rows);
         for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
             gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
             gemm.b = b;

@@ -314,7 +314,7 @@ struct options {
 static int usage(void)
 {
     fputs("usage: calibrate [--isa LEVEL] [--shapes FILE | --shape SHAPE] [--only TEXT] [--part I/N] [--json FILE]\n"
-          "  measures every algorithm that admits a convolution, beside what ops/convolution_cost.c expects of it\n"
+          "  measures every algorithm that supports a convolution, beside what ops/convolution_cost.c expects of it\n"
           "  --shapes: a file with a shape in each line, as SIMDNET_VERBOSE prints them: 1x64x56x56->128x28x28,3x3,s2,nhwc\n"
           "    without nhwc or nchw it is both; \",deconvolution\" makes it one; \",8u->8u\" and \",16b->16b\" as there\n"
           "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n",
