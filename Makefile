@@ -110,7 +110,8 @@ commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
 KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
 REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
-OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
+SMALL      := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
+OBJECTS    := $(SMALL)
 
 .PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
         clean help
@@ -182,7 +183,8 @@ $(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
 COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
 $(call commands,link archive)
-$(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map $(B)/commands/link
+# Kernels first: behind objects of a second or two, those of 0.1 s keep all processors busy to the end.
+$(B)/libsimdnet.so: $(filter-out $(SMALL),$(OBJECTS)) $(SMALL) libsrc/simdnet.map $(B)/commands/link
 	$(COMMAND_link) -o $@
 	@ln -sf libsimdnet.so $(B)/$(SONAME)
 	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so && ln -sfn libsimdnet.so build/$(SONAME))
