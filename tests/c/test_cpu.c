@@ -126,7 +126,7 @@ static const struct machine {
     const char * name;
     uint32_t ecx_1, ebx_7, ecx_7, edx_7, eax_7_1, xcr0;
     const char * levels;
-} known[] = {
+} machines[] = {
     {"Merom", MEROM_1, 0, 0, 0, 0, 0, "base"},
     {"K10", SSE3 | CX16 | POPCNT, 0, 0, 0, 0, 0, "base"},
     {"Nehalem", NEHALEM_1, 0, 0, 0, 0, 0, UP_TO_SSE41},
@@ -184,8 +184,8 @@ static const struct machine {
 
 static void levels_of_machines(void)
 {
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i) {
-        const struct machine * m = &known[i];
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); ++i) {
+        const struct machine * m = &machines[i];
         const struct sn_cpuid cpuid = {
             .leaf = {[SN_LEAF_1] = {[SN_ECX] = m->ecx_1, [SN_EDX] = EDX_1},
                      [SN_LEAF_7] = {[SN_EBX] = m->ebx_7, [SN_ECX] = m->ecx_7, [SN_EDX] = m->edx_7},
@@ -220,7 +220,7 @@ static void traits_of_machines(void)
         uint32_t signature, family, model;
         bool slow, prefetchC, ordered;
         size_t cached; /* MB, with an L3 cache of 256 MB */
-    } known[] = {
+    } identified[] = {
         {"GenuineIntel", 0xC06F2, 6, 0xCF, true, false, true, 16},  /* Emerald Rapids */
         {"GenuineIntel", 0x806F8, 6, 0x8F, true, false, true, 16},  /* Sapphire Rapids */
         {"GenuineIntel", 0x5065B, 6, 0x55, false, false, true, 24}, /* Cooper Lake */
@@ -228,8 +228,8 @@ static void traits_of_machines(void)
         {"AuthenticAMD", 0xC06F2, 6, 0xCF, false, true, false, 24}, /* no such processor: another vendor's model */
         {"", 0, 0, 0, false, true, false, 24},
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i) {
-        const struct machine * m = &known[i];
+    for (size_t i = 0; i < sizeof(identified) / sizeof(identified[0]); ++i) {
+        const struct machine * m = &identified[i];
         struct sn_model model = {"", 0, 0};
         strcpy(model.vendor, m->vendor);
         sn_cpu_model(m->signature, &model);
