@@ -38,10 +38,11 @@
  * Oyxixo rounds the number of outputs up to a multiple of x.
  *
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
- * neondotprod on aarch64. The last one in this order that the machine supports is used, unless the environment variable
- * SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() limits it: then the last one that the machine supports up to
- * <name>. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for some of the
- * instruction sets only, the others are unknown.
+ * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
+ * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). If the environment
+ * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one that the machine supports up
+ * to <name> is used. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for
+ * some of the instruction sets only, the others are unknown.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -938,8 +939,9 @@ int SimdnetLastErrorKind(void);
 /* The name of the instruction set in use. A static string. */
 const char * SimdnetActiveIsa(void);
 
-/* Limits the following calls to instruction set `name` and those before it; NULL removes the limit. Existing contexts keep
- * their instruction set. Returns SimdFalse, and changes nothing, if this library has no instruction set of that name. */
+/* Lets the following calls use instruction set `name`, or the last one before it that the machine supports; NULL returns to
+ * the default. Existing contexts keep their instruction set. Returns SimdFalse, and changes nothing, if this library has no
+ * instruction set of that name. */
 SimdBool SimdnetSetMaxIsa(const char * name);
 
 /* The names of the instruction sets of this machine, oldest first; NULL past the end. Static strings. */

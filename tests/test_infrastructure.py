@@ -200,17 +200,23 @@ def test_cap_is_restored_after_an_exception() -> None:
     assert pysimd.active_isa() == before
 
 
+def _defaults() -> list[str]:
+    """The last level; on some processors, which the library knows, ``avx512bf16`` is not the default but the one below."""
+    levels = [level for level in pysimd.isa_levels() if level != "avx512bf16"]
+    return [levels[-1], pysimd.isa_levels()[-1]]
+
+
 def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
     before = pysimd.active_isa()
     try:
         pysimd.set_max_isa(None)
-        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+        assert pysimd.active_isa() in _defaults()
         for name in ("avx3", "", "AVX2", "x" * 500):
             with pytest.raises(ValueError, match="name is"):
                 pysimd.set_max_isa(name)
         with pytest.raises(TypeError, match="name is 2, expected a str or None"):
             pysimd.set_max_isa(2)  # type: ignore[arg-type]
-        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+        assert pysimd.active_isa() in _defaults()
     finally:
         pysimd.set_max_isa(before)
 
@@ -224,7 +230,7 @@ def test_environment_caps(level: str) -> None:
 
 def test_unknown_name_in_the_environment_is_a_warning() -> None:
     done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA="avx9")
-    assert done.stdout.strip() == pysimd.isa_levels()[-1]
+    assert done.stdout.strip() in _defaults()
     assert done.stderr.count("\n") == 1
     assert "avx9" in done.stderr
 

@@ -239,7 +239,7 @@ SN_INLINE void tile_prefetch_next(const struct sn_gemm_32f * g, const sn_32f * f
 
 /*
  * Rows of C that are only written are prefetched too, before the sums: 3 x 224 x 224 to 64 channels, whose result exceeds
- * the L2 cache, is 1.15 times as fast.
+ * the L2 cache, is 1.15 times as fast on Zen 4. On other processors (runtime/traits.c) it is slower: `coldC`.
  */
 SN_INLINE void tile_prefetch_rows(const struct sn_gemm_32f * g, const sn_32f * c, int rows, int vectors)
 {
@@ -262,7 +262,7 @@ SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows,
     tile_start(sum, g, c, at->row, rows, vectors, halves);
     if (g->from)
         tile_prefetch_next(g, g->from + (c - g->c), rows);
-    if (g->from != g->c)
+    if (g->from != g->c && !g->coldC)
         tile_prefetch_rows(g, c, rows, vectors);
     const sn_32f * b = g->b;
     uintptr_t prefetch = fetch ? (uintptr_t)(g->prefetch + at->row * g->prefetchStep) : 0;

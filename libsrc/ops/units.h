@@ -28,6 +28,6 @@ static inline double sn_cost_of_sums(double sums, size_t vector)
  * the result first, a third of the memory traffic. For smaller results they would remove from the cache what the next layer
  * reads.
  */
-static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->cacheL3 / 4 * 3; }
+static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->traits.cached; }
 
 #endif

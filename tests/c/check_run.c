@@ -137,17 +137,20 @@ static bool results_equal(enum frame_place place, bool is_base, void * const * a
     return true;
 }
 
-/* At one of the places the caches are reported as small: large results are then written with streaming stores, and work is
- * cut into different blocks. */
+/* At one of the places the caches seem small, and the traits are others: large results are then written with streaming
+ * stores, and work is cut into different blocks. */
 static void set_caches(bool small)
 {
     static struct sn_cpu real;
     if (real.cacheL1 == 0)
         real = *sn_cpu();
-    if (small)
-        sn_cpu_set_caches(48 << 10, 256);
-    else
-        sn_cpu_set_caches(real.cacheL2, real.cacheL3);
+    struct sn_traits traits = real.traits;
+    if (small) {
+        traits.cached = 192;
+        traits.prefetchC = !traits.prefetchC;
+        traits.ordered = !traits.ordered;
+    }
+    sn_cpu_set(small ? 48 << 10 : real.cacheL2, &traits);
 }
 
 /* With --threads, every place except the first uses several threads, even on a machine with few processors and for small
