@@ -38,6 +38,11 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 PYTHON  ?= python3
 RUN     ?=
+BUILD   := build
+
+ifneq ($(words $(BUILD)),1)
+$(error BUILD is one folder, whose name has no blanks, not '$(BUILD)')
+endif
 
 ifeq ($(origin CC),default)
 CC := cc
@@ -87,7 +92,7 @@ SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.m
 
 space   := $(subst ,, )
 VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
-B       := build/$(VARIANT)
+B       := $(BUILD)/$(VARIANT)
 NATIVE  := $(and $(filter $(ARCH),$(shell uname -m)),$(filter file,$(origin VARIANT)))
 PLAIN   := $(if $(strip $(ISAS)),,$(NATIVE))
 
@@ -174,7 +179,7 @@ $(call commands,link archive)
 $(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map $(B)/commands/link
 	$(COMMAND_link) -o $@
 	@ln -sf libsimdnet.so $(B)/$(SONAME)
-	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so build/libsimdnet.so && ln -sfn libsimdnet.so build/$(SONAME))
+	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so $(BUILD)/libsimdnet.so && ln -sfn libsimdnet.so $(BUILD)/$(SONAME))
 
 $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 	@rm -f $@
@@ -351,7 +356,7 @@ $(VENV)/demo.stamp: pyproject.toml setup.py | $(VENV)/bin/python
 	$(call pip,$(VENV)) --editable '.[demo]' && touch $@ || $(call pip,$(VENV)) --editable .
 
 demo: all $(B)/demo/digits $(VENV)/demo.stamp
-	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits build/demo/digits.png
+	@SIMDNET_LIBRARY=$(B)/libsimdnet.so $(VENV)/bin/python examples/digits/demo.py $(B)/demo/digits $(BUILD)/demo/digits.png
 
 # ---- the benchmarks: BENCH_FLAGS are their options, see make bench BENCH_FLAGS=--help. The libraries that they compare with
 # have an environment of their own, so that no test meets them; one that cannot be installed is left out, and the next run
@@ -390,7 +395,7 @@ BENCH_PYTHON := $(if $(PEERS),$(PEERS_VENV)/bin/python,$(VENV)/bin/python)
 BENCH_STAMPS := $(if $(PEERS),$(patsubst %,$(PEERS_VENV)/%.stamp,pysimd bench onnxruntime openvino ncnn torch),$(VENV)/bench.stamp)
 bench: all $(LIMITS) $(BENCH_STAMPS)
 	SIMDNET_LIBRARY=$(B)/libsimdnet.so PYTHONPATH=.:tests $(BENCH_PYTHON) -m bench $(if $(PEERS),--peers) \
-	    --json build/bench.json $(BENCH_FLAGS)
+	    --json $(BUILD)/bench.json $(BENCH_FLAGS)
 
 # The cost models against this machine: CALIBRATE_FLAGS='--isa avx2 --only 3x3'.
 CALIBRATE_OBJ := $(B)/bench/calibrate.o $(LIMITS_OBJ)
@@ -422,8 +427,8 @@ $(TOOLS)/%.stamp: pyproject.toml setup.py | $(TOOLS)/bin/python
 
 docs: all $(TOOLS)/docs.stamp
 	SIMDNET_LIBRARY=$(abspath $(B))/libsimdnet.so $(TOOLS)/bin/python -m sphinx -q -E -a -W --keep-going \
-	    -d build/docs/doctrees docs build/docs/html
-	@echo build/docs/html/index.html
+	    -d $(BUILD)/docs/doctrees docs $(BUILD)/docs/html
+	@echo $(BUILD)/docs/html/index.html
 
 # ---- installing. PREFIX, LIBDIR and DESTDIR may contain blanks and what means something to a shell or to sed.
 TO_LIB     = $(call quote,$(DESTDIR)$(LIBDIR))
@@ -447,7 +452,7 @@ uninstall:
 	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h
 
 # ---- packages. setup.py calls python-files to have the library beside the modules.
-DIST := build/dist
+DIST := $(BUILD)/dist
 
 .PHONY: python-files
 python-files: all
@@ -458,9 +463,9 @@ python-files: all
 # auditwheel reads in the library which C library it needs at least, and names the wheel after that.
 wheel: all $(TOOLS)/package.stamp
 	$(if $(NATIVE),,$(error a wheel is for this machine: not with CC=$(CC)))
-	@rm -rf build/wheel $(DIST)/*.whl
-	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir build/wheel .
-	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) build/wheel/*.whl
+	@rm -rf $(BUILD)/wheel $(DIST)/*.whl
+	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel .
+	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) $(BUILD)/wheel/*.whl
 
 sdist: $(TOOLS)/package.stamp
 	@rm -f $(DIST)/*.tar.gz
@@ -470,7 +475,7 @@ check-package: all
 	tests/check_package.sh
 
 clean:
-	rm -rf build docs/api
+	rm -rf $(BUILD) docs/api
 
 help:
 	@sed -n '/^# simdnet/,/^$$/s/^# \{0,1\}//p' Makefile

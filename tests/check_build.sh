@@ -15,7 +15,7 @@ expect() { # expect WHAT FOUND EXPECTED
 work=$build/tests/build
 rm -rf "$work"
 mkdir -p "$work"
-make_it() { MAKEFLAGS='' make --no-print-directory CC="$cc" VARIANT="${build#build/}" "$@"; }
+make_it() { MAKEFLAGS='' make --no-print-directory CC="$cc" BUILD="${build%/*}" VARIANT="${build##*/}" "$@"; }
 
 # ---- what make would do with the library that was built just now
 compiled() { # compiled ARGUMENTS OF MAKE...: leaves the commands in $work/commands, prints how many files would be compiled
@@ -64,7 +64,7 @@ expect 'jobs of a make that another one calls' "$(jobs MAKELEVEL=1 make)" 1
 
 # ---- what make does with one object: other flags are other flags once
 object=$work/variant/obj/runtime/text.o
-build_object() { make_it VARIANT="${work#build/}/variant" CFLAGS="$1" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
+build_object() { make_it BUILD="$work" VARIANT=variant CFLAGS="$1" "$object" 2>&1 | grep -c -e ' -c libsrc/'; }
 expect 'a first build' "$(build_object -O1)" 1
 expect 'a second build' "$(build_object -O1)" 0
 expect 'a build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 1

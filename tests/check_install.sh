@@ -11,7 +11,7 @@ good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-work=$PWD/$build/tests/install
+work=$(cd "$build" && pwd)/tests/install
 root="$work/root & branch" prefix="/opt/simd net | it's & more"
 rm -rf "$work"
 mkdir -p "$work"
@@ -19,7 +19,8 @@ cp examples/01_pooling.c "$work/program.c"
 cd "$work" || exit 1
 
 make_it() { # make_it TARGET; the make that called this has flags of its own
-    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$1" > "$1.log" 2>&1
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" BUILD="${build%/*}" VARIANT="${build##*/}" \
+        PREFIX="$prefix" DESTDIR="$root" "$1" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
@@ -62,9 +63,10 @@ run=$*
 eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
-# Where it was built, by the name that a program looks for when it runs; also in build/, if that has a link to this library.
-for directory in "$OLDPWD/$build" "$OLDPWD/build"; do
-    if [ "$directory/libsimdnet.so" -ef "$OLDPWD/$build/libsimdnet.so" ]; then
+# Where it was built, by the name that a program looks for when it runs; also above it, if there is a link to this library.
+built=${work%/tests/install}
+for directory in "$built" "${built%/*}"; do
+    if [ "$directory/libsimdnet.so" -ef "$built/libsimdnet.so" ]; then
         try built "-I$OLDPWD/include" "-L$directory" -lsimdnet "-Wl,-rpath,$directory"
     fi
 done

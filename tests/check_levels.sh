@@ -20,7 +20,7 @@ mkdir -p "$work"
 make_it() { # make_it NAME ARGUMENTS OF MAKE...: in a build folder of that name
     name=$1
     shift
-    MAKEFLAGS='' make --no-print-directory -j"$(nproc)" CC="$cc" VARIANT="${work#build/}/$name" "$@"
+    MAKEFLAGS='' make --no-print-directory -j"$(nproc)" CC="$cc" BUILD="$work" VARIANT="$name" "$@"
 }
 copy_objects() { # copy_objects NAME: the build folder begins with what is there
     mkdir -p "$work/$1/tests"

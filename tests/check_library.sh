@@ -40,7 +40,7 @@ if have "${cxx%% *}"; then
     for standard in c++98 c++17; do
         if $cxx -std=$standard $strict -fsyntax-only "$work/alone.cpp"; then good; else bad "the header as $standard"; fi
     done
-    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$PWD/$build" -o "$work/alone" && "$@" "$work/alone"; then
+    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$(cd "$build" && pwd)" -o "$work/alone" && "$@" "$work/alone"; then
         good
     else
         bad "a C++ program linked with the library"
