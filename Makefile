@@ -111,22 +111,29 @@ $$(B)/commands/$(1):
 endef
 commands = $(foreach name,$(1),$(eval $(call command_rules,$(name))))
 
-# ---- what is built from what
-COMMON_SRC := $(wildcard libsrc/api/*.c libsrc/ops/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
-KERNEL_SRC := $(wildcard libsrc/kernels/*.c)
-REFERENCE_SRC := $(wildcard libsrc/reference/*.c)
+# ---- what is built from what. Sorted: the order of wildcards depends on make's version and on the locale.
+sources    = $(sort $(wildcard $(1)))
+COMMON_SRC := $(call sources,libsrc/api/*.c libsrc/ops/*.c libsrc/dispatch/*.c libsrc/runtime/*.c)
+KERNEL_SRC := $(call sources,libsrc/kernels/*.c)
+REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
 .PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
         clean help
-all: $(B)/libsimdnet.so $(B)/libsimdnet.a
+all: $(B)/libsimdnet.so $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)
 
-# An object's folder also has what make writes for its source.
+# An object's folder also contains what make generates for its source. The folders of sources and builds appear neither in objects,
+# so that builds in different folders are equal, nor in commands, so that a moved folder is not built again. $$PWD is what
+# compilers write into debug information; $(CURDIR) differs below a symbolic link. With hash_dir=false, ccache would return objects
+# compiled in other folders without these flags.
+TO_OBJECT = -I$(@D) -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build -c $< -o $@
+export CCACHE_HASHDIR := true
+
 COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
 $(call commands,compile)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -I$(@D) -c $< -o $@
+	$(COMMAND_compile) $(TO_OBJECT)
 
 # Symbols of local functions have their level at the end, so that profiles tell levels apart: relu_32f is relu_32f_avx2, and
 # relu_32f.cold is relu_32f_avx2.cold. Without the compiler's nm and objcopy they stay as they are.
@@ -150,7 +157,7 @@ COMMAND_$(1)  = $$(COMMAND_compile) $(FLAGS_$(1)) -DSN_ISA=$(1) -DSN_VOCABULARY=
                 $(patsubst %,-Ilibsrc/isa/%,$(call folders,$(1))) -Ilibsrc/kernels/default
 $(B)/obj/$(1)/%.o: libsrc/%.c $(B)/commands/$(1) $(B)/commands/names
 	@mkdir -p $$(@D)
-	$$(COMMAND_$(1)) -I$$(@D) -c $$< -o $$@
+	$$(COMMAND_$(1)) $$(TO_OBJECT)
 	$$(call name_level,$(1))
 $(B)/obj/$(1)/kernels/installs.h: $$(filter-out %/install.c,$$(SRC_$(1))) $(B)/commands/$(1) $(B)/commands/archive
 	$$(call collect,SN_INSTALL)
@@ -161,7 +168,7 @@ $(call commands,$(LEVELS))
 
 $(B)/obj/reference/%.o: libsrc/reference/%.c $(B)/commands/compile $(B)/commands/names
 	@mkdir -p $(@D)
-	$(COMMAND_compile) -I$(@D) -c $< -o $@
+	$(COMMAND_compile) $(TO_OBJECT)
 	$(call name_level,base)
 $(B)/obj/reference/installs.h: $(filter-out %/install.c,$(REFERENCE_SRC)) $(B)/commands/compile $(B)/commands/archive
 	$(call collect,SN_INSTALL)
@@ -174,12 +181,18 @@ $(B)/obj/dispatch/levels.h: $(LEVEL_LIST) $(B)/commands/levels
 $(B)/obj/dispatch/dispatch.o: $(B)/obj/dispatch/levels.h
 
 COMMAND_link    = $(CC) $(CFLAGS) $(SO_FLAGS) $(LDFLAGS) $(OBJECTS) $(SN_LIBS)
-COMMAND_archive = $(AR) rcs $(B)/libsimdnet.a $(OBJECTS)
+COMMAND_archive = $(AR) rcsD $(B)/libsimdnet.a $(OBJECTS)
 $(call commands,link archive)
 $(B)/libsimdnet.so: $(OBJECTS) libsrc/simdnet.map $(B)/commands/link
 	$(COMMAND_link) -o $@
 	@ln -sf libsimdnet.so $(B)/$(SONAME)
-	$(if $(PLAIN),@ln -sfn $(VARIANT)/libsimdnet.so $(BUILD)/libsimdnet.so && ln -sfn libsimdnet.so $(BUILD)/$(SONAME))
+
+# The link to the library of the last plain make, even if that had nothing to build.
+ifneq ($(shell readlink $(BUILD)/libsimdnet.so),$(VARIANT)/libsimdnet.so)
+.PHONY: $(BUILD)/libsimdnet.so
+endif
+$(BUILD)/libsimdnet.so: | $(B)/libsimdnet.so
+	@ln -sfn $(VARIANT)/libsimdnet.so $@ && ln -sfn libsimdnet.so $(BUILD)/$(SONAME)
 
 $(B)/libsimdnet.a: $(OBJECTS) $(B)/commands/archive
 	@rm -f $@
@@ -442,7 +455,7 @@ install: all
 	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/$(SONAME)
 	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
 	install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
-	$(STRIP) --strip-debug $(TO_LIB)/libsimdnet.a
+	$(STRIP) --strip-debug -D $(TO_LIB)/libsimdnet.a
 	install -m 644 include/simdnet.h $(TO_INCLUDE)/
 	sed -e $(call in_sed,@PREFIX@,$(PREFIX)) -e $(call in_sed,@LIBDIR@,$(LIBDIR)) -e $(call in_sed,@VERSION@,$(VERSION)) \
 	    -e $(call in_sed,@LIBS@,$(SN_LIBS)) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
