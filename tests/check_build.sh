@@ -71,6 +71,26 @@ expect 'a build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")
 expect 'a second build with a word in quotes' "$(build_object "-O1 -DWORD='\"it is\"'")" 0
 expect 'a build with the first flags' "$(build_object -O1)" 1
 
+# ---- the link to the library of the last make without VARIANT and ISAS. -o: the library itself is not built.
+variant() { echo "$(uname -m)-$(basename "${1%% *}")"; } # variant CC
+link_after() { # link_after CC: where it leads
+    links=$work/links folder=$(variant "$1")
+    mkdir -p "$links/$folder"
+    : > "$links/$folder/libsimdnet.so"
+    MAKEFLAGS='' make -s CC="$1" ISAS= BUILD="$links" -o "$links/$folder/libsimdnet.so" "$links/libsimdnet.so" > "$work/links.log" 2>&1
+    readlink "$links/libsimdnet.so"
+}
+case $(uname -m) in
+"$($cc -dumpmachine | cut -d- -f1)")
+    printf '#!/bin/sh\nexec %s "$@"\n' "$cc" > "$work/other-cc"
+    chmod +x "$work/other-cc"
+    expect 'the link after make' "$(link_after "$cc")" "$(variant "$cc")/libsimdnet.so"
+    expect 'the link after make by another compiler' "$(link_after "$work/other-cc")" "$(variant other-cc)/libsimdnet.so"
+    expect 'the link after the first make again' "$(link_after "$cc")" "$(variant "$cc")/libsimdnet.so"
+    ;;
+*) echo 'skipped: the link to the library: built for another machine' ;;
+esac
+
 # ---- the checker: cases that are left out take no time. No function that it calls has this name. Several processes find what
 # one finds; that one of them died is a failure, here of each, for want of stack.
 if [ $# -gt 0 ]; then
