@@ -20,6 +20,7 @@
 #   wheel      build/dist/pysimd-...-py3-none-manylinux_....whl, for every Python 3 on Linux like this one
 #   sdist      build/dist/pysimd-....tar.gz, the sources that it is built from
 #   check-package  builds both from a fresh checkout, installs them in fresh environments and tries them there
+#   check-reproducible  builds twice, in different folders and environments, and compares libraries and packages bit by bit
 #   clean      removes build/ and docs/api/, which make docs writes
 #   help       this text
 #
@@ -119,7 +120,7 @@ REFERENCE_SRC := $(call sources,libsrc/reference/*.c)
 OBJECTS    := $(patsubst libsrc/%.c,$(B)/obj/%.o,$(COMMON_SRC) $(REFERENCE_SRC))
 
 .PHONY: all check test bench calibrate accuracy demo examples asan tsan lint docs install uninstall wheel sdist check-package \
-        clean help
+        check-reproducible clean help
 all: $(B)/libsimdnet.so $(B)/libsimdnet.a $(if $(PLAIN),$(BUILD)/libsimdnet.so)
 
 # An object's folder also contains what make generates for its source. The folders of sources and builds appear neither in objects,
@@ -473,12 +474,16 @@ python-files: all
 	$(STRIP) --strip-unneeded $(call quote,$(INTO))/libsimdnet.so
 	install -m 644 include/simdnet.h $(call quote,$(INTO))/
 
-# auditwheel reads in the library which C library it needs at least, and names the wheel after that.
+# A wheel is named after the oldest glibc that has all symbol versions of the library (PEP 600). This is also known of a library
+# for another machine, where auditwheel cannot be run; tests/check_package.sh compares with auditwheel.
+GLIBC     = $(shell $(call tool,readelf) -V $(B)/libsimdnet.so | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1)
+PLATFORM ?= $(if $(GLIBC),manylinux_$(subst .,_,$(GLIBC:GLIBC_%=%))_$(ARCH),$(error the library names no version of glibc: \
+              say make wheel PLATFORM=musllinux_1_2_$(ARCH) or the like))
+
 wheel: all $(TOOLS)/package.stamp
-	$(if $(NATIVE),,$(error a wheel is for this machine: not with CC=$(CC)))
-	@rm -rf $(BUILD)/wheel $(DIST)/*.whl
-	$(TOOLS)/bin/python -m build --wheel --no-isolation --outdir $(BUILD)/wheel .
-	PATH="$(abspath $(TOOLS)/bin):$$PATH" auditwheel repair --only-plat --wheel-dir $(DIST) $(BUILD)/wheel/*.whl
+	@rm -f $(DIST)/*_$(ARCH).whl
+	$(TOOLS)/bin/python -m build --wheel --no-isolation --config-setting=--build-option=--plat-name=$(PLATFORM) \
+	    --outdir $(DIST) .
 
 sdist: $(TOOLS)/package.stamp
 	@rm -f $(DIST)/*.tar.gz
@@ -486,6 +491,9 @@ sdist: $(TOOLS)/package.stamp
 
 check-package: all
 	tests/check_package.sh
+
+check-reproducible: all $(TOOLS)/package.stamp
+	tests/check_reproducible.sh $(B) "$(CC)" $(TOOLS)
 
 clean:
 	rm -rf $(BUILD) docs/api
