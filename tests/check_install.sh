@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into a directory of its own, builds programs against it as a user would, and uninstalls. The names of directories
+# Installs into a separate directory, builds programs against it as a user would, and uninstalls. The names of directories
 # contain blanks and characters that are special to a shell, to make, to sed or to pkg-config.
 # Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
@@ -38,7 +38,7 @@ for file in libsimdnet.so libsimdnet.a; do
     if [ "$bytes" -lt 12000000 ]; then good; else bad "$file has $bytes bytes: is it not stripped?"; fi
 done
 
-# With pkg-config as a distribution would, whose packages are built below a directory that is not their place.
+# With pkg-config as in a distribution, whose packages are built below another directory than the one where they are installed.
 if have pkg-config; then
     export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
     flags=$(pkg-config --cflags --libs simdnet) # quoted as a shell needs it
@@ -50,7 +50,7 @@ else
     static=$(sed -n 's/^Libs.private: //p' "$root$prefix/lib/pkgconfig/simdnet.pc")
 fi
 # shellcheck disable=SC2086
-try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks at what it prints
+try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, and checks that it prints something
     name=$1
     shift
     if $cc -std=c99 program.c "$@" -o "$name" 2> "$name.log" && $run ./"$name" > "$name.txt" 2>> "$name.log" && [ -s "$name.txt" ]; then
@@ -63,7 +63,7 @@ run=$*
 eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
-# Where it was built, by the name that a program looks for when it runs; also above it, if there is a link to this library.
+# In the build folder, where the loader finds it by its SONAME; also one folder above, if that has a link to this library.
 built=${work%/tests/install}
 for directory in "$built" "${built%/*}"; do
     if [ "$directory/libsimdnet.so" -ef "$built/libsimdnet.so" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the same sources twice, in different folders and environments: libraries, wheel and sdist must be equal to the bit. To
-# be quick, the library has few instruction sets, and the first build begins with the objects that make has built already.
+# save time, the library has few instruction sets, and the first build begins with the objects of BUILD_DIRECTORY.
 # Usage: tests/check_reproducible.sh BUILD_DIRECTORY CC TOOLS, where TOOLS is Python's environment with the packages' tools
 set -euo pipefail
 unset MAKEFLAGS MAKELEVEL SOURCE_DATE_EPOCH
@@ -17,12 +17,12 @@ x86_64*) some=sse41 ;;
 *) some=neon ;;
 esac
 
-# copy_sources FOLDER: reads the names of files, and gives them the permissions of the umask
+# copy_sources FOLDER: copies the files that it reads the names of, with the permissions of the umask
 copy_sources() {
     mkdir "$work/$1"
     tar -cf - -T - | tar -xf - --no-same-permissions -C "$work/$1"
 }
-# build_all FOLDER ARGUMENTS OF MAKE...: FOLDER/built contains what is compared
+# build_all FOLDER ARGUMENTS OF MAKE...: the libraries and packages of the sources in FOLDER
 build_all() {
     local folder=$work/$1
     local call=(make -s -C "$folder" CC="$cc" ISAS="$some" TOOLS="$tools" -o "$tools/package.stamp" "${@:2}")
