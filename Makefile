@@ -330,7 +330,7 @@ tsan:
 	set -e; export TSAN_OPTIONS='halt_on_error=1 die_after_fork=0'; \
 	    for t in $(TSAN_TESTS); do echo "== $$t"; setarch -R $$t; done
 
-# ---- Python: a virtual environment for this checkout, with a stamp for each extra of pyproject.toml, so that it is installed once.
+# ---- Python: a virtual environment for this checkout, with a stamp for each extra of pyproject.toml that is installed.
 # $(call pip,environment) runs pip there, one at a time.
 pip = flock $(1) $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 

@@ -49,7 +49,11 @@ def faults(wheel: Path) -> list[str]:
         return ["its name"]
     with zipfile.ZipFile(wheel) as archive:
         described = archive.read(f"{info}/WHEEL").decode().splitlines()
-        found = [f"WHEEL has no line {line}" for line in (f"Tag: {'-'.join(tag)}", "Root-Is-Purelib: false") if line not in described]
+        found = [
+            f"WHEEL has no line {line}"
+            for line in (f"Tag: {'-'.join(tag)}", "Root-Is-Purelib: false")
+            if line not in described
+        ]
         found += wrong_record(archive, info) + wrong_machine(archive, platform[4])
         if platform[1] == "manylinux":
             found += wrong_glibc(archive, (int(platform[2]), int(platform[3])))
