@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into a directory of its own, builds programs against it as a user would, and uninstalls. The names of directories
+# Installs into a separate directory, builds programs against it as a user would, and uninstalls. The names of directories
 # contain blanks and characters that are special to a shell, to make, to sed or to pkg-config.
 # Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
@@ -11,7 +11,7 @@ good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-work=$PWD/$build/tests/install
+work=$(cd "$build" && pwd)/tests/install
 root="$work/root & branch" prefix="/opt/simd net | it's & more"
 rm -rf "$work"
 mkdir -p "$work"
@@ -19,7 +19,8 @@ cp examples/01_pooling.c "$work/program.c"
 cd "$work" || exit 1
 
 make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has flags of its own
-    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$@" > "$1.log" 2>&1
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" BUILD="${build%/*}" VARIANT="${build##*/}" \
+        PREFIX="$prefix" DESTDIR="$root" "$@" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
@@ -39,7 +40,7 @@ for file in libsimdnet.so libsimdnet.a; do
     if [ "$bytes" -lt 12000000 ]; then good; else bad "$file has $bytes bytes: is it not stripped?"; fi
 done
 
-# With pkg-config as a distribution would, whose packages are built below a directory that is not their place.
+# With pkg-config as in a distribution, whose packages are built below another directory than the one where they are installed.
 if have pkg-config; then
     export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
     flags=$(pkg-config --cflags --libs simdnet) # quoted as a shell needs it
@@ -51,7 +52,7 @@ else
     static=$(sed -n 's/^Libs.private: //p' "$root$prefix/lib/pkgconfig/simdnet.pc")
 fi
 # shellcheck disable=SC2086
-try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks at what it prints
+try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, and checks that it prints something
     name=$1
     shift
     if $cc -std=c99 program.c "$@" -o "$name" 2> "$name.log" && $run ./"$name" > "$name.txt" 2>> "$name.log" && [ -s "$name.txt" ]; then
@@ -64,9 +65,10 @@ run=$*
 eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
-# Where it was built, by the name that a program looks for when it runs; also in build/, if that has a link to this library.
-for directory in "$OLDPWD/$build" "$OLDPWD/build"; do
-    if [ "$directory/libsimdnet.so" -ef "$OLDPWD/$build/libsimdnet.so" ]; then
+# In the build folder, where the loader finds it by its SONAME; also one folder above, if that has a link to this library.
+built=${work%/tests/install}
+for directory in "$built" "${built%/*}"; do
+    if [ "$directory/libsimdnet.so" -ef "$built/libsimdnet.so" ]; then
         try built "-I$OLDPWD/include" "-L$directory" -lsimdnet "-Wl,-rpath,$directory"
     fi
 done

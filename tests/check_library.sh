@@ -16,7 +16,7 @@ work=$build/tests/library
 header=include/simdnet.h
 mkdir -p "$work"
 
-# ---- the compiler's relatives; a cross compiler's are called as it is
+# ---- the tools that belong to the compiler; those of a cross compiler have its prefix
 family() { # family NAME: the binary utility that belongs to the compiler
     tool=$($cc -print-prog-name="$1" 2>/dev/null)
     if have "$tool"; then echo "$tool"; else echo "$1"; fi
@@ -29,7 +29,7 @@ case $cc in
 esac
 machine=$($cc -dumpmachine)
 
-# ---- the header, alone, strictly, as each language that includes it
+# ---- the header by itself, with strict flags, as C and C++
 printf '#include "simdnet.h"\n#include "simdnet.h"\nint main(void) { return SimdVersion() == 0; }\n' > "$work/alone.c"
 cp "$work/alone.c" "$work/alone.cpp"
 strict="-Wall -Wextra -Werror -pedantic-errors -Iinclude"
@@ -40,7 +40,7 @@ if have "${cxx%% *}"; then
     for standard in c++98 c++17; do
         if $cxx -std=$standard $strict -fsyntax-only "$work/alone.cpp"; then good; else bad "the header as $standard"; fi
     done
-    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$PWD/$build" -o "$work/alone" && "$@" "$work/alone"; then
+    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$(cd "$build" && pwd)" -o "$work/alone" && "$@" "$work/alone"; then
         good
     else
         bad "a C++ program linked with the library"
@@ -95,7 +95,7 @@ else
     skipped 'names in the static library: no objcopy'
 fi
 
-# ---- local functions: no name twice in different levels, so that profiles tell levels apart
+# ---- local functions: no name in two levels, so that profiles distinguish levels
 for folder in "$build"/obj/*/kernels "$build/obj/reference"; do
     $nm "$folder"/*.o | awk '$2 == "t" {print $3}' | sort -u
 done > "$work/local"
@@ -122,7 +122,7 @@ unwanted=$($nm -D --undefined-only "$so" | awk '{print $NF}' | sed 's/@.*//' |
     grep -x -e 'f\?printf' -e 'v\?f\?printf' -e '__f\?printf_chk' -e puts -e putchar -e 'fopen.*' -e 'fwrite' -e stdout -e stderr -e stdin \
         -e abort -e exit -e _exit -e '__assert_fail' -e setlocale -e atexit -e system -e 'GOMP.*' -e 'fesetround' | tr '\n' ' ')
 if [ -z "$unwanted" ]; then good; else bad "the library calls $unwanted"; fi
-# Only the C runtime's own entry: no constructors of ours.
+# Only the entry of the C runtime: the library has no constructors.
 words=$($readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init_array" {print $5}')
 if [ -z "$words" ] || [ $((0x$words)) -le 8 ]; then good; else bad ".init_array has $((0x$words)) bytes: a constructor"; fi
 
@@ -144,7 +144,7 @@ mnemonics() { # mnemonics OBJECT...: instruction and operands, one per line
 objects_of() { find "$build/obj/$1" -name '*.o' 2>/dev/null; }
 case $machine in
 x86_64*)
-    # An object outside the AVX levels must run on the oldest machine. Mnemonics with a v in front are AVX, but for a few.
+    # An object outside the AVX levels must run on the oldest machine. Mnemonics that begin with v are AVX, with few exceptions.
     for part in api runtime ops reference sse41; do
         objects=$(objects_of $part)
         [ -n "$objects" ] || continue
@@ -173,7 +173,7 @@ x86_64*)
             good
         fi
     done
-    # vpdpbusd is one of AVX-512, too, which the assembler prefers; that of AVX-VNNI is printed with {vex} in front.
+    # AVX-512 has a vpdpbusd, too, which the assembler prefers; objdump prints that of AVX-VNNI with the prefix {vex}.
     if [ -d "$build/obj/avxvnni" ] && ! mnemonics $(objects_of avxvnni) | grep -q '^{vex} *vpdpbusd'; then
         bad 'avxvnni: no vpdpbusd of AVX-VNNI'
     else
