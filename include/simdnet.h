@@ -9,8 +9,12 @@
  *
  *   Memory       Only the documented elements are read and only the documented elements are written. Arrays are dense and
  *                row-major and need no padding. Arrays of data, single numbers and buffers may start at any byte address;
- *                arrays of pointers, arrays of sizes, and structs must have the alignment of their type. src and dst must
- *                not overlap. The library keeps none of the caller's pointers after a function returns.
+ *                arrays of pointers, arrays of sizes, and structs must have the alignment of their type. The library keeps
+ *                none of the caller's pointers after a function returns.
+ *   Overlap      An array that is written must not overlap another array of the call, or the call is refused: neither in
+ *                part nor, unless the function works "in place" or "dst may be src", as a whole. Adjacent arrays do not
+ *                overlap, nor do arrays that lie between the rows or planes of another. Arrays that are only read may
+ *                overlap each other. Single numbers may lie anywhere: they are read before anything is written.
  *   Errors       An invalid argument (NULL, an unknown format, an impossible size, a stride of 0 ...) is refused before any
  *                element is written: Init functions return NULL, functions that return a number return 0, and the others
  *                leave dst unchanged. SimdnetLastError() then names the argument, its value and what was expected. No
@@ -608,8 +612,9 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
  *   B   NN: K rows of N floats, ldb >= N apart       NT: N rows of K floats, ldb >= K apart
  *
  * As in BLAS, C is not read if beta is 0, and A and B are not read if alpha is 0; with K 0 they may be NULL. Elements
- * between rows are neither read nor written. C must not overlap A or B. Where it is faster, B is multiplied by alpha before
- * the sum is computed, so the product alpha * B may overflow.
+ * between rows are neither read nor written, and may belong to another of the matrices. If C and A, or C and B, both have
+ * such elements, and rows at different distances, not every overlap is detected. Where it is faster, B is multiplied by
+ * alpha before the sum is computed, so the product alpha * B may overflow.
  */
 void SimdGemm32fNN(size_t M, size_t N, size_t K, const float * alpha, const float * A, size_t lda, const float * B,
                    size_t ldb, const float * beta, float * C, size_t ldc);
@@ -708,8 +713,7 @@ void SimdSynetDeconvolution32fSetParams(void * context, const float * weight, Si
                                         const float * params);
 
 /*
- * Computes `batch` images. Image b is at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW. dst must not overlap
- * src.
+ * Computes `batch` images. Image b is at src + b * srcC * srcH * srcW and dst + b * dstC * dstH * dstW.
  *
  *   buf   ExternalBufferSize() floats, used by one thread at a time; or NULL, then the library uses scratch memory of the
  *         calling thread, which it allocates in the first call of that thread
@@ -965,9 +969,8 @@ const char * SimdnetContextInfo(const void * context);
  *
  *   dst(o, y, x) = activation(bias[o] + add(o, y, x) + sum of src * weight)
  *
- * add has the shape and the layout of dst, batch * dstC * dstH * dstW floats. It may be src, but must not overlap dst. Like
- * bias[o], it is a term of the sum. The order in which terms are added depends on the algorithm, and is the same for all
- * calls with a context.
+ * add has the shape and the layout of dst, batch * dstC * dstH * dstW floats, and may be src. Like bias[o], it is a term of
+ * the sum. The order in which terms are added depends on the algorithm, and is the same for all calls with a context.
  */
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
 

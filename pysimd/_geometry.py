@@ -164,7 +164,7 @@ def shape_of(shape: Any, name: str) -> Shape:
         sizes = tuple(shape)
     except TypeError:
         raise TypeError(f"{name} is {shape!r}, expected a tuple of integers") from None
-    return tuple(number(size, name, 0) for size in sizes)
+    return tuple([number(size, name, 0) for size in sizes])
 
 
 def pair(value: Any, name: str, least: int) -> tuple[int, int]:

@@ -25,6 +25,9 @@ from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Pad
 from pysimd.errors import check
 
 
+_PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
+
+
 class SingleConvolution(ConvolutionContext):
     """A convolution or a deconvolution; see there."""
 
@@ -81,17 +84,14 @@ class SingleConvolution(ConvolutionContext):
         self._weight_shape = self._weights_of(form, src_c, dst_c, taps, group)
         self._src_c, self._dst_c = src_c, dst_c
 
-        conv = ffi.new("SimdConvolutionParameters *")
-        conv.srcC, conv.srcH, conv.srcW, conv.srcT, conv.srcF = src_c, src_h, src_w, self._src.tensor, form
-        conv.dstC, conv.dstH, conv.dstW, conv.dstT, conv.dstF = dst_c, dst_h, dst_w, self._dst.tensor, form
-        (conv.kernelY, conv.kernelX), (conv.strideY, conv.strideX), (conv.dilationY, conv.dilationX) = window
-        conv.padY, conv.padX, conv.padH, conv.padW = pads
-        conv.group, conv.activation = group, self._kind.activation
-        arguments = {"dst_c": dst_c, "group": group, "activation": self._kind.name, "layout": name_of(form)}
-        super().__init__(
-            self._functions.init(self._images or 1, conv, ffi.NULL),
-            {"src_shape": self._src_shape, **arguments, **_arguments(window, pads, form), **self._types()},
-        )
+        src = src_c, src_h, src_w, self._src.tensor, form
+        dst = dst_c, dst_h, dst_w, self._dst.tensor, form
+        steps = *window.kernel, *window.dilation, *window.stride
+        conv = ffi.new(_PARAMETERS, (*src, *dst, *steps, *pads, group, self._kind.activation))  # all members, in order
+        arguments = _arguments(window, pads, form)
+        arguments.update(src_shape=self._src_shape, dst_c=dst_c, group=group, activation=self._kind.name, layout=name_of(form))
+        arguments.update(self._types())
+        super().__init__(self._functions.init(self._images or 1, conv, ffi.NULL), arguments)
 
     def _types(self) -> dict[str, str]:
         """The arguments for the element types, where there is a choice."""

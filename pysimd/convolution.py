@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import NULL, apart, floats, output, tensor
+from pysimd._arrays import NULL, apart, output, plain, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of, output_size
 from pysimd._library import ffi, lib
@@ -149,8 +149,7 @@ def convolution(
     >>> pysimd.convolution(signal, taps, layout="ncw")
     array([[1., 2., 3.]], dtype=float32)
     """
-    images, _ = floats(x, "x")
-    weights, _ = floats(weight, "weight")
+    images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
     nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
     if weights.ndim != (3 if is_signal(form) else 4):
@@ -167,5 +166,5 @@ def convolution(
         activation=activation,
         layout=layout,
     ) as context:
-        context.set_params(weight, bias, params)
-        return context.forward(x, add=add, out=out)
+        context.set_params(weights, bias, params)
+        return context.forward(images, add=add, out=out)

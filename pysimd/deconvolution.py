@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import floats
+from pysimd._arrays import plain
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of, name_of
 from pysimd._library import ffi, lib
@@ -134,8 +134,7 @@ def deconvolution(
     >>> pysimd.deconvolution(x, weight, stride=(1, 2))[:, :, 0]
     array([[ 1., 10.,  2., 20.]], dtype=float32)
     """
-    images, _ = floats(x, "x")
-    weights, _ = floats(weight, "weight")
+    images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
     nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
     if weights.ndim != (3 if is_signal(form) else 4):
@@ -153,5 +152,5 @@ def deconvolution(
         layout=layout,
         output_padding=output_padding,
     ) as context:
-        context.set_params(weight, bias, params)
-        return context.forward(x, out=out)
+        context.set_params(weights, bias, params)
+        return context.forward(images, out=out)

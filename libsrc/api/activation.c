@@ -1,4 +1,5 @@
 #include "api/call.h"
+#include "api/overlap.h"
 #include "ops/pointwise.h"
 
 /* The public functions differ in the number and the names of their parameters only. */
@@ -11,7 +12,7 @@ static bool is_good(const char * function, const sn_32f * src, size_t size, cons
     for (int i = 0; i < 2; ++i)
         SN_CHECK_FOR(function, params[i] || !names[i], false, "%s is NULL, expected one float", names[i]);
     SN_CHECK_FOR(function, dst, false, "dst is NULL, expected an array");
-    return true;
+    return sn_apart_or_same(function, SN_ARRAY(dst, size), SN_ARRAY(src, size));
 }
 
 static void activate(enum sn_pointwise activation, const char * function, const sn_32f * src, size_t size,

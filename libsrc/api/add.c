@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/context.h"
 #include "api/enums.h"
+#include "api/overlap.h"
 
 void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f * aShift, const uint8_t * bData,
                     const sn_32f * bScale, const sn_32f * bShift, uint8_t * cData, const sn_32f * cScale,
@@ -28,6 +29,12 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
     SN_CHECK_POINTER(cData, SN_VOID);
     SN_CHECK_POINTER(cScale, SN_VOID);
     SN_CHECK_POINTER(cShift, SN_VOID);
+    const struct sn_array sum = SN_ARRAY(cData, elements);
+    if (!sn_apart(__func__, sum, SN_ARRAY(aData, elements)) || !sn_apart(__func__, sum, SN_ARRAY(bData, elements)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(aScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(aShift, channels)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(bScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(bShift, channels)) ||
+        !sn_apart(__func__, sum, SN_ARRAY(cScale, channels)) || !sn_apart(__func__, sum, SN_ARRAY(cShift, channels)))
+        return;
     const int mode = (int)compatibility & SimdSynetCompatibility8iMask;
     const uint8_t upper = mode == SimdSynetCompatibility8iNarrowed ? 180 : 255;
     const struct sn_add_8i add = {aData, aScale, aShift, bData, bScale, bShift, cData, cScale, cShift, upper};
@@ -89,6 +96,14 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
     return c;
 }
 
+/* The sum may be a source of its own type. */
+static bool is_apart(const char * function, const struct add_16b * c, struct sn_array dst, struct sn_array src, bool type)
+{
+    dst.bytes = c->size * (c->dst ? 2 : 4);
+    src.bytes = c->size * (type ? 2 : 4);
+    return sn_apart_for(function, dst, src, type == c->dst);
+}
+
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst)
 {
     SN_CALL_OF(context);
@@ -100,5 +115,7 @@ void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b
     SN_CHECK_POINTER(a, SN_VOID);
     SN_CHECK_POINTER(b, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_add_16b(c->head.table, c->a, c->b, c->dst, a, b, dst, c->size);
+    if (is_apart(__func__, c, SN_ARRAY(dst, 0), SN_ARRAY(a, 0), c->a) &&
+        is_apart(__func__, c, SN_ARRAY(dst, 0), SN_ARRAY(b, 0), c->b))
+        sn_add_16b(c->head.table, c->a, c->b, c->dst, a, b, dst, c->size);
 }

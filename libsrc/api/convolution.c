@@ -146,28 +146,36 @@ size_t sn_external_size(size_t workspace, size_t unit)
     return workspace ? sn_ceil_div(workspace + SN_ALIGN - 1, unit) : 1;
 }
 
-bool sn_workspace(const char * function, void * buf, size_t workspace, size_t unit, const char * units, void ** work)
+/* The workspace, in the caller's buffer if there is one, which must not overlap the other arrays. */
+static bool workspace(const struct sn_forward * f, void * buf, const struct sn_array others[3], void ** work)
 {
-    *work = NULL;
-    if (workspace == 0)
+    const struct sn_array own = {"buf", buf, buf ? sn_external_size(f->workSize, f->unit) * f->unit : 0};
+    for (int i = 0; i < 3 && buf; ++i)
+        if (!sn_apart(f->function, own, others[i]))
+            return false;
+    if (f->workSize == 0)
         return true;
-    *work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(workspace);
+    *work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(f->workSize);
     if (!*work)
-        sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer of %zu %s", workspace / unit, units);
+        sn_error_set(SN_ERROR_MEMORY, f->function, "no memory for a buffer of %zu %s", f->workSize / f->unit, f->units);
     return *work;
 }
 
-bool sn_check_forward(const char * function, const void * packed, size_t results, const void * src, const void * dst)
+bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * buf)
 {
-    if (!packed) {
-        sn_error_set(SN_ERROR_STATE, function, "the context has no weights yet, expected a call of SetParams before");
+    if (!f->packed) {
+        sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected a call of SetParams before");
         return false;
     }
-    if (results == 0)
+    if (f->dstSize == 0)
         return false;
-    SN_CHECK_FOR(function, src, false, "src is NULL, expected an array");
-    SN_CHECK_FOR(function, dst, false, "dst is NULL, expected an array");
-    return true;
+    SN_CHECK_FOR(f->function, a->src, false, "src is NULL, expected an array");
+    SN_CHECK_FOR(f->function, a->dst, false, "dst is NULL, expected an array");
+    SN_CHECK_FOR(f->function, a->add || !f->adds, false, "add is NULL, expected an array");
+    const struct sn_array arrays[] = {{"src", a->src, f->srcSize}, {"add", a->add, f->adds ? f->dstSize : 0},
+                                      {"dst", a->dst, f->dstSize}};
+    return sn_apart(f->function, arrays[2], arrays[0]) && sn_apart(f->function, arrays[2], arrays[1]) &&
+           workspace(f, buf, arrays, &a->work);
 }
 
 bool sn_report_fault(const char * function, const struct sn_fault * fault)
@@ -248,37 +256,29 @@ bool sn_convolution_set_params(const struct sn_context_kind * kind, const char *
     return sn_report_fault(function, &fault);
 }
 
-/* The plan, if there is something to compute. */
-static const struct sn_convolution * begin(const struct sn_context_kind * kind, const char * function, const void * context,
-                                           const void * src, const void * dst)
+/* True if there is something to compute. */
+static bool begin(const struct sn_convolution * plan, const char * function, struct sn_arrays * a, void * buf, bool adds)
 {
-    const struct sn_convolution * plan = plan_of(kind, function, context);
-    return plan && sn_check_forward(function, plan->packed, plan->dstSize, src, dst) ? plan : NULL;
-}
-
-static bool work_for(const struct sn_convolution * plan, const char * function, void * buf, struct sn_arrays * a)
-{
-    return sn_workspace(function, buf, plan->workSize, plan->family->unit, plan->family->units, &a->work);
+    const struct sn_convolution_family * family = plan->family;
+    const struct sn_forward f = {function, plan->packed, plan->batch * plan->srcSize, plan->batch * plan->dstSize,
+                                 plan->workSize, family->unit, family->units, adds};
+    return sn_forward_begin(&f, a, buf);
 }
 
 void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, const void * context,
                             const void * src, void * buf, void * dst)
 {
-    const struct sn_convolution * plan = begin(kind, function, context, src, dst);
+    const struct sn_convolution * plan = plan_of(kind, function, context);
     struct sn_arrays a = {src, NULL, NULL, dst};
-    if (plan && work_for(plan, function, buf, &a))
+    if (plan && begin(plan, function, &a, buf, false))
         plan->algorithm->forward(plan, &a);
 }
 
 void sn_convolution_forward_add(const struct sn_context_kind * kind, const char * function, const void * context,
                                 const void * src, void * buf, const void * add, void * dst)
 {
-    const struct sn_convolution * plan = begin(kind, function, context, src, dst);
+    const struct sn_convolution * plan = plan_of(kind, function, context);
     struct sn_arrays a = {src, NULL, add, dst};
-    if (!plan)
-        return;
-    if (!add)
-        sn_error_set(SN_ERROR_VALUE, function, "add is NULL, expected an array");
-    else if (work_for(plan, function, buf, &a))
+    if (plan && begin(plan, function, &a, buf, true))
         sn_convolution_32f_forward_add(plan, &a);
 }

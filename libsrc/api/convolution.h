@@ -7,6 +7,7 @@
 
 #include "api/check.h"
 #include "api/context.h"
+#include "api/overlap.h"
 #include "ops/convolution.h"
 
 /* The parameters to check, and how messages name them: "conv[1].kernelY" with of = "conv[1].", "kernelY" with "". */
@@ -69,14 +70,22 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const struct s
  * align the caller's array. */
 size_t sn_external_size(size_t workspace, size_t unit);
 
-/* True if there is something to compute; otherwise the last error is set, or there are no results. */
-bool sn_check_forward(const char * function, const void * packed, size_t results, const void * src, const void * dst);
+/* What a Forward needs to know of its plan. */
+struct sn_forward {
+    const char * function;
+    const void * packed;     /* NULL before SetParams */
+    size_t srcSize, dstSize; /* bytes of all images */
+    size_t workSize, unit;   /* the workspace in bytes; messages give it in units of `unit` bytes, */
+    const char * units;      /* which have this name */
+    bool adds;               /* there is an array to add */
+};
 
 /*
- * The workspace of Forward: the caller's buffer, or the thread's scratch memory if that is NULL; NULL for a workspace of 0
- * bytes. False if there is no memory; the last error then gives the size in units of `unit` bytes, named `units`.
+ * Checks the arrays of a Forward, and sets a->work to the workspace: the caller's buffer, or the thread's scratch memory if
+ * that is NULL; NULL if none is needed. True if there is something to compute; otherwise the last error is set, or there are
+ * no results.
  */
-bool sn_workspace(const char * function, void * buf, size_t workspace, size_t unit, const char * units, void ** work);
+bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * buf);
 
 /* True if there is no fault; otherwise sets the last error. */
 bool sn_report_fault(const char * function, const struct sn_fault * fault);

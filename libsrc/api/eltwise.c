@@ -1,6 +1,23 @@
 #include "ops/eltwise.h"
 
+#include <stdio.h>
+
 #include "api/call.h"
+#include "api/overlap.h"
+
+/* dst may be any of the sources. */
+static bool is_apart(const char * function, struct sn_array dst, const sn_32f * const * src, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const struct sn_array one = {"src", src[i], dst.bytes};
+        if (src[i] != dst.at && sn_overlap(&dst, &one)) {
+            char name[32];
+            snprintf(name, sizeof(name), "src[%zu]", i);
+            return sn_refuse_overlap(function, dst.name, name, true);
+        }
+    }
+    return true;
+}
 
 void SimdSynetEltwiseLayerForward(const sn_32f * const * src, const sn_32f * weight, size_t count, size_t size,
                                   SimdSynetEltwiseOperationType type, sn_32f * dst)
@@ -19,5 +36,8 @@ void SimdSynetEltwiseLayerForward(const sn_32f * const * src, const sn_32f * wei
         SN_CHECK(src[i], SN_VOID, "src[%zu] is NULL, expected an array", i);
     SN_CHECK(weight || type != SimdSynetEltwiseOperationSum, SN_VOID, "weight is NULL, expected an array");
     SN_CHECK_POINTER(dst, SN_VOID);
+    if (!is_apart(__func__, SN_ARRAY(dst, size), src, count) ||
+        (type == SimdSynetEltwiseOperationSum && !sn_apart(__func__, SN_ARRAY(dst, size), SN_ARRAY(weight, count))))
+        return;
     sn_eltwise_32f(src, weight, count, size, (enum sn_eltwise)type, dst);
 }

@@ -1,6 +1,15 @@
 #include "ops/gemm.h"
 
 #include "api/call.h"
+#include "api/overlap.h"
+
+/* C may be columns of the matrix that A or B is a part of. */
+static bool is_apart(const char * function, const struct sn_gemm * g, size_t rowsB, size_t columnsB)
+{
+    const sn_32f * A = g->A, * B = g->B, * C = g->C;
+    return sn_rows_apart(function, SN_ROWS(C, g->M, g->N, g->ldc), SN_ROWS(A, g->M, g->K, g->lda)) &&
+           sn_rows_apart(function, SN_ROWS(C, g->M, g->N, g->ldc), SN_ROWS(B, rowsB, columnsB, g->ldb));
+}
 
 static void gemm(const char * function, const struct sn_gemm * g, const sn_32f * alpha, const sn_32f * beta)
 {
@@ -29,6 +38,8 @@ static void gemm(const char * function, const struct sn_gemm * g, const sn_32f *
     if (job.alpha == 0 || job.K == 0) { /* A and B are not read and may be NULL: pointers are computed from C */
         job.K = job.lda = job.ldb = 0;
         job.A = job.B = job.C;
+    } else if (!is_apart(function, g, rowsB, columnsB)) {
+        return;
     }
     if (!sn_gemm(&job))
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for a buffer");

@@ -1,4 +1,5 @@
 #include "api/call.h"
+#include "api/overlap.h"
 #include "ops/inner_product.h"
 
 void SimdSynetInnerProductLayerForward(const sn_32f * src, const sn_32f * weight, const sn_32f * bias, size_t count,
@@ -13,6 +14,10 @@ void SimdSynetInnerProductLayerForward(const sn_32f * src, const sn_32f * weight
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(weight, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
+    if (!sn_apart(__func__, SN_ARRAY(dst, count), SN_ARRAY(src, size)) ||
+        !sn_apart(__func__, SN_ARRAY(dst, count), SN_ARRAY(weight, count * size)) ||
+        !sn_apart(__func__, SN_ARRAY(dst, count), SN_ARRAY(bias, bias ? count : 0)))
+        return;
     sn_inner_product_32f(&(struct sn_inner_product_32f){.src = src, .weight = weight, .step = size, .bias = bias,
         .count = count, .size = size, .alpha = 1, .dst = dst});
 }

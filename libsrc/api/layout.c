@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "api/enums.h"
+#include "api/overlap.h"
 #include "contract/format.h"
 #include "dispatch/dispatch.h"
 
@@ -57,7 +58,8 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_convert_image_32f(batch, channels, spatial, src, from, dst, to);
+    if (sn_apart(__func__, SN_ARRAY(dst, dstElements), SN_ARRAY(src, srcElements)))
+        sn_convert_image_32f(batch, channels, spatial, src, from, dst, to);
 }
 
 void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn_32f * src, SimdTensorFormatType srcFormat,
@@ -80,5 +82,6 @@ void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_convert_filter_32f(output, input, kernel, src, from, dst, to);
+    if (sn_apart(__func__, SN_ARRAY(dst, dstElements), SN_ARRAY(src, srcElements)))
+        sn_convert_filter_32f(output, input, kernel, src, from, dst, to);
 }

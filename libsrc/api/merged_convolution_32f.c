@@ -182,9 +182,10 @@ void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn
     if (!sn_context_check(context, &kind, __func__))
         return;
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
-    const struct sn_convolution * last = &plan->stage[plan->last];
+    const struct sn_convolution * first = &plan->stage[plan->first], * last = &plan->stage[plan->last];
+    const struct sn_forward f = {__func__, last->packed, plan->batch * first->srcSize, plan->batch * last->dstSize,
+                                 plan->workSize, sizeof(float), "floats", false};
     struct sn_arrays a = {src, NULL, NULL, dst};
-    if (sn_check_forward(__func__, last->packed, last->dstSize, src, dst) &&
-        sn_workspace(__func__, buf, plan->workSize, sizeof(float), "floats", &a.work))
+    if (sn_forward_begin(&f, &a, buf))
         sn_merged_convolution_32f_forward(plan, &a);
 }

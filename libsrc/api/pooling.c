@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/enums.h"
+#include "api/overlap.h"
 #include "dispatch/dispatch.h"
 
 /* The channel axis of functions that pool each channel separately. */
@@ -21,10 +22,10 @@ static bool axis_good(const char * function, char letter, const struct sn_pool_a
 }
 
 /*
- * Checks all arguments; true if there is something to compute. The axes of *p are C, H, W on entry; on return they are in
- * the order in which the tensor stores them, and channels that are not pooled are `inner`.
+ * Checks all arguments; true if there is something to compute. Elements have `element` bytes. The axes of *p are C, H, W on
+ * entry; on return they are in the order in which the tensor stores them, and channels that are not pooled are `inner`.
  */
-static bool prepare(const char * function, struct sn_pooling * p, SimdTensorFormatType format)
+static bool prepare(const char * function, struct sn_pooling * p, size_t element, SimdTensorFormatType format)
 {
     const struct sn_pool_axis c = p->axis[0], y = p->axis[1], x = p->axis[2];
     size_t src, dst;
@@ -40,6 +41,9 @@ static bool prepare(const char * function, struct sn_pooling * p, SimdTensorForm
         return false;
     SN_CHECK_FOR(function, p->src || src == 0, false, "src is NULL, expected an array");
     SN_CHECK_FOR(function, p->dst, false, "dst is NULL, expected an array");
+    const struct sn_array written = {"dst", p->dst, dst * element}, read = {"src", p->src, src * element};
+    if (!sn_apart(function, written, read))
+        return false;
     p->inner = 1;
     if (format == SimdTensorFormatNhwc && is_each(&c)) {
         p->axis[0] = each(1);
@@ -64,7 +68,7 @@ void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
                                                             {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, format))
+    if (prepare(__func__, &p, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_32f, &p);
 }
 
@@ -75,7 +79,7 @@ void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, format))
+    if (prepare(__func__, &p, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_16b, &p);
 }
 
@@ -86,7 +90,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, format))
+    if (prepare(__func__, &p, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_8u, &p);
 }
 
@@ -101,7 +105,7 @@ static bool flag_good(const char * function, const char * name, SimdBool flag)
 static void average(const char * function, struct sn_pooling * p, SimdBool excludePad, SimdTensorFormatType format)
 {
     p->excludePad = excludePad == SimdTrue;
-    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, format))
+    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, sizeof(float), format))
         sn_pooling(sn_table()->pooling.average_32f, p);
 }
 
@@ -133,6 +137,6 @@ void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, si
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (flag_good(__func__, "trans", trans) &&
-        prepare(__func__, &p, trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
+        prepare(__func__, &p, sizeof(*src), trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
         sn_pooling(sn_table()->pooling.max_32f, &p);
 }

@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "api/enums.h"
+#include "api/overlap.h"
 #include "contract/format.h"
 
 void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t stride, SimdPixelFormatType srcFormat,
@@ -27,6 +28,10 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
     SN_CHECK_POINTER(lower, SN_VOID);
     SN_CHECK_POINTER(upper, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
+    if (!sn_rows_apart(__func__, SN_ROWS(dst, 1, elements, elements), SN_ROWS(src, height, row, stride)) ||
+        !sn_apart(__func__, SN_ARRAY(dst, elements), SN_ARRAY(lower, channels)) ||
+        !sn_apart(__func__, SN_ARRAY(dst, elements), SN_ARRAY(upper, channels)))
+        return;
     const struct sn_set_input p = {src, width, height, stride, (enum sn_pixel)srcFormat, lower, upper, dst, channels,
                                    (enum sn_format)dstFormat};
     sn_set_input_32f(&p);

@@ -2,6 +2,7 @@
 
 #include "api/call.h"
 #include "api/enums.h"
+#include "api/overlap.h"
 
 void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32f * src1, size_t srcC1, size_t spatial,
                                   sn_32f * dst0, sn_32f * dst1, size_t dstC, SimdTensorFormatType format)
@@ -22,6 +23,11 @@ void SimdSynetShuffleLayerForward(const sn_32f * src0, size_t srcC0, const sn_32
     SN_CHECK(src1 || elements1 == 0, SN_VOID, "src1 is NULL, expected an array");
     SN_CHECK_POINTER(dst0, SN_VOID);
     SN_CHECK_POINTER(dst1, SN_VOID);
+    const struct sn_array first = SN_ARRAY(dst0, dstC * spatial), second = SN_ARRAY(dst1, dstC * spatial);
+    if (!sn_apart(__func__, first, SN_ARRAY(src0, elements0)) || !sn_apart(__func__, first, SN_ARRAY(src1, elements1)) ||
+        !sn_apart(__func__, second, SN_ARRAY(src0, elements0)) || !sn_apart(__func__, second, SN_ARRAY(src1, elements1)) ||
+        !sn_apart(__func__, second, first))
+        return;
     const struct sn_shuffle p = {src0, srcC0, src1, srcC1, spatial, dst0, dst1};
     sn_shuffle_32f(&p, (enum sn_format)format);
 }

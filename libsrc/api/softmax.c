@@ -1,6 +1,7 @@
 #include "ops/softmax.h"
 
 #include "api/call.h"
+#include "api/overlap.h"
 
 void SimdSynetSoftmaxLayerForward(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
@@ -12,5 +13,6 @@ void SimdSynetSoftmaxLayerForward(const sn_32f * src, size_t outer, size_t count
         return;
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    sn_softmax_32f(src, outer, count, inner, dst);
+    if (sn_apart_or_same(__func__, SN_ARRAY(dst, elements), SN_ARRAY(src, elements)))
+        sn_softmax_32f(src, outer, count, inner, dst);
 }

@@ -1,4 +1,5 @@
 #include "api/call.h"
+#include "api/overlap.h"
 #include "ops/pointwise.h"
 
 void SimdSynetUnaryOperation32fLayerForward(const sn_32f * src, size_t size, SimdSynetUnaryOperation32fType type,
@@ -15,5 +16,7 @@ void SimdSynetUnaryOperation32fLayerForward(const sn_32f * src, size_t size, Sim
     SN_CHECK(sn_product(&elements, size), SN_VOID, "size is %zu, more than memory can hold", size);
     SN_CHECK_POINTER(src, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
+    if (!sn_apart_or_same(__func__, SN_ARRAY(dst, size), SN_ARRAY(src, size)))
+        return;
     sn_pointwise_32f(functions[type], src, size, &slope, dst);
 }

@@ -2,6 +2,7 @@
 #include "ops/winograd.h"
 
 #include "api/call.h"
+#include "api/overlap.h"
 
 static bool check_trans(const char * function, SimdBool trans)
 {
@@ -23,16 +24,18 @@ static bool check_stride(const char * function, const char * name, size_t stride
 static void set_filter(const char * function, enum sn_winograd kind, const sn_32f * src, size_t size, sn_32f * dst,
                        SimdBool trans)
 {
+    const struct sn_winograd_size s = sn_winograd_size(kind);
     size_t all;
     if (!check_trans(function, trans))
         return;
-    SN_CHECK_FOR(function, sn_product(&all, size, sn_winograd_planes(sn_winograd_size(kind))), SN_VOID,
+    SN_CHECK_FOR(function, sn_product(&all, size, sn_winograd_planes(s)), SN_VOID,
                  "size is %zu, too large for an array", size);
     if (size == 0)
         return;
     SN_CHECK_FOR(function, src, SN_VOID, "src is NULL, expected an array");
     SN_CHECK_FOR(function, dst, SN_VOID, "dst is NULL, expected an array");
-    sn_winograd_filter_32f(kind, src, size, dst, trans == SimdTrue);
+    if (sn_apart(function, SN_ARRAY(dst, all), SN_ARRAY(src, size * s.kernelY * s.kernelX)))
+        sn_winograd_filter_32f(kind, src, size, dst, trans == SimdTrue);
 }
 
 /* The number of blocks of outputs along an axis. No term may exceed the size of an array, so these sums do not overflow. */
@@ -68,6 +71,9 @@ static void set_input(const char * function, struct sn_winograd_input_32f job, s
         return;
     SN_CHECK_FOR(function, job.src || image == 0, SN_VOID, "src is NULL, expected an array");
     SN_CHECK_FOR(function, job.dst, SN_VOID, "dst is NULL, expected an array");
+    const sn_32f * src = job.src, * dst = job.dst;
+    if (!sn_rows_apart(function, SN_ROWS(dst, sn_winograd_planes(s), used, job.plane), SN_ROWS(src, 1, image, image)))
+        return;
     job.trans = trans == SimdTrue;
     job.pixel = job.tile = job.channels;
     sn_winograd_input_32f(job);
@@ -89,6 +95,9 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
         return;
     SN_CHECK_FOR(function, job.src, SN_VOID, "src is NULL, expected an array");
     SN_CHECK_FOR(function, job.dst, SN_VOID, "dst is NULL, expected an array");
+    const sn_32f * src = job.src, * dst = job.dst;
+    if (!sn_rows_apart(function, SN_ROWS(dst, 1, image, image), SN_ROWS(src, sn_winograd_planes(s), used, job.plane)))
+        return;
     job.trans = trans == SimdTrue;
     job.pixel = job.tile = job.channels;
     sn_winograd_output_32f(job);

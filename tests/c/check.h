@@ -134,6 +134,11 @@ void check_refused(int kind, const char * argument, check_call_fn call, const vo
 /* check_refused() once for each declared array, with NULL in its place. */
 void check_refused_null(check_call_fn call, const void * job);
 
+/* The call must be refused if a result overlaps another array by one byte at either end, or begins where it does (if it may
+ * be a source of its size, `in_place`, a byte behind that), and succeed if it is adjacent. Arrays of one element are taken
+ * for single numbers, which are not checked. */
+void check_refused_overlap(bool in_place, check_call_fn call, const void * job);
+
 /* The call must succeed with NULL in place of all arrays: for outputs of zero elements. */
 void check_empty(check_call_fn call, const void * job);
 

@@ -103,6 +103,7 @@ static void refusals(const struct activation * f)
 {
     struct job job = declare(f, 7, f->values[0], CHECK_RANDOM, 1, false);
     check_refused_null(call, &job);
+    check_refused_overlap(true, call, &job);
     job.size = SIZE_MAX / 4;
     check_refused(CHECK_VALUE, "size", call, &job);
     job.size = 0;

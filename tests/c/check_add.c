@@ -116,6 +116,7 @@ static void add_8i_refusals(void)
     struct add_8i job = add_8i_case(1, 3, 5, SimdTensorFormatNchw, 0, SCALES_USUAL, CHECK_RANDOM, false);
     const struct add_8i good = job;
     check_refused_null(add_8i, &job);
+    check_refused_overlap(false, add_8i, &job);
     for (int format = -2; format < 14; ++format) {
         job.format = (SimdTensorFormatType)format;
         if (format != SimdTensorFormatNchw && format != SimdTensorFormatNhwc)
@@ -281,6 +282,10 @@ static void add_16b_refusals(void)
     add_16b_init_refusals();
     struct add_16b job = add_16b_case(5, 5, CHECK_RANDOM, 0);
     check_refused_null(add_16b, &job);
+    for (size_t types = 0; types < 8; ++types) {
+        job = add_16b_case(5, types, CHECK_RANDOM, 0);
+        check_refused_overlap(true, add_16b, &job);
+    }
     job.aShape[0] = job.bShape[0] = 0;
     check_empty(add_16b, &job);
     /* Without dimensions there is one element; the shape itself may then be NULL. */

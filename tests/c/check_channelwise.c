@@ -242,6 +242,7 @@ static void refusals_of(enum layer layer)
 {
     const struct job good = layer_case((struct job){layer, 16, 5, 5, SimdTensorFormatNhwc, APART}, CHECK_RANDOM, false);
     check_refused_null(call, &good);
+    check_refused_overlap(layer < FUSED_4, call, &good);
     struct job j = good;
     for (int format = -2; format < 14; ++format) {
         j.format = (SimdTensorFormatType)format;

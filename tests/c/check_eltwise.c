@@ -83,6 +83,8 @@ static void refusals(void)
         struct eltwise job = eltwise_case(3, 9, type, NONE, CHECK_RANDOM);
         const struct eltwise good = job;
         check_refused_null(eltwise, &job);
+        if (type == SimdSynetEltwiseOperationSum) /* others ignore the weights */
+            check_refused_overlap(true, eltwise, &job);
         job.no_list = true;
         check_refused(CHECK_VALUE, "src", eltwise, &job);
         job = good;

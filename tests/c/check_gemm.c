@@ -91,6 +91,7 @@ static void refusals(bool transposed)
     good.alpha = good.beta = 1;
     declare(&good, CHECK_RANDOM, false);
     check_refused_null(call, &good);
+    check_refused_overlap(false, call, &good);
 #define REFUSED(field, value)                                                                                               \
     declare(&good, CHECK_RANDOM, false);                                                                                    \
     bad = good;                                                                                                             \

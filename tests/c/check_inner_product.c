@@ -60,6 +60,7 @@ static void refusals(void)
 {
     struct inner job = declare(5, 7, false, CHECK_RANDOM);
     check_refused_null(inner, &job);
+    check_refused_overlap(false, inner, &job);
     job.count = SIZE_MAX / 4;
     check_refused(CHECK_VALUE, "count", inner, &job);
     job.count = 0;

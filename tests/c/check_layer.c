@@ -286,10 +286,60 @@ void check_layer_refuse_missing(const struct check_layer * l, enum check_layer_a
     check_refused(CHECK_VALUE, argument, set_params_missing, &faulty);
 }
 
+static size_t src_bytes(const struct check_layer * l)
+{
+    const enum check_type type = type_of(l->p->srcT);
+    return check_layer_count(l, CHECK_SRC) * (type == CHECK_8U ? 1 : type == CHECK_16B ? 2 : 4);
+}
+
+/* A call in which dst or the buffer overlaps another array. */
+struct overlap {
+    struct check_layer layer;
+    enum { DST_ON_SRC, BUF_ON_SRC, BUF_ON_DST } which;
+    enum { FIRST_BYTE, LAST_BYTE, SAME } where; /* of the array that is overlapped */
+};
+
+static void forward_overlapping(const void * job, void * context, void * const * a)
+{
+    const struct overlap * o = job;
+    const struct check_layer_family * f = o->layer.family;
+    const size_t next = o->which == BUF_ON_DST ? dst_bytes(&o->layer) : src_bytes(&o->layer);
+    const size_t moved = o->which == DST_ON_SRC ? dst_bytes(&o->layer) : f->external_size(context) * f->unit;
+    char * at = a[o->which == BUF_ON_DST ? CHECK_DST : CHECK_SRC];
+    at = o->where == SAME ? at : o->where == LAST_BYTE ? at + next - 1 : at - moved + 1;
+    f->run(context, a[CHECK_SRC], o->which == DST_ON_SRC ? NULL : at, o->which == DST_ON_SRC ? at : a[CHECK_DST]);
+}
+
+/* The buffer, src and dst in adjacent memory. */
+static void forward_adjacent(const void * layer, void * context, void * const * a)
+{
+    const struct check_layer * l = layer;
+    const size_t size = l->family->external_size(context) * l->family->unit;
+    char * buf = check_buffer(size + src_bytes(l) + dst_bytes(l)), * src = buf + size, * dst = src + src_bytes(l);
+    memcpy(src, a[CHECK_SRC], src_bytes(l));
+    l->family->run(context, src, buf, dst);
+    memcpy(a[CHECK_DST], dst, dst_bytes(l));
+}
+
+static void refuse_overlap(const struct check_layer * l)
+{
+    void * a[CHECK_NO_ARRAY];
+    for (int which = DST_ON_SRC; which <= BUF_ON_DST; ++which)
+        for (int where = FIRST_BYTE; where <= SAME; ++where) {
+            const struct overlap job = {*l, which, where};
+            check_layer_case(l, "overlap", CHECK_RANDOM, a);
+            check_refused(CHECK_VALUE, which == DST_ON_SRC ? "src" : "buf", forward_overlapping, &job);
+        }
+    check_layer_case(l, "adjacent", CHECK_RANDOM, a);
+    check_anything();
+    check_run(forward_adjacent, l);
+}
+
 void check_layer_refuse_calls(const struct check_layer * l)
 {
     void * a[CHECK_NO_ARRAY];
     struct check_layer faulty = *l;
+    refuse_overlap(l);
     check_layer_case(l, "no src", CHECK_RANDOM, a);
     faulty.missing = CHECK_SRC;
     check_refused(CHECK_VALUE, "src", forward_null, &faulty);

@@ -53,6 +53,7 @@ static void refusals(void)
     struct convert job = convert_case(2, 3, 5, SimdTensorFormatNchw, SimdTensorFormatNhwc);
     const struct convert good = job;
     check_refused_null(convert, &job);
+    check_refused_overlap(false, convert, &job);
     for (int format = -2; format < 14; ++format)
         if (format < SimdTensorFormatNchw || format > SimdTensorFormatNchw16c) {
             job = good;
@@ -133,6 +134,7 @@ static void filters(void)
     struct filter job = filter_case(5, 3, 9, 0, 1);
     const struct filter good = job;
     check_refused_null(convert_filter, &job);
+    check_refused_overlap(false, convert_filter, &job);
     for (int format = -2; format < 14; ++format)
         if (format < SimdTensorFormatOiyx || format > SimdTensorFormatOyxi16o) {
             job = good;

@@ -76,6 +76,7 @@ static void refusals(void)
     struct lrn job = lrn_case(2, 6, 5, 1, 1, 1, -0.75f, CHECK_RANDOM);
     const struct lrn good = job;
     check_refused_null(lrn, &job);
+    check_refused_overlap(false, lrn, &job);
     for (int format = -2; format < 14; ++format)
         if (format != SimdTensorFormatNchw && format != SimdTensorFormatNhwc) {
             job = good;

@@ -269,6 +269,7 @@ static void refusals(enum kind kind)
     const struct pool good = square(kind, SimdTensorFormatNchw, 2, 5, 6, 3, 2, 1);
     declare(&good, CHECK_RANDOM);
     check_refused_null(call, &good);
+    check_refused_overlap(false, call, &good);
     for (int a = kind == MAX_32F ? C : Y; a <= X; ++a) {
         struct pool p = good;
         p.kernel[a] = 0;

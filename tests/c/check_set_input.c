@@ -50,6 +50,7 @@ static void refusals(void)
     struct set_input job = set_input_case(5, 3, 2, 5, CHECK_RANDOM);
     const struct set_input good = job;
     check_refused_null(set_input, &job);
+    check_refused_overlap(false, set_input, &job);
     for (int format = -1; format < 22; ++format)
         if (format != SimdPixelFormatGray8 && format != SimdPixelFormatBgr24 && format != SimdPixelFormatBgra32 &&
             format != SimdPixelFormatRgb24) {

@@ -37,6 +37,7 @@ static void refusals(void)
     struct shuffle job = shuffle_case(6, 4, 5, SimdTensorFormatNhwc);
     const struct shuffle good = job;
     check_refused_null(shuffle, &job);
+    check_refused_overlap(false, shuffle, &job);
     for (int format = -2; format < 14; ++format)
         if (format != SimdTensorFormatNchw && format != SimdTensorFormatNhwc) {
             job = good;

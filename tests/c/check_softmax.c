@@ -90,6 +90,7 @@ static void refusals(void)
     check_in("src", CHECK_32F, 30, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 30);
     check_refused_null(softmax, &job);
+    check_refused_overlap(true, softmax, &job);
     job = (struct softmax){SIZE_MAX / 8, 3, 1};
     check_refused(CHECK_VALUE, "outer", softmax, &job);
     job = (struct softmax){0, 3, 5};

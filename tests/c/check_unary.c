@@ -56,6 +56,7 @@ static void refusals(void)
 {
     struct job job = declare(SimdSynetUnaryOperation32fExp, 7, CHECK_RANDOM, 1, false);
     check_refused_null(call, &job);
+    check_refused_overlap(true, call, &job);
     job.size = SIZE_MAX / 4;
     check_refused(CHECK_VALUE, "size", call, &job);
     for (int bad = 0; bad < 3; ++bad) {

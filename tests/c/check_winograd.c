@@ -288,9 +288,10 @@ static void refusals(const struct kind * k)
     struct job good = {.kind = k, .channels = 2, .height = 5, .width = 6, .trans = SimdTrue};
     struct job filters = {.kind = k, .channels = 7, .trans = SimdFalse};
     check_case(k->filter_name, "refusals");
-    check_in("src", CHECK_32F, 9 * 7, CHECK_RANDOM);
-    check_out("dst", CHECK_32F, 64 * 7);
+    check_in("src", CHECK_32F, k->kernelY * k->kernelX * 7, CHECK_RANDOM);
+    check_out("dst", CHECK_32F, planes_of(k) * 7);
     check_refused_null(filter, &filters);
+    check_refused_overlap(false, filter, &filters);
     filters.trans = (SimdBool)2;
     check_refused(CHECK_VALUE, "trans", filter, &filters);
     filters = (struct job){.kind = k, .channels = SIZE_MAX / 8};
@@ -303,6 +304,7 @@ static void refusals(const struct kind * k)
     check_in("src", CHECK_32F, 2 * 5 * 6, CHECK_RANDOM);
     check_out("dst", CHECK_32F, planes_of(k) * good.stride);
     check_refused_null(input, &good);
+    check_refused_overlap(false, input, &good);
     REFUSE(refuse_input, "dstStride", j.stride -= 1);
     REFUSE(refuse_input, "dstStride", j.stride = SIZE_MAX / 4);
     REFUSE(refuse_input, "trans", j.trans = (SimdBool)-1);
@@ -323,6 +325,7 @@ static void refusals(const struct kind * k)
     check_in("src", CHECK_32F, planes_of(k) * good.stride, CHECK_RANDOM);
     check_out("dst", CHECK_32F, 2 * 5 * 6);
     check_refused_null(output, &good);
+    check_refused_overlap(false, output, &good);
     REFUSE(refuse_output, "srcStride", j.stride -= 1);
     REFUSE(refuse_output, "trans", j.trans = (SimdBool)2);
     REFUSE(refuse_output, "dstChannels", j.channels = SIZE_MAX / 8);
