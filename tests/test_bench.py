@@ -16,7 +16,7 @@ import pytest
 from network_reference import reference
 
 import pysimd
-from bench import cases, compare, limits, peers, remote, report, runner, ways, whole
+from bench import cases, compare, implementations, limits, peers, remote, report, runner, whole
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
@@ -131,16 +131,16 @@ def test_a_crash_of_a_peer_is_an_empty_cell(peer: workers.Peer, capfd: pytest.Ca
 
 
 def test_how_a_process_ended() -> None:
-    with pytest.raises(ways.Unsupported, match="its process ended, by SIGABRT"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, by SIGABRT"):
         remote.Remote(os.abort)
-    with pytest.raises(ways.Unsupported, match="its process ended, status 3"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 3"):
         remote.Remote(os._exit, 3)
     living = remote.Remote(dict, {"a": 1})
-    with pytest.raises(ways.Unsupported, match="KeyError: 'b'"):
+    with pytest.raises(implementations.Unsupported, match="KeyError: 'b'"):
         living.call("pop", "b")
     assert living.call("pop", "a") == 1
     living.close()
-    with pytest.raises(ways.Unsupported, match="its process ended, status 0"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 0"):
         living.call("pop", "a")
 
 
@@ -163,20 +163,20 @@ def test_a_row_that_swings_is_marked(peer: workers.Peer) -> None:
     assert table.figures([whole_row])["networks"][0]["swings"] == ["ncnn"]
 
 
-def test_the_fastest_way_of_those_that_are_right() -> None:
+def test_the_fastest_correct_implementation() -> None:
     right, wrong = np.ones(3), np.zeros(3)
     seconds = {"slow": 3.0, "fast": 1.0, "wrong": 0.5}
 
-    def built(how: str, result: Array) -> Callable[[], peers.Way]:
-        return lambda: peers.Way(how, lambda: how, lambda: result, lambda: None)
+    def built(how: str, result: Array) -> Callable[[], peers.Implementation]:
+        return lambda: peers.Implementation(how, lambda: how, lambda: result, lambda: None)
 
     choices = [built("wrong", wrong), built("slow", right), built("fast", right)]
-    assert ways.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
-    assert ways.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
-    with pytest.raises(ways.Unsupported, match="something else, error"):
-        ways.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
-    with pytest.raises(ways.Unsupported, match="no way"):
-        ways.fastest([], lambda call: 1.0, right, 1e-3)
+    assert implementations.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
+    assert implementations.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
+    with pytest.raises(implementations.Unsupported, match="something else, error"):
+        implementations.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
+    with pytest.raises(implementations.Unsupported, match="no implementation"):
+        implementations.fastest([], lambda call: 1.0, right, 1e-3)
 
 
 def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Result:
@@ -287,8 +287,8 @@ def test_what_many_rows_differ_by_is_noise() -> None:
         ]
         return found
 
-    unrest = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
-    changes = compare.changes(figures([1.0] * 35), figures([*unrest, 1.3, 0.7]))
+    noise = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
+    changes = compare.changes(figures([1.0] * 35), figures([*noise, 1.3, 0.7]))
     assert [change.verdict for change in changes] == ["noise"] * 33 + ["slower", "faster"]
     assert {change.verdict for change in compare.changes(figures([1.0] * 35), figures([1.3] * 35))} == {"slower"}
 

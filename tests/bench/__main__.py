@@ -129,7 +129,7 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     if arguments.all_levels:
         return levels
     useful = [level for level in levels if level != "base"] or levels  # base is the reference, and not optimised
-    return useful[-1:] if arguments.peers or arguments.whole else useful
+    return [pysimd.active_isa()] if arguments.peers or arguments.whole else useful
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:

@@ -2,9 +2,9 @@
 
 There is a module for each library, including ours:
 
-    NAME, VERSION               in the table
-    build(graph, image, threads)  yields the ways in which the library can run the network on this image, as functions that
-                                each build one `Way`: if one fails, the others remain
+    NAME, VERSION                 in the table
+    build(graph, image, threads)  yields the library's implementations of the network on this image, as functions that each
+                                  build one `Implementation`: if one fails, the others remain
 
 * ``simdnet``, ``onnxruntime``, ``openvino``, ``ncnn``, ``torch``: the libraries; ``onnx_model``: the graph as an ONNX model.
 * ``workers``: a process for each library.
@@ -28,7 +28,7 @@ PEERS = ("onnxruntime", "openvino", "ncnn", "torch")
 
 
 @dataclass(frozen=True)
-class Way:
+class Implementation:
     """A network built by a library for one image."""
 
     how: str  # a description of the implementation

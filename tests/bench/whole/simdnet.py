@@ -10,7 +10,7 @@ import numpy as np
 
 import pysimd
 from bench.layers import Array
-from bench.whole import Way
+from bench.whole import Implementation
 from pysimd._library import ffi, lib
 from pysimd.network import Graph, Runner
 
@@ -18,12 +18,12 @@ NAME = "simdnet"
 VERSION = str(ffi.string(lib.SimdVersion()).decode())
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """Yields one implementation."""
-    yield partial(_way, graph, image, threads)
+    yield partial(_implementation, graph, image, threads)
 
 
-def _way(graph: Graph, image: Array, threads: int) -> Way:
+def _implementation(graph: Graph, image: Array, threads: int) -> Implementation:
     pysimd.set_num_threads(threads)
     runner = Runner(graph)
     np.copyto(runner.image, image)
@@ -31,4 +31,4 @@ def _way(graph: Graph, image: Array, threads: int) -> Way:
     def result() -> Array:
         return np.ascontiguousarray(runner.run().transpose(2, 0, 1))
 
-    return Way(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)
+    return Implementation(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from bench import clock
+from bench.implementations import Unsupported
 from bench.layers import Array
 from bench.models import MODELS
-from bench.ways import Unsupported
 from bench.whole import OURS, USUAL
 from bench.whole.workers import Task, Worker
 from pysimd.network import Graph
@@ -169,11 +169,11 @@ def footer(results: Sequence[Whole]) -> str:
 
 
 def _notes(results: Sequence[Whole]) -> list[str]:
-    ways: dict[str, list[str]] = {}
+    implementations: dict[str, list[str]] = {}
     for whole in results:
         for name, taken in whole.peers.items():
-            ways.setdefault(f"{name} {taken.version}, {taken.how}", []).append(f"{whole.title} ({whole.threads})")
-    lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
+            implementations.setdefault(f"{name} {taken.version}, {taken.how}", []).append(f"{whole.title} ({whole.threads})")
+    lines = [f"{implementation}: {', '.join(networks)}" for implementation, networks in sorted(implementations.items())]
     for whole in results:
         lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
         behind = [name for name in whole.peers if whole.ratio(name) < 1]
@@ -205,7 +205,7 @@ def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]
         "",
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
-        "The fastest way of each library, and the networks (threads) that it was the fastest for:",
+        "The fastest implementation of each library, and the networks (threads) for which it was the fastest:",
         "",
         *(f"- {note}" for note in _notes(results)),
     ]

@@ -13,9 +13,9 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
+from bench.implementations import fastest
 from bench.layers import Array
 from bench.remote import Remote
-from bench.ways import fastest
 from bench.whole import OURS
 from pysimd.network import Graph
 
@@ -59,13 +59,13 @@ class _Built:
             pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"bench.whole.{name}")
         self._version = library.VERSION
-        self._way = fastest(library.build(task.graph, task.image, task.threads), _trial, task.expected, _TOLERANCE)
+        self._fastest = fastest(library.build(task.graph, task.image, task.threads), _trial, task.expected, _TOLERANCE)
 
     def about(self) -> tuple[str, str, Array]:
-        return self._version, self._way.how, np.asarray(self._way.result())
+        return self._version, self._fastest.how, np.asarray(self._fastest.result())
 
     def sample(self) -> list[float]:
-        return _calls(self._way.call, _ROUND_SECONDS)
+        return _calls(self._fastest.call, _ROUND_SECONDS)
 
 
 class Worker:
