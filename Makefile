@@ -263,8 +263,8 @@ $(LEVELS:%=$(B)/bench/limits_%.o): $(B)/bench/limits_%.o: tests/bench/limits_set
 $(LIMITS): $(LIMITS_OBJ) $(B)/commands/limits_link
 	$(COMMAND_limits_link) -o $@
 
-# ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They link internal.a,
-# to reach what the libraries hide. test_vec*.c are compiled once per instruction set, as kernels are.
+# ---- C tests: each tests/c/test_*.c is a program; check_*.c and check.c together are the checker. They are linked with internal.a
+# because the libraries hide internal functions. test_vec*.c are compiled once per instruction set, like kernels.
 TEST_CFLAGS := $(SN_CFLAGS) -Itests -Itests/c
 VEC_SRC     := $(wildcard tests/c/test_vec*.c)
 TESTS       := $(patsubst tests/c/%.c,$(B)/tests/%,$(filter-out $(VEC_SRC),$(wildcard tests/c/test_*.c)))
