@@ -974,6 +974,46 @@ const char * SimdnetContextInfo(const void * context);
  */
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
 
+/* Where SimdnetForward() adds. */
+typedef enum {
+    SimdnetAddBeforeActivation = 0, /* activation(sum + add) */
+    SimdnetAddAfterActivation = 1   /* activation(sum) + add */
+} SimdnetAddOrder;
+
+/* The arguments of SimdnetForward(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetForwardParameters {
+    size_t size;                         /* sizeof(SimdnetForwardParameters)                                           */
+    const void * src;                    /* the source                                                                 */
+    const void * add;                    /* NULL, or an array that is added, with the shape and element type of dst    */
+    void * dst;                          /* the result                                                                 */
+    void * buf;                          /* NULL, or the buffer of the context's own Forward function                  */
+    size_t srcPixel, addPixel, dstPixel; /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense */
+    SimdnetAddOrder order;               /* of the addition; before the activation if 0                                */
+} SimdnetForwardParameters;
+
+/*
+ * The Forward function of any context, with pixels that may lie among others: so that a convolution reads some channels of
+ * an NHWC image, or writes its part of a concatenation, in place.
+ *
+ * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
+ * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
+ * pixels are neither read nor written, and dst may be channels of the same array as src or add as long as no element of dst
+ * is one of theirs. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
+ * number of channels. The bits of the result do not depend on distances.
+ *
+ * The contexts and what they add: Convolution32f, Deconvolution32f and MergedConvolution32f (whose own addition must then be
+ * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
+ * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its shapes, in
+ * other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ *
+ * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
+ * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the activation
+ * of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
+ *
+ * A struct of a later version may be larger: bytes that this version does not know must be 0.
+ */
+void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
+
 /*
  * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
  * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes

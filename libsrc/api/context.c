@@ -33,7 +33,7 @@ void sn_context_describe(struct sn_context * context, const char * format, ...)
     sn_append(context->info, sizeof(context->info), ", %s", context->table->isa);
 }
 
-static bool is_context(const struct sn_context * context, const char * function)
+bool sn_is_context(const struct sn_context * context, const char * function)
 {
     SN_CHECK_FOR(function, context, false, "context is NULL, expected a context that an Init function returned");
     SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
@@ -44,7 +44,7 @@ static bool is_context(const struct sn_context * context, const char * function)
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)
 {
     const struct sn_context * c = context;
-    if (!is_context(c, function))
+    if (!sn_is_context(c, function))
         return false;
     SN_CHECK_FOR(function, c->kind == kind, false, "context is one of %s, expected one of %s", c->kind->name,
                  kind->name);
@@ -63,12 +63,12 @@ void sn_context_free(void * context)
 void SimdRelease(void * context)
 {
     SN_BEGIN();
-    if (context && is_context(context, __func__))
+    if (context && sn_is_context(context, __func__))
         sn_context_free(context);
 }
 
 const char * SimdnetContextInfo(const void * context)
 {
     SN_BEGIN();
-    return is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
+    return sn_is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
 }

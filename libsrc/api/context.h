@@ -8,10 +8,13 @@
 #define SN_API_CONTEXT_H
 
 #include "dispatch/dispatch.h"
+#include "simdnet.h"
 
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
     void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
+    /* Computes for SimdnetForward(), which has checked the members that do not depend on the context. */
+    void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
 };
 
 struct sn_context {
@@ -31,6 +34,9 @@ void sn_context_describe(struct sn_context * context, const char * format, ...) 
 
 /* True for a context of this kind; else the last error is set for `function`. */
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function);
+
+/* True for a context of any kind; likewise. */
+bool sn_is_context(const struct sn_context * context, const char * function);
 
 /* Frees a context of any kind. */
 void sn_context_free(void * context);

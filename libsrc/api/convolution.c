@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "ops/convolution_32f.h"
 #include "runtime/text.h"
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
@@ -146,35 +145,49 @@ size_t sn_external_size(size_t workspace, size_t unit)
     return workspace ? sn_ceil_div(workspace + SN_ALIGN - 1, unit) : 1;
 }
 
-/* The workspace, in the caller's buffer if there is one, which must not overlap the other arrays. */
-static bool workspace(const struct sn_forward * f, void * buf, const struct sn_array others[3], void ** work)
+/* The pixels of an array of `bytes` bytes, `step` elements apart; dense ones are a single row. */
+static struct sn_rows pixels_of(const char * name, const void * at, size_t bytes, size_t channels, size_t step, size_t element)
 {
-    const struct sn_array own = {"buf", buf, buf ? sn_external_size(f->workSize, f->unit) * f->unit : 0};
+    if (step == channels || bytes == 0)
+        return (struct sn_rows){name, at, 1, bytes, bytes};
+    return (struct sn_rows){name, at, bytes / (channels * element), channels * element, step * element};
+}
+
+/* The workspace, in the caller's buffer if there is one, which must not overlap the other arrays. */
+static bool workspace(const struct sn_forward * f, void * buf, const struct sn_rows others[3], void ** work)
+{
+    const struct sn_convolution_family * family = f->last->family;
+    const struct sn_array own = {"buf", buf, buf ? sn_external_size(f->workSize, family->unit) * family->unit : 0};
     for (int i = 0; i < 3 && buf; ++i)
-        if (!sn_apart(f->function, own, others[i]))
+        if (!sn_apart(f->function, own, sn_whole(&others[i])))
             return false;
     if (f->workSize == 0)
         return true;
     *work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(f->workSize);
     if (!*work)
-        sn_error_set(SN_ERROR_MEMORY, f->function, "no memory for a buffer of %zu %s", f->workSize / f->unit, f->units);
+        sn_error_set(SN_ERROR_MEMORY, f->function, "no memory for a buffer of %zu %s", f->workSize / family->unit,
+                     family->units);
     return *work;
 }
 
 bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * buf)
 {
-    if (!f->packed) {
+    const struct sn_convolution_parameters * s = &f->first->p, * d = &f->last->p;
+    if (!f->last->packed) {
         sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected a call of SetParams before");
         return false;
     }
-    if (f->dstSize == 0)
+    if (f->last->dstSize == 0)
         return false;
     SN_CHECK_FOR(f->function, a->src, false, "src is NULL, expected an array");
     SN_CHECK_FOR(f->function, a->dst, false, "dst is NULL, expected an array");
     SN_CHECK_FOR(f->function, a->add || !f->adds, false, "add is NULL, expected an array");
-    const struct sn_array arrays[] = {{"src", a->src, f->srcSize}, {"add", a->add, f->adds ? f->dstSize : 0},
-                                      {"dst", a->dst, f->dstSize}};
-    return sn_apart(f->function, arrays[2], arrays[0]) && sn_apart(f->function, arrays[2], arrays[1]) &&
+    const size_t src = f->batch * f->first->srcSize, dst = f->batch * f->last->dstSize, element = sn_element(d->dstT);
+    const struct sn_rows arrays[] = {
+        pixels_of("src", a->src, src, s->srcC, a->at->srcPixel, sn_element(s->srcT)),
+        pixels_of("add", a->add, a->add ? dst : 0, d->dstC, a->at->addPixel, element),
+        pixels_of("dst", a->dst, dst, d->dstC, a->at->dstPixel, element)};
+    return sn_rows_apart(f->function, arrays[2], arrays[0]) && sn_rows_apart(f->function, arrays[2], arrays[1]) &&
            workspace(f, buf, arrays, &a->work);
 }
 
@@ -259,9 +272,7 @@ bool sn_convolution_set_params(const struct sn_context_kind * kind, const char *
 /* True if there is something to compute. */
 static bool begin(const struct sn_convolution * plan, const char * function, struct sn_arrays * a, void * buf, bool adds)
 {
-    const struct sn_convolution_family * family = plan->family;
-    const struct sn_forward f = {function, plan->packed, plan->batch * plan->srcSize, plan->batch * plan->dstSize,
-                                 plan->workSize, family->unit, family->units, adds};
+    const struct sn_forward f = {function, plan, plan, plan->batch, plan->workSize, adds};
     return sn_forward_begin(&f, a, buf);
 }
 
@@ -269,8 +280,10 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
                             const void * src, void * buf, void * dst)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    struct sn_arrays a = {src, NULL, NULL, dst};
-    if (plan && begin(plan, function, &a, buf, false))
+    if (!plan)
+        return;
+    struct sn_arrays a = sn_dense_arrays(plan, src, NULL, dst);
+    if (begin(plan, function, &a, buf, false))
         plan->algorithm->forward(plan, &a);
 }
 
@@ -278,7 +291,9 @@ void sn_convolution_forward_add(const struct sn_context_kind * kind, const char 
                                 const void * src, void * buf, const void * add, void * dst)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    struct sn_arrays a = {src, NULL, add, dst};
-    if (plan && begin(plan, function, &a, buf, true))
-        sn_convolution_32f_forward_add(plan, &a);
+    if (!plan)
+        return;
+    struct sn_arrays a = sn_dense_arrays(plan, src, add, dst);
+    if (begin(plan, function, &a, buf, true))
+        sn_convolution_forward_32f(plan, &a);
 }

@@ -70,14 +70,12 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const struct s
  * align the caller's array. */
 size_t sn_external_size(size_t workspace, size_t unit);
 
-/* What a Forward needs to know of its plan. */
+/* A Forward of a context that begins and ends with these convolutions, the same if it has one. */
 struct sn_forward {
     const char * function;
-    const void * packed;     /* NULL before SetParams */
-    size_t srcSize, dstSize; /* bytes of all images */
-    size_t workSize, unit;   /* the workspace in bytes; messages give it in units of `unit` bytes, */
-    const char * units;      /* which have this name */
-    bool adds;               /* there is an array to add */
+    const struct sn_convolution * first, * last;
+    size_t batch, workSize;
+    bool adds; /* there must be an array to add */
 };
 
 /*

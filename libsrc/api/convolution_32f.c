@@ -1,8 +1,10 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/convolution_32f.h"
 
-static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {

@@ -1,8 +1,10 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/deconvolution_32f.h"
 
-static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
 

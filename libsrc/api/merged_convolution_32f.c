@@ -2,6 +2,7 @@
 #include "api/context.h"
 #include "api/convolution.h"
 #include "api/enums.h"
+#include "api/forward.h"
 #include "ops/merged_convolution_32f.h"
 
 #include <stdio.h>
@@ -13,7 +14,20 @@ struct context {
 
 static void destroy(void * context) { sn_merged_convolution_32f_free(&((struct context *)context)->plan); }
 
-static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
+static void forward(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
+    struct sn_distances at;
+    struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
+    SN_CHECK_FOR(function, !f->add || !plan->add, SN_VOID,
+                 "add is not NULL, expected NULL: the context adds its source already");
+    const struct sn_convolution * first = &plan->stage[plan->first], * last = &plan->stage[plan->last];
+    const struct sn_forward forward = {function, first, last, plan->batch, plan->workSize, false};
+    if (sn_take_forward(function, f, first, last, &at) && sn_forward_begin(&forward, &a, f->buf))
+        sn_merged_convolution_32f_forward(plan, &a);
+}
+
+static const struct sn_context_kind kind = {"MergedConvolution32f", destroy, forward};
 
 /* ---- checks of the stages */
 
@@ -183,9 +197,8 @@ void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn
         return;
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
     const struct sn_convolution * first = &plan->stage[plan->first], * last = &plan->stage[plan->last];
-    const struct sn_forward f = {__func__, last->packed, plan->batch * first->srcSize, plan->batch * last->dstSize,
-                                 plan->workSize, sizeof(float), "floats", false};
-    struct sn_arrays a = {src, NULL, NULL, dst};
+    const struct sn_forward f = {__func__, first, last, plan->batch, plan->workSize, false};
+    struct sn_arrays a = {src, NULL, NULL, dst, &plan->dense};
     if (sn_forward_begin(&f, &a, buf))
         sn_merged_convolution_32f_forward(plan, &a);
 }

@@ -73,3 +73,28 @@ void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstT
     sn_parallel_for(&(struct sn_parallel){.run = add_16b_range, .job = &job, .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
 }
+
+struct add_pixels {
+    struct sn_add_pixels all;
+    size_t aStep, bStep, dstStep; /* bytes */
+    sn_add_16b_fn kernel;
+};
+
+static void add_pixels_range(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct add_pixels * job = argument;
+    const struct sn_add_pixels * p = &job->all;
+    for (; begin < end; ++begin)
+        job->kernel(p->a + begin * job->aStep, p->b + begin * job->bStep, p->dst + begin * job->dstStep, p->channels);
+}
+
+void sn_add_16b_pixels(const struct sn_table * table, bool aType, bool bType, bool dstType, const struct sn_add_pixels * p)
+{
+    const size_t aBytes = aType ? 2 : 4, bBytes = bType ? 2 : 4, dstBytes = dstType ? 2 : 4;
+    const struct add_pixels job = {*p, aBytes * p->aPixel, bBytes * p->bPixel, dstBytes * p->dstPixel,
+                                   table->add.run_16b[aType][bType][dstType]};
+    sn_parallel_for(&(struct sn_parallel){.run = add_pixels_range, .job = &job, .units = p->pixels,
+        .cost = sn_cost_of_bytes((double)(aBytes + bBytes + dstBytes) * (double)(p->channels * p->pixels)),
+        .least = sn_items_per_unit(p->channels)});
+}

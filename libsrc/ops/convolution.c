@@ -40,6 +40,7 @@ static bool plan_images(struct sn_convolution * c)
         return false;
     c->srcSize *= sn_element(p->srcT);
     c->dstSize *= sn_element(p->dstT);
+    c->dense = (struct sn_distances){p->srcC, p->dstC, p->dstC, c->srcSize, c->dstSize, c->dstSize, false};
     return true;
 }
 
@@ -218,19 +219,16 @@ void sn_convolution_free(struct sn_convolution * c)
 struct job {
     const struct sn_convolution_run * r;
     struct sn_shares shares;
-    size_t srcStep, dstStep; /* bytes from one part to the next */
+    struct sn_arrays all; /* images are parts */
 };
 
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const struct sn_arrays * all = job->r->arrays;
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
-        const size_t from = s.image * job->srcStep, to = s.image * job->dstStep;
-        const struct sn_arrays a = {(const char *)all->src + from, work, all->add ? (const char *)all->add + to : NULL,
-            (char *)all->dst + to};
+        const struct sn_arrays a = sn_image_of(&job->all, s.image, work);
         job->r->compute(job->r->c, &s, &a);
     }
 }
@@ -238,10 +236,14 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_convolution_run(const struct sn_convolution_run * r)
 {
     const size_t parts = sn_max(r->parts, 1);
-    struct job job = {r, sn_shares_of(r->shares), r->c->srcSize, r->c->dstSize};
+    struct sn_distances split;
+    struct job job = {r, sn_shares_of(r->shares), *r->arrays};
     if (parts > 1) { /* the divisions would slow down small layers */
-        job.srcStep /= parts;
-        job.dstStep /= parts;
+        split = *r->arrays->at;
+        split.srcImage /= parts;
+        split.addImage /= parts;
+        split.dstImage /= parts;
+        job.all.at = &split;
     }
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.imageUnits,
         .cost = r->time, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});

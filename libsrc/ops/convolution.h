@@ -18,18 +18,28 @@
 
 struct sn_convolution;
 
+/* Where the pixels of arrays are, and where `add` is added. Calls with dense arrays do not fill one: copying it for each call
+ * and each share took 4 ns. */
+struct sn_distances {
+    size_t srcPixel, addPixel, dstPixel; /* elements between pixels: in NCHW, and in dense NHWC, the number of channels */
+    size_t srcImage, addImage, dstImage; /* bytes between images */
+    bool after;       /* adds to the results of the activation; algorithms other than `base` never see it */
+};
+
 /* The arrays of a call: all images, or one of them (or one group of it, if the algorithm processes groups separately). */
 struct sn_arrays {
     const void * src;
     void * work;      /* workSize bytes, aligned to SN_ALIGN */
-    const void * add; /* NULL, or an array that is added before the activation; has the layout of dst */
+    const void * add; /* NULL, or an array that is added before the activation; for algorithms it has the layout of dst */
     void * dst;
+    const struct sn_distances * at;
 };
 
 struct sn_convolution_algorithm {
     const char * name;
     bool tiled;     /* uses the tile of the family */
-    bool adds;      /* supports `add`; otherwise another pass over the result adds it */
+    bool adds;      /* supports `add` before the activation; otherwise another pass over the result adds it */
+    bool plain;     /* supports any `add`, in either order and with pixels at another distance than those of dst */
     size_t variant; /* distinguishes algorithms of one file */
 
     /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
@@ -117,6 +127,7 @@ struct sn_convolution {
     const struct sn_convolution_algorithm * algorithm; /* NULL until it is chosen */
 
     size_t srcSize, dstSize;   /* of one image */
+    struct sn_distances dense;
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, placed by spread(), */
     size_t groupStep;          /* and values from the first one of a group to that of the next group */
@@ -167,6 +178,46 @@ size_t sn_convolution_memory(const struct sn_convolution * c);
 
 /* Frees what the plan owns. */
 void sn_convolution_free(struct sn_convolution * c);
+
+/* Dense arrays; the workspace is not set. */
+static inline struct sn_arrays sn_dense_arrays(const struct sn_convolution * c, const void * src, const void * add,
+                                               void * dst)
+{
+    return (struct sn_arrays){src, NULL, add, dst, &c->dense};
+}
+
+/* One image, or part, with a workspace. */
+static inline struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t image, void * work)
+{
+    struct sn_arrays a = *all;
+    a.src = (const char *)all->src + image * all->at->srcImage;
+    a.work = work;
+    a.add = all->add ? (const char *)all->add + image * all->at->addImage : NULL;
+    a.dst = (char *)all->dst + image * all->at->dstImage;
+    return a;
+}
+
+/* Image `b` of the arrays, for the loops of `base`. */
+static inline struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
+{
+    const struct sn_arrays one = sn_image_of(a, b, NULL);
+    return (struct sn_plain){one.src, one.add, one.dst, a->at->srcPixel, a->at->addPixel, a->at->dstPixel, a->at->after};
+}
+
+/* Computes all images, with any addition; the elements of `add` are floats. */
+void sn_convolution_forward_32f(const struct sn_convolution * c, const struct sn_arrays * a);
+
+/*
+ * The same for a plan that ends with the convolution `last`: forward() computes it with additions before the activation, if
+ * it `adds` any, of arrays with the layout of dst; `last` may be replaced by a copy without activation.
+ */
+struct sn_added {
+    const void * plan;
+    const struct sn_convolution * last;
+    bool adds;
+    void (*forward)(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a);
+};
+void sn_forward_added(const struct sn_added * added, const struct sn_arrays * a);
 
 /* The floats in the `params` of an activation. */
 size_t sn_activation_params(enum sn_activation activation, size_t channels);

@@ -18,15 +18,14 @@ static void pack(const struct sn_convolution * c, const void * weight) { memcpy(
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const sn_32f * params = c->slope ? c->slope : c->param;
-    const uint8_t * src = a->src;
-    uint8_t * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .supports = supports, .plan = plan,
-    .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .plain = true, .supports = supports,
+    .plan = plan, .pack = pack, .forward = forward};
 
 /* ---- the family */
 

@@ -72,24 +72,25 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band.band;
-    const uint8_t * lines = sn_dot_lines(c, &data_of(c)->band, s, a);
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, &data_of(c)->band, s, a);
     uint8_t * work = (uint8_t *)a->work + data_of(c)->band.bytes;
     const sn_32f ** line = (const sn_32f **)(void *)(work + data_of(c)->lines);
     const bool narrow = p->dstT == SN_DATA_16B;
     size_t step;
-    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &step);
+    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a, &step);
     sn_32f * floats = (sn_32f *)(void *)(narrow ? work + data_of(c)->floats : to);
-    find_lines(c, lines, rows, line);
+    const size_t pixel = narrow ? p->dstC : step / sizeof(float); /* of the floats */
+    find_lines(c, lines.first, rows, line);
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = band->columns,
         .srcPixel = band->pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = band->strideX,
         .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
-        .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
+        .dstRow = p->dstW * pixel, .dstPixel = pixel};
     c->table->convolution_32f.depthwise_nhwc(&d);
     if (narrow)
         sn_dot_of(c)->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
             .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
-    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a->dst);
+    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

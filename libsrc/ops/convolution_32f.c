@@ -18,15 +18,13 @@ void sn_base_pack(const struct sn_convolution * c, const void * weight) { memcpy
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t srcSize = c->srcSize / sizeof(float), dstSize = c->dstSize / sizeof(float);
-    const sn_32f * params = c->slope ? c->slope : c->param, * src = a->src, * add = a->add;
-    sn_32f * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * srcSize, add ? add + b * dstSize : NULL,
-                                        dst + b * dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base", .adds = true, .supports = sn_base_supports,
+const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base", .plain = true, .supports = sn_base_supports,
     .plan = sn_base_plan, .pack = sn_base_pack, .forward = forward};
 
 /* ---- the family */

@@ -34,7 +34,4 @@ struct sn_tile_shape sn_tile_32f(const struct sn_table * table);
 const void * sn_convolution_32f_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                      struct sn_fault * fault);
 
-/* Computes all images and adds a->add, by another pass over the result if the algorithm does not support additions. */
-void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a);
-
 #endif

@@ -67,7 +67,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                 needed.begin * p->srcW, needed.end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!direct->edges)
-        sn_nhwc_source(c, &direct->nhwc, image, row, band, &r);
+        sn_nhwc_source(c, &direct->nhwc, (struct sn_nhwc_image){image, p->srcC}, row, band, &r);
     for (r.first = s->first; r.first < s->first + s->columns; r.first += step) {
         r.outputs = r.dstPixel = sn_min(step, p->dstC - r.first);
         r.dstLine = p->dstW * r.dstPixel;
@@ -78,7 +78,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                         (row + rows) * p->dstW);
         }
         if (direct->edges)
-            sn_direct_nhwc_rows(c, direct, image, row, band, r);
+            sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){image, p->srcC}, row, band, r);
         else
             sn_direct_nhwc_compute(c, direct, &r);
         c->table->layout.image_32f(r.outputs, dstPixels, result - row * r.dstLine, SN_NHWC,

@@ -8,6 +8,7 @@
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
+#include "ops/nhwc_band.h"
 #include "runtime/cpu.h"
 
 /* Channels of a slice of NHWC. */
@@ -68,8 +69,8 @@ static void pack_converted(const struct sn_convolution * c, const void * weight)
 }
 
 /* Output rows row .. row + d->rows - 1 of the channels of d; src and dst are the first of their planes (or pixels). */
-static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
-                         void * work, sn_32f * dst)
+static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, struct sn_nhwc_image from,
+                         size_t row, void * work, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
     sn_32f * lines = (sn_32f *)work + sn_align(data_of(c)->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
@@ -77,12 +78,12 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
     const struct sn_lines needed = sn_lines_of(p, row, d.rows);
     sn_32f * image = lines - needed.begin * p->srcW * d.srcPixel;
     if (sliced(c)) {
-        const struct sn_lines_32f pixels = {.src = src + needed.begin * p->srcW * p->srcC, .srcStep = p->srcC, .stride = 1,
-            .dst = lines, .dstStep = d.srcPixel, .lines = (needed.end - needed.begin) * p->srcW, .inside = d.channels,
-            .size = d.channels};
+        const struct sn_lines_32f pixels = {.src = from.src + needed.begin * p->srcW * from.pixel, .srcStep = from.pixel,
+            .stride = 1, .dst = lines, .dstStep = d.srcPixel, .lines = (needed.end - needed.begin) * p->srcW,
+            .inside = d.channels, .size = d.channels};
         c->table->convolution_32f.lines(&pixels);
     } else {
-        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, src, SN_NCHW, image, SN_NHWC,
+        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, from.src, SN_NCHW, image, SN_NHWC,
                                     needed.begin * p->srcW, needed.end * p->srcW);
     }
     sn_depthwise_lines(c, &data_of(c)->rows, image, row, d.rows, d.srcPixel, work);
@@ -101,14 +102,13 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
     const size_t count = sn_min(data_of(c)->pixel, p->dstC - first);
     const sn_32f * src = a->src;
     sn_32f * dst = a->dst;
-    struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, &data_of(c)->rows, first, count, count);
-    if (sliced(c))
-        d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
+    struct sn_depthwise_nhwc_32f d =
+        sn_depthwise_job(c, &data_of(c)->rows, first, count, count, sliced(c) ? a->at->dstPixel : count);
     src += first * (sliced(c) ? 1 : p->srcH * p->srcW);
     dst += first * (sliced(c) ? 1 : p->dstH * p->dstW);
     for (size_t row = 0; row < p->dstH; row += d.rows) {
         d.rows = sn_min(data_of(c)->rows.rows, p->dstH - row);
-        compute_rows(c, d, src, row, a->work, dst);
+        compute_rows(c, d, (struct sn_nhwc_image){src, a->at->srcPixel}, row, a->work, dst);
     }
 }
 

@@ -34,9 +34,10 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
-    sn_depthwise_lines(c, data_of(c), a->src, row, rows, p->dstC, a->work);
+    sn_depthwise_lines(c, data_of(c), a->src, row, rows, a->at->srcPixel, a->work);
     for (size_t first = 0; first < p->dstC; first += part) {
-        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first), p->dstC);
+        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first), a->at->srcPixel,
+                                                          a->at->dstPixel);
         d.line = a->work;
         d.rows = rows;
         d.offset = first;

@@ -1,6 +1,7 @@
 /*
  * NHWC with few outputs, which would use only a few columns of the tile: the lanes of a vector are steps of the sum, and are
- * added up at the end. Bands are those of the direct algorithm.
+ * added up at the end. Bands are those of the direct algorithm. The kernel writes dense pixels: for any others, lines are
+ * copied from the workspace.
  */
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
@@ -23,7 +24,9 @@ static bool plan(struct sn_convolution * c)
     struct sn_nhwc_band * b = (void *)c->algorithmData;
     sn_nhwc_band_plan(c, false, b);
     c->channels = c->groupStep = sn_lanes(c);
-    return sn_nhwc_band_size(c, b) && sn_floats(&c->weightSize, b->depth, padded(c));
+    size_t line;
+    return sn_nhwc_band_size(c, b) && sn_floats(&c->weightSize, b->depth, padded(c)) &&
+           sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
 }
 
 static void pack(const struct sn_convolution * c, const void * weight)
@@ -43,14 +46,33 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
         spread[i] = i % padded(c) < c->p.dstC ? values[i % padded(c)] : 0;
 }
 
+/* Computes line by line to the end of the workspace, and copies. */
+static void compute_spaced(const struct sn_convolution * c, struct sn_gemm_32f gemm, sn_32f * work, size_t pixel)
+{
+    const size_t channels = c->p.dstC, lines = gemm.height;
+    sn_32f * dst = gemm.c;
+    gemm.c = work + c->workSize / sizeof(float) - c->p.dstW * channels;
+    gemm.height = 1;
+    for (size_t y = 0; y < lines; ++y, gemm.a += gemm.aStepY) {
+        const struct sn_lines_32f pixels = {.src = gemm.c, .srcStep = channels, .stride = 1, .dst = dst + y * gemm.cStepY,
+            .dstStep = pixel, .lines = c->p.dstW, .inside = channels, .size = channels};
+        c->table->convolution_32f.few_nhwc(&gemm);
+        c->table->convolution_32f.lines(&pixels);
+    }
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
-    sn_nhwc_source(c, data_of(c), a->src, s->line, a->work, &r);
+    sn_nhwc_source(c, data_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, &r);
     struct sn_gemm_32f gemm = {.a = r.src, .height = r.rows, .width = c->p.dstW, .aStepY = r.srcLine, .aStepX = r.srcPixel,
         .segment = c->segment, .segments = c->segments, .length = data_of(c)->length, .b = c->weight, .columns = c->p.dstC,
         .c = r.dst, .cStepY = r.dstLine, .cStepX = r.dstPixel, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    if (r.dstPixel != c->p.dstC) {
+        compute_spaced(c, gemm, a->work, r.dstPixel);
+        return;
+    }
     if (r.srcLine == gemm.width * r.srcPixel && r.dstLine == gemm.width * r.dstPixel) { /* all rows are one line */
         gemm.width *= r.rows;
         gemm.height = 1;

@@ -80,7 +80,7 @@ bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
     struct sn_band * band = &d->nhwc.band;
     band->rows = sn_min(band->rows, rows);
     band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
-    return sn_product(size, band->copied, band->lines, band->line);
+    return sn_nhwc_copy_size(c, &d->nhwc, size);
 }
 
 /* Packs a panel: in each row, one tap of one input channel for `columns` output channels. */
@@ -207,7 +207,7 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
 }
 
 /* Copies the input of r->rows x r->columns outputs from (row, x) on, with padding, to lines as long as those of an image. */
-static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t x,
+static void copy_part(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t x,
                       const struct sn_nhwc_rows * r, size_t line, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -219,13 +219,13 @@ static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_
         const size_t y = row * p->strideY + i - p->padY; /* wraps to a huge number for a line above the image */
         memset(to, 0, columns * p->srcC * sizeof(float));
         if (y < p->srcH && inside)
-            memcpy(to + before * p->srcC, src + (y * p->srcW + begin) * p->srcC, inside * p->srcC * sizeof(float));
+            sn_nhwc_copy(c, image, y * p->srcW + begin, 1, inside, to + before * p->srcC, p->srcC);
     }
 }
 
 /* Computes rows y .. endY - 1, columns x .. endX - 1 of the outputs r, which begin with `row`. */
-static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
-                         sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
+static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
+                         size_t row, sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct edges e = edges_of(p);
@@ -236,21 +236,21 @@ static void compute_part(const struct sn_convolution * c, const struct sn_direct
     r.columns = endX - x;
     r.dst += to;
     r.add = r.add ? r.add + to : NULL;
-    if (y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
-        r.src = src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
+    if (image.pixel == p->srcC && y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
+        r.src = image.src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
     } else {
-        copy_part(c, src, y, x, &r, d->nhwc.band.line, work);
+        copy_part(c, image, y, x, &r, d->nhwc.band.line, work);
         r.src = work;
     }
     sn_direct_nhwc_compute(c, d, &r);
 }
 
-void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
-                         sn_32f * work, struct sn_nhwc_rows r)
+void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
+                         size_t row, sn_32f * work, struct sn_nhwc_rows r)
 {
     const struct sn_band * band = &d->nhwc.band;
     if (!d->edges) {
-        sn_nhwc_source(c, &d->nhwc, src, row, work, &r);
+        sn_nhwc_source(c, &d->nhwc, image, row, work, &r);
         sn_direct_nhwc_compute(c, d, &r);
         return;
     }
@@ -261,12 +261,13 @@ void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct
     r.srcPixel = band->strideX * band->pixel;
     for (size_t i = 0; i < 3; ++i)
         for (size_t j = 0; j < 3; ++j)
-            compute_part(c, d, src, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
+            compute_part(c, d, image, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), a->src, s->line, a->work, sn_nhwc_rows_of(c, s, a));
+    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work,
+                        sn_nhwc_rows_of(c, s, a));
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -169,22 +169,22 @@ static void pack(const struct sn_convolution * c, const void * weight)
 /* ---- forward */
 
 /* Jobs to transform tiles begin .. end - 1 of an NHWC image; the caller sets dst and channels of the output for a panel. */
-static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t begin,
+static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t pixel, size_t begin,
                                              size_t end)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct winograd * w = data_of(c);
     return (struct sn_winograd_input_32f){.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
-        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
+        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = pixel, .tilesY = w->tilesY, .tilesX = w->tilesX,
         .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
 }
 
-static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, size_t begin, size_t end)
+static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, size_t pixel, size_t begin, size_t end)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct winograd * w = data_of(c);
     return (struct sn_winograd_output_32f){.kind = w->kind, .plane = w->product, .tilesY = w->tilesY, .tilesX = w->tilesX,
-        .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
+        .height = p->dstH, .width = p->dstW, .pixel = pixel, .trans = true, .begin = begin, .end = end,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
 }
 
@@ -231,8 +231,8 @@ static void compute_tiles(const struct sn_convolution * c, const struct sn_share
     const struct winograd * w = data_of(c);
     sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input, * dst = a->dst;
     const sn_32f * add = a->add;
-    struct sn_winograd_input_32f in = input_of(c, a->src, begin, end);
-    struct sn_winograd_output_32f out = output_of(c, begin, end);
+    struct sn_winograd_input_32f in = input_of(c, a->src, a->at->srcPixel, begin, end);
+    struct sn_winograd_output_32f out = output_of(c, a->at->dstPixel, begin, end);
     in.dst = inputs;
     c->table->winograd.input_32f(&in);
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
@@ -259,8 +259,8 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
     const struct sn_lines needed = sn_lines_of(p, row, rows);
     c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, a->src, SN_NCHW, lines - needed.begin * p->srcW * p->srcC,
                                 SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
-    struct sn_winograd_input_32f in = input_of(c, lines, 0, tiles);
-    struct sn_winograd_output_32f out = output_of(c, 0, tiles);
+    struct sn_winograd_input_32f in = input_of(c, lines, p->srcC, 0, tiles);
+    struct sn_winograd_output_32f out = output_of(c, p->dstC, 0, tiles);
     in.padY = p->padY > from ? p->padY - from : 0;
     in.height = needed.end - needed.begin;
     in.dst = inputs;

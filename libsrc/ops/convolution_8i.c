@@ -37,10 +37,10 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     const struct quantised * o = data_of(c);
     const struct sn_quantised_8i q = {c->weight, o->norm, o->bias, o->dot.srcScale, o->dstScale, o->dot.srcZero, o->dstZero,
         o->given};
-    const uint8_t * src = a->src;
-    uint8_t * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_8i.plain(&c->p, &q, src + b * c->srcSize, dst + b * c->dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_8i.plain(&c->p, &q, &image);
+    }
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", .supports = supports, .plan = plan,

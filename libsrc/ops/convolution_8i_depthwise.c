@@ -42,17 +42,17 @@ static void pack(const struct sn_convolution * c, const void * weight)
 }
 
 /* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
-static void set_padding(const struct sn_convolution * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
+static void set_padding(const struct sn_convolution * c, bool copied, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (data_of(c)->band.copied) {
+    if (copied) {
         d->srcRows = sn_used(rows, p->strideY, 3, 1);
         d->srcColumns = data_of(c)->band.columns;
         return;
     }
     const size_t image = row * p->strideY; /* d->src is this line */
     const size_t first = image > p->padY ? sn_min(image - p->padY, p->srcH) : 0;
-    d->src -= (image - first) * data_of(c)->band.line;
+    d->src -= (image - first) * d->srcStepY;
     d->srcRows = p->srcH - first;
     d->srcColumns = p->srcW;
     d->top = image > p->padY ? 0 : p->padY - image;
@@ -67,17 +67,18 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_band * band = &data_of(c)->band;
     union sn_dot_result result;
     uint8_t * work = a->work ? (uint8_t *)a->work + data_of(c)->bytes : NULL;
-    struct sn_depthwise_run_8i d = {.src = sn_dot_lines(c, data_of(c), s, a), .srcStepY = band->line,
-        .srcStepX = band->pixel, .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY,
-        .kernelX = p->kernelX, .tap = by_lines(p) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC,
-        .rows = rows, .columns = p->dstW, .result = &result.as_8i};
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
+    struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
+        .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .tap = by_lines(p) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
+        .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     if (!d.tap)
-        set_padding(c, row, rows, &d);
-    d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &d.dstStepX);
+        set_padding(c, lines.copied, row, rows, &d);
+    d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
     c->table->convolution_8i.depthwise.run(&d);
-    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a->dst);
+    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -51,6 +51,7 @@ struct sn_dot_band {
     struct sn_band band; /* pixel and line in bytes */
     size_t number;       /* bytes of a number of it */
     size_t inputs;       /* numbers of a group of channels in a pixel, with spacing */
+    bool anywhere;       /* an image whose pixels have gaps between them can be read in place; otherwise it is copied */
     size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
 };
 
@@ -72,16 +73,21 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
                 void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a));
 
 /* For compute(): the input for the rows of a share, in the image or copied to the workspace. */
-const uint8_t * sn_dot_lines(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
-                             const struct sn_arrays * a);
+struct sn_dot_lines {
+    const uint8_t * first;
+    bool copied;
+    size_t pixel, line; /* bytes between pixels and between lines */
+};
+struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                                    const struct sn_arrays * a);
 
 /*
  * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
  * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes.
  */
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
-                           uint8_t * dst, size_t * step);
+                           const struct sn_arrays * a, size_t * step);
 void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
-                        size_t rows, uint8_t * dst);
+                        size_t rows, const struct sn_arrays * a);
 
 #endif

@@ -131,7 +131,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_dot_band * b = &data_of(c)->band;
     const struct sn_band * band = &b->band;
     const struct sn_dot_tile * tile = tile_of(c);
-    const uint8_t * lines = sn_dot_lines(c, b, s, a), * weight = c->weight;
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, b, s, a);
+    const uint8_t * weight = c->weight;
     uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
     const size_t last = p->group == 1 ? s->first + s->columns : sn_outputs(c);
     weight += data_of(c)->depth * 4 * s->first;
@@ -140,16 +141,16 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
             const size_t o = g * sn_outputs(c) + first, columns = sn_min(tile->columns, sn_outputs(c) - first);
             union sn_dot_result result;
             sn_dot_of(c)->result(c, g * c->groupStep + first, &result);
-            struct sn_dot gemm = {.a = lines + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
-                .aStepY = band->strideY * band->line, .aStepX = band->strideX * band->pixel, .segment = c->segment,
+            struct sn_dot gemm = {.a = lines.first + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
+                .aStepY = band->strideY * lines.line, .aStepX = band->strideX * lines.pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
                 .start = c->bias + g * c->groupStep + first, .result = &result};
-            gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a->dst, &gemm.cStepX);
+            gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
             choose_row_order(&gemm, tile->rows);
             tile->run(&gemm);
             weight += data_of(c)->depth * 4 * width_of(c, columns);
-            sn_dot_result_store(c, work, o, columns, s->line, s->lines, a->dst);
+            sn_dot_result_store(c, work, o, columns, s->line, s->lines, a);
         }
 }
 

@@ -12,14 +12,13 @@ static bool base_supports(const struct sn_convolution * c) { return sn_base_supp
 
 static void base_forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t srcSize = c->srcSize / sizeof(float), dstSize = c->dstSize / sizeof(float);
-    const sn_32f * params = c->slope ? c->slope : c->param, * src = a->src;
-    sn_32f * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * srcSize, dst + b * dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .supports = base_supports,
+const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .plain = true, .supports = base_supports,
     .plan = sn_base_plan, .pack = sn_base_pack, .forward = base_forward};
 
 /* ---- stride 1: a convolution */

@@ -8,12 +8,14 @@
  * NCHW with one group is converted if that is faster: first the lines that a band needs, afterwards its result.
  *
  * The image is read in place if possible; a band of its lines is copied if outputs need padding, or if pixels are a multiple
- * of 2 KB apart, which map to few sets of the L1 cache.
+ * of 2 KB apart, which map to few sets of the L1 cache, or if products have several taps and pixels have gaps between them.
+ * Products of several phases cannot be written to pixels with gaps: rows are copied from the workspace.
  */
 #include <string.h>
 
 #include "ops/cache_sets.h"
 #include "ops/deconvolution_32f.h"
+#include "ops/nhwc_band.h"
 #include "ops/phase_bands.h"
 #include "runtime/cpu.h"
 
@@ -33,10 +35,25 @@ static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NC
 static bool supports_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
 static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
 
-/* The workspace of NCHW: the band, if it is copied, then the rows of the result, and the converted lines. */
+/* Whether a product has inputs of several pixels; whether one has outputs of several phases. */
+static bool has_taps(const struct sn_convolution * c) { return sn_phases_y(c)->taps > 1 || sn_phases_x(c)->taps > 1; }
+
+static bool has_alike(const struct sn_convolution * c)
+{
+    const struct sn_phases * x = sn_phases_x(c);
+    for (size_t f = 0; f < x->number; ++f)
+        if (sn_phases_alike(x, f) > 1)
+            return true;
+    return false;
+}
+
+/* The workspace: the band, if it is ever copied; then the rows of the result, in NHWC one, and in NCHW the converted
+ * lines. */
 static size_t result_offset(const struct sn_convolution * c)
 {
-    return data_of(c)->band.copied ? sn_align(data_of(c)->band.lines * data_of(c)->band.line, SN_ALIGN / sizeof(float)) : 0;
+    const struct sn_band * band = &data_of(c)->band;
+    const bool copies = band->copied || (!is_nchw(c) && has_taps(c));
+    return copies ? sn_align(band->lines * band->line, SN_ALIGN / sizeof(float)) : 0;
 }
 
 static size_t lines_offset(const struct sn_convolution * c)
@@ -59,7 +76,8 @@ static bool plan_band(struct sn_convolution * c, struct sn_band * band)
         return false;
     sn_phase_band_rows(c, all, y->reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float), band);
     if (!is_nchw(c))
-        return sn_floats(&c->workSize, band->copied, band->lines, band->line);
+        return sn_product(&all, band->lines, band->line) &&
+               sn_floats(&c->workSize, result_offset(c) + (has_alike(c) ? p->dstW * p->dstC : 0));
     return sn_product(&all, band->copied, band->lines, band->line) && sn_product(&row, row, band->rows) &&
            sn_product(&line, line, band->lines) && sn_floats(&c->workSize, lines_offset(c) + line);
 }
@@ -163,23 +181,20 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 
 /* ---- forward */
 
-static void copy_band(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows, sn_32f * band)
+static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows, sn_32f * band)
 {
     const size_t lines = sn_phase_lines(c, rows);
-    const size_t C = c->p.srcC, pixel = data_of(c)->band.pixel, line = data_of(c)->band.line;
+    const size_t pixel = data_of(c)->band.pixel, line = data_of(c)->band.line;
     const struct sn_span y = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, lines, c->p.srcH);
     const struct sn_span x = sn_span_of(sn_phases_x(c)->low, data_of(c)->band.columns, c->p.srcW);
-    src += y.inside && x.inside ? (y.begin * c->p.srcW + x.begin) * C : 0;
+    size_t first = y.begin * c->p.srcW + x.begin;
     memset(band, 0, y.before * line * sizeof(float));
     band += y.before * line;
-    for (size_t i = 0; i < y.inside; ++i, band += line, src += c->p.srcW * C) {
+    for (size_t i = 0; i < y.inside; ++i, band += line, first += c->p.srcW) {
         sn_32f * to = band + x.before * pixel, * behind = to + x.inside * pixel;
         memset(band, 0, x.before * pixel * sizeof(float));
-        if (pixel == C)
-            memcpy(to, src, x.inside * C * sizeof(float));
-        else
-            for (size_t n = 0; n < x.inside; ++n)
-                memcpy(to + n * pixel, src + n * C, C * sizeof(float));
+        if (x.inside)
+            sn_nhwc_copy(c, image, first, 1, x.inside, to, pixel);
         memset(behind, 0, (size_t)(band + line - behind) * sizeof(float));
     }
     memset(band, 0, (lines - y.before - y.inside) * line * sizeof(float));
@@ -212,22 +227,22 @@ static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
     }
 }
 
-/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
-static void compute_phase(const struct sn_convolution * c, const sn_32f * src, const struct sn_phase * y, size_t rows,
-                          const sn_32f * b, sn_32f * dst)
+/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row, whose
+ * pixels are `pixel` floats apart. */
+static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
+                          const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phases * all = sn_phases_x(c);
-    const struct sn_band * band = &data_of(c)->band;
     const sn_32f * bias = c->bias, * slope = c->slope;
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
         alike = sn_phases_alike(all, f);
         struct sn_gemm_32f gemm = {.a = src + y->from * band->line + x->from * band->pixel, .height = rows,
             .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = y->taps,
-            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * p->dstC,
-            .cStepX = all->stride * p->dstC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * pixel,
+            .cStepX = all->stride * pixel, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
         if (data_of(c)->length) {
             gemm.segments *= x->taps;
             gemm.segment = sn_phase_offsets(c, x, 1);
@@ -237,7 +252,7 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
         for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
             gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
             gemm.b = b;
-            gemm.c = dst + f * p->dstC + first;
+            gemm.c = dst + f * pixel + first;
             gemm.bias = bias + first;
             gemm.slope = slope ? slope + first : NULL;
             tile->run(&gemm);
@@ -248,28 +263,60 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
     }
 }
 
+/* The same, row by row in the workspace, for pixels with gaps. */
+static void compute_spaced(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
+                           const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * work, sn_32f * dst,
+                           size_t pixel)
+{
+    const size_t channels = c->p.dstC, line = sn_phases_y(c)->stride * c->p.dstW * pixel;
+    sn_32f * row = work + result_offset(c);
+    struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
+        .lines = c->p.dstW, .inside = channels, .size = channels};
+    for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
+        compute_phase(c, band, src, y, 1, b, row, channels);
+        c->table->convolution_32f.lines(&copy);
+    }
+}
+
+/* The band for rows from `row` on, in the workspace or in the image; returns its address. */
+static const sn_32f * find_band(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
+                                struct sn_band * band)
+{
+    struct sn_nhwc_image image = {a->src, a->at->srcPixel};
+    *band = data_of(c)->band;
+    if (is_nchw(c))
+        image.src = convert_lines(c, a->src, row, rows, (sn_32f *)a->work + lines_offset(c));
+    if (band->copied || (image.pixel != c->p.srcC && has_taps(c))) {
+        copy_band(c, image, row, rows, a->work);
+        return a->work;
+    }
+    band->pixel = image.pixel;
+    band->line = c->p.srcW * image.pixel;
+    if (sn_phases_used(c))
+        image.src += (size_t)(sn_phases_y(c)->low + (ptrdiff_t)row) * band->line +
+                     (size_t)sn_phases_x(c)->low * band->pixel;
+    return image.src;
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c);
-    const struct sn_band * band = &data_of(c)->band;
     const size_t row = s->line, first = row * y->stride; /* of the result */
-    const sn_32f * src = a->src, * b = c->weight;
+    const size_t pixel = is_nchw(c) ? p->dstC : a->at->dstPixel;
+    struct sn_band band;
+    const sn_32f * src = find_band(c, a, row, s->lines, &band), * b = c->weight;
     sn_32f * work = a->work, * dst = a->dst;
-    sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
-    if (is_nchw(c))
-        src = convert_lines(c, src, row, s->lines, work + lines_offset(c));
-    if (band->copied) {
-        copy_band(c, src, row, s->lines, work);
-        src = work;
-    } else if (sn_phases_used(c)) {
-        src += (size_t)(y->low + (ptrdiff_t)row) * band->line + (size_t)sn_phases_x(c)->low * band->pixel;
-    }
+    sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * pixel;
+    const bool spaced = pixel != p->dstC && has_alike(c);
     for (size_t f = 0; f < y->number; ++f) {
         const struct sn_phase * phase = &y->phase[f];
         const size_t rows = sn_phase_rows(phase, row, s->lines);
-        if (rows)
-            compute_phase(c, src, phase, rows, b, result + f * p->dstW * p->dstC);
+        sn_32f * to = result + f * p->dstW * pixel;
+        if (rows && spaced)
+            compute_spaced(c, &band, src, phase, rows, b, work, to, pixel);
+        else if (rows)
+            compute_phase(c, &band, src, phase, rows, b, to, pixel);
         b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);

@@ -13,6 +13,7 @@ struct sn_merged_convolution_32f {
     bool add;                         /* adds the source to the sums of the last stage */
     struct sn_convolution stage[SN_MERGED_STAGES]; /* plans with their parameters */
 
+    struct sn_distances dense;        /* of the source and of the result */
     size_t workSize;                  /* bytes of workspace for one thread; may be 0 */
 
     /* A step: `rows` output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
