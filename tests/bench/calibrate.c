@@ -217,7 +217,8 @@ static void measure(struct row * row, const uint8_t * other, double cycle)
         work = sn_max(work, row->timed[i].plan.workSize);
     const struct sn_convolution * any = &row->timed[0].plan;
     void * src = filled(any->batch * any->srcSize);
-    const struct sn_arrays a = {src, filled(work), NULL, filled(any->batch * any->dstSize)};
+    struct sn_arrays a = sn_dense_arrays(any, src, NULL, filled(any->batch * any->dstSize));
+    a.work = filled(work);
     for (size_t i = 0; i < row->number; ++i) {
         struct timed * t = &row->timed[i];
         t->model = sn_convolution_cycles(&t->plan) * (double)any->batch * cycle;
