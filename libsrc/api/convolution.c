@@ -160,7 +160,7 @@ bool sn_workspace(const char * function, void * buf, size_t workspace, size_t un
 bool sn_check_forward(const char * function, const void * packed, size_t results, const void * src, const void * dst)
 {
     if (!packed) {
-        sn_error_set(SN_ERROR_STATE, function, "the context has no weights yet, expected a call of SetParams before");
+        sn_error_set(SN_ERROR_STATE, function, "the context has no weights yet, expected SetParams to be called before");
         return false;
     }
     if (results == 0)
