@@ -92,8 +92,10 @@ WARNINGS  := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-
 SN_CFLAGS := $(BASE_$(ARCH)) -std=c99 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-lto -pthread $(WARNINGS) \
              -Iinclude -Ilibsrc -MMD -MP
 SN_LIBS   := -lm -lpthread -ldl
+# The runtime of clang's sanitizers is in the program alone: a shared library has undefined names then.
+SANITIZED := $(findstring -fsanitize,$(CFLAGS))
 SO_FLAGS  := -shared -Wl,-soname,$(SONAME) -Wl,--version-script=libsrc/simdnet.map -Wl,-z,nodelete -Wl,-z,relro \
-             -Wl,-z,now -Wl,-z,noexecstack -Wl,--no-undefined
+             -Wl,-z,now -Wl,-z,noexecstack $(if $(SANITIZED),,-Wl,--no-undefined)
 
 space   := $(subst ,, )
 VARIANT ?= $(ARCH)-$(notdir $(firstword $(CC)))$(if $(strip $(ISAS)),-$(subst $(space),+,$(sort $(ISAS))))
@@ -312,7 +314,7 @@ accuracy: $(B)/tests/accuracy
 	$(RUN) $< $(STEP) $(if $(STEP),,> $(B)/accuracy.md && cp $(B)/accuracy.md docs/accuracy.md)
 
 # Not empty if instructions and stack sizes are those of a normal build.
-OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(findstring -fsanitize,$(CFLAGS)),,yes))
+OPTIMISED := $(and $(filter -O2 -O3,$(CFLAGS)),$(if $(SANITIZED),,yes))
 
 # A shape that at least three algorithms support on every level with a tile.
 CALIBRATE_SMALL := '1x16x6x6->16x6x6,3x3,nhwc'
@@ -341,9 +343,8 @@ check-programs: $(TESTS) $(VEC_TESTS) $(B)/tests/check $(B)/bench/calibrate
 	 $(if $(RUN),,echo "== $(B)/tests/check --threads 5"; $(CHECK) --quick --threads 5;) \
 	 $(if $(OPTIMISED),echo "== $(B)/tests/check --stack $(STACK)"; $(CHECK) --quick --stack $(STACK))
 
-# The programs are linked statically: a shared library built with -z defs cannot use clang's runtime. Loops are not unrolled here
-# (SN_UNROLL in runtime/common.h), and three checks are omitted, because clang 14 would need minutes for some files with either;
-# AddressSanitizer finds nearly all of the same faults.
+# Loops are not unrolled here (SN_UNROLL in runtime/common.h), and three checks are omitted, because clang 14 would need minutes for
+# some files with either; AddressSanitizer finds nearly all of the same faults.
 ASAN_CFLAGS := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=null,pointer-overflow,object-size
 asan:
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(MAKE) CC=clang \

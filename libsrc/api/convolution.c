@@ -174,7 +174,7 @@ bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * 
 {
     const struct sn_convolution_parameters * s = &f->first->p, * d = &f->last->p;
     if (!f->last->packed) {
-        sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected a call of SetParams before");
+        sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected SetParams to be called before");
         return false;
     }
     if (f->last->dstSize == 0)
