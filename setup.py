@@ -1,7 +1,8 @@
-"""What pyproject.toml cannot express: the version is the header's, the package contains the library that make builds, and the
-same sources give the same packages, bit by bit."""
+"""What pyproject.toml cannot express: the version is the header's, the package contains the library that make builds, and
+the same sources give the same packages, bit by bit."""
 
 import gzip
+import io
 import os
 import shutil
 import subprocess
@@ -68,7 +69,7 @@ class ReproducibleWheel(bdist_wheel):
     def write_wheelfile(self, *arguments: Any, **options: Any) -> None:
         """Called when all files of the wheel are in a folder."""
         super().write_wheelfile(*arguments, **options)
-        for path in Path(self.bdist_dir).rglob("*"):
+        for path in Path(str(self.bdist_dir)).rglob("*"):
             if path.is_file():
                 path.chmod(usual_mode(path.stat().st_mode))
 
@@ -87,9 +88,10 @@ class ReproducibleSdist(sdist):
             return member
 
         name = f"{base_name}.tar.gz"
-        with open(name, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=date) as packed:
-            with tarfile.open(fileobj=packed, mode="w") as archive:
-                archive.add(options["base_dir"], filter=usual)
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(options["base_dir"], filter=usual)
+        Path(name).write_bytes(gzip.compress(packed.getvalue(), mtime=date))
         return name
 
 
