@@ -26,8 +26,8 @@
 #   help       prints this text
 #
 # A single target uses all processors; -j1 and MAKEFLAGS=-j1 are respected, as are those of a make that calls this one.
-# CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. -march in CFLAGS has no effect: each instruction set
-# has its own flags. make ISAS='avx2' builds a smaller library, with these sets and those that they are built on. The default
+# CC, CPPFLAGS, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR and STRIP are respected. -march in CFLAGS has no effect: each instruction
+# set has its own flags. make ISAS='avx2' builds a smaller library, with these sets and those that they are built on. The default
 # -g1 is enough for backtraces; CFLAGS='-O2 -g' keeps variables for a debugger, at twice the time and four times the bytes.
 # Debug information has names of sources relative to this folder: a debugger that is started elsewhere needs gdb -d FOLDER.
 # Cross-build: make CC=aarch64-linux-gnu-gcc RUN='qemu-aarch64 -L ...'. Source files are found, not listed.
@@ -35,7 +35,7 @@
 # All files are built in build/<architecture>-<compiler>/, so builds do not mix; build/libsimdnet.so is a link to the library of
 # the last make for this machine with all instruction sets. make BUILD=/another/folder builds there and writes nothing into this
 # folder, which may be read-only; only test, which compares with build/, and accuracy need this one. If flags change, the affected
-# files are built again: `make install` needs the same CFLAGS and LDFLAGS as the `make` before it.
+# files are built again: `make install` needs the same flags as the `make` before it.
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g1
@@ -154,7 +154,7 @@ MAPPED    = -ffile-prefix-map="$$PWD"=. -ffile-prefix-map=$(B)=build
 TO_OBJECT = -I$(@D) $(MAPPED) -c $< -o $@
 export CCACHE_HASHDIR := true
 
-COMMAND_compile = $(CC) $(CFLAGS) $(SN_CFLAGS)
+COMMAND_compile = $(CC) $(CPPFLAGS) $(CFLAGS) $(SN_CFLAGS)
 $(call commands,compile)
 $(B)/obj/%.o: libsrc/%.c $(B)/commands/compile
 	@mkdir -p $(@D)
@@ -282,7 +282,7 @@ WRAP_test_thread_number := -Wl,--wrap=pthread_atfork
 # The test of the list of instruction sets contains the full list.
 DEFINE_test_cpu := $(if $(strip $(ISAS)),-DSOME_ISAS)
 
-COMMAND_test    = $(CC) $(CFLAGS) $(TEST_CFLAGS)
+COMMAND_test    = $(CC) $(CPPFLAGS) $(CFLAGS) $(TEST_CFLAGS)
 COMMAND_program = $(CC) $(CFLAGS) $(LDFLAGS) $(WRAP_test_allocation) $(WRAP_test_threads) $(WRAP_test_thread_number) $(SN_LIBS)
 COMMAND_check   = $(COMMAND_program) $(CHECK_OBJ) $(LIMITS_OBJ)
 $(call commands,test program check)

@@ -157,4 +157,10 @@ __all__ = [
     "winograd_output",
 ]
 
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__
+
+
 _register_if_imported()

@@ -18,6 +18,7 @@ import numpy as np
 from pysimd._foreign import imported, is_foreign
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Coefficients, Shape
+from pysimd.errors import shown
 
 
 class Element:
@@ -78,12 +79,17 @@ def numbers(values: Any, name: str) -> Array:
     try:
         return np.asarray(values, np.float32)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {values!r}, expected numbers") from None
+        raise TypeError(f"{name} is {shown(values)}, expected numbers") from None
 
 
 def is_array(value: Any) -> bool:
     """Whether an object is an array, of NumPy or of another library."""
     return issubclass(type(value), ndarray) or is_foreign(value)
+
+
+def _kind_of(value: Any) -> str:
+    """The kind of an object that is not an array."""
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
@@ -96,8 +102,8 @@ def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
     if not issubclass(type(array), ndarray):  # isinstance() would be misled by a __class__
         if is_foreign(array):
             return imported(array, name)
-        kind = f"{name} is a {type(array).__name__}, expected a numpy.ndarray"
-        raise TypeError(f"{kind}: use np.asarray({name}, np.{element.dtype.name})")
+        remedy = f": use np.asarray({name}, np.{element.dtype.name})" if isinstance(array, (*_NUMBERS, list, tuple)) else ""
+        raise TypeError(f"{name} is {_kind_of(array)}, expected a numpy.ndarray{remedy}")
     refuse_mask(array, name)
     return ndarray.view(array, ndarray)
 
@@ -105,7 +111,7 @@ def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
 def plain_output(array: Any, name: str) -> Array:
     """An output as :func:`plain`; arrays of other libraries are refused."""
     if not issubclass(type(array), ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+        raise TypeError(f"{name} is {_kind_of(array)}, expected a numpy.ndarray")
     return plain(array, name)
 
 
@@ -122,8 +128,11 @@ def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element
 
 def _conversion(array: Array, name: str, element: Element) -> str:
     """The code that converts an array to an element type."""
+    as_floats = name if array.dtype == np.float32 else f"{name}.astype(np.float32)"
     if element is BFLOAT16:
-        return f"pysimd.to_bfloat16({name if array.dtype == np.float32 else name + '.astype(np.float32)'})"
+        return f"pysimd.to_bfloat16({as_floats})"
+    if element is UINT8 and array.dtype.kind == "f" and name != "image":  # pictures are bytes without statistics
+        return f"pysimd.quantize({as_floats}, stats)"
     if element is FLOAT32 and array.dtype.name in ("uint16", "bfloat16"):
         return f"pysimd.from_bfloat16({name}) or {name}.astype(np.float32)"
     return f"{name}.astype(np.{element.name})"

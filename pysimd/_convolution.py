@@ -139,6 +139,8 @@ class ConvolutionContext(Context):
         return scratch
 
     def _memory(self) -> str:
+        if self._given is None:
+            return ", no weights yet"
         return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
 
     def _weights(self) -> tuple[Any, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import FLOAT32, UINT8, Element, coefficients_or_null, element_of_dtype, tensor
+from pysimd._arrays import FLOAT32, UINT8, Element, coefficients_or_null, element_of_dtype, floats
 from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
     Window,
@@ -37,6 +37,11 @@ class SingleConvolution(ConvolutionContext):
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
         """The output size of an axis; span is that of the kernel with its dilation."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        """The axes of the weights, for messages."""
         raise NotImplementedError
 
     @staticmethod
@@ -127,7 +132,13 @@ class SingleConvolution(ConvolutionContext):
 
     def _numbers(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""
-        weights = tensor(weight, "weight", self._weight_shape)
+        array, weights = floats(weight, "weight")
+        if array.shape != self._weight_shape:
+            layout = self._arguments["layout"]
+            raise ValueError(
+                f"weight has shape {array.shape}, expected {self._weight_shape}: {self._axes_of_weights(layout_of(layout))} "
+                f"for layout {layout!r} and images of shape {self._src_shape}"
+            )
         return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pysimd._arrays import NULL, NotContiguousError, apart, output, plain, tensor
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, is_signal, layout_of, output_size
+from pysimd._geometry import NCHW, images_of, is_signal, layout_of, output_size
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import (
@@ -124,6 +124,11 @@ class Convolution32f(SingleConvolution):
         return output_size(size, span, stride, before, after, False, name)
 
     @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
+        return f"(dst_c, C / group, {taps})" if form == NCHW else f"({taps}, C / group, dst_c)"
+
+    @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         return (dst_c, src_c // group, *taps) if form == NCHW else (*taps, src_c // group, dst_c)
 
@@ -169,10 +174,10 @@ def convolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw, taps = form == NCHW, "kernel" if is_signal(form) else "kernel_y, kernel_x"
+    nchw = form == NCHW
+    images_of(images.shape, form)  # here x is the name of what the context knows as src_shape
     if weights.ndim != (3 if is_signal(form) else 4):
-        axes = f"dst_c, C / group, {taps}" if nchw else f"{taps}, C / group, dst_c"
-        raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
+        raise ValueError(f"weight has shape {weights.shape}, expected {Convolution32f._axes_of_weights(form)}")
     with Convolution32f(
         images.shape,
         weights.shape[0 if nchw else -1],

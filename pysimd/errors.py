@@ -6,6 +6,7 @@ import re
 from typing import Any, NoReturn
 
 import _cffi_backend
+import numpy as np
 
 from pysimd._library import ffi, lib
 
@@ -21,6 +22,14 @@ class StateError(ValueError):
     Traceback (most recent call last):
     pysimd.errors.StateError: Add16b is closed
     """
+
+
+def shown(value: Any) -> str:
+    """A value in a message: of an array the shape, of other long values the beginning."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 NO_WEIGHTS = "the context has no weights yet: call set_params() first"

@@ -40,6 +40,7 @@ other="${CFLAGS:--O2} -DOTHER"
 make_it -q all
 expect 'status of make -q with the same flags' $? 0
 expect 'files compiled with other CFLAGS' "$(compiled CFLAGS="$other")" "$objects"
+expect 'files compiled with other CPPFLAGS' "$(compiled CPPFLAGS="${CPPFLAGS:-} -DOTHER")" "$objects"
 expect 'files compiled by another compiler' "$(compiled CC="env $cc")" "$objects"
 expect "files compiled with other flags of $name" "$(compiled "FLAGS_$name=$flags -DOTHER")" "$level"
 expect 'files compiled with other LDFLAGS' "$(compiled LDFLAGS="${LDFLAGS:-} -s")" 0
