@@ -50,6 +50,14 @@ def test_the_limit_of_copies_copies(isa: str, rng: np.random.Generator) -> None:
         assert target[0] == target[-1] == 0
 
 
+def test_the_limit_of_reading_reads(isa: str, rng: np.random.Generator) -> None:
+    for size in (0, 1, 63, 64, 65, 255, 256, 257, 1000, 4099):
+        source = rng.integers(0, 256, size + 1, np.uint8)
+        words = np.zeros(-(-size // 4), "<u4")
+        words.view(np.uint8)[:size] = source[1:]
+        assert limits.functions().read(limits.ffi.from_buffer("uint8_t[]", source) + 1, size) == words.sum(dtype=np.uint32)
+
+
 def test_cases_of_networks() -> None:
     found = cases.of_networks(["resnet18", "resnet50"])
     assert len({(case.subject, case.layout) for case in found}) == len(found)
