@@ -44,7 +44,9 @@ def _image(tensor: Tensor) -> Tensor:
         raise ValueError(f"{tensor.name} has shape {tensor.shape}, expected (N, C, H, W) or (N, C)")
     n, c, *size = tensor.shape
     shape = (*(size or (1, 1)), c)
-    return Tensor(tensor.name, shape, tensor.dtype, "hwc") if n == 1 else Tensor(tensor.name, (n, *shape), tensor.dtype, "nhwc")
+    return (
+        Tensor(tensor.name, shape, tensor.dtype, "hwc") if n == 1 else Tensor(tensor.name, (n, *shape), tensor.dtype, "nhwc")
+    )
 
 
 def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tuple[dict[str, int], int]:
