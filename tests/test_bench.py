@@ -10,6 +10,7 @@ import platform
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable, cast
 
 import numpy as np
@@ -227,6 +228,24 @@ def test_cold_calls(tmp_path: Path, peer: workers.Peer) -> None:
     figures = report.figures([result], {}, {})
     report.write_json({"command": "bench", **figures}, tmp_path / "file")
     assert report.read(json.loads((tmp_path / "file").read_text()))[0].cold_samples == result.cold_samples
+
+
+def test_ratios_of_cold_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fake:
+        how = "somehow"
+
+        def __init__(self, peer: Any, task: Any) -> None:
+            pass
+
+        def sample(self, cold: bool = False) -> clock.Sample:
+            return clock.Sample(6.0 if cold else 2.0, 0.0)
+
+    monkeypatch.setattr(runner, "Built", Fake)
+    beside = runner._Beside(cast(Any, None), cast(Any, SimpleNamespace(NAME="fake")), True)
+    ours = runner._Timed(lambda: clock.Sample(1.0, 0.0), lambda: clock.Sample(2.0, 0.0))
+    for timed in (beside, ours):
+        timed.sample()
+    assert beside.time(ours) == runner.PeerTime("somehow", 2.0, 2.0, 2.0, cold_seconds=6.0, cold_ratio=3.0)
 
 
 def test_the_order_of_a_cold_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -564,6 +583,26 @@ def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "without no_such_library in small (1, batch 3)" in table.footer([result])
     assert table.read(json.loads(json.dumps(table.figures([result])))) == [result]
     assert "| 3 | 1 |" in table.section([result], [])
+
+
+def test_times_of_a_batch_are_those_of_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fake:
+        version, how, result = "1", "somehow", None
+
+        def __init__(self, name: str, task: Any) -> None:
+            self.name = name
+            assert task.images.shape == (4, 32, 32, 3)
+
+        def sample(self, turn: Turn) -> list[float]:
+            return [6.0 if turn == table._SHORT else 2.0]
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setitem(MODELS, "small", _small)
+    monkeypatch.setattr(table, "Worker", Fake)
+    seconds = [table.time_network("small", 4, threads, "base", 3, ["ncnn"]).ours.seconds for threads in (1, 2)]
+    assert seconds == [1.5, 0.5]
 
 
 def test_turns() -> None:

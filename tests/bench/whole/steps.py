@@ -182,9 +182,9 @@ def read(figures: Mapping[str, Any]) -> list[Stepped]:
 
 # ---- the text
 
-_LEGEND = f"""network: microseconds of a step in a pass of the network. alone: called again and again. bound: the longer of that
-and of the time in which one core reads the packed weights (MB) from memory in order, as measured in the same run. lost: network
-less bound. A network's time over the sum of its bounds: the aim is {AIM}."""
+_LEGEND = f"""network: microseconds of a step in a pass of the network. alone: called again and again. bound: the longer of
+that and of the time in which one core reads the packed weights (MB) from memory in order, as measured in the same run.
+lost: network less bound. A network's time over the sum of its bounds: the aim is {AIM}."""
 _HEAD = ["lost", "network", "alone", "bound", "MB", "step", "how"]
 
 
