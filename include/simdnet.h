@@ -38,10 +38,11 @@
  * Oyxixo rounds the number of outputs up to a multiple of x.
  *
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
- * neondotprod on aarch64. The last one in this order that the machine supports is used, unless the environment variable
- * SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() limits it: then the last one that the machine supports up to
- * <name>. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for some of the
- * instruction sets only, the others are unknown.
+ * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
+ * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). If the environment
+ * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one that the machine supports up
+ * to <name> is used. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for
+ * some of the instruction sets only, the others are unknown.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -49,7 +50,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of this header; SimdVersion() and SimdnetVersionNumber() return that of the library. */
 #define SIMDNET_VERSION "0.2.0"
+#define SIMDNET_VERSION_MAJOR 0
+#define SIMDNET_VERSION_MINOR 2
+#define SIMDNET_VERSION_PATCH 0
+/* For comparisons, also in #if: 20304 is version 2.3.4. */
+#define SIMDNET_VERSION_NUMBER (SIMDNET_VERSION_MAJOR * 10000 + SIMDNET_VERSION_MINOR * 100 + SIMDNET_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
@@ -917,6 +924,10 @@ void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride,
 
 /* --------------------------------------------------------- extensions: functions that the Simd Library does not have */
 
+/* The version of this library as a number, major * 10000 + minor * 100 + patch; SIMDNET_VERSION_NUMBER is that of the header
+ * that a program was compiled with. */
+int SimdnetVersionNumber(void);
+
 /* A sentence that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
  * this thread. */
 const char * SimdnetLastError(void);
@@ -928,8 +939,9 @@ int SimdnetLastErrorKind(void);
 /* The name of the instruction set in use. A static string. */
 const char * SimdnetActiveIsa(void);
 
-/* Limits the following calls to instruction set `name` and those before it; NULL removes the limit. Existing contexts keep
- * their instruction set. Returns SimdFalse, and changes nothing, if this library has no instruction set of that name. */
+/* Lets the following calls use instruction set `name`, or the last one before it that the machine supports; NULL returns to
+ * the default. Existing contexts keep their instruction set. Returns SimdFalse, and changes nothing, if this library has no
+ * instruction set of that name. */
 SimdBool SimdnetSetMaxIsa(const char * name);
 
 /* The names of the instruction sets of this machine, oldest first; NULL past the end. Static strings. */

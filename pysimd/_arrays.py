@@ -150,8 +150,8 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
     return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 
-# What functions require of their arrays. Every call pays for what is done here, so a plain array, whose class and dtype are
-# one object each, has to pass a single condition; only arrays that fail it are examined in detail.
+# What functions require of their arrays. This code runs in every call, so a plain array, whose class and dtype are one
+# object each, is accepted by a single condition; only arrays that fail it are examined in detail.
 
 
 def _checked(array: Any, name: str, shape: Shape, element: Element) -> Array:
@@ -241,7 +241,7 @@ def alike(arrays: Sequence[Any], name: str) -> tuple[Array, list[Any]]:
         try:
             made.append(_from_buffer(_F32_ARRAY, array))
         except (ValueError, BufferError):
-            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which tells why
+            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which raises with the reason
     return first, made
 
 

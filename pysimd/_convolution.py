@@ -1,4 +1,4 @@
-"""What the contexts of convolutions share: their C functions, and how they are called."""
+"""The common base of the contexts of convolutions: their C functions, and how they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the classes of a single convolution and of a deconvolution share: everything except the rule of their sizes."""
+"""The common base of the classes of a convolution and of a deconvolution, which differ in the rule for their sizes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SingleConvolution(ConvolutionContext):
 
     @staticmethod
     def _check_group(form: int, group: int) -> None:
-        """Refuses a group that the layout does not have."""
+        """Refuses a group that the layout does not support."""
 
     def __init__(
         self,

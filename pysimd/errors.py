@@ -27,8 +27,8 @@ NO_WEIGHTS = "the context has no weights yet: call set_params() first"
 
 _EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}
 
-#: Names of the library in its sentences, and what the arguments of this package are called. Most arguments are checked
-#: before the library is called; what is left are mainly sizes that are too large.
+#: Names of arguments in the messages of the library, and the names of this package for them. Most arguments are checked
+#: before the library is called; its messages are mainly about sizes that are too large.
 _WORDS: dict[str, Any] = {
     r"^Simd\w+: ": "",
     r"\bconv\[(\d)\]\.": r"stages[\1]: ",
@@ -54,7 +54,7 @@ _WORDS: dict[str, Any] = {
 
 
 def in_words_of_python(text: str) -> str:
-    """A sentence of the library with the names that arguments have in this package."""
+    """A message of the library with the names that arguments have in this package."""
     for pattern, word in _WORDS.items():
         text = re.sub(pattern, word, text)
     return text

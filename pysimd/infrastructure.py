@@ -25,6 +25,15 @@ def version() -> str:
     return _text(lib.SimdVersion())
 
 
+def version_number() -> int:
+    """The version of the library as a number to compare: major * 10000 + minor * 100 + patch.
+
+    >>> pysimd.version_number() >= 200  # 0.2.0 or newer
+    True
+    """
+    return int(lib.SimdnetVersionNumber())
+
+
 @overload
 def cpu_info() -> dict[str, int]: ...
 @overload

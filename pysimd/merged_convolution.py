@@ -1,4 +1,4 @@
-"""Convolutions of float32 images one after the other, without images in between."""
+"""Convolutions of float32 images in sequence, without storing the images between them."""
 
 from __future__ import annotations
 

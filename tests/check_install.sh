@@ -18,12 +18,14 @@ mkdir -p "$work"
 cp examples/01_pooling.c "$work/program.c"
 cd "$work" || exit 1
 
-make_it() { # make_it TARGET; the make that called this has flags of its own
-    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$1" > "$1.log" 2>&1
+make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has flags of its own
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$@" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
 expected='include/simdnet.h
+lib/cmake/simdnet/simdnetConfig.cmake
+lib/cmake/simdnet/simdnetConfigVersion.cmake
 lib/libsimdnet.a
 lib/libsimdnet.so
 lib/libsimdnet.so.MINOR
@@ -70,9 +72,39 @@ for directory in "$OLDPWD/$build" "$OLDPWD/build"; do
 done
 if cmp -s shared.txt static.txt; then good; else bad 'the shared and the static library print different results'; fi
 
-if make_it uninstall; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi
-left=$(find "$root" ! -type d)
-if [ -z "$left" ]; then good; else bad "uninstall left $left"; fi
+# With CMake, which finds everything where it was moved to. Its makefiles have no names with |.
+cmake_programs() { # cmake_programs FOLDER: builds and runs with the CMake files of that folder, in cmake/
+    rm -rf cmake
+    CC=$cc cmake -S "$OLDPWD/tests/cmake" -B cmake -DFOLDER="$1" -DPROGRAM="$work/program.c" &&
+        MAKEFLAGS='' cmake --build cmake &&
+        for library in simdnet static; do
+            $run cmake/with_$library > cmake/$library.txt && cmp cmake/$library.txt shared.txt || return
+        done
+}
+try_cmake() { # try_cmake FOLDER
+    if ! have cmake; then
+        echo 'skipped: no cmake'
+    elif cmake_programs "$1" > cmake.log 2>&1; then
+        good
+    else
+        bad "CMake with the files in $1: $(tail -n 5 cmake.log)"
+    fi
+}
+try_uninstall() { # try_uninstall VARIABLE=VALUE...
+    if make_it uninstall "$@"; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi
+    left=$(find "$root" ! -type d)
+    if [ -z "$left" ]; then good; else bad "uninstall left $left"; fi
+}
+mv "$root$prefix" "moved & it's"
+try_cmake "$PWD/moved & it's/lib/cmake/simdnet"
+mv "moved & it's" "$root$prefix"
+try_uninstall
+
+# With the libraries elsewhere than below the prefix.
+prefix=/usr elsewhere="/usr/lib/it's elsewhere"
+if make_it install LIBDIR="$elsewhere"; then good; else bad "make install LIBDIR=...: $(tail -n 3 install.log)"; fi
+try_cmake "$root$elsewhere/cmake/simdnet"
+try_uninstall LIBDIR="$elsewhere"
 
 echo "$passed passed, $failed failed"
 exit $((failed != 0))

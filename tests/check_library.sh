@@ -59,16 +59,41 @@ for tool in "$objdump" "$nm" "$readelf"; do
     fi
 done
 
-# ---- symbols: the header's functions, all of them, and nothing else
+# ---- symbols: the header's functions, all of them, at the version of the interface, and nothing else
+version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 $cc -E -P -x c $header | grep -o '\<Simd[A-Za-z0-9]*(' | tr -d '(' | sort > "$work/declared"
-$nm -D --defined-only "$so" | awk '{print $NF}' | sed 's/@.*//' | sort > "$work/exported"
+$readelf --dyn-syms -W "$so" | awk '$5 != "LOCAL" && $7 ~ /^[0-9]+$/ {print $8}' | sort > "$work/versions" # a version itself is ABS
+sed 's/@.*//' "$work/versions" > "$work/exported"
 if [ "$(uniq -d "$work/declared")" = "" ] && [ -s "$work/declared" ]; then good; else bad "declared twice, or nothing declared"; fi
 missing=$(comm -23 "$work/declared" "$work/exported" | tr '\n' ' ')
 if [ -z "$missing" ]; then good; else bad "declared but not exported: $missing"; fi
 extra=$(comm -13 "$work/declared" "$work/exported" | tr '\n' ' ')
 if [ -z "$extra" ]; then good; else bad "exported but not declared: $extra"; fi
-strangers=$($nm --defined-only -g "$build/libsimdnet.a" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -v -e '^Simd' -e '^sn_' | tr '\n' ' ')
-if [ -z "$strangers" ]; then good; else bad "global names of the static library without our prefix: $strangers"; fi
+unversioned=$(grep -v "@@SIMDNET_$version\$" "$work/versions" | head -n 5 | tr '\n' ' ')
+if [ -z "$unversioned" ]; then good; else bad "symbols of another version than SIMDNET_$version: $unversioned"; fi
+
+# ---- the static library: no other global names, so a program may have functions with the names of all internal ones
+names_of() { $nm --defined-only -g "$build/$1" | awk 'NF == 3 {print $3}' | sort; } # names_of ARCHIVE
+names_of internal.a | grep -v '^Simd' > "$work/internal"
+strangers=$(grep -v '^sn_' "$work/internal" | tr '\n' ' ')
+if [ -z "$strangers" ]; then good; else bad "global names without our prefix: $strangers"; fi
+if have "$(family objcopy)"; then
+    strangers=$(names_of libsimdnet.a | comm -3 - "$work/declared" | head -n 5 | tr '\n' ' ')
+    if [ -z "$strangers" ]; then good; else bad "public or global in the static library alone: $strangers"; fi
+    {
+        sed 's/.*/int &(void);\nint &(void) { return 7; }/' "$work/internal"
+        sed 's/^int main/int same_main/' examples/01_pooling.c
+        echo 'int main(void) { return sn_table() == 7 ? same_main() : 1; }'
+    } > "$work/same_names.c"
+    if $cc -std=c99 -Iinclude "$work/same_names.c" "$build/libsimdnet.a" -lm -lpthread -ldl -o "$work/same_names" &&
+        "$@" "$work/same_names" > "$work/same_names.txt" && [ -s "$work/same_names.txt" ]; then
+        good
+    else
+        bad 'a program with functions that have the names of internal ones'
+    fi
+else
+    skipped 'names in the static library: no objcopy'
+fi
 
 # ---- local functions: no name twice in different levels, so that profiles tell levels apart
 for folder in "$build"/obj/*/kernels "$build/obj/reference"; do
@@ -85,7 +110,6 @@ fi
 
 # ---- what the shared library requires and provides
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
 needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi

@@ -20,7 +20,7 @@ from network_reference import reference
 from support import ROOT
 
 import pysimd
-from bench import cases, clock, compare, limits, machine, peers, regret, remote, report, runner, ways, whole
+from bench import cases, clock, compare, implementations, limits, machine, peers, regret, remote, report, runner, whole
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
@@ -35,7 +35,7 @@ from bench.layers import (
 from bench.models import MODELS, Network, layers_of, of_batch
 from bench.peers import workers
 from bench.whole import steps, table
-from bench.whole.workers import Turn, passes
+from bench.whole.workers import Round, passes
 from pysimd.network import Graph, Runner
 
 
@@ -144,16 +144,16 @@ def test_a_crash_of_a_peer_is_an_empty_cell(peer: workers.Peer, capfd: pytest.Ca
 
 
 def test_how_a_process_ended() -> None:
-    with pytest.raises(ways.Unsupported, match="its process ended, by SIGABRT"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, by SIGABRT"):
         remote.Remote(os.abort)
-    with pytest.raises(ways.Unsupported, match="its process ended, status 3"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 3"):
         remote.Remote(os._exit, 3)
     living = remote.Remote(dict, {"a": 1})
-    with pytest.raises(ways.Unsupported, match="KeyError: 'b'"):
+    with pytest.raises(implementations.Unsupported, match="KeyError: 'b'"):
         living.call("pop", "b")
     assert living.call("pop", "a") == 1
     living.close()
-    with pytest.raises(ways.Unsupported, match="its process ended, status 0"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 0"):
         living.call("pop", "a")
 
 
@@ -176,20 +176,20 @@ def test_a_row_that_swings_is_marked(peer: workers.Peer) -> None:
     assert table.figures([whole_row])["networks"][0]["swings"] == ["ncnn"]
 
 
-def test_the_fastest_way_of_those_that_are_right() -> None:
+def test_the_fastest_correct_implementation() -> None:
     right, wrong = np.ones(3), np.zeros(3)
     seconds = {"slow": 3.0, "fast": 1.0, "wrong": 0.5}
 
-    def built(how: str, result: Array) -> Callable[[], peers.Way]:
-        return lambda: peers.Way(how, lambda: how, lambda: result, lambda: None)
+    def built(how: str, result: Array) -> Callable[[], peers.Implementation]:
+        return lambda: peers.Implementation(how, lambda: how, lambda: result, lambda: None)
 
     choices = [built("wrong", wrong), built("slow", right), built("fast", right)]
-    assert ways.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
-    assert ways.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
-    with pytest.raises(ways.Unsupported, match="something else, error"):
-        ways.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
-    with pytest.raises(ways.Unsupported, match="no way"):
-        ways.fastest([], lambda call: 1.0, right, 1e-3)
+    assert implementations.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
+    assert implementations.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
+    with pytest.raises(implementations.Unsupported, match="something else, error"):
+        implementations.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
+    with pytest.raises(implementations.Unsupported, match="no implementation"):
+        implementations.fastest([], lambda call: 1.0, right, 1e-3)
 
 
 def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Result:
@@ -341,12 +341,12 @@ def test_cold_calls_are_compared() -> None:
         ]
         return found
 
-    unrest = [1 + 0.02 * (i % 11 - 5) for i in range(33)]
-    found = compare.changes(figures([1.0] * 34), figures([*unrest, 1.6]))
+    noise = [1 + 0.02 * (i % 11 - 5) for i in range(33)]
+    found = compare.changes(figures([1.0] * 34), figures([*noise, 1.6]))
     warm, cold = ([change for change in found if change.cold == kind] for kind in (False, True))
-    assert {change.verdict for change in warm} == {"noise"} and warm[0].unrest == compare.LEAST_CHANGE
+    assert {change.verdict for change in warm} == {"noise"} and warm[0].noise == compare.LEAST_CHANGE
     assert [change.verdict for change in cold] == ["noise"] * 33 + ["slower"]
-    assert f"{compare.LEAST_CHANGE:.1%} (warm), " in compare.text(figures([1.0] * 34), figures([*unrest, 1.6]))
+    assert f"{compare.LEAST_CHANGE:.1%} (warm), " in compare.text(figures([1.0] * 34), figures([*noise, 1.6]))
 
 
 def test_a_large_change_of_noisy_rounds_is_noise() -> None:
@@ -369,8 +369,8 @@ def test_what_many_rows_differ_by_is_noise() -> None:
         ]
         return found
 
-    unrest = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
-    changes = compare.changes(figures([1.0] * 35), figures([*unrest, 1.3, 0.7]))
+    noise = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
+    changes = compare.changes(figures([1.0] * 35), figures([*noise, 1.3, 0.7]))
     assert [change.verdict for change in changes] == ["noise"] * 33 + ["slower", "faster"]
     assert {change.verdict for change in compare.changes(figures([1.0] * 35), figures([1.3] * 35))} == {"slower"}
 
@@ -504,8 +504,9 @@ def test_files_beside_what_make_gives(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "new").exists()
 
 
-def test_a_cap_is_one_for_the_benchmarks() -> None:
+def test_a_cap_is_one_for_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = pysimd.isa_levels()
+    monkeypatch.setenv("SIMDNET_MAX_ISA", levels[1])
     with pysimd.max_isa(levels[1]):
         assert runner.isa_levels() == list(levels[:2])
 
@@ -550,9 +551,9 @@ def test_libraries_compute_the_same_network(name: str) -> None:
     exact = reference(net, images[0])
     built = [build() for build in library.build(net, images, 1)]
     assert built
-    for way in built:
-        way.call()
-        assert np.abs(way.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), way.how
+    for made in built:
+        made.call()
+        assert np.abs(made.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), made.how
 
 
 @pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
@@ -564,7 +565,7 @@ def test_libraries_compute_the_same_batch(name: str) -> None:
     net = of_batch(_small(), 2)
     images = table.images_of(net)
     if name == "ncnn":
-        with pytest.raises(ways.Unsupported, match="one image at a time"):
+        with pytest.raises(implementations.Unsupported, match="one image at a time"):
             list(library.build(net, images, 1))
         return
     exact = np.stack([reference(_small(), image).ravel() for image in images])
@@ -593,8 +594,8 @@ def test_times_of_a_batch_are_those_of_an_image(monkeypatch: pytest.MonkeyPatch)
             self.name = name
             assert task.images.shape == (4, 32, 32, 3)
 
-        def sample(self, turn: Turn) -> list[float]:
-            return [6.0 if turn == table._SHORT else 2.0]
+        def sample(self, round_: Round) -> list[float]:
+            return [6.0 if round_ == table._SHORT else 2.0]
 
         def close(self) -> None:
             pass
@@ -605,7 +606,7 @@ def test_times_of_a_batch_are_those_of_an_image(monkeypatch: pytest.MonkeyPatch)
     assert seconds == [1.5, 0.5]
 
 
-def test_turns() -> None:
+def test_rounds() -> None:
     """Passes that are not counted, then those that are, for as long as requested; with several threads for seconds."""
     called: list[float] = []
 
@@ -614,17 +615,17 @@ def test_turns() -> None:
         time.sleep(0.01)
 
     start = time.perf_counter()
-    counted = passes(call, Turn(0.05, 0.1, 0.1))
+    counted = passes(call, Round(0.05, 0.1, 0.1))
     assert called[0] - start >= 0.05
     assert called[-len(counted)] - called[0] >= 0.1
     assert len(counted) >= 2 and 0.08 < sum(counted) < called[-1] - called[0]
-    assert len(passes(call, Turn(0, 0, 0))) == 2
+    assert len(passes(call, Round(0, 0, 0))) == 2
     assert table._ALONE.counted >= 1 > table._SHORT.counted
 
 
 def test_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(MODELS, "small", _small)
-    monkeypatch.setattr(steps, "_PASSES", Turn(0, 0, 0.001))
+    monkeypatch.setattr(steps, "_PASSES", Round(0, 0, 0.001))
     monkeypatch.setattr(steps, "_ALONE_SECONDS", 1e-5)
     level = runner.isa_levels()[-1]
     stepped = steps.time_steps("small", 2, level, 2)

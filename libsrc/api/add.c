@@ -70,7 +70,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_BEGIN();
     size_t size;
     if (!check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
         !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))
@@ -84,8 +84,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
     c->a = aType == SimdTensorData16b;
     c->b = bType == SimdTensorData16b;
     c->dst = dstType == SimdTensorData16b;
-    snprintf(c->head.info, sizeof(c->head.info), "%s + %s -> %s, %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f",
-             c->dst ? "16b" : "32f", c->head.table->isa);
+    sn_context_describe(&c->head, "%s + %s -> %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f", c->dst ? "16b" : "32f");
     snprintf(c->head.shape, sizeof(c->head.shape), "size:%zu", size);
     return c;
 }

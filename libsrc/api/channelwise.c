@@ -10,7 +10,8 @@
 #define ARRAYS(...) #__VA_ARGS__, (const sn_32f * const []){__VA_ARGS__}
 
 /* True if a layer is to be computed: it is not empty, and its format, its sizes and those arrays are valid. */
-static bool wanted(const char * function, const struct sn_channelwise * l, const char * names, const sn_32f * const * arrays)
+static bool has_work(const char * function, const struct sn_channelwise * l, const char * names,
+                     const sn_32f * const * arrays)
 {
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
     size_t elements;
@@ -37,7 +38,7 @@ void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_3
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_ADD_BIAS, .src = dst, .p = {bias}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(bias, dst)))
+    if (has_work(__func__, &layer, ARRAYS(bias, dst)))
         sn_channelwise(&layer);
 }
 
@@ -48,7 +49,7 @@ void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const 
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
                                          .channels = channels, .spatial = spatial, .dst = dst,
                                          .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src, scale, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src, scale, dst)))
         sn_channelwise(&layer);
 }
 
@@ -58,7 +59,7 @@ void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_PRELU, .src = src, .p = {slope}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src, slope, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src, slope, dst)))
         sn_channelwise(&layer);
 }
 
@@ -68,7 +69,7 @@ void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const 
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_0, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src, bias, scale, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src, bias, scale, dst)))
         sn_channelwise(&layer);
 }
 
@@ -78,7 +79,7 @@ void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_1, .src = src, .p = {bias0, scale1, bias1}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
         sn_channelwise(&layer);
 }
 
@@ -88,7 +89,7 @@ void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_2, .src = src, .p = {scale, bias}, .channels = channels,
                                    .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (!wanted(__func__, &layer, ARRAYS(src, scale, bias, slope, dst)))
+    if (!has_work(__func__, &layer, ARRAYS(src, scale, bias, slope, dst)))
         return;
     layer.s = slope[0];
     sn_channelwise(&layer);
@@ -100,7 +101,7 @@ void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_3, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src, scale, bias, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src, scale, bias, dst)))
         sn_channelwise(&layer);
 }
 
@@ -110,7 +111,7 @@ void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_4, .src = src, .p = {bias0}, .channels = channels, .spatial = spatial,
                                    .dst = dst, .format = (enum sn_format)format};
-    if (!wanted(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
+    if (!has_work(__func__, &layer, ARRAYS(src, bias0, scale1, bias1, dst)))
         return;
     layer.s = scale1[0];
     layer.t = bias1[0];
@@ -123,7 +124,7 @@ void SimdSynetFusedLayerForward8(const sn_32f * src0, const sn_32f * src1, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_8, .src = src0, .src1 = src1, .p = {src2}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(src0, src1, src2, dst)))
+    if (has_work(__func__, &layer, ARRAYS(src0, src1, src2, dst)))
         sn_channelwise(&layer);
 }
 
@@ -135,7 +136,7 @@ void SimdSynetFusedLayerForward9(const sn_32f * src0, const sn_32f * src1, const
     const struct sn_channelwise layer = {.op = SN_FUSED_9, .src = src0, .src1 = src1, .p = {scale, bias},
                                          .channels = channels0, .channels1 = channels1, .spatial = spatial,
                                          .dst = dst0, .dst1 = dst1, .format = (enum sn_format)format};
-    if (!wanted(__func__, &layer, ARRAYS(scale, bias, dst0)))
+    if (!has_work(__func__, &layer, ARRAYS(scale, bias, dst0)))
         return;
     SN_CHECK(src0 || channels0 == 0, SN_VOID, "src0 is NULL, expected an array");
     SN_CHECK(src1 || channels1 == 0, SN_VOID, "src1 is NULL, expected an array");

@@ -1,8 +1,11 @@
 #include "api/context.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
+#include "runtime/text.h"
 
 #define CONTEXT_TAG 0x73696D646E657421u /* "simdnet!" */
 
@@ -18,6 +21,16 @@ void * sn_context_new(const struct sn_context_kind * kind, size_t size, const ch
     context->kind = kind;
     context->table = sn_table();
     return context;
+}
+
+void sn_context_describe(struct sn_context * context, const char * format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->info, sizeof(context->info), format, arguments);
+    va_end(arguments);
+    context->algorithm = strlen(context->info);
+    sn_append(context->info, sizeof(context->info), ", %s", context->table->isa);
 }
 
 static bool is_context(const struct sn_context * context, const char * function)
@@ -49,13 +62,13 @@ void sn_context_free(void * context)
 
 void SimdRelease(void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (context && is_context(context, __func__))
         sn_context_free(context);
 }
 
 const char * SimdnetContextInfo(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
 }

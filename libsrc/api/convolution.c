@@ -78,7 +78,7 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c)
     return check_size(c, sn_axis_y(c->p)) && check_size(c, sn_axis_x(c->p));
 }
 
-bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
+bool sn_convert_parameters(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
                          struct sn_convolution_parameters * p)
 {
     SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
@@ -157,9 +157,9 @@ bool sn_workspace(const char * function, void * buf, size_t workspace, size_t un
     return *work;
 }
 
-bool sn_check_forward(const char * function, const void * held, size_t results, const void * src, const void * dst)
+bool sn_check_forward(const char * function, const void * packed, size_t results, const void * src, const void * dst)
 {
-    if (!held) {
+    if (!packed) {
         sn_error_set(SN_ERROR_STATE, function, "the context has no weights yet, expected a call of SetParams before");
         return false;
     }
@@ -170,7 +170,7 @@ bool sn_check_forward(const char * function, const void * held, size_t results, 
     return true;
 }
 
-bool sn_check_given(const char * function, const struct sn_fault * fault)
+bool sn_report_fault(const char * function, const struct sn_fault * fault)
 {
     if (fault->memory)
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for the weights");
@@ -190,8 +190,7 @@ static void describe(struct sn_convolution_context * c)
     char shape[64] = "";
     if (c->plan.algorithm->tiled)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile.rows, tile.columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", family->note, c->plan.algorithm->name, shape,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s%s%s", family->prefix, c->plan.algorithm->name, shape);
 }
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,
@@ -233,11 +232,11 @@ size_t sn_convolution_external(const struct sn_context_kind * kind, const char *
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    return plan ? sn_convolution_held(plan) / plan->family->unit : 0;
+    return plan ? sn_convolution_memory(plan) / plan->family->unit : 0;
 }
 
-bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
-                         const struct sn_given * given)
+bool sn_convolution_set_params(const struct sn_context_kind * kind, const char * function, void * context,
+                         const struct sn_set_params * given)
 {
     if (!sn_context_check(context, kind, function))
         return false;
@@ -246,7 +245,7 @@ bool sn_convolution_give(const struct sn_context_kind * kind, const char * funct
     if (!sn_check_convolution_arrays(&check, given->weight, given->params))
         return false;
     const struct sn_fault fault = sn_convolution_set(plan, given, 1);
-    return sn_check_given(function, &fault);
+    return sn_report_fault(function, &fault);
 }
 
 /* The plan, if there is something to compute. */
@@ -254,7 +253,7 @@ static const struct sn_convolution * begin(const struct sn_context_kind * kind, 
                                            const void * src, const void * dst)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    return plan && sn_check_forward(function, plan->held, plan->dstSize, src, dst) ? plan : NULL;
+    return plan && sn_check_forward(function, plan->packed, plan->dstSize, src, dst) ? plan : NULL;
 }
 
 static bool work_for(const struct sn_convolution * plan, const char * function, void * buf, struct sn_arrays * a)

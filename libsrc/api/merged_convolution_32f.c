@@ -107,16 +107,15 @@ static void describe(struct context * c)
     char how[64] = "one after the other";
     if (tile->run)
         snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s to %s %s, %s", stages[plan->first], stages[plan->last], how,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s to %s %s", stages[plan->first], stages[plan->last], how);
 }
 
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p[3];
     SN_CHECK(count == 3 || count == 2, NULL, "count is %zu, expected 3 or 2", count);
-    if (!sn_take_convolution(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
+    if (!sn_convert_parameters(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
         return NULL;
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
@@ -140,7 +139,7 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
 
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
     return sn_external_size(((const struct context *)context)->plan.workSize, sizeof(float));
@@ -148,10 +147,10 @@ size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 
 size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
-    return sn_merged_convolution_32f_held(&((const struct context *)context)->plan) / sizeof(float);
+    return sn_merged_convolution_32f_memory(&((const struct context *)context)->plan) / sizeof(float);
 }
 
 void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const * weight, SimdBool * internal,
@@ -163,15 +162,15 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const
     struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
     SN_CHECK(weight, SN_VOID, "weight is NULL, expected an array of arrays");
     const size_t count = (size_t)plan->last - plan->first + 1;
-    struct sn_given given[SN_MERGED_STAGES];
+    struct sn_set_params given[SN_MERGED_STAGES];
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {__func__, names[i], &plan->stage[plan->first + i].p};
-        given[i] = (struct sn_given){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
+        given[i] = (struct sn_set_params){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
         if (!sn_check_convolution_arrays(&c, given[i].weight, given[i].params))
             return;
     }
     const struct sn_fault fault = sn_merged_convolution_32f_set(plan, given);
-    if (!sn_check_given(__func__, &fault))
+    if (!sn_report_fault(__func__, &fault))
         return;
     for (size_t i = 0; internal && i < count; ++i)
         internal[i] = SimdTrue;
@@ -185,7 +184,7 @@ void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
     const struct sn_convolution * last = &plan->stage[plan->last];
     struct sn_arrays a = {src, NULL, NULL, dst};
-    if (sn_check_forward(__func__, last->held, last->dstSize, src, dst) &&
+    if (sn_check_forward(__func__, last->packed, last->dstSize, src, dst) &&
         sn_workspace(__func__, buf, plan->workSize, sizeof(float), "floats", &a.work))
         sn_merged_convolution_32f_forward(plan, &a);
 }

@@ -3,7 +3,7 @@
  * another pass over the result adds and applies the activation; such layers are rarely the last of a residual block.
  */
 #include "ops/convolution_32f.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct job {
@@ -35,7 +35,7 @@ static void join(const struct sn_convolution * c, const sn_32f * add, sn_32f * d
         .byRow = !pixels, .period = byRow ? p->dstH : SIZE_MAX, .slopes = byRow ? p->dstC : 1,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}}, c->table};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = job.all.rows,
-        .cost = sn_cost_of_bytes(12 * (double)all), .least = sn_items_per_piece(columns)});
+        .cost = sn_cost_of_bytes(12 * (double)all), .least = sn_items_per_unit(columns)});
 }
 
 void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a)

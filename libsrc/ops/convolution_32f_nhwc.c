@@ -14,6 +14,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_cost.h"
+#include "runtime/cpu.h"
 
 /* ---- edges */
 
@@ -50,12 +51,12 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
     const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
-    return sn_only_edges_pay(c, sides);
+    return sn_only_edges_preferred(c, sides);
 }
 
 /* ---- plan and weights */
 
-static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
 
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
 {
@@ -71,11 +72,11 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
            sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
-static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->own); }
+static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->algorithmData); }
 
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 {
-    struct sn_direct_nhwc * d = (void *)c->own;
+    struct sn_direct_nhwc * d = (void *)c->algorithmData;
     struct sn_band * band = &d->nhwc.band;
     band->rows = sn_min(band->rows, rows);
     band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
@@ -126,24 +127,13 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
+/* All panels of weights over the rows that `gemm` describes, beginning with those of r. */
+static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
+                           struct sn_gemm_32f gemm)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    const size_t width = r->columns ? r->columns : c->p.dstW;
-    struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
-        .cStepX = r->dstPixel, .activation = sn_activation_of(c),
-        .param = {c->param[0], c->param[1]}};
-    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
-        gemm.width *= r->rows;
-        gemm.height = 1;
-    } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
-        gemm.height = width, gemm.width = r->rows;
-        gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
-        gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
-    }
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
-    const bool far = sn_weights_are_far(c), in_place = !d->nhwc.band.copied || d->edges;
+    const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = r->first; first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
@@ -154,18 +144,65 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
-            gemm.ahead = NULL;
-            if (r->aheadSize && !far) {
-                gemm.ahead = r->ahead + r->aheadSize * first / sn_outputs(c);
-                gemm.aheadStep = r->aheadSize * gemm.columns / sn_outputs(c) / gemm.width;
+            gemm.prefetch = NULL;
+            if (r->prefetchSize && !far) {
+                gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);
+                gemm.prefetchStep = r->prefetchSize * gemm.columns / sn_outputs(c) / gemm.width;
             } else if (first == 0 && in_place && depth >= 64) {
-                gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
-                gemm.aheadStep = gemm.aStepX;
+                gemm.prefetch = gemm.a + tile->rows * gemm.aStepX;
+                gemm.prefetchStep = gemm.aStepX;
             } else if (far) {
-                gemm.ahead = gemm.b + depth * gemm.columns;
-                gemm.aheadStep = depth * gemm.columns / gemm.width;
+                gemm.prefetch = gemm.b + depth * gemm.columns;
+                gemm.prefetchStep = depth * gemm.columns / gemm.width;
             }
             tile->run(&gemm);
+        }
+}
+
+/*
+ * The rows of A that meet all panels of weights before the next rows. Where results are written faster in order (a trait of
+ * the processor), two tiles, if the weights stay in the L2 cache from one of these parts to the next: on Emerald Rapids 1.5
+ * times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4 0.94 and 1.00.
+ */
+static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t all)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const bool near = !r->prefetchSize && !sn_weights_exceed_l2(c) && sn_outputs(c) > tile->columns;
+    return near && sn_cpu()->traits.ordered ? sn_min(2 * tile->rows, all) : all;
+}
+
+void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const size_t width = r->columns ? r->columns : c->p.dstW;
+    struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
+        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
+        .cStepX = r->dstPixel, .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}};
+    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
+        gemm.width *= r->rows;
+        gemm.height = 1;
+    } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
+        gemm.height = width, gemm.width = r->rows;
+        gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
+        gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
+    }
+    const size_t all = gemm.width, once = rows_at_once(c, r, gemm.width);
+    if (once == all) {
+        compute_panels(c, d, r, gemm);
+        return;
+    }
+    const size_t lines = gemm.height;
+    gemm.height = 1;
+    for (size_t y = 0; y < lines; ++y)
+        for (size_t x = 0; x < all; x += once) {
+            const size_t a = y * gemm.aStepY + x * gemm.aStepX, to = y * gemm.cStepY + x * gemm.cStepX;
+            struct sn_nhwc_rows some = *r;
+            some.src += a;
+            some.dst += to;
+            some.add = r->add ? r->add + to : NULL;
+            gemm.width = sn_min(once, all - x);
+            compute_panels(c, d, &some, gemm);
         }
 }
 
@@ -243,6 +280,6 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
         .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
-SN_FITS_OWN(struct sn_direct_nhwc);
+SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .admits = admits, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

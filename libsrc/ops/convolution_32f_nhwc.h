@@ -13,7 +13,7 @@ struct sn_direct_nhwc {
 /* The private struct of a plan whose algorithm is sn_convolution_32f_nhwc. */
 static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_convolution * c)
 {
-    return (const void *)c->own;
+    return (const void *)c->algorithmData;
 }
 
 /* plan() and pack() of the algorithm; weights have the layout that belongs to the image format. */

@@ -110,7 +110,7 @@ uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t
     return is_nchw(c) ? work : dst + (row * c->p.dstW * c->p.dstC + first) * sn_element(c->p.dstT);
 }
 
-void sn_dot_result_done(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
                         size_t rows, uint8_t * dst)
 {
     const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;

@@ -22,26 +22,26 @@ struct phases_nhwc {
     size_t length; /* of a segment; 0: all taps of a line */
     size_t step;   /* floats of weights for one tap in y of all phases in x */
 };
-SN_FITS_OWN(struct phases_nhwc);
+SN_FITS_ALGORITHM_DATA(struct phases_nhwc);
 
-static const struct phases_nhwc * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct phases_nhwc * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
 /* ---- plan and weights */
 
-static bool admits_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
-static bool admits_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
+static bool supports_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
+static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
 
 /* The workspace of NCHW: the band, if it is copied, then the rows of the result, and the converted lines. */
 static size_t result_offset(const struct sn_convolution * c)
 {
-    return own(c)->band.copied ? sn_align(own(c)->band.lines * own(c)->band.line, SN_ALIGN / sizeof(float)) : 0;
+    return data_of(c)->band.copied ? sn_align(data_of(c)->band.lines * data_of(c)->band.line, SN_ALIGN / sizeof(float)) : 0;
 }
 
 static size_t lines_offset(const struct sn_convolution * c)
 {
-    const size_t result = own(c)->band.rows * sn_phases_y(c)->number * c->p.dstW * c->p.dstC;
+    const size_t result = data_of(c)->band.rows * sn_phases_y(c)->number * c->p.dstW * c->p.dstC;
     return result_offset(c) + sn_align(result, SN_ALIGN / sizeof(float));
 }
 
@@ -68,7 +68,7 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
-    struct phases_nhwc * o = (void *)c->own;
+    struct phases_nhwc * o = (void *)c->algorithmData;
     if (!plan_band(c, &o->band))
         return false;
     const bool joined = x->lineStep == 1 && o->band.pixel == p->srcC;
@@ -137,11 +137,11 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     sn_32f * packed = c->weight;
-    if (own(c)->length)
-        sn_phase_segments_pack(c, &own(c)->band, 1);
+    if (data_of(c)->length)
+        sn_phase_segments_pack(c, &data_of(c)->band, 1);
     else
         for (size_t s = 0; s < c->segments; ++s)
-            c->segment[s] = s * y->lineStep * own(c)->band.line;
+            c->segment[s] = s * y->lineStep * data_of(c)->band.line;
     for (size_t fy = 0; fy < y->number; ++fy)
         for (size_t fx = 0, alike; fx < x->number; fx += alike) {
             alike = sn_phases_alike(x, fx);
@@ -166,9 +166,9 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 static void copy_band(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows, sn_32f * band)
 {
     const size_t lines = sn_phase_lines(c, rows);
-    const size_t C = c->p.srcC, pixel = own(c)->band.pixel, line = own(c)->band.line;
+    const size_t C = c->p.srcC, pixel = data_of(c)->band.pixel, line = data_of(c)->band.line;
     const struct sn_span y = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, lines, c->p.srcH);
-    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, own(c)->band.columns, c->p.srcW);
+    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, data_of(c)->band.columns, c->p.srcW);
     src += y.inside && x.inside ? (y.begin * c->p.srcW + x.begin) * C : 0;
     memset(band, 0, y.before * line * sizeof(float));
     band += y.before * line;
@@ -200,7 +200,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
 }
 
 /* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
-static void arrange(struct sn_gemm_32f * g, size_t rows)
+static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
         g->width *= g->height;
@@ -219,7 +219,7 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phases * all = sn_phases_x(c);
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     const sn_32f * bias = c->bias, * slope = c->slope;
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
@@ -228,12 +228,12 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
             .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = y->taps,
             .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * p->dstC,
             .cStepX = all->stride * p->dstC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
-        if (own(c)->length) {
+        if (data_of(c)->length) {
             gemm.segments *= x->taps;
             gemm.segment = sn_phase_offsets(c, x, 1);
-            gemm.length = own(c)->length;
+            gemm.length = data_of(c)->length;
         }
-        arrange(&gemm, tile->rows);
+        choose_row_order(&gemm, tile->rows);
         for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
             gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
             gemm.b = b;
@@ -252,7 +252,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c);
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     const size_t row = s->line, first = row * y->stride; /* of the result */
     const sn_32f * src = a->src, * b = c->weight;
     sn_32f * work = a->work, * dst = a->dst;
@@ -270,7 +270,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         const size_t rows = sn_phase_rows(phase, row, s->lines);
         if (rows)
             compute_phase(c, src, phase, rows, b, result + f * p->dstW * p->dstC);
-        b += phase->taps * own(c)->step;
+        b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
     if (is_nchw(c))
@@ -280,11 +280,11 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_phase_bands_run(c, &own(c)->band, a, compute);
+    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm
-    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .admits = admits_nhwc, .plan = plan, .pack = pack,
+    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .plan = plan, .pack = pack,
         .spread = spread, .forward = forward},
-    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .admits = admits_nchw, .plan = plan,
+    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .supports = supports_nchw, .plan = plan,
         .pack = pack, .spread = spread, .forward = forward};

@@ -129,16 +129,16 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
 
 static size_t stages(const struct sn_merged_convolution_32f * m) { return (size_t)m->last - m->first + 1; }
 
-struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given)
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given)
 {
     return sn_convolution_set(&m->stage[m->first], given, stages(m));
 }
 
-size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m)
+size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m)
 {
     size_t size = 0;
     for (size_t i = 0; i < stages(m); ++i)
-        size += sn_convolution_held(&m->stage[m->first + i]);
+        size += sn_convolution_memory(&m->stage[m->first + i]);
     return size;
 }
 
@@ -239,7 +239,7 @@ static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f *
     struct sn_nhwc_rows r = {.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
         .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)
-        r.ahead = src + next_lines(m, end, rows, &r.aheadSize);
+        r.prefetch = src + next_lines(m, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
 }
@@ -272,7 +272,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     const struct job * job = argument;
     const struct sn_merged_convolution_32f * m = job->m;
     const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
-        .each = m->stage[m->last].p.dstH};
+        .imageUnits = m->stage[m->last].p.dstH};
     struct sn_share s;
     clear_padding(m, work);
     for (size_t ready = 0; begin < end; begin += s.units) {

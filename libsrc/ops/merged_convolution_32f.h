@@ -26,10 +26,10 @@ struct sn_merged_convolution_32f {
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m);
 
 /* Sets the parameters of the stages; with a fault, all of them stay unchanged. */
-struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given);
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given);
 
-/* The bytes that the stages hold; 0 before SetParams. */
-size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m);
+/* The bytes that the stages occupy; 0 before SetParams. */
+size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m);
 
 void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m);
 

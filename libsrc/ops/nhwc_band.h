@@ -29,8 +29,8 @@ struct sn_nhwc_rows {
     size_t dstLine, dstPixel;
     const sn_32f * add;       /* NULL, or an array that is added before the activation; has the layout of dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
-    const sn_32f * ahead;     /* NULL, or `aheadSize` floats that will be needed next and are prefetched */
-    size_t aheadSize;
+    const sn_32f * prefetch;     /* NULL, or `prefetchSize` floats that will be needed next and are prefetched */
+    size_t prefetchSize;
 };
 
 /* The rows of a share of an image; their source is not set. */

@@ -1,4 +1,4 @@
-"""What a network becomes before it runs: steps, a memory range for each image, and layouts.
+"""The plan of a network: its steps, a memory range for each image, and layouts.
 
 Images are NHWC, so an array is (H, W, C), or (N, H, W, C) for a batch; a vector is an image of 1x1. All arrays are parts of
 one block, which can use large pages; arrays that are not needed at the same time share memory, which is then still in the

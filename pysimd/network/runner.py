@@ -1,4 +1,4 @@
-"""A graph that is ready to run: contexts with their weights, arrays, and the prepared calls of each step of the plan."""
+"""Execution of a graph: contexts with their weights, arrays, and the prepared calls of each step of the plan."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     if arguments.all_levels:
         return levels
     useful = [level for level in levels if level != "base"] or levels  # base is the reference, and not optimised
-    return useful[-1:] if arguments.peers or arguments.whole else useful
+    return [pysimd.active_isa()] if arguments.peers or arguments.whole or arguments.steps else useful
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:
@@ -221,7 +221,7 @@ def _time_steps(arguments: argparse.Namespace) -> dict[str, Any]:
 def _page(figures: dict[str, Any], source: str) -> str:
     """All tables as a page of Markdown."""
     where = ", ".join(str(figures["machine"][what]) for what in ("processor", "line", "date") if what in figures["machine"])
-    parts = [f"# Figures\n\n{source}; [benchmarks.md](../benchmarks.md) tells how the times are taken.\n\n{where}\n"]
+    parts = [f"# Figures\n\n{source}; [benchmarks.md](../benchmarks.md) describes how the times are taken.\n\n{where}\n"]
     if wholes := table.read(figures):
         parts.append(table.section(wholes, _named_peers(wholes)))
     if stepped := steps.read(figures):

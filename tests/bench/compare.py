@@ -41,7 +41,7 @@ class Change:
     high: float
     least: float
     p: float
-    unrest: float = LEAST_CHANGE  # variation of unchanged rows
+    noise: float = LEAST_CHANGE  # variation of unchanged rows
 
     @property
     def cold(self) -> bool:
@@ -51,9 +51,9 @@ class Change:
     @property
     def verdict(self) -> str:
         if self.p < P_VALUE:
-            if max(self.ratio, self.least) < 1 / (1 + self.unrest):
+            if max(self.ratio, self.least) < 1 / (1 + self.noise):
                 return "faster"
-            if min(self.ratio, self.least) > 1 + self.unrest:
+            if min(self.ratio, self.least) > 1 + self.noise:
                 return "slower"
         return "noise"
 
@@ -70,11 +70,11 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """The changes of the rows that are in both files."""
     first, second = _rows(before), _rows(after)
     found = [_change(row, first[row], second[row]) for row in first if row in second]
-    unrest = {cold: _unrest([change.ratio for change in found if change.cold == cold]) for cold in (False, True)}
-    return [replace(change, unrest=unrest[change.cold]) for change in found]
+    noise = {cold: _noise([change.ratio for change in found if change.cold == cold]) for cold in (False, True)}
+    return [replace(change, noise=noise[change.cold]) for change in found]
 
 
-def _unrest(ratios: Sequence[float]) -> float:
+def _noise(ratios: Sequence[float]) -> float:
     """The variation of unchanged rows: five times half of the narrowest span that contains half of the ratios."""
     logs, half = sorted(map(math.log, ratios)), len(ratios) // 2
     if len(logs) < _FEW:
@@ -135,13 +135,13 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 def _orders(n: int, m: int) -> list[int]:
     """The number of orders of n and m values with U = 0, 1, 2 ..: the coefficients of the Gaussian binomial."""
-    ways = [1] + [0] * (n * m)
+    orders = [1] + [0] * (n * m)
     for i in range(1, n + 1):
         for u in range(n * m, m + i - 1, -1):  # times 1 - q^(m + i)
-            ways[u] -= ways[u - m - i]
+            orders[u] -= orders[u - m - i]
         for u in range(i, n * m + 1):  # divided by 1 - q^i
-            ways[u] += ways[u - i]
-    return ways
+            orders[u] += orders[u - i]
+    return orders
 
 
 def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -161,8 +161,8 @@ def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     counts = Counter(c.verdict for c in found)
     mean = math.exp(statistics.fmean(math.log(c.ratio) for c in found))
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("faster", "slower", "noise"))
-    unrest = {change.cold: f"{change.unrest:.1%} ({'cold' if change.cold else 'warm'})" for change in found}
-    apart = ", ".join(unrest[cold] for cold in sorted(unrest))
+    noise = {change.cold: f"{change.noise:.1%} ({'cold' if change.cold else 'warm'})" for change in found}
+    apart = ", ".join(noise[cold] for cold in sorted(noise))
     rule = (
         f"ratio: of layers, of the times over those of their limits. Not noise: Mann-Whitney p below {P_VALUE} over the\n"
         f"rounds, medians and fastest rounds (least) more than {apart} apart, as rows are between these runs."

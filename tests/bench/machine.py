@@ -46,7 +46,7 @@ def facts(levels: Iterable[str]) -> dict[str, Any]:
 
 
 def _cpu_fields() -> dict[str, str]:
-    """What the kernel tells about the first processor."""
+    """The lines of /proc/cpuinfo about the first processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:

@@ -13,6 +13,7 @@ remains is the function's time, not Python's.
 
 from __future__ import annotations
 
+import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,8 +28,8 @@ import numpy as np
 import pysimd
 from bench import clock, limits
 from bench.cases import Case, Prepared
+from bench.implementations import Unsupported
 from bench.peers.workers import Built, Peer, Task
-from bench.ways import Unsupported
 from bench.whole import OURS
 from pysimd._library import ROOT
 
@@ -272,9 +273,9 @@ def run_case(
 
 
 def isa_levels() -> list[str]:
-    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may limit it."""
+    """The instruction sets of this machine, oldest first, up to ``SIMDNET_MAX_ISA``."""
     levels = pysimd.isa_levels()
-    return list(levels[: levels.index(pysimd.active_isa()) + 1])
+    return list(levels[: levels.index(pysimd.active_isa()) + 1] if os.environ.get("SIMDNET_MAX_ISA") else levels)
 
 
 def _least_traffic(case: Case) -> int:

@@ -14,10 +14,10 @@ from itertools import count
 from typing import cast
 
 from bench import clock, peers
+from bench.implementations import Unsupported, fastest
 from bench.layers import Array, Block, Values
 from bench.peers import NAMES, Library, trial
 from bench.remote import Remote
-from bench.ways import Unsupported, fastest
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class _Served:
         return self._library.NAME, self._library.VERSION
 
     def build(self, number: int, task: Task) -> str:
-        """Keeps the fastest implementation, returns its description."""
-        ways = self._library.build(task.block, task.layout, task.values)
-        way = fastest(ways, trial, task.expected, task.tolerance)
-        self._timers[number] = clock.Timer(way.call, way.empty), clock.ColdTimer(way.call, way.empty)
-        return way.how
+        """Keeps the fastest made, returns its description."""
+        builders = self._library.build(task.block, task.layout, task.values)
+        made = fastest(builders, trial, task.expected, task.tolerance)
+        self._timers[number] = clock.Timer(made.call, made.empty), clock.ColdTimer(made.call, made.empty)
+        return made.how
 
     def sample(self, number: int, cold: bool) -> clock.Sample:
         return self._timers[number][cold].sample()

@@ -2,9 +2,9 @@
 
 There is a module for each library, including ours:
 
-    NAME, VERSION               in the table
-    build(graph, images, threads)  yields the ways in which the library can run the network on these images (N, H, W, C), as
-                                functions that each build one `Way`: if one fails, the others remain
+    NAME, VERSION                  in the table
+    build(graph, images, threads)  yields the library's implementations of the network for these images (N, H, W, C), as
+                                   functions that each build one `Implementation`: if one fails, the others remain
 
 * ``simdnet``, ``onnxruntime``, ``openvino``, ``ncnn``, ``torch``: the libraries; ``onnx_model``: the graph as an ONNX model.
 * ``workers``: a process for each library.
@@ -36,7 +36,7 @@ def nchw(images: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Way:
+class Implementation:
     """A network built by a library for an image or a batch."""
 
     how: str  # a description of the implementation

@@ -10,19 +10,19 @@ import numpy as np
 import onnxruntime
 
 from bench.layers import Array
-from bench.whole import Way, nchw, onnx_model
+from bench.whole import Implementation, nchw, onnx_model
 from pysimd.network import Graph
 
 NAME = "onnxruntime"
 VERSION = str(onnxruntime.__version__)
 
 
-def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """Yields one implementation."""
-    yield partial(_way, graph, images, threads)
+    yield partial(_implementation, graph, images, threads)
 
 
-def _way(graph: Graph, images: Array, threads: int) -> Way:
+def _implementation(graph: Graph, images: Array, threads: int) -> Implementation:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -38,4 +38,4 @@ def _way(graph: Graph, images: Array, threads: int) -> Way:
         array: Array = target.numpy()
         return array
 
-    return Way("all optimizations", lambda: session.run_with_iobinding(binding), result)
+    return Implementation("all optimizations", lambda: session.run_with_iobinding(binding), result)

@@ -9,14 +9,14 @@ import numpy as np
 import openvino
 
 from bench.layers import Array
-from bench.whole import Way, nchw, onnx_model
+from bench.whole import Implementation, nchw, onnx_model
 from pysimd.network import Graph
 
 NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
 
 
-def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """The input images in either layout; inside, OpenVINO chooses its own."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
@@ -27,8 +27,8 @@ def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Wa
     }
     core = openvino.Core()
     model = core.read_model(onnx_model.model_of(graph).SerializeToString())
-    yield lambda: _way("NCHW", core.compile_model(model, "CPU", options), nchw(images))
-    yield lambda: _way("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), images)
+    yield lambda: _implementation("NCHW", core.compile_model(model, "CPU", options), nchw(images))
+    yield lambda: _implementation("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), images)
 
 
 def _in_nhwc(model: Any) -> Any:
@@ -39,7 +39,7 @@ def _in_nhwc(model: Any) -> Any:
     return outside.build()
 
 
-def _way(how: str, compiled: Any, images: Array) -> Way:
+def _implementation(how: str, compiled: Any, images: Array) -> Implementation:
     request = compiled.create_infer_request()
     source = openvino.Tensor(images)  # makes a copy
     request.set_input_tensor(source)
@@ -49,4 +49,4 @@ def _way(how: str, compiled: Any, images: Array) -> Way:
         array: Array = np.array(request.get_output_tensor().data)
         return array
 
-    return Way(how, lambda: request.infer(share_outputs=True), result)
+    return Implementation(how, lambda: request.infer(share_outputs=True), result)

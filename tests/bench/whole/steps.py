@@ -22,14 +22,14 @@ from bench.limits import ReadLimit
 from bench.models import MODELS, of_batch
 from bench.report import markdown_table
 from bench.whole.table import images_of
-from bench.whole.workers import Turn, passes
+from bench.whole.workers import Round, passes
 from pysimd.network import Graph, Runner
 from pysimd.network.passes import Group, Part
 
 #: What a network may take, relative to the sum of the bounds of its steps.
 AIM = 1.08
 
-_PASSES = Turn(0, 0, 0.1)
+_PASSES = Round(0, 0, 0.1)
 _ALONE_SECONDS = 0.004
 _LISTED = 10  # steps of a network on a page
 

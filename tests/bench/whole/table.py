@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 
 from bench import clock
+from bench.implementations import Unsupported
 from bench.layers import Array
 from bench.models import MODELS, of_batch
 from bench.report import markdown_table
-from bench.ways import Unsupported
 from bench.whole import OURS, USUAL
-from bench.whole.workers import Task, Turn, Worker
+from bench.whole.workers import Round, Task, Worker
 from pysimd.network import Graph
 
-_SHORT = Turn(0, 0, 0.05)
+_SHORT = Round(0, 0, 0.05)
 # With several threads. The pause: threads of the previous library may wait actively for up to 0.2 s.
-_ALONE = Turn(0.3, 0.3, 2.0)
+_ALONE = Round(0.3, 0.3, 2.0)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def time_network(name: str, batch: int, threads: int, isa: str, rounds: int, pee
     """One line of the table."""
     graph = of_batch(MODELS[name](), batch)
     task = Task(isa, graph, images_of(graph), threads)
-    turn = _SHORT if threads == 1 else _ALONE
+    round_ = _SHORT if threads == 1 else _ALONE
     absent: dict[str, str] = {}
     with ExitStack() as stack:
         ours = Worker(OURS, task)
@@ -99,7 +99,7 @@ def time_network(name: str, batch: int, threads: int, isa: str, rounds: int, pee
         samples: dict[str, list[list[float]]] = {worker.name: [] for worker in workers}
         for number in range(rounds):
             for worker in workers if number % 2 == 0 else reversed(workers):
-                samples[worker.name].append([seconds / batch for seconds in worker.sample(turn)])
+                samples[worker.name].append([seconds / batch for seconds in worker.sample(round_)])
         times = {worker.name: _time(worker, samples[worker.name]) for worker in workers}
     mine = times.pop(OURS)
     return Whole(name, graph.name, threads, isa, mine, times, absent, batch)
@@ -181,11 +181,11 @@ def footer(results: Sequence[Whole]) -> str:
 
 
 def _notes(results: Sequence[Whole]) -> list[str]:
-    ways: dict[str, list[str]] = {}
+    implementations: dict[str, list[str]] = {}
     for whole in results:
         for name, taken in whole.peers.items():
-            ways.setdefault(f"{name} {taken.version}, {taken.how}", []).append(_named(whole))
-    lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
+            implementations.setdefault(f"{name} {taken.version}, {taken.how}", []).append(_named(whole))
+    lines = [f"{implementation}: {', '.join(networks)}" for implementation, networks in sorted(implementations.items())]
     for whole in results:
         lines += [f"without {name} in {_named(whole)}: {why}" for name, why in whole.absent.items()]
         behind = [name for name in whole.peers if whole.ratio(name) < 1]
@@ -217,7 +217,7 @@ def section(results: Sequence[Whole], peers: Sequence[str]) -> str:
         "",
         *markdown_table(["network", "level", "batch", "threads", "simdnet", *peers], rows),
         "",
-        "The fastest way of each library, and the networks (threads) that it was the fastest for:",
+        "The fastest implementation of each library, and the networks (threads) for which it was the fastest:",
         "",
         *(f"- {note}" for note in _notes(results)),
     ]

@@ -13,9 +13,9 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
+from bench.implementations import fastest
 from bench.layers import Array
 from bench.remote import Remote
-from bench.ways import fastest
 from bench.whole import OURS
 from pysimd.network import Graph
 
@@ -23,27 +23,27 @@ _TOLERANCE = 1e-3  # relative to the largest value
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A turn of a library: seconds of a pause before it, of passes that are not counted, and of those that are."""
+class Round:
+    """A round of a library: seconds of a pause before it, of passes that are not counted, and of those that are."""
 
     pause: float
     before: float
     counted: float
 
 
-_TRIAL = Turn(0, 0, 0.1)
+_TRIAL = Round(0, 0, 0.1)
 
 
-def passes(call: Callable[[], Any], turn: Turn) -> list[float]:
+def passes(call: Callable[[], Any], round_: Round) -> list[float]:
     """Seconds of each counted call; at least one is not counted, and two are."""
-    time.sleep(turn.pause)
+    time.sleep(round_.pause)
     begin = time.perf_counter()
     call()
-    while time.perf_counter() - begin < turn.before:
+    while time.perf_counter() - begin < round_.before:
         call()
     times: list[float] = []
     begin = time.perf_counter()
-    while len(times) < 2 or time.perf_counter() - begin < turn.counted:
+    while len(times) < 2 or time.perf_counter() - begin < round_.counted:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
@@ -73,13 +73,13 @@ class _Built:
             pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"bench.whole.{name}")
         self._version = library.VERSION
-        self._way = fastest(library.build(task.graph, task.images, task.threads), _trial, task.expected, _TOLERANCE)
+        self._fastest = fastest(library.build(task.graph, task.images, task.threads), _trial, task.expected, _TOLERANCE)
 
     def about(self) -> tuple[str, str, Array]:
-        return self._version, self._way.how, np.asarray(self._way.result())
+        return self._version, self._fastest.how, np.asarray(self._fastest.result())
 
-    def sample(self, turn: Turn) -> list[float]:
-        return passes(self._way.call, turn)
+    def sample(self, round_: Round) -> list[float]:
+        return passes(self._fastest.call, round_)
 
 
 class Worker:
@@ -90,9 +90,9 @@ class Worker:
         self._remote = Remote(_Built, name, task)
         self.version, self.how, self.result = self._remote.call("about")
 
-    def sample(self, turn: Turn) -> list[float]:
+    def sample(self, round_: Round) -> list[float]:
         """Seconds of several consecutive passes."""
-        times: list[float] = self._remote.call("sample", turn)
+        times: list[float] = self._remote.call("sample", round_)
         return times
 
     def close(self) -> None:
