@@ -6,25 +6,24 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Callable
 
-import numpy as np
 import torch
 from torch.nn import functional
 
 from bench.layers import Array
-from bench.whole import Implementation
+from bench.whole import Implementation, nchw
 from pysimd.network import Graph, Node
 
 NAME = "torch"
 VERSION = str(torch.__version__)
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """Yields four implementations."""
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     for layout, form in (("channels last", torch.channels_last), ("contiguous", torch.contiguous_format)):
         module = _Module(graph, form)
-        x = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)))[None].contiguous(memory_format=form)
+        x = torch.from_numpy(nchw(images)).contiguous(memory_format=form)
         yield partial(_implementation, f"eager, {layout}", module, x)
         yield partial(_frozen, f"frozen, {layout}", module, x)
 
