@@ -1,15 +1,22 @@
-"""What pyproject.toml cannot say: the version is the header's, and the package carries the library that make builds."""
+"""What pyproject.toml cannot express: the version is the header's, the package contains the library that make builds, and
+the same sources give the same packages, bit by bit."""
 
+import gzip
+import io
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import cffi
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
 HEADER = ROOT / "include" / "simdnet.h"
@@ -35,11 +42,57 @@ class BuildWithLibrary(build_py):
         interface.emit_python_code(str(into / "_declarations.py"))
 
 
-class AnyPython(bdist_wheel):
+def date_of_sources() -> str:
+    """Seconds since 1970: the date of the commit, or in an sdist, whose files all have that date, of one of them."""
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout.strip()
+    return str(int((ROOT / "CHANGELOG.md").stat().st_mtime))
+
+
+os.environ.setdefault("SOURCE_DATE_EPOCH", date_of_sources())  # bdist_wheel gives it to the files of a wheel
+
+
+def usual_mode(mode: int) -> int:
+    """Permissions that do not depend on the umask of who builds, or who checked out the sources."""
+    return 0o755 if mode & 0o100 else 0o644
+
+
+class ReproducibleWheel(bdist_wheel):
     """The library depends on the platform and not on the Python version."""
 
     def get_tag(self) -> "tuple[str, str, str]":
         return "py3", "none", super().get_tag()[2]
+
+    def write_wheelfile(self, *arguments: Any, **options: Any) -> None:
+        """Called when all files of the wheel are in a folder."""
+        super().write_wheelfile(*arguments, **options)
+        for path in Path(str(self.bdist_dir)).rglob("*"):
+            if path.is_file():
+                path.chmod(usual_mode(path.stat().st_mode))
+
+
+class ReproducibleSdist(sdist):
+    """A .tar.gz that does not depend on who packs it, and when; setuptools' own contains the user's name and the time."""
+
+    def make_archive(self, base_name: Any, format: str, *arguments: Any, **options: Any) -> str:
+        date = int(os.environ["SOURCE_DATE_EPOCH"])
+
+        def usual(member: tarfile.TarInfo) -> tarfile.TarInfo:
+            member.uid = member.gid = 0
+            member.uname = member.gname = ""
+            member.mtime = date
+            member.mode = usual_mode(member.mode)
+            return member
+
+        name = f"{base_name}.tar.gz"
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(options["base_dir"], filter=usual)
+        Path(name).write_bytes(gzip.compress(packed.getvalue(), mtime=date))
+        return name
 
 
 class WithBinary(Distribution):
@@ -51,6 +104,6 @@ setup(
     version=HEADER.read_text().partition('#define SIMDNET_VERSION "')[2].partition('"')[0],
     packages=[".".join(p.parent.relative_to(ROOT).parts) for p in sorted((ROOT / "pysimd").rglob("__init__.py"))],
     package_data={"pysimd": ["py.typed"]},
-    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython},
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": ReproducibleWheel, "sdist": ReproducibleSdist},
     distclass=WithBinary,
 )

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).absolute().parent  # maybe a folder of links, see the Makefile
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import interfaces  # noqa: E402
@@ -56,7 +56,7 @@ def of_the_repository(app: Any, name: str, source: list[str]) -> None:
     }
 
     def link(found: re.Match[str]) -> str:
-        shown, target, anchor = found[1], (folder / found[2]).resolve(), found[3] or ""
+        shown, target, anchor = found[1], Path(os.path.normpath(folder / found[2])), found[3] or ""
         if target.is_relative_to(HERE) or not target.exists():
             return f"[{shown}]({os.path.relpath(target, page)}{anchor})"  # of what does not exist a warning will tell
         there = elsewhere.get(str(target.relative_to(HERE.parent)))

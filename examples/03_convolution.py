@@ -21,7 +21,7 @@ with pysimd.Convolution32f(x.shape[1:], 16, kernel=3, padding=1, activation="rel
     print(convolution)
     with ThreadPoolExecutor(4) as pool:
         images = list(pool.map(convolution, x))
-    print("image by image, in threads, the same bits:", np.array_equal(np.stack(images), y))
+    print("image by image, in threads, bit-identical:", np.array_equal(np.stack(images), y))
     again = pickle.loads(pickle.dumps(convolution))
     print("and from a pickle:", np.array_equal(again(x[0]), y[0]))
 
@@ -33,6 +33,6 @@ print("depthwise:", depthwise.shape)
 #
 #   (4, 32, 32, 8) -> (4, 32, 32, 16)
 #   <pysimd.Convolution32f ...>
-#   image by image, in threads, the same bits: True
+#   image by image, in threads, bit-identical: True
 #   and from a pickle: True
 #   depthwise: (4, 32, 32, 8)

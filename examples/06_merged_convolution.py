@@ -46,10 +46,10 @@ def seconds(call: Callable[[], Any]) -> float:
 
 y = block(x)
 print("largest difference:", f"{np.abs(y - layer_by_layer()).max() / np.abs(y).max():.1e} of the largest output")
-print(f"layer by layer {seconds(layer_by_layer) * 1e6:.0f} us, in one go {seconds(lambda: block(x)) * 1e6:.0f} us")
+print(f"layer by layer {seconds(layer_by_layer) * 1e6:.0f} us, in one call {seconds(lambda: block(x)) * 1e6:.0f} us")
 
 # Output:
 #
 #   <pysimd.MergedConvolution32f (56, 56, 24) -> (56, 56, 24), expansion 1x1 relu, ...>
 #   largest difference: ...e-... of the largest output
-#   layer by layer ... us, in one go ... us
+#   layer by layer ... us, in one call ... us

@@ -47,11 +47,11 @@ print(f"{quick * 1e6:.0f} us in bytes, {slow * 1e6:.0f} us in floats")
 # Networks may mix both: floats in, bytes out, or the reverse.
 first = pysimd.Convolution8i(x.shape, 128, kernel=1, activation="relu", src_dtype=np.float32)
 first.set_params(weight, bias, src_stats=before, dst_stats=behind)
-print("quantised on the way in, the same bytes:", np.array_equal(first(x), layer(small)))
+print("quantised by the layer itself, same bytes:", np.array_equal(first(x), layer(small)))
 
 # Output:
 #
 #   <pysimd.Convolution8i ...>
 #   mean error 0.0007 of the largest output
 #   ... us in bytes, ... us in floats
-#   quantised on the way in, the same bytes: True
+#   quantised by the layer itself, same bytes: True

@@ -18,11 +18,11 @@ for head in range(HEADS):
     pysimd.gemm(scores, value[:, columns], out=out[:, columns])
 print("attention of", TOKENS, "tokens:", out.shape)
 
-# The same in NumPy, in double.
+# The same in NumPy, in double precision.
 q, k, v = (x.astype(np.float64).reshape(TOKENS, HEADS, SIZE).transpose(1, 0, 2) for x in (query, key, value))
 e = np.exp(q @ k.transpose(0, 2, 1) / np.sqrt(SIZE))
 expected = (e / e.sum(-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(out.shape)
-print("as NumPy has it:", np.allclose(out, expected, atol=1e-5))
+print("equal to NumPy:", np.allclose(out, expected, atol=1e-5))
 
 # With beta, the product is added to the previous contents of the output: a residual connection.
 weight = rng.standard_normal((HEADS * SIZE, HEADS * SIZE), dtype=np.float32) / 10
@@ -33,5 +33,5 @@ print("added to its input:", np.allclose(x, query + out @ weight, atol=1e-4))
 # Output:
 #
 #   attention of 128 tokens: (128, 128)
-#   as NumPy has it: True
+#   equal to NumPy: True
 #   added to its input: True

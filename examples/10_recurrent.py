@@ -32,7 +32,7 @@ def run(sequence: np.ndarray) -> np.ndarray:
 
 
 def in_numpy(sequence: np.ndarray) -> np.ndarray:
-    """The same formulas, in double."""
+    """The same formulas in double precision."""
     h = np.zeros((sequence.shape[1], HIDDEN))
     for inputs in sequence.astype(np.float64):
         (a, c, d), (p, q, s) = np.split(inputs @ w.T + b, 3, axis=1), np.split(h @ u.T, 3, axis=1)
@@ -42,11 +42,11 @@ def in_numpy(sequence: np.ndarray) -> np.ndarray:
 
 
 h = run(x)
-print("states:", h.shape, "as NumPy has them:", np.allclose(h, in_numpy(x), atol=1e-5))
+print("states:", h.shape, "equal to NumPy:", np.allclose(h, in_numpy(x), atol=1e-5))
 alone = np.concatenate([run(np.ascontiguousarray(x[:, i : i + 1])) for i in range(BATCH)])
-print("alone or in a batch, the same bits:", np.array_equal(h, alone))
+print("alone and in a batch bit-identical:", np.array_equal(h, alone))
 
 # Output:
 #
-#   states: (8, 32) as NumPy has them: True
-#   alone or in a batch, the same bits: True
+#   states: (8, 32) equal to NumPy: True
+#   alone and in a batch bit-identical: True

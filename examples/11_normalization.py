@@ -23,7 +23,7 @@ print("three layers:", y.shape)
 
 folded = pysimd.Convolution32f(x.shape, 64, kernel=3, padding=1, activation="relu")
 folded.set_params(weight * scale, bias)  # the output channel is the last axis of the weights
-print("one convolution, near the same:", bool(np.abs(folded(x) - y).max() < 1e-5 * y.max()))
+print("one convolution, almost equal:", bool(np.abs(folded(x) - y).max() < 1e-5 * y.max()))
 
 # Layer normalization, over the channels of each pixel, as in transformers: rows instead of columns.
 pixels = y.reshape(-1, 64)
@@ -34,5 +34,5 @@ print("means and deviations of all pixels:", f"{abs(normal.mean(axis=1)).max():.
 # Output:
 #
 #   three layers: (28, 28, 64)
-#   one convolution, near the same: True
+#   one convolution, almost equal: True
 #   means and deviations of all pixels: 0.000, 1.000

@@ -29,9 +29,9 @@ for layer in range(LAYERS):
         active, joined = pysimd.fused9(joined, grown, scale=scales[layer + 1], bias=biases[layer + 1], both=True)
 joined = np.concatenate([joined, grown], axis=2)
 print(x.shape, "->", joined.shape)
-print("near the same:", bool(np.abs(joined - features).max() < 1e-5 * np.abs(features).max()))
+print("almost equal:", bool(np.abs(joined - features).max() < 1e-5 * np.abs(features).max()))
 
 # Output:
 #
 #   (28, 28, 64) -> (28, 28, 192)
-#   near the same: True
+#   almost equal: True

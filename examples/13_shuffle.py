@@ -28,7 +28,7 @@ for layers in stage:
     kept, worked = unit(kept, worked, layers)
 print("halves:", kept.shape, worked.shape)
 
-# What shuffling does, written in NumPy.
+# The same shuffle in NumPy.
 branch = before[1]
 for layer in stage[-1]:
     branch = layer(branch)

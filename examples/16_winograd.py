@@ -8,7 +8,7 @@ rng = np.random.default_rng(0)
 x = rng.standard_normal((24, 24, 16), dtype=np.float32)
 weight = rng.standard_normal((3, 3, 16, 32), dtype=np.float32)
 
-# The same sums in double.
+# The same sums in double precision.
 padded = np.pad(x.astype(np.float64), ((1, 1), (1, 1), (0, 0)))
 expected = sum(padded[ky : ky + 24, kx : kx + 24] @ weight[ky, kx] for ky in range(3) for kx in range(3))
 

@@ -60,7 +60,7 @@ int main(void)
  *   none: -
  *   not made, value: SimdSynetConvolution32fInit: dstH is 8, expected 6
  *   made, none: -
- *   state: SimdSynetConvolution32fForward: the context has no weights yet, expected a call of SetParams before
+ *   state: SimdSynetConvolution32fForward: the context has no weights yet, expected SetParams to be called before
  *   value: SimdSynetAdd16bForward: context is one of Convolution32f, expected one of Add16b
  *   memory: SimdAllocate: no memory for 4611686018427387903 bytes aligned to 64
  */

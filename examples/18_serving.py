@@ -30,10 +30,10 @@ for threads in (1, 2, 4):
         served = list(pool.map(answer, requests))
         rate = len(requests) / (time.perf_counter() - begin)
     same = all(np.array_equal(a, b) for a, b in zip(alone, served))
-    print(f"{threads} threads: {rate:.0f} requests per second, the same bits: {same}")
+    print(f"{threads} threads: {rate:.0f} requests per second, bit-identical: {same}")
 
 # Output:
 #
-#   1 threads: ... requests per second, the same bits: True
-#   2 threads: ... requests per second, the same bits: True
-#   4 threads: ... requests per second, the same bits: True
+#   1 threads: ... requests per second, bit-identical: True
+#   2 threads: ... requests per second, bit-identical: True
+#   4 threads: ... requests per second, bit-identical: True

@@ -70,10 +70,10 @@ if __name__ == "__main__":
         print(f"{len(batches)} batches of {BATCH} on {len(client.scheduler_info()['workers'])} workers")
     right = (np.concatenate(p).argmax(axis=1) == labels).sum()
     print(f"{right} of {len(labels)} digits are right")
-    print("the same bits as here:", all(np.array_equal(a, classify(network, batch)) for a, batch in zip(p, batches)))
+    print("bit-identical to this process:", all(np.array_equal(a, classify(network, batch)) for a, batch in zip(p, batches)))
 
 # Output:
 #
 #   6 batches of 60 on 3 workers
 #   360 of 360 digits are right
-#   the same bits as here: True
+#   bit-identical to this process: True

@@ -8,7 +8,6 @@ import pysimd
 
 rng = np.random.default_rng(0)
 stage = pysimd.ConvolutionStage
-RELU6 = "restrict_range"  # between 0 and 6, the ReLU of MobileNets
 steps = []  # the calls that process an image
 
 
@@ -24,20 +23,19 @@ def then(function, x, *arguments, **options):
 
 
 def convolution(x, outputs, kernel, stride=1):
-    layer = pysimd.Convolution32f(x.shape, outputs, kernel=kernel, stride=stride, padding=kernel // 2, activation=RELU6)
-    layer.set_params(random(*layer.weight_shape), None, (0, 6))
+    layer = pysimd.Convolution32f(x.shape, outputs, kernel=kernel, stride=stride, padding=kernel // 2, activation="relu6")
+    layer.set_params(random(*layer.weight_shape))
     return then(layer.forward, x)
 
 
 def block(x, expand, outputs, stride):
     """An inverted residual block: expansion to many channels, depthwise convolution, projection to few channels."""
-    middle = stage(3, stride=stride, padding=1, activation=RELU6)
-    first = [stage(1, expand * x.shape[2], activation=RELU6)] if expand > 1 else []
+    middle = stage(3, stride=stride, padding=1, activation="relu6")
+    first = [stage(1, expand * x.shape[2], activation="relu6")] if expand > 1 else []
     stages = [*first, middle, stage(1, outputs)]
     shortcut = stride == 1 and x.shape[2] == outputs and expand > 1
     layer = pysimd.MergedConvolution32f(x.shape, stages, residual=shortcut)
-    bounds = [None if s.activation == "identity" else (0, 6) for s in stages]
-    layer.set_params([random(*shape) for shape in layer.weight_shapes], None, bounds)
+    layer.set_params([random(*shape) for shape in layer.weight_shapes])
     return then(layer.forward, x)
 
 
@@ -63,8 +61,8 @@ def classify(picture):
 pictures = [rng.random(image.shape, np.float32) for _ in range(3)]
 first = classify(pictures[0]).copy()
 print(len(steps), "calls,", image.shape, "->", first.shape, "sum", round(float(first.sum()), 3))
-print("another picture gives something else:", not np.array_equal(classify(pictures[1]), first))
-print("the first one again the same bits:", np.array_equal(classify(pictures[0]), first))
+print("another picture gives another result:", not np.array_equal(classify(pictures[1]), first))
+print("the first picture again, bit-identical:", np.array_equal(classify(pictures[0]), first))
 begin = time.perf_counter()
 for _ in range(20):
     classify(pictures[2])
@@ -74,6 +72,6 @@ print(f"{each * 1e3:.2f} ms an image with {pysimd.get_num_threads()} thread(s) o
 # Output:
 #
 #   22 calls, (224, 224, 3) -> (1000,) sum 1.0
-#   another picture gives something else: True
-#   the first one again the same bits: True
+#   another picture gives another result: True
+#   the first picture again, bit-identical: True
 #   ... ms an image with ... thread(s) on ...

@@ -28,11 +28,11 @@ outer = pysimd.Convolution16b(
     x.shape, 128, kernel=3, stride=2, padding=1, activation="relu", src_dtype="float32", dst_dtype="float32"
 )
 outer.set_params(weight, bias)
-print("rounded on the way in and out, the same numbers:", np.array_equal(pysimd.to_bfloat16(outer(x)), y))
+print("input and output rounded separately, same numbers:", np.array_equal(pysimd.to_bfloat16(outer(x)), y))
 
 # Output:
 #
 #   <pysimd.Convolution16b ...>
 #   200704 bytes instead of 401408
 #   mean error 0.0002 of the largest output
-#   rounded on the way in and out, the same numbers: True
+#   input and output rounded separately, same numbers: True

@@ -1,4 +1,4 @@
-/* One call on several threads: faster, the same bits. Only the number of threads changes, for the whole process. */
+/* One call on several threads: faster, with bit-identical results. The number of threads is set for the whole process. */
 #define _POSIX_C_SOURCE 199309L
 #include <simdnet.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ int main(void)
     SimdSetThreadNumber(1000);
     printf("%zu threads at the most\n", SimdGetThreadNumber());
     const double together = measure(convolution, image, many);
-    printf("%.0f us on one, %.0f us on all, the same bits: %s\n", alone, together,
+    printf("%.0f us on one, %.0f us on all, bit-identical: %s\n", alone, together,
            memcmp(one, many, IMAGE * sizeof(float)) == 0 ? "yes" : "no");
 
     SimdRelease(convolution);
@@ -68,5 +68,5 @@ int main(void)
 /* Output:
  *
  *   ... threads at the most
- *   ... us on one, ... us on all, the same bits: yes
+ *   ... us on one, ... us on all, bit-identical: yes
  */

@@ -1,4 +1,4 @@
-"""One call on several threads: faster, the same bits. Small work stays on one thread."""
+"""One call on several threads: faster, with bit-identical results. Small work stays on one thread."""
 
 import time
 from collections.abc import Callable
@@ -35,10 +35,10 @@ for name, call in work.items():
         one, alone = call(), microseconds(call)
     with pysimd.num_threads(1000):  # limited to the number of processors
         many, together = call(), microseconds(call)
-    print(f"{name}: {alone:.0f} us on one thread, {together:.0f} us on all, the same bits: {np.array_equal(one, many)}")
+    print(f"{name}: {alone:.0f} us on one thread, {together:.0f} us on all, bit-identical: {np.array_equal(one, many)}")
 
 # Output:
 #
-#   convolution: ... us on one thread, ... us on all, the same bits: True
-#   product of matrices: ... us on one thread, ... us on all, the same bits: True
-#   softmax of 10 numbers: ... us on one thread, ... us on all, the same bits: True
+#   convolution: ... us on one thread, ... us on all, bit-identical: True
+#   product of matrices: ... us on one thread, ... us on all, bit-identical: True
+#   softmax of 10 numbers: ... us on one thread, ... us on all, bit-identical: True

@@ -42,10 +42,11 @@
  * Oyxixo rounds the number of outputs up to a multiple of x.
  *
  * Instruction sets, oldest first: base, sse41, avx2, avxvnni, avx512, avx512vnni, avx512bf16 on x86-64; base, neon,
- * neondotprod on aarch64. The last one in this order that the machine supports is used, unless the environment variable
- * SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() limits it: then the last one that the machine supports up to
- * <name>. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for some of the
- * instruction sets only, the others are unknown.
+ * neondotprod on aarch64. The default is the last one in this order that the machine supports, except avx512bf16 on
+ * processors that are known to compute slower with it (Intel's Sapphire Rapids and Emerald Rapids). If the environment
+ * variable SIMDNET_MAX_ISA=<name>, read once, or SimdnetSetMaxIsa() names another, the last one that the machine supports up
+ * to <name> is used. An unknown name in the variable is ignored, with one line on stderr. In a library that was built for
+ * some of the instruction sets only, the others are unknown.
  */
 #ifndef SIMDNET_H
 #define SIMDNET_H
@@ -53,7 +54,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The version of this header; SimdVersion() and SimdnetVersionNumber() return that of the library. */
 #define SIMDNET_VERSION "0.2.0"
+#define SIMDNET_VERSION_MAJOR 0
+#define SIMDNET_VERSION_MINOR 2
+#define SIMDNET_VERSION_PATCH 0
+/* For comparisons, also in #if: 20304 is version 2.3.4. */
+#define SIMDNET_VERSION_NUMBER (SIMDNET_VERSION_MAJOR * 10000 + SIMDNET_VERSION_MINOR * 100 + SIMDNET_VERSION_PATCH)
 
 #ifdef __cplusplus
 extern "C" {
@@ -921,6 +928,10 @@ void SimdWinogradKernel3x3Block4x4SetOutput(const float * src, size_t srcStride,
 
 /* --------------------------------------------------------- extensions: functions that the Simd Library does not have */
 
+/* The version of this library as a number, major * 10000 + minor * 100 + patch; SIMDNET_VERSION_NUMBER is that of the header
+ * that a program was compiled with. */
+int SimdnetVersionNumber(void);
+
 /* A sentence that explains why the last call of this thread failed; "" after a successful call. Valid until the next call of
  * this thread. */
 const char * SimdnetLastError(void);
@@ -932,8 +943,9 @@ int SimdnetLastErrorKind(void);
 /* The name of the instruction set in use. A static string. */
 const char * SimdnetActiveIsa(void);
 
-/* Limits the following calls to instruction set `name` and those before it; NULL removes the limit. Existing contexts keep
- * their instruction set. Returns SimdFalse, and changes nothing, if this library has no instruction set of that name. */
+/* Lets the following calls use instruction set `name`, or the last one before it that the machine supports; NULL returns to
+ * the default. Existing contexts keep their instruction set. Returns SimdFalse, and changes nothing, if this library has no
+ * instruction set of that name. */
 SimdBool SimdnetSetMaxIsa(const char * name);
 
 /* The names of the instruction sets of this machine, oldest first; NULL past the end. Static strings. */
@@ -961,6 +973,46 @@ const char * SimdnetContextInfo(const void * context);
  * the sum. The order in which terms are added depends on the algorithm, and is the same for all calls with a context.
  */
 void SimdnetConvolution32fForwardAdd(void * context, const float * src, float * buf, const float * add, float * dst);
+
+/* Where SimdnetForward() adds. */
+typedef enum {
+    SimdnetAddBeforeActivation = 0, /* activation(sum + add) */
+    SimdnetAddAfterActivation = 1   /* activation(sum) + add */
+} SimdnetAddOrder;
+
+/* The arguments of SimdnetForward(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetForwardParameters {
+    size_t size;                         /* sizeof(SimdnetForwardParameters)                                           */
+    const void * src;                    /* the source                                                                 */
+    const void * add;                    /* NULL, or an array that is added, with the shape and element type of dst    */
+    void * dst;                          /* the result                                                                 */
+    void * buf;                          /* NULL, or the buffer of the context's own Forward function                  */
+    size_t srcPixel, addPixel, dstPixel; /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense */
+    SimdnetAddOrder order;               /* of the addition; before the activation if 0                                */
+} SimdnetForwardParameters;
+
+/*
+ * The Forward function of any context, with pixels that may lie among others: so that a convolution reads some channels of
+ * an NHWC image, or writes its part of a concatenation, in place.
+ *
+ * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
+ * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
+ * pixels are neither read nor written, and dst may be channels of the same array as src or add as long as no element of dst
+ * is one of theirs. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
+ * number of channels. The bits of the result do not depend on distances.
+ *
+ * The contexts and what they add: Convolution32f, Deconvolution32f and MergedConvolution32f (whose own addition must then be
+ * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
+ * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its shapes, in
+ * other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ *
+ * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
+ * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the activation
+ * of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
+ *
+ * A struct of a later version may be larger: bytes that this version does not know must be 0.
+ */
+void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
 
 /*
  * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are

@@ -50,6 +50,7 @@ from pysimd.infrastructure import (
     set_num_threads,
     set_verbose,
     version,
+    version_number,
 )
 from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
@@ -150,9 +151,16 @@ __all__ = [
     "to_bfloat16",
     "unary",
     "version",
+    "version_number",
     "winograd_filter",
     "winograd_input",
     "winograd_output",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return __all__
+
 
 _register_if_imported()

@@ -36,9 +36,9 @@ def info() -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pysimd", description="simdnet from the command line")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="versions, files and the machine")
-    commands.add_parser("selftest", help="checks every family against NumPy on every instruction set, in seconds")
+    commands.add_parser("selftest", help="compares every kind of layer with NumPy on every instruction set, in seconds")
     if parser.parse_args(argv).command == "info":
         return info()
     from pysimd import selftest

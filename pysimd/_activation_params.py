@@ -11,6 +11,7 @@ import numpy as np
 from pysimd._arrays import FLOAT32, NULL, coefficients, element_of, is_array, numbers, plain, tensor
 from pysimd.annotations import Params
 from pysimd.enums import Activation
+from pysimd.errors import shown
 
 
 class Kind(NamedTuple):
@@ -46,7 +47,7 @@ def kind_of(activation: Any) -> Kind:
         return _KINDS[activation]
     except (KeyError, TypeError):
         names = ", ".join(name for name in _KINDS if type(name) is str)
-        raise ValueError(f"activation is {activation!r}, expected one of {names}") from None
+        raise ValueError(f"activation is {shown(activation)}, expected one of {names}") from None
 
 
 def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params") -> Any:
@@ -59,7 +60,7 @@ def params_of(given: Params | None, kind: Kind, dst_c: int, name: str = "params"
             raise ValueError(f"{name} is None, expected {dst_c} numbers for prelu, or one for all channels")
         return tensor(np.array(kind.defaults, np.float32), name, (len(kind.defaults),)) if kind.defaults else NULL
     if not kind.names:
-        raise ValueError(f"{name} is {params!r}, expected None: the activation {kind.name} has no parameters")
+        raise ValueError(f"{name} is {shown(params)}, expected None: the activation {kind.name} has no parameters")
     if kind.activation is Activation.PRELU:
         slopes: Any = params if is_array(params) else numbers(params, name).reshape(-1)
         return coefficients(slopes, name, dst_c, shared=True)

@@ -18,6 +18,7 @@ import numpy as np
 from pysimd._foreign import imported, is_foreign
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Coefficients, Shape
+from pysimd.errors import shown
 
 
 class Element:
@@ -78,12 +79,17 @@ def numbers(values: Any, name: str) -> Array:
     try:
         return np.asarray(values, np.float32)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} is {values!r}, expected numbers") from None
+        raise TypeError(f"{name} is {shown(values)}, expected numbers") from None
 
 
 def is_array(value: Any) -> bool:
     """Whether an object is an array, of NumPy or of another library."""
     return issubclass(type(value), ndarray) or is_foreign(value)
+
+
+def _kind_of(value: Any) -> str:
+    """The kind of an object that is not an array."""
+    return "None" if value is None else f"a {type(value).__name__}"
 
 
 def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
@@ -96,8 +102,8 @@ def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
     if not issubclass(type(array), ndarray):  # isinstance() would be misled by a __class__
         if is_foreign(array):
             return imported(array, name)
-        kind = f"{name} is a {type(array).__name__}, expected a numpy.ndarray"
-        raise TypeError(f"{kind}: use np.asarray({name}, np.{element.dtype.name})")
+        remedy = f": use np.asarray({name}, np.{element.dtype.name})" if isinstance(array, (*_NUMBERS, list, tuple)) else ""
+        raise TypeError(f"{name} is {_kind_of(array)}, expected a numpy.ndarray{remedy}")
     refuse_mask(array, name)
     return ndarray.view(array, ndarray)
 
@@ -105,7 +111,7 @@ def plain(array: Any, name: str, element: Element = FLOAT32) -> Array:
 def plain_output(array: Any, name: str) -> Array:
     """An output as :func:`plain`; arrays of other libraries are refused."""
     if not issubclass(type(array), ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}, expected a numpy.ndarray")
+        raise TypeError(f"{name} is {_kind_of(array)}, expected a numpy.ndarray")
     return plain(array, name)
 
 
@@ -122,18 +128,25 @@ def element_of(array: Array, name: str, allowed: tuple[Element, ...]) -> Element
 
 def _conversion(array: Array, name: str, element: Element) -> str:
     """The code that converts an array to an element type."""
+    as_floats = name if array.dtype == np.float32 else f"{name}.astype(np.float32)"
     if element is BFLOAT16:
-        return f"pysimd.to_bfloat16({name if array.dtype == np.float32 else name + '.astype(np.float32)'})"
+        return f"pysimd.to_bfloat16({as_floats})"
+    if element is UINT8 and array.dtype.kind == "f" and name != "image":  # pictures are bytes without statistics
+        return f"pysimd.quantize({as_floats}, stats)"
     if element is FLOAT32 and array.dtype.name in ("uint16", "bfloat16"):
         return f"pysimd.from_bfloat16({name}) or {name}.astype(np.float32)"
     return f"{name}.astype(np.{element.name})"
+
+
+class NotContiguousError(ValueError):
+    """An array is refused because of the distances between its elements."""
 
 
 def _refuse(array: Array, name: str, writable: bool) -> None:
     """Raises with the reason why NumPy returned no buffer."""
     if not array.flags.c_contiguous:
         remedy = "use a contiguous array and copy from it" if writable else f"use np.ascontiguousarray({name})"
-        raise ValueError(f"{name} is not C-contiguous: {remedy}")
+        raise NotContiguousError(f"{name} is not C-contiguous: {remedy}")
     if writable and not array.flags.writeable:
         raise ValueError(f"{name} is read-only, expected a writable array: use np.empty_like({name})")
 
@@ -150,8 +163,8 @@ def pointer(array: Array, name: str, element: Element, writable: bool = False, c
     return _from_buffer(ctype or element.ctype, array.view(element.dtype), writable)
 
 
-# What functions require of their arrays. Every call pays for what is done here, so a plain array, whose class and dtype are
-# one object each, has to pass a single condition; only arrays that fail it are examined in detail.
+# What functions require of their arrays. This code runs in every call, so a plain array, whose class and dtype are one
+# object each, is accepted by a single condition; only arrays that fail it are examined in detail.
 
 
 def _checked(array: Any, name: str, shape: Shape, element: Element) -> Array:
@@ -241,7 +254,7 @@ def alike(arrays: Sequence[Any], name: str) -> tuple[Array, list[Any]]:
         try:
             made.append(_from_buffer(_F32_ARRAY, array))
         except (ValueError, BufferError):
-            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which tells why
+            made.append(pointer(array, f"{name}[{len(made)}]", FLOAT32))  # which raises with the reason
     return first, made
 
 

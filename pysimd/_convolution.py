@@ -1,10 +1,25 @@
-"""What the contexts of convolutions share: their C functions, and how they are called."""
+"""The common base of the contexts of convolutions: their C functions, and how they are called."""
 
 from __future__ import annotations
 
 from typing import Any, Callable, ClassVar, NamedTuple
 
-from pysimd._arrays import FLOAT32, NULL, Element, apart, element_of, output, plain_output, pointer, tensor
+import numpy as np
+
+from pysimd._arrays import (
+    FLOAT32,
+    NULL,
+    Element,
+    NotContiguousError,
+    apart,
+    element_of,
+    output,
+    plain_output,
+    pointer,
+    tensor,
+)
+from pysimd._pixels import Image
+from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
 from pysimd.context import Context
@@ -58,11 +73,20 @@ class ConvolutionContext(Context):
 
         x : an array of ``src_shape``, float32 or of the type that the context was created for.
         out : an array of ``dst_shape``, float32 or of the type that the context was created for.
+            Where channels are last, x and out may be some channels of larger arrays, ``big[..., 3:19]``.
         buf : float32, or for smaller types uint8, with at least ``external_buffer_size`` elements, for this call alone;
             without it the library uses memory of the calling thread. The result does not depend on it.
 
         Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
         """
+        try:
+            return self._forward_dense(x, out, buf)
+        except NotContiguousError:
+            if not self._last_channels():
+                raise
+        return self._forward_pixels(x, None, out, buf)
+
+    def _forward_dense(self, x: Tensor, out: Array | None, buf: Array | None) -> Array:
         handle = self._open()
         unit = self._unit
         src = tensor(x, "x", self._src_shape, self._src, unit.ctype)
@@ -72,6 +96,30 @@ class ConvolutionContext(Context):
         scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
         if self._images:
             call(self._functions.forward, handle, src, scratch, dst)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
+        return out
+
+    def _last_channels(self) -> bool:
+        """Whether the layout has the channels of a pixel one after another."""
+        return str(self._arguments.get("layout", "nhwc")).endswith("c")
+
+    def _forward_pixels(self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None) -> Array:
+        """The same for arrays with other elements between their pixels."""
+        handle, ctype = self._open(), self._unit.ctype
+        src = Image(x, "x", self._src_shape, self._src, ctype)
+        more = None if add is None else Image(add, "add", self._dst_shape, self._dst, ctype)
+        if out is None:
+            out = np.empty(self._dst_shape, src.array.dtype if self._src is self._dst else self._dst.dtype)
+        dst = Image(out, "out", self._dst_shape, self._dst, ctype, True)
+        scratch = None
+        if buf is not None:
+            scratch = self._buffer_of(handle, buf, src.data, dst.data)
+            for each, name in ((src, "x"), (more, "add"), (dst, "out")):
+                if each is not None and np.may_share_memory(buf, each.array):
+                    raise ValueError(f"buf overlaps {name}, expected memory of its own: use another array")
+        if self._images:
+            forward_pixels(handle, src, more, dst, scratch)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return out
@@ -91,6 +139,8 @@ class ConvolutionContext(Context):
         return scratch
 
     def _memory(self) -> str:
+        if self._given is None:
+            return ", no weights yet"
         return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
 
     def _weights(self) -> tuple[Any, ...] | None:

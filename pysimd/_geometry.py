@@ -8,6 +8,7 @@ from typing import Any, Callable, NamedTuple
 
 from pysimd.annotations import Shape
 from pysimd.enums import TensorFormat
+from pysimd.errors import shown
 
 _LARGEST = 2**64 - 1
 
@@ -48,7 +49,7 @@ def layout_of(layout: Any, name: str = "layout", known: dict[Any, int] = PLAIN_L
         return known[layout]
     except (KeyError, TypeError):
         names = " or ".join(repr(key) for key in known if type(key) is str)
-        raise ValueError(f"{name} is {layout!r}, expected {names}") from None
+        raise ValueError(f"{name} is {shown(layout)}, expected {names}") from None
 
 
 def is_signal(layout: int) -> bool:
@@ -57,10 +58,10 @@ def is_signal(layout: int) -> bool:
 
 
 def name_of(layout: int) -> str:
-    """The name of a layout of :data:`PLAIN_LAYOUTS`."""
+    """The name of a layout."""
     if is_signal(layout):
         return "ncw" if layout == NCHW else "nwc"
-    return "nchw" if layout == NCHW else "nhwc"
+    return "nchw" if layout == NCHW else "nhwc" if layout == NHWC else TensorFormat(layout).name.lower()
 
 
 def _axes_of(layout: int) -> str:
@@ -76,7 +77,8 @@ def images_of(shape: Shape, layout: int, name: str = "x") -> tuple[Shape, int, i
     rank = 4 if block else 2 if is_signal(layout) else 3
     if len(shape) != rank and len(shape) != rank + 1:
         axes = _axes_of(layout)
-        raise ValueError(f"{name} has shape {shape}, expected ({axes}) or (N, {axes})")
+        found = f"{name} is" if name == "src_shape" else f"{name} has shape"
+        raise ValueError(f"{found} {shape}, expected ({axes}) or (N, {axes}) for layout {name_of(layout)!r}")
     lead = shape[:-rank]
     if rank == 2:
         channels, width = shape[-2:] if layout == NCHW else shape[:-3:-1]
@@ -147,12 +149,17 @@ def shape_of_filter(outputs: int, inputs: int, kernel_y: int, kernel_x: int, lay
     return (outputs, inputs, kernel_y, kernel_x) if layout == _OIYX else (kernel_y, kernel_x, inputs, outputs)
 
 
+def integer(value: Any, name: str) -> int:
+    """Any integer."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {shown(value)}, expected an integer") from None
+
+
 def number(value: Any, name: str, least: int) -> int:
     """An integer of at least `least` that the library can represent."""
-    try:
-        result = index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, expected an integer") from None
+    result = integer(value, name)
     if not least <= result <= _LARGEST:
         raise ValueError(f"{name} is {value}, expected at least {least}" if result < least else f"{name} is too large")
     return result
@@ -161,9 +168,9 @@ def number(value: Any, name: str, least: int) -> int:
 def shape_of(shape: Any, name: str) -> Shape:
     """A shape given as any sequence of integers."""
     try:
-        sizes = tuple(shape)
+        sizes = tuple(map(index, shape))
     except TypeError:
-        raise TypeError(f"{name} is {shape!r}, expected a tuple of integers") from None
+        raise TypeError(f"{name} is {shown(shape)}, expected a tuple of integers") from None
     return tuple([number(size, name, 0) for size in sizes])
 
 
@@ -173,7 +180,7 @@ def pair(value: Any, name: str, least: int) -> tuple[int, int]:
         return value, value
     if isinstance(value, (tuple, list)):
         if len(value) != 2:
-            raise ValueError(f"{name} is {value!r}, expected a number or a pair (y, x)")
+            raise ValueError(f"{name} is {shown(value)}, expected a number or a pair (y, x)")
         return number(value[0], name, least), number(value[1], name, least)
     both = number(value, name, least)
     return both, both
@@ -183,7 +190,7 @@ def _of_signal(value: Any, name: str, least: int) -> tuple[int, int]:
     """(1, x) of a number, or of a sequence with it."""
     if isinstance(value, (tuple, list)):
         if len(value) != 1:
-            raise ValueError(f"{name} is {value!r}, expected a number for a signal")
+            raise ValueError(f"{name} is {shown(value)}, expected a number for a signal")
         value = value[0]
     return 1, number(value, name, least)
 
@@ -197,7 +204,7 @@ def sides(value: Any, name: str) -> tuple[int, int, int, int]:
     """(top, left, bottom, right) of a number, a pair (y, x) or four sides."""
     if isinstance(value, (tuple, list)) and len(value) != 2:
         if len(value) != 4:
-            raise ValueError(f"{name} is {value!r}, expected a number, a pair (y, x) or (top, left, bottom, right)")
+            raise ValueError(f"{name} is {shown(value)}, expected a number, a pair (y, x) or (top, left, bottom, right)")
         top, left, bottom, right = (number(side, name, 0) for side in value)
         return top, left, bottom, right
     y, x = pair(value, name, 0)
@@ -241,12 +248,12 @@ def padding_of(
         if padding == "valid":
             return 0, 0, 0, 0
         if padding != "same":
-            raise ValueError(f"padding is {padding!r}, expected numbers, 'same' or 'valid'")
+            raise ValueError(f"padding is {shown(padding)}, expected numbers, 'same' or 'valid'")
         y, x = (total(*axis) for axis in zip(sizes, window.span, window.stride))
         return y // 2, x // 2, y - y // 2, x - x // 2
     if is_signal(layout):
         if isinstance(padding, (tuple, list)) and len(padding) != 2:
-            raise ValueError(f"padding is {padding!r}, expected a number or a pair (before, after)")
+            raise ValueError(f"padding is {shown(padding)}, expected a number or a pair (before, after)")
         before, after = pair(padding, "padding", 0)
         return 0, before, 0, after
     return sides(padding, "padding")

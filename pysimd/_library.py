@@ -33,9 +33,14 @@ def _header() -> Path:
     raise ImportError(f"pysimd found no {HEADER} in {PACKAGE}; install the package again (pip install .)")
 
 
+def _has_raised_privileges() -> bool:
+    """Whether the program runs with other rights than its user has (setuid, setgid), as secure_getenv() in C tests it."""
+    return os.geteuid() != os.getuid() or os.getegid() != os.getgid()
+
+
 def _library() -> Path:
-    """The library of SIMDNET_LIBRARY, which has no replacement, or else that of the package or the checkout."""
-    named = os.environ.get("SIMDNET_LIBRARY")
+    """The library of SIMDNET_LIBRARY, with no fallback if it is set, else that of the package or the checkout."""
+    named = None if _has_raised_privileges() else os.environ.get("SIMDNET_LIBRARY")
     if named:
         library = Path(named).expanduser().absolute()  # a name without a folder would be searched for elsewhere
         if not library.is_file():

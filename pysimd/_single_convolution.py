@@ -1,4 +1,4 @@
-"""What the classes of a single convolution and of a deconvolution share: everything except the rule of their sizes."""
+"""The common base of the classes of a convolution and of a deconvolution, which differ in the rule for their sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import _cffi_backend
 
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, tensor
+from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats
 from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
     Window,
@@ -43,13 +43,18 @@ class SingleConvolution(ConvolutionContext):
         raise NotImplementedError
 
     @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        """The axes of the weights, for messages."""
+        raise NotImplementedError
+
+    @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         """The shape of the weights."""
         raise NotImplementedError
 
     @staticmethod
     def _check_group(form: int, group: int) -> None:
-        """Refuses a group that the layout does not have."""
+        """Refuses a group that the layout does not support."""
 
     def __init__(
         self,
@@ -134,7 +139,13 @@ class SingleConvolution(ConvolutionContext):
 
     def _numbers(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, Any, Any]:
         """The C arrays of :meth:`set_params`."""
-        weights = tensor(weight, "weight", self._weight_shape)
+        array, weights = floats(weight, "weight")
+        if array.shape != self._weight_shape:
+            layout = self._arguments["layout"]
+            raise ValueError(
+                f"weight has shape {array.shape}, expected {self._weight_shape}: {self._axes_of_weights(layout_of(layout))} "
+                f"for layout {layout!r} and images of shape {self._src_shape}"
+            )
         return weights, coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
 
 

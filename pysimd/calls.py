@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.errors import check, errno
+from pysimd.errors import check, errno, shown
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -145,7 +145,7 @@ def prepare(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> P
     [0. 0. 0.]
     """
     if not str(getattr(function, "__module__", "")).startswith("pysimd."):
-        raise TypeError(f"function is {function!r}, expected a function of pysimd or the forward() of a context")
+        raise TypeError(f"function is {shown(function)}, expected a function of pysimd or the forward() of a context")
     calls: list[_Call] = []
     token = _recorder.set(calls)
     try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import NULL, apart, output, plain, tensor
+from pysimd._arrays import NULL, NotContiguousError, apart, output, plain, tensor
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, is_signal, layout_of, output_size
+from pysimd._geometry import NCHW, images_of, is_signal, layout_of, output_size
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import (
@@ -60,6 +60,16 @@ class Convolution32f(SingleConvolution):
     >>> y.shape, float(y[5, 5, 0]), float(z[5, 5, 0])
     ((56, 56, 32), 76.0, 152.0)
 
+    Where channels are last, images may be some channels of larger ones: a concatenation needs no copy.
+
+    >>> joined = np.zeros((56, 56, 96), np.float32)
+    >>> joined[..., :64] = x
+    >>> with pysimd.Convolution32f(x.shape, 32, kernel=1) as context:
+    ...     context.set_params(weight[:1, :1])
+    ...     y = context(joined[..., :64], out=joined[..., 64:])
+    >>> float(joined[5, 5, 64]), float(joined[5, 5, 63])
+    (64.0, 1.0)
+
     Raises ValueError for sizes that do not fit. Formula: SimdSynetConvolution32fInit.
     """
 
@@ -78,7 +88,7 @@ class Convolution32f(SingleConvolution):
 
         x : float32 of ``src_shape``.
         add : float32 of ``dst_shape``, added before the activation, as at the end of a residual block; may be `x`.
-        out : float32 of ``dst_shape``.
+        out : float32 of ``dst_shape``. Where channels are last, x, add and out may be some channels of larger arrays.
         buf : float32 with at least ``external_buffer_size`` elements, for this call alone; without it the library uses
             memory of the calling thread. The result does not depend on it.
 
@@ -86,6 +96,14 @@ class Convolution32f(SingleConvolution):
         """
         if add is None:
             return super().forward(x, out=out, buf=buf)
+        try:
+            return self._forward_add(x, add, out, buf)
+        except NotContiguousError:
+            if not self._last_channels():
+                raise
+        return self._forward_pixels(x, add, out, buf)
+
+    def _forward_add(self, x: Tensor, add: Floats, out: FloatArray | None, buf: FloatArray | None) -> FloatArray:
         handle = self._open()
         src, more = tensor(x, "x", self._src_shape), tensor(add, "add", self._dst_shape)
         out, dst = output(out, self._dst_shape, (x, add), ("x", "add"))
@@ -104,6 +122,11 @@ class Convolution32f(SingleConvolution):
     @staticmethod
     def _size(size: int, span: int, stride: int, before: int, after: int, name: str) -> int:
         return output_size(size, span, stride, before, after, False, name)
+
+    @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
+        return f"(dst_c, C / group, {taps})" if form == NCHW else f"({taps}, C / group, dst_c)"
 
     @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
@@ -151,11 +174,10 @@ def convolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw, signal = form == NCHW, is_signal(form)
-    if weights.ndim != (3 if signal else 4):
-        taps = "kernel" if signal else "kernel_y, kernel_x"
-        axes = f"dst_c, C / group, {taps}" if nchw else f"{taps}, C / group, dst_c"
-        raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
+    nchw = form == NCHW
+    images_of(images.shape, form)  # here x is the name of what the context knows as src_shape
+    if weights.ndim != (3 if is_signal(form) else 4):
+        raise ValueError(f"weight has shape {weights.shape}, expected {Convolution32f._axes_of_weights(form)}")
     with Convolution32f(
         images.shape,
         weights.shape[0 if nchw else -1],

@@ -83,6 +83,7 @@ class Convolution16b(SmallConvolution):
         lib.SimdnetConvolution16bForward,
     )
     _size = staticmethod(Convolution32f._size)
+    _axes_of_weights = staticmethod(Convolution32f._axes_of_weights)
     _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(

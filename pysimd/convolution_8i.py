@@ -203,6 +203,7 @@ class Convolution8i(SmallConvolution):
         lib.SimdSynetConvolution8iForward,
     )
     _size = staticmethod(Convolution32f._size)
+    _axes_of_weights = staticmethod(Convolution32f._axes_of_weights)
     _weights_of = staticmethod(Convolution32f._weights_of)
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pysimd._arrays import plain
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, is_signal, layout_of, name_of
+from pysimd._geometry import NCHW, images_of, is_signal, layout_of, name_of
 from pysimd._library import ffi, lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
@@ -92,6 +92,11 @@ class Deconvolution32f(SingleConvolution):
         return span - stride
 
     @staticmethod
+    def _axes_of_weights(form: int) -> str:
+        taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
+        return f"(C, dst_c / group, {taps})" if form == NCHW else f"(C, {taps}, dst_c)"
+
+    @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
         return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c)
 
@@ -136,11 +141,10 @@ def deconvolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw, signal = form == NCHW, is_signal(form)
-    if weights.ndim != (3 if signal else 4):
-        taps = "kernel" if signal else "kernel_y, kernel_x"
-        axes = f"C, dst_c / group, {taps}" if nchw else f"C, {taps}, dst_c"
-        raise ValueError(f"weight has shape {weights.shape}, expected ({axes})")
+    nchw = form == NCHW
+    images_of(images.shape, form)  # here x is the name of what the context knows as src_shape
+    if weights.ndim != (3 if is_signal(form) else 4):
+        raise ValueError(f"weight has shape {weights.shape}, expected {Deconvolution32f._axes_of_weights(form)}")
     with Deconvolution32f(
         images.shape,
         weights.shape[1] * group if nchw else weights.shape[-1],

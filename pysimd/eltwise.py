@@ -13,6 +13,7 @@ from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
+from pysimd.errors import shown
 
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
 Operation = Union[Literal["sum", "product", "max", "min"], EltwiseOperation]
@@ -56,7 +57,7 @@ def eltwise(
         kind = _OPERATIONS[operation]
     except (KeyError, TypeError):
         known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
-        raise ValueError(f"operation is {operation!r}, expected {known}") from None
+        raise ValueError(f"operation is {shown(operation)}, expected {known}") from None
     count = len(arrays)
     first, sources = alike(arrays, "arrays")
     factors = NULL

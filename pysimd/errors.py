@@ -6,6 +6,7 @@ import re
 from typing import Any, NoReturn
 
 import _cffi_backend
+import numpy as np
 
 from pysimd._library import ffi, lib
 
@@ -23,12 +24,20 @@ class StateError(ValueError):
     """
 
 
+def shown(value: Any) -> str:
+    """A value in a message: of an array the shape, of other long values the beginning."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
 NO_WEIGHTS = "the context has no weights yet: call set_params() first"
 
 _EXCEPTIONS = {_VALUE: ValueError, _MEMORY: MemoryError, _STATE: StateError}
 
-#: Names of the library in its sentences, and what the arguments of this package are called. Most arguments are checked
-#: before the library is called; what is left are mainly sizes that are too large.
+#: Names of arguments in the messages of the library, and the names of this package for them. Most arguments are checked
+#: before the library is called; its messages are mainly about sizes that are too large.
 _WORDS: dict[str, Any] = {
     r"^Simd\w+: ": "",
     r"\bconv\[(\d)\]\.": r"stages[\1]: ",
@@ -54,7 +63,7 @@ _WORDS: dict[str, Any] = {
 
 
 def in_words_of_python(text: str) -> str:
-    """A sentence of the library with the names that arguments have in this package."""
+    """A message of the library with the names that arguments have in this package."""
     for pattern, word in _WORDS.items():
         text = re.sub(pattern, word, text)
     return text

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import index
 from typing import overload
 
+from pysimd._geometry import integer
 from pysimd._library import ffi, lib
 from pysimd.enums import CpuInfoType
-from pysimd.errors import check, raise_last
+from pysimd.errors import check, shown
 
 
 def _text(pointer: object) -> str:
@@ -23,6 +23,15 @@ def version() -> str:
     True
     """
     return _text(lib.SimdVersion())
+
+
+def version_number() -> int:
+    """The version of the library as a number to compare: major * 10000 + minor * 100 + patch.
+
+    >>> pysimd.version_number() >= 200  # 0.2.0 or newer
+    True
+    """
+    return int(lib.SimdnetVersionNumber())
 
 
 @overload
@@ -84,7 +93,7 @@ def set_verbose(level: int) -> None:
 
     >>> pysimd.set_verbose(0)
     """
-    level = index(level)
+    level = integer(level, "level")
     if not 0 <= level <= 2:
         raise ValueError(f"level is {level}, expected 0, 1 or 2")
     lib.SimdnetSetVerbose(level)
@@ -108,7 +117,7 @@ def set_num_threads(number: int) -> None:
 
     >>> pysimd.set_num_threads(1)
     """
-    number = index(number)
+    number = integer(number, "number")
     if number < 1:
         raise ValueError(f"number is {number}, expected at least 1")
     lib.SimdSetThreadNumber(min(number, 1 << 30))
@@ -171,7 +180,8 @@ def set_max_isa(name: str | None) -> None:
     if name is not None and not isinstance(name, str):
         raise TypeError(f"name is {name!r}, expected a str or None")
     if lib.SimdnetSetMaxIsa(ffi.NULL if name is None else name.encode()) != lib.SimdTrue:
-        raise_last()
+        known = ", ".join(isa_levels())
+        raise ValueError(f"name is {shown(name)}, expected None or an instruction set, of which this machine has {known}")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ def _plan(x: Shape, weight: Shape) -> tuple[Shape, range, int, int]:
         raise ValueError(f"weight has shape {weight}, expected (count, size)")
     count, size = weight
     if not 1 <= len(x) <= 2 or x[-1] != size:
-        raise ValueError(f"x has shape {x}, expected ({size},) or (batch, {size}) for weight {weight}")
+        raise ValueError(f"x has shape {x}, expected ({size},) or (batch, {size}) for weight {weight}, (count, size)")
     return (*x[:-1], count), range(x[0] if len(x) == 2 else 1), count, size
 
 

@@ -1,4 +1,4 @@
-"""Convolutions of float32 images one after the other, without images in between."""
+"""Convolutions of float32 images in sequence, without storing the images between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pysimd._geometry import (
 )
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Coefficients, Floats, Padding, Pair, Params, Shape
-from pysimd.errors import check
+from pysimd.errors import check, shown
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _sequence(values: Any, name: str) -> tuple[Any, ...]:
     try:
         return tuple(values)
     except TypeError:
-        raise TypeError(f"{name} is {values!r}, expected a sequence with an element for each stage") from None
+        raise TypeError(f"{name} is {shown(values)}, expected a sequence with an element for each stage") from None
 
 
 _ROLES = ("expansion", "depthwise", "projection")

@@ -236,7 +236,7 @@ FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
 
 
 def failures() -> Iterator[str]:
-    """One sentence for each case that fails, on the instruction set in use."""
+    """One message for each case that fails, on the instruction set in use."""
     for family in FAMILIES:
         for name, actual, expected, bound in family(np.random.default_rng(1)):
             if actual.shape != expected.shape:

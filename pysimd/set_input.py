@@ -12,6 +12,7 @@ from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Bytes, FloatArray, ImageLayout
 from pysimd.calls import call
 from pysimd.enums import PixelFormat
+from pysimd.errors import shown
 
 _BYTES = {PixelFormat.GRAY8: 1, PixelFormat.BGR24: 3, PixelFormat.BGRA32: 4, PixelFormat.RGB24: 3}
 _FORMATS: dict[Any, PixelFormat] = {**{f.name.lower(): f for f in _BYTES}, **{f: f for f in _BYTES}}
@@ -27,7 +28,7 @@ def _format_of(pixel_format: Any) -> PixelFormat:
         return _FORMATS[pixel_format]
     except (KeyError, TypeError):
         names = " or ".join(repr(f.name.lower()) for f in _BYTES)
-        raise ValueError(f"pixel_format is {pixel_format!r}, expected {names}") from None
+        raise ValueError(f"pixel_format is {shown(pixel_format)}, expected {names}") from None
 
 
 def _rows(image: Array, pixel: int) -> tuple[Any, int]:

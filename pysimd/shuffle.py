@@ -7,6 +7,7 @@ from pysimd._geometry import NHWC, images_of, layout_of, with_channels
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Layout
 from pysimd.calls import call
+from pysimd.errors import shown
 
 
 def shuffle(
@@ -40,7 +41,7 @@ def shuffle(
     half = (channels0 + channels1) // 2
     shape = with_channels(first.shape, form, half)
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
-        raise TypeError(f"out is {out!r}, expected a tuple of two arrays")
+        raise TypeError(f"out is {shown(out)}, expected a tuple of two arrays")
     out0, dst0 = output(out and out[0], shape, (a, b), ("a", "b"))
     out1, dst1 = output(out and out[1], shape, (a, b), ("a", "b"))
     apart(dst0, "out", dst1, "itself")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import prod
-from operator import index
 
 from pysimd._arrays import floats, output
+from pysimd._geometry import integer
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
@@ -27,10 +27,7 @@ def softmax(x: Floats, *, axis: int = -1, out: FloatArray | None = None) -> Floa
     """
     array, src = floats(x, "x")
     rank = array.ndim
-    try:
-        axis = index(axis)
-    except TypeError:
-        raise TypeError(f"axis is {axis!r}, expected an integer") from None
+    axis = integer(axis, "axis")
     if not -rank <= axis < rank:
         raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
     axis %= rank

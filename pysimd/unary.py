@@ -12,6 +12,7 @@ from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import UnaryOperation
+from pysimd.errors import shown
 
 _OPERATIONS: dict[Any, int] = {key: int(u) for u in UnaryOperation for key in (u, u.name.lower())}
 _OPERATIONS.update(absolute=int(UnaryOperation.ABS), negative=int(UnaryOperation.NEG))  # as the functions are called
@@ -39,7 +40,7 @@ def unary(x: Floats, operation: Operation, *, out: FloatArray | None = None) -> 
         kind = _OPERATIONS[operation]
     except (KeyError, TypeError):
         names = ", ".join(repr(key) for key in _OPERATIONS if type(key) is str)
-        raise ValueError(f"operation is {operation!r}, expected one of {names}") from None
+        raise ValueError(f"operation is {shown(operation)}, expected one of {names}") from None
     return _apply(kind, x, out)
 
 

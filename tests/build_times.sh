@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How long builds take, of a fresh clone of the commit and without ccache. Files are touched: to make they are edited then.
-# Usage: tests/build_times.sh [demo]: also `make demo`, which needs a package index.
+# Measures how long builds of a fresh clone of the commit take, without ccache. Files are touched, so that make treats them as
+# edited. Usage: tests/build_times.sh [demo]; with demo also `make demo`, which needs a package index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset CC CFLAGS LDFLAGS MAKEFLAGS MAKELEVEL

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs into a directory of its own, builds programs against it as a user would, and uninstalls. The names of directories
+# Installs into a separate directory, builds programs against it as a user would, and uninstalls. The names of directories
 # contain blanks and characters that are special to a shell, to make, to sed or to pkg-config.
 # Usage: tests/check_install.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
@@ -11,19 +11,22 @@ good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "FAIL $*"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-work=$PWD/$build/tests/install
+work=$(cd "$build" && pwd)/tests/install
 root="$work/root & branch" prefix="/opt/simd net | it's & more"
 rm -rf "$work"
 mkdir -p "$work"
 cp examples/01_pooling.c "$work/program.c"
 cd "$work" || exit 1
 
-make_it() { # make_it TARGET; the make that called this has flags of its own
-    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" VARIANT="${build#build/}" PREFIX="$prefix" DESTDIR="$root" "$1" > "$1.log" 2>&1
+make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has flags of its own
+    MAKEFLAGS='' make -C "$OLDPWD" --no-print-directory CC="$cc" BUILD="${build%/*}" VARIANT="${build##*/}" \
+        PREFIX="$prefix" DESTDIR="$root" "$@" > "$1.log" 2>&1
 }
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
 expected='include/simdnet.h
+lib/cmake/simdnet/simdnetConfig.cmake
+lib/cmake/simdnet/simdnetConfigVersion.cmake
 lib/libsimdnet.a
 lib/libsimdnet.so
 lib/libsimdnet.so.MINOR
@@ -37,7 +40,7 @@ for file in libsimdnet.so libsimdnet.a; do
     if [ "$bytes" -lt 12000000 ]; then good; else bad "$file has $bytes bytes: is it not stripped?"; fi
 done
 
-# With pkg-config as a distribution would, whose packages are built below a directory that is not their place.
+# With pkg-config as in a distribution, whose packages are built below another directory than the one where they are installed.
 if have pkg-config; then
     export PKG_CONFIG_LIBDIR="$root$prefix/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
     flags=$(pkg-config --cflags --libs simdnet) # quoted as a shell needs it
@@ -49,7 +52,7 @@ else
     static=$(sed -n 's/^Libs.private: //p' "$root$prefix/lib/pkgconfig/simdnet.pc")
 fi
 # shellcheck disable=SC2086
-try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, looks at what it prints
+try() { # try NAME ARGUMENTS...: compiles the program with them, runs it, and checks that it prints something
     name=$1
     shift
     if $cc -std=c99 program.c "$@" -o "$name" 2> "$name.log" && $run ./"$name" > "$name.txt" 2>> "$name.log" && [ -s "$name.txt" ]; then
@@ -62,17 +65,48 @@ run=$*
 eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
-# Where it was built, by the name that a program looks for when it runs; also in build/, if that has a link to this library.
-for directory in "$OLDPWD/$build" "$OLDPWD/build"; do
-    if [ "$directory/libsimdnet.so" -ef "$OLDPWD/$build/libsimdnet.so" ]; then
+# In the build folder, where the loader finds it by its SONAME; also one folder above, if that has a link to this library.
+built=${work%/tests/install}
+for directory in "$built" "${built%/*}"; do
+    if [ "$directory/libsimdnet.so" -ef "$built/libsimdnet.so" ]; then
         try built "-I$OLDPWD/include" "-L$directory" -lsimdnet "-Wl,-rpath,$directory"
     fi
 done
 if cmp -s shared.txt static.txt; then good; else bad 'the shared and the static library print different results'; fi
 
-if make_it uninstall; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi
-left=$(find "$root" ! -type d)
-if [ -z "$left" ]; then good; else bad "uninstall left $left"; fi
+# With CMake, which finds everything where it was moved to. Its makefiles have no names with |.
+cmake_programs() { # cmake_programs FOLDER: builds and runs with the CMake files of that folder, in cmake/
+    rm -rf cmake
+    CC=$cc cmake -S "$OLDPWD/tests/cmake" -B cmake -DFOLDER="$1" -DPROGRAM="$work/program.c" &&
+        MAKEFLAGS='' cmake --build cmake &&
+        for library in simdnet static; do
+            $run cmake/with_$library > cmake/$library.txt && cmp cmake/$library.txt shared.txt || return
+        done
+}
+try_cmake() { # try_cmake FOLDER
+    if ! have cmake; then
+        echo 'skipped: no cmake'
+    elif cmake_programs "$1" > cmake.log 2>&1; then
+        good
+    else
+        bad "CMake with the files in $1: $(tail -n 5 cmake.log)"
+    fi
+}
+try_uninstall() { # try_uninstall VARIABLE=VALUE...
+    if make_it uninstall "$@"; then good; else bad "make uninstall: $(tail -n 3 uninstall.log)"; fi
+    left=$(find "$root" ! -type d)
+    if [ -z "$left" ]; then good; else bad "uninstall left $left"; fi
+}
+mv "$root$prefix" "moved & it's"
+try_cmake "$PWD/moved & it's/lib/cmake/simdnet"
+mv "moved & it's" "$root$prefix"
+try_uninstall
+
+# With the libraries elsewhere than below the prefix.
+prefix=/usr elsewhere="/usr/lib/it's elsewhere"
+if make_it install LIBDIR="$elsewhere"; then good; else bad "make install LIBDIR=...: $(tail -n 3 install.log)"; fi
+try_cmake "$root$elsewhere/cmake/simdnet"
+try_uninstall LIBDIR="$elsewhere"
 
 echo "$passed passed, $failed failed"
 exit $((failed != 0))

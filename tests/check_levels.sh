@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds libraries of other instruction sets than the usual one beside it, from its objects where they are the same, and tries
-# them: make ISAS=..., and avxvnni for processors that have its instruction in the encoding of AVX-512 alone.
+# Builds libraries with other instruction sets, from the existing objects where these are the same, and tests them: make ISAS=...,
+# and avxvnni for processors that have its instruction only in the encoding of AVX-512.
 # Usage: tests/check_levels.sh BUILD_DIRECTORY CC [RUN ...]
 set -u
 build=$1 cc=$2
@@ -20,7 +20,7 @@ mkdir -p "$work"
 make_it() { # make_it NAME ARGUMENTS OF MAKE...: in a build folder of that name
     name=$1
     shift
-    MAKEFLAGS='' make --no-print-directory -j"$(nproc)" CC="$cc" VARIANT="${work#build/}/$name" "$@"
+    MAKEFLAGS='' make --no-print-directory -j"$(nproc)" CC="$cc" BUILD="$work" VARIANT="$name" "$@"
 }
 copy_objects() { # copy_objects NAME: the build folder begins with what is there
     mkdir -p "$work/$1/tests"
@@ -35,7 +35,7 @@ sorted() { echo $(printf '%s\n' "$@" | sort); }
 here=" $(levels_of "$build/tests/check") "
 nm=$($cc -print-prog-name=nm)
 
-# ---- some sets, and what they are built on
+# ---- some sets, and those that they are built on
 case $($cc -dumpmachine) in
 x86_64*) some=avx2 expected='base sse41 avx2' ;;
 *) some=neon expected='base neon' ;;
@@ -46,7 +46,7 @@ try_some() {
         bad "make ISAS=$some: $(tail -n 3 "$work/some.log")"
         return
     fi
-    # The objects of the others lie in the same folder.
+    # The objects of the other sets are in the same folder, too.
     found=$("$nm" "$work/some/libsimdnet.so" | sed -n 's/.* sn_install_\([a-z0-9]*\)$/\1/p')
     expect "levels in the library of make ISAS=$some" "$(sorted $found)" "$(sorted $expected)"
     case $here in

@@ -16,7 +16,7 @@ work=$build/tests/library
 header=include/simdnet.h
 mkdir -p "$work"
 
-# ---- the compiler's relatives; a cross compiler's are called as it is
+# ---- the tools that belong to the compiler; those of a cross compiler have its prefix
 family() { # family NAME: the binary utility that belongs to the compiler
     tool=$($cc -print-prog-name="$1" 2>/dev/null)
     if have "$tool"; then echo "$tool"; else echo "$1"; fi
@@ -29,7 +29,7 @@ case $cc in
 esac
 machine=$($cc -dumpmachine)
 
-# ---- the header, alone, strictly, as each language that includes it
+# ---- the header by itself, with strict flags, as C and C++
 printf '#include "simdnet.h"\n#include "simdnet.h"\nint main(void) { return SimdVersion() == 0; }\n' > "$work/alone.c"
 cp "$work/alone.c" "$work/alone.cpp"
 strict="-Wall -Wextra -Werror -pedantic-errors -Iinclude"
@@ -40,7 +40,7 @@ if have "${cxx%% *}"; then
     for standard in c++98 c++17; do
         if $cxx -std=$standard $strict -fsyntax-only "$work/alone.cpp"; then good; else bad "the header as $standard"; fi
     done
-    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$PWD/$build" -o "$work/alone" && "$@" "$work/alone"; then
+    if $cxx $strict "$work/alone.cpp" "$so" -Wl,-rpath,"$(cd "$build" && pwd)" -o "$work/alone" && "$@" "$work/alone"; then
         good
     else
         bad "a C++ program linked with the library"
@@ -59,18 +59,43 @@ for tool in "$objdump" "$nm" "$readelf"; do
     fi
 done
 
-# ---- symbols: the header's functions, all of them, and nothing else
+# ---- symbols: the header's functions, all of them, at the version of the interface, and nothing else
+version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 $cc -E -P -x c $header | grep -o '\<Simd[A-Za-z0-9]*(' | tr -d '(' | sort > "$work/declared"
-$nm -D --defined-only "$so" | awk '{print $NF}' | sed 's/@.*//' | sort > "$work/exported"
+$readelf --dyn-syms -W "$so" | awk '$5 != "LOCAL" && $7 ~ /^[0-9]+$/ {print $8}' | sort > "$work/versions" # a version itself is ABS
+sed 's/@.*//' "$work/versions" > "$work/exported"
 if [ "$(uniq -d "$work/declared")" = "" ] && [ -s "$work/declared" ]; then good; else bad "declared twice, or nothing declared"; fi
 missing=$(comm -23 "$work/declared" "$work/exported" | tr '\n' ' ')
 if [ -z "$missing" ]; then good; else bad "declared but not exported: $missing"; fi
 extra=$(comm -13 "$work/declared" "$work/exported" | tr '\n' ' ')
 if [ -z "$extra" ]; then good; else bad "exported but not declared: $extra"; fi
-strangers=$($nm --defined-only -g "$build/libsimdnet.a" 2>/dev/null | awk 'NF == 3 {print $3}' | grep -v -e '^Simd' -e '^sn_' | tr '\n' ' ')
-if [ -z "$strangers" ]; then good; else bad "global names of the static library without our prefix: $strangers"; fi
+unversioned=$(grep -v "@@SIMDNET_$version\$" "$work/versions" | head -n 5 | tr '\n' ' ')
+if [ -z "$unversioned" ]; then good; else bad "symbols of another version than SIMDNET_$version: $unversioned"; fi
 
-# ---- local functions: no name twice in different levels, so that profiles tell levels apart
+# ---- the static library: no other global names, so a program may have functions with the names of all internal ones
+names_of() { $nm --defined-only -g "$build/$1" | awk 'NF == 3 {print $3}' | sort; } # names_of ARCHIVE
+names_of internal.a | grep -v '^Simd' > "$work/internal"
+strangers=$(grep -v '^sn_' "$work/internal" | tr '\n' ' ')
+if [ -z "$strangers" ]; then good; else bad "global names without our prefix: $strangers"; fi
+if have "$(family objcopy)"; then
+    strangers=$(names_of libsimdnet.a | comm -3 - "$work/declared" | head -n 5 | tr '\n' ' ')
+    if [ -z "$strangers" ]; then good; else bad "public or global in the static library alone: $strangers"; fi
+    {
+        sed 's/.*/int &(void);\nint &(void) { return 7; }/' "$work/internal"
+        sed 's/^int main/int same_main/' examples/01_pooling.c
+        echo 'int main(void) { return sn_table() == 7 ? same_main() : 1; }'
+    } > "$work/same_names.c"
+    if $cc -std=c99 -Iinclude "$work/same_names.c" "$build/libsimdnet.a" -lm -lpthread -ldl -o "$work/same_names" &&
+        "$@" "$work/same_names" > "$work/same_names.txt" && [ -s "$work/same_names.txt" ]; then
+        good
+    else
+        bad 'a program with functions that have the names of internal ones'
+    fi
+else
+    skipped 'names in the static library: no objcopy'
+fi
+
+# ---- local functions: no name in two levels, so that profiles distinguish levels
 for folder in "$build"/obj/*/kernels "$build/obj/reference"; do
     $nm "$folder"/*.o | awk '$2 == "t" {print $3}' | sort -u
 done > "$work/local"
@@ -85,7 +110,6 @@ fi
 
 # ---- what the shared library requires and provides
 soname=$($readelf -dW "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-version=$(sed -n 's/^#define SIMDNET_VERSION "\([0-9]*\.[0-9]*\).*"/\1/p' $header)
 if [ "$soname" = "libsimdnet.so.$version" ]; then good; else bad "SONAME is '$soname'"; fi
 needed=$($readelf -dW "$so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux-[a-z0-9_-]*\.so\.[0-9]' | tr '\n' ' ')
 if [ -z "$needed" ]; then good; else bad "the library needs $needed"; fi
@@ -98,7 +122,7 @@ unwanted=$($nm -D --undefined-only "$so" | awk '{print $NF}' | sed 's/@.*//' |
     grep -x -e 'f\?printf' -e 'v\?f\?printf' -e '__f\?printf_chk' -e puts -e putchar -e 'fopen.*' -e 'fwrite' -e stdout -e stderr -e stdin \
         -e abort -e exit -e _exit -e '__assert_fail' -e setlocale -e atexit -e system -e 'GOMP.*' -e 'fesetround' | tr '\n' ' ')
 if [ -z "$unwanted" ]; then good; else bad "the library calls $unwanted"; fi
-# Only the C runtime's own entry: no constructors of ours.
+# Only the entry of the C runtime: the library has no constructors.
 words=$($readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".init_array" {print $5}')
 if [ -z "$words" ] || [ $((0x$words)) -le 8 ]; then good; else bad ".init_array has $((0x$words)) bytes: a constructor"; fi
 
@@ -120,7 +144,7 @@ mnemonics() { # mnemonics OBJECT...: instruction and operands, one per line
 objects_of() { find "$build/obj/$1" -name '*.o' 2>/dev/null; }
 case $machine in
 x86_64*)
-    # An object outside the AVX levels must run on the oldest machine. Mnemonics with a v in front are AVX, but for a few.
+    # An object outside the AVX levels must run on the oldest machine. Mnemonics that begin with v are AVX, with few exceptions.
     for part in api runtime ops reference sse41; do
         objects=$(objects_of $part)
         [ -n "$objects" ] || continue
@@ -149,7 +173,7 @@ x86_64*)
             good
         fi
     done
-    # vpdpbusd is one of AVX-512, too, which the assembler prefers; that of AVX-VNNI is printed with {vex} in front.
+    # AVX-512 has a vpdpbusd, too, which the assembler prefers; objdump prints that of AVX-VNNI with the prefix {vex}.
     if [ -d "$build/obj/avxvnni" ] && ! mnemonics $(objects_of avxvnni) | grep -q '^{vex} *vpdpbusd'; then
         bad 'avxvnni: no vpdpbusd of AVX-VNNI'
     else

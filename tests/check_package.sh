@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The packages, as they reach people: from a fresh checkout of the commit, an sdist; from the unpacked sdist, offline, a wheel;
-# both looked through; the wheel, and the checkout by `pip install .`, each in a fresh environment, used from another folder.
-# Needs git and a package index. PYTHON is the interpreter. `make check-package` has built the library here: while nothing differs
-# from the commit, its objects are those that the same sources would give there. Make compiles again what lacks a header.
+# The packages as users get them: an sdist from a fresh checkout of the commit, and a wheel from the unpacked sdist, offline. The
+# contents of both are checked. The wheel, and the checkout by `pip install .`, are each installed in a fresh environment and used
+# from another folder. Needs git and a package index. PYTHON is the interpreter. `make check-package` has built the library here:
+# if no file differs from the commit, its objects are copied, and make compiles those again for which a header is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 unset SIMDNET_LIBRARY PYTHONPATH VIRTUAL_ENV
@@ -25,7 +25,7 @@ make -s -C "$work/checkout" sdist PYTHON="$PYTHON" > "$work/log" 2>&1 || { tail 
 sdist=$(echo "$work"/checkout/build/dist/pysimd-*.tar.gz)
 tar -xzf "$sdist" -C "$work"
 source=$(echo "$work"/pysimd-*/)
-# It holds what the commit holds, but for .ci and .gitignore, which serve the repository alone, and what setuptools adds.
+# It contains the files of the commit, except .ci and .gitignore, which are only for the repository, and those of setuptools.
 (cd "$source" && find . -type f) | sed 's|^\./||' | grep -v -x -e PKG-INFO -e setup.cfg -e 'pysimd.egg-info/.*' | sort > "$work/found"
 diff "$work/expected" "$work/found" || { echo 'FAIL: < is in the commit alone, > in the sdist alone'; exit 1; }
 
@@ -39,11 +39,10 @@ fi
 PIP_NO_INDEX=1 make -s -C "$source" wheel TOOLS="$work/checkout/.venv-tools" > "$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 wheel=$(echo "$source"build/dist/pysimd-*.whl)
 "$PYTHON" - "$wheel" "$work/expected" <<'END'
-import re, sys, zipfile
+import sys, zipfile
 from pathlib import Path
 
 wheel, listed = Path(sys.argv[1]), Path(sys.argv[2]).read_text().split()
-assert re.fullmatch(r"pysimd-[\d.]+-py3-none-(manylinux|musllinux)_\d+_\d+_\w+", wheel.stem), wheel.name
 with zipfile.ZipFile(wheel) as archive:
     names = {name for name in archive.namelist() if ".dist-info/" not in name and not name.endswith("/")}
     library = archive.getinfo("pysimd/libsimdnet.so").file_size
@@ -51,11 +50,16 @@ assert "pysimd/py.typed" in names
 expected = {name for name in listed if name.startswith("pysimd/")} 
 expected |= {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/_declarations.py"}
 assert names == expected, names ^ expected
-assert library < 12e6, f"the library has {library} bytes: is it not stripped?"
 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")
 END
+"$PYTHON" tests/check_wheel.py "$wheel"
+platform=${wheel##*-} platform=${platform%.whl}
+if ! "$work/checkout/.venv-tools/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -q "platform tag: \"$platform\""; then
+    echo "FAIL: auditwheel does not find $platform"
+    exit 1
+fi
 
-# Libraries that an installed package must refuse: one that is no library, another one, an older one, one with some functions.
+# Libraries that an installed package must refuse: a text, another library, an older one, and one with few of the functions.
 libm=$("${CC:-cc}" -print-file-name=libm.so.6)
 echo 'not a library' > "$work/text.so"
 for library in older:0.0.1 incomplete:"$(sed -n 's/^#define SIMDNET_VERSION "\(.*\)"/\1/p' include/simdnet.h)"; do
@@ -64,14 +68,14 @@ for library in older:0.0.1 incomplete:"$(sed -n 's/^#define SIMDNET_VERSION "\(.
     "${CC:-cc}" -shared -fPIC "$work/other.c" -o "$work/${library%:*}.so"
 done
 
-# refuses NAME LIBRARY SENTENCE: the package installed in NAME does not import with LIBRARY, and says so in one line
+# refuses NAME LIBRARY SENTENCE: importing the package installed in NAME with LIBRARY fails with one line that contains SENTENCE
 refuses() {
     local said
     said=$(SIMDNET_LIBRARY=$2 "$work/$1/bin/python" -I -c 'import pysimd' 2>&1 | tail -n 1) || true
     [[ $said == "ImportError: "*"$2"* && $said == *"$3"* ]] || { echo "FAIL: with $2 an import says: $said"; exit 1; }
 }
 
-# try_package NAME WHAT...: installs it in an environment of its own and uses it in a folder of its own
+# try_package NAME WHAT...: installs it in a fresh environment and uses it in an empty folder
 try_package() {
     local name=$1
     shift
@@ -109,7 +113,7 @@ END
     refuses "$name" "$work/incomplete.so" 'SimdSynetRelu32f'
 }
 try_package from-wheel "$wheel"
-# It has the sdist's sources, so it may have what make made of them: nothing is compiled twice.
+# The checkout and the sdist have the same sources, so the objects are copied, and nothing is compiled twice.
 cp -a "$source/build" "$work/checkout/"
 try_package from-checkout "$work/checkout"
 echo passed

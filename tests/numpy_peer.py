@@ -9,9 +9,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+from bench.implementations import Unsupported
 from bench.layers import CONVOLUTION, Block, Values
-from bench.peers import Way
-from bench.ways import Unsupported
+from bench.peers import Implementation
 
 NAME, VERSION = "numpy", np.__version__
 
@@ -20,7 +20,7 @@ NAME, VERSION = "numpy", np.__version__
 ABORTS, ABORTS_LATER, WRONG, SWINGS = 3, 5, 7, 9
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """1x1 only. Two of the three implementations fail."""
     (layer,), (its,) = block.layers, values
     if layer.kind != CONVOLUTION or layer.kernel != 1:
@@ -44,10 +44,10 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         if rounds[-1:] != ["begins"]:
             rounds.append("begins")
 
-    def broken() -> Way:
+    def broken() -> Implementation:
         raise RuntimeError("no memory")
 
     yield broken
-    yield lambda: Way("einsum", call, call, empty)
-    yield lambda: Way("zero", call, lambda: 0 * call(), empty)
+    yield lambda: Implementation("einsum", call, call, empty)
+    yield lambda: Implementation("zero", call, lambda: 0 * call(), empty)
     raise RuntimeError("nor for more")

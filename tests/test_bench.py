@@ -6,17 +6,21 @@ import dataclasses
 import importlib
 import json
 import os
+import platform
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable, cast
 
 import numpy as np
 import numpy_peer
 import pytest
 from network_reference import reference
+from support import ROOT
 
 import pysimd
-from bench import cases, compare, limits, peers, remote, report, runner, ways, whole
+from bench import cases, clock, compare, implementations, limits, machine, peers, regret, remote, report, runner, whole
 from bench.__main__ import main
 from bench.layers import (
     CONVOLUTION,
@@ -28,10 +32,11 @@ from bench.layers import (
     in_layout,
     values_of,
 )
-from bench.models import MODELS, Network, layers_of
+from bench.models import MODELS, Network, layers_of, of_batch
 from bench.peers import workers
-from bench.whole import table
-from pysimd.network import Graph
+from bench.whole import steps, table
+from bench.whole.workers import Round, passes
+from pysimd.network import Graph, Runner
 
 
 @pytest.mark.parametrize("arithmetic", ["fma", "dot_8i", "dot_16b"])
@@ -48,6 +53,14 @@ def test_the_limit_of_copies_copies(isa: str, rng: np.random.Generator) -> None:
         limits.functions().copy(ffi.from_buffer("uint8_t[]", source) + 1, size, ffi.from_buffer("uint8_t[]", target) + 1)
         assert (target[1:-1] == source[1:-1]).all()
         assert target[0] == target[-1] == 0
+
+
+def test_the_limit_of_reading_reads(isa: str, rng: np.random.Generator) -> None:
+    for size in (0, 1, 63, 64, 65, 255, 256, 257, 1000, 4099):
+        source = rng.integers(0, 256, size + 1, np.uint8)
+        words = np.zeros(-(-size // 4), "<u4")
+        words.view(np.uint8)[:size] = source[1:]
+        assert limits.functions().read(limits.ffi.from_buffer("uint8_t[]", source) + 1, size) == words.sum(dtype=np.uint32)
 
 
 def test_cases_of_networks() -> None:
@@ -99,8 +112,8 @@ def test_peers_are_compared(layout: Any, tmp_path: Path, peer: workers.Peer) -> 
     assert report.row(result, [peer]).count("-> 8") == 1
     figures = report.figures([result], {"numpy": peer.VERSION}, {"torch": "not here"})
     report.write_json(figures, tmp_path / "bench.json")
-    page = report.page([result], "`make it`", "a machine", [peer], {"torch": "not here"})
-    assert "`make it`" in page and "a machine" in page and "without torch: not here" in page and result.info in page
+    page = report.section([result], [peer], {"torch": "not here"})
+    assert "without torch: not here" in page and result.info in page
     (line,) = [line for line in page.splitlines() if line.startswith(f"| {case.layer} |")]
     assert line.startswith(f"| {case.layer} | {layout} | {level} | 1 | ")
     assert report.read(json.loads(json.dumps(figures)))[0].peers == result.peers
@@ -131,16 +144,16 @@ def test_a_crash_of_a_peer_is_an_empty_cell(peer: workers.Peer, capfd: pytest.Ca
 
 
 def test_how_a_process_ended() -> None:
-    with pytest.raises(ways.Unsupported, match="its process ended, by SIGABRT"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, by SIGABRT"):
         remote.Remote(os.abort)
-    with pytest.raises(ways.Unsupported, match="its process ended, status 3"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 3"):
         remote.Remote(os._exit, 3)
     living = remote.Remote(dict, {"a": 1})
-    with pytest.raises(ways.Unsupported, match="KeyError: 'b'"):
+    with pytest.raises(implementations.Unsupported, match="KeyError: 'b'"):
         living.call("pop", "b")
     assert living.call("pop", "a") == 1
     living.close()
-    with pytest.raises(ways.Unsupported, match="its process ended, status 0"):
+    with pytest.raises(implementations.Unsupported, match="its process ended, status 0"):
         living.call("pop", "a")
 
 
@@ -153,7 +166,7 @@ def test_a_row_that_swings_is_marked(peer: workers.Peer) -> None:
     ours = dataclasses.replace(result, seconds=1.6e-3, peers={})
     assert ours.swings == ["simdnet"]
     assert " 1000.00~ " in report.row(ours)
-    assert "| 1600.0~ |" in report.page([ours], "source", "where")
+    assert "| 1600.0~ |" in report.section([ours])
     figures = json.loads(json.dumps(report.figures([result, ours], {}, {})))
     assert [row["swings"] for row in figures["results"]] == [["numpy"], ["simdnet"]]
     assert [row.swings for row in report.read(figures)] == [["numpy"], ["simdnet"]]
@@ -163,20 +176,20 @@ def test_a_row_that_swings_is_marked(peer: workers.Peer) -> None:
     assert table.figures([whole_row])["networks"][0]["swings"] == ["ncnn"]
 
 
-def test_the_fastest_way_of_those_that_are_right() -> None:
+def test_the_fastest_correct_implementation() -> None:
     right, wrong = np.ones(3), np.zeros(3)
     seconds = {"slow": 3.0, "fast": 1.0, "wrong": 0.5}
 
-    def built(how: str, result: Array) -> Callable[[], peers.Way]:
-        return lambda: peers.Way(how, lambda: how, lambda: result, lambda: None)
+    def built(how: str, result: Array) -> Callable[[], peers.Implementation]:
+        return lambda: peers.Implementation(how, lambda: how, lambda: result, lambda: None)
 
     choices = [built("wrong", wrong), built("slow", right), built("fast", right)]
-    assert ways.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
-    assert ways.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
-    with pytest.raises(ways.Unsupported, match="something else, error"):
-        ways.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
-    with pytest.raises(ways.Unsupported, match="no way"):
-        ways.fastest([], lambda call: 1.0, right, 1e-3)
+    assert implementations.fastest(choices, lambda call: seconds[call()], right, 1e-3).how == "fast"
+    assert implementations.fastest(choices, lambda call: seconds[call()], None, 1e-3).how == "wrong"
+    with pytest.raises(implementations.Unsupported, match="something else, error"):
+        implementations.fastest(choices[:1], lambda call: seconds[call()], right, 1e-3)
+    with pytest.raises(implementations.Unsupported, match="no implementation"):
+        implementations.fastest([], lambda call: 1.0, right, 1e-3)
 
 
 def _result(seconds: float, theirs: float, uses: dict[str, int]) -> runner.Result:
@@ -196,7 +209,55 @@ def test_summary(peer: workers.Peer) -> None:
     assert "net " + 24 * " " + "nchw" not in text  # no row has this layout
     neutral = [dataclasses.replace(result, layout="-") for result in results]
     assert "sum of the layers" not in report.footer(neutral, [peer])
-    assert "## Sums" not in report.page(neutral, "source", "where")
+    assert "## Sums" not in report.section(neutral)
+
+
+def test_cold_calls(tmp_path: Path, peer: workers.Peer) -> None:
+    level = runner.isa_levels()[-1]
+    warm = runner.run_case(_case(8), level, 1, [peer])
+    assert warm.cold_seconds is None and warm.peers["numpy"].cold_ratio is None
+    result = runner.run_case(_case(8), level, 3, [peer], cold=True)
+    assert len(result.cold_samples) == 3 and result.peers["numpy"].cold_seconds
+    result = dataclasses.replace(result, seconds=1e-6, cold_samples=(2e-6, 3e-6, 5e-6), layer="a layer")
+    times = dataclasses.replace(result.peers["numpy"], ratio=1.5, cold_ratio=1.25, seconds=1.0, best_seconds=1.0)
+    result = dataclasses.replace(result, peers={"numpy": times})
+    assert report.row(result, [peer]).endswith("      3.00     1.50/1.25")
+    assert " cold " in report.header([peer], cold=True) and " cold " not in report.header([peer])
+    assert "Cold over warm: geometric mean 3.00 of 1 rows" in report.footer([result], [peer])
+    assert "| 3.0 |" in report.section([result], [peer]) and "| 1.50/1.25 |" in report.section([result], [peer])
+    figures = report.figures([result], {}, {})
+    report.write_json({"command": "bench", **figures}, tmp_path / "file")
+    assert report.read(json.loads((tmp_path / "file").read_text()))[0].cold_samples == result.cold_samples
+
+
+def test_ratios_of_cold_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fake:
+        how = "somehow"
+
+        def __init__(self, peer: Any, task: Any) -> None:
+            pass
+
+        def sample(self, cold: bool = False) -> clock.Sample:
+            return clock.Sample(6.0 if cold else 2.0, 0.0)
+
+    monkeypatch.setattr(runner, "Built", Fake)
+    beside = runner._Beside(cast(Any, None), cast(Any, SimpleNamespace(NAME="fake")), True)
+    ours = runner._Timed(lambda: clock.Sample(1.0, 0.0), lambda: clock.Sample(2.0, 0.0))
+    for timed in (beside, ours):
+        timed.sample()
+    assert beside.time(ours) == runner.PeerTime("somehow", 2.0, 2.0, 2.0, cold_seconds=6.0, cold_ratio=3.0)
+
+
+def test_the_order_of_a_cold_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caches are emptied, the code that measures is loaded again, and only then the call is timed, once."""
+    done: list[str] = []
+    monkeypatch.setattr(clock, "_read_other_data", lambda: done.append("other data"))
+    timer = clock.ColdTimer(lambda: done.append("call"), lambda: done.append("empty"))
+    sample = timer.sample()
+    assert done == ["other data", "empty", "empty", "call"]
+    assert sample.seconds > 0 and sample.overhead > 0
+    assert clock.ColdTimer(lambda: None, None).sample().overhead > 0
+    assert 32 << 20 < clock._other_data().nbytes <= 128 << 20
 
 
 def test_missing_libraries_are_skipped() -> None:
@@ -247,7 +308,7 @@ def _figures(samples: tuple[float, ...]) -> dict[str, Any]:
     layer_figures = report.figures(layers, {"numpy": "1"}, {})
     found = {
         "command": "bench <&>",
-        "machine": {"line": "a machine", "cpu": "one", "date": "today", "limits": limits},
+        "machine": {"line": "a machine", "cpu": "one", "processor": "vendor-01h-02h", "date": "today", "limits": limits},
         **layer_figures,
     }
     return cast("dict[str, Any]", json.loads(json.dumps({**found, **table.figures(wholes)})))
@@ -265,6 +326,27 @@ def test_comparison(factor: float, verdict: str) -> None:
     assert change.verdict == verdict
     assert change.low <= change.ratio <= change.high
     assert f"{change.ratio:.3f}" in compare.text(_figures(BASE), _figures(noisy))
+
+
+def test_cold_calls_are_compared() -> None:
+    """By their times, and with a noise of their own."""
+
+    def figures(factors: list[float]) -> dict[str, Any]:
+        found = _figures(BASE)
+        (row, *_) = found["results"]
+        found["networks"] = []
+        found["results"] = [
+            {**row, "layer": f"layer {i}", "cold_samples": [sample * factor for sample in BASE]}
+            for i, factor in enumerate(factors)
+        ]
+        return found
+
+    noise = [1 + 0.02 * (i % 11 - 5) for i in range(33)]
+    found = compare.changes(figures([1.0] * 34), figures([*noise, 1.6]))
+    warm, cold = ([change for change in found if change.cold == kind] for kind in (False, True))
+    assert {change.verdict for change in warm} == {"noise"} and warm[0].noise == compare.LEAST_CHANGE
+    assert [change.verdict for change in cold] == ["noise"] * 33 + ["slower"]
+    assert f"{compare.LEAST_CHANGE:.1%} (warm), " in compare.text(figures([1.0] * 34), figures([*noise, 1.6]))
 
 
 def test_a_large_change_of_noisy_rounds_is_noise() -> None:
@@ -287,8 +369,8 @@ def test_what_many_rows_differ_by_is_noise() -> None:
         ]
         return found
 
-    unrest = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
-    changes = compare.changes(figures([1.0] * 35), figures([*unrest, 1.3, 0.7]))
+    noise = [1 + 0.01 * (i % 11 - 5) for i in range(33)]
+    changes = compare.changes(figures([1.0] * 35), figures([*noise, 1.3, 0.7]))
     assert [change.verdict for change in changes] == ["noise"] * 33 + ["slower", "faster"]
     assert {change.verdict for change in compare.changes(figures([1.0] * 35), figures([1.3] * 35))} == {"slower"}
 
@@ -347,6 +429,12 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--only", "nhwc", "--layout", "nchw"], "no case has the words 'nhwc' and layout nchw; "),
         (["--whole", "--only", "relu"], "--whole has no use for --only"),
         (["--whole", "--layout", "nhwc"], "--whole has no use for --layout"),
+        (["--whole", "--cold"], "--whole has no use for --cold"),
+        (["--steps", "--threads", "1,1,2"[: 1 + 2 * len(os.sched_getaffinity(0))]], "--steps has no use for --threads"),
+        (["--batch", "16"], "--batch is of use only with --whole or --steps"),
+        (["--whole", "--batch", "0"], "'0' is no number of at least 1"),
+        (["--part", "2/2"], "'2/2' is no I/N with I below N"),
+        (["--part", "half"], "'half' is no I/N with I below N"),
         (["--load", "good", "--whole", "--only", "relu"], "--load has no use for --only, --whole"),
         (["--compare", "good", "good", "--all-levels"], "--compare has no use for --all-levels"),
         (["--compare", "good", "good", "--html", "page"], "--compare has no use for --html"),
@@ -390,6 +478,15 @@ def test_only_takes_whole_words(only: list[str], families: set[str]) -> None:
         assert [case.layer for case in found] == ["relu 1000"]
 
 
+def test_parts_of_the_table() -> None:
+    line = importlib.import_module("bench.__main__")
+    parser = line._parser()
+    whole_table = line._cases(parser.parse_args([]), [""])
+    parts = [line._cases(parser.parse_args(["--part", f"{i}/7"]), [""]) for i in range(7)]
+    assert [case for part in parts for case in part] == whole_table
+    assert all(parts)
+
+
 def test_what_is_asked_for_twice_is_timed_once(tmp_path: Path) -> None:
     level, written = runner.isa_levels()[-1], tmp_path / "bench.json"
     numbers = "2,1,1" if len(os.sched_getaffinity(0)) > 1 else "1,1"
@@ -407,8 +504,9 @@ def test_files_beside_what_make_gives(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "new").exists()
 
 
-def test_a_cap_is_one_for_the_benchmarks() -> None:
+def test_a_cap_is_one_for_the_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = pysimd.isa_levels()
+    monkeypatch.setenv("SIMDNET_MAX_ISA", levels[1])
     with pysimd.max_isa(levels[1]):
         assert runner.isa_levels() == list(levels[:2])
 
@@ -420,8 +518,9 @@ def test_pages_of_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     page = tmp_path / "pages" / "both.md"
     assert main(["--load", str(tmp_path / "first"), str(tmp_path / "second"), "--markdown", str(page)]) == 0
     text, printed = page.read_text(), capsys.readouterr().out
-    assert "# Figures" in text and "# Whole networks" in text and "1 runs more like it" in text and "one, today" in text
-    assert text.count("| avx2 | 2 | ") == 4  # a layer and a network of each file
+    assert "# Figures" in text and "# Whole networks" in text and "1 runs more like it" in text
+    assert "vendor-01h-02h, a machine, today" in text
+    assert text.count("| avx2 | 2 | ") == 2 and text.count("| avx2 | 1 | 2 | ") == 2  # a layer and a network of each file
     assert printed.count("layer 0.002 ") == 4 and printed.count("\nNet ") == 4
 
 
@@ -448,23 +547,192 @@ def test_libraries_compute_the_same_network(name: str) -> None:
     except ImportError as error:
         pytest.skip(str(error))
     net = _small()
-    image = table.image_of(net)
-    exact = reference(net, image)
-    built = [build() for build in library.build(net, image, 1)]
+    images = table.images_of(net)
+    exact = reference(net, images[0])
+    built = [build() for build in library.build(net, images, 1)]
     assert built
-    for way in built:
-        way.call()
-        assert np.abs(way.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), way.how
+    for made in built:
+        made.call()
+        assert np.abs(made.result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max(), made.how
+
+
+@pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
+def test_libraries_compute_the_same_batch(name: str) -> None:
+    try:
+        library = importlib.import_module(f"{whole.__name__}.{name}")
+    except ImportError as error:
+        pytest.skip(str(error))
+    net = of_batch(_small(), 2)
+    images = table.images_of(net)
+    if name == "ncnn":
+        with pytest.raises(implementations.Unsupported, match="one image at a time"):
+            list(library.build(net, images, 1))
+        return
+    exact = np.stack([reference(_small(), image).ravel() for image in images])
+    assert np.abs(exact[0] - exact[1]).max() > 0.01 * exact.max()
+    for build in library.build(net, images, 1):
+        assert np.abs(build().result().reshape(exact.shape) - exact).max() < 1e-3 * exact.max()
 
 
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours in a process of its own, and a library that is not available."""
     monkeypatch.setitem(MODELS, "small", _small)
-    result = table.time_network("small", 1, runner.isa_levels()[-1], 2, ["no_such_library"])
+    result = table.time_network("small", 3, 1, runner.isa_levels()[-1], 2, ["no_such_library"])
     assert len(result.ours.rounds) == 2 and result.ours.best_seconds > 0
     assert "ModuleNotFoundError" in result.absent["no_such_library"]
     assert "small" in table.row(result, ["no_such_library"])
-    assert "no_such_library" in table.footer([result])
+    assert "without no_such_library in small (1, batch 3)" in table.footer([result])
+    assert table.read(json.loads(json.dumps(table.figures([result])))) == [result]
+    assert "| 3 | 1 |" in table.section([result], [])
+
+
+def test_times_of_a_batch_are_those_of_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fake:
+        version, how, result = "1", "somehow", None
+
+        def __init__(self, name: str, task: Any) -> None:
+            self.name = name
+            assert task.images.shape == (4, 32, 32, 3)
+
+        def sample(self, round_: Round) -> list[float]:
+            return [6.0 if round_ == table._SHORT else 2.0]
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setitem(MODELS, "small", _small)
+    monkeypatch.setattr(table, "Worker", Fake)
+    seconds = [table.time_network("small", 4, threads, "base", 3, ["ncnn"]).ours.seconds for threads in (1, 2)]
+    assert seconds == [1.5, 0.5]
+
+
+def test_rounds() -> None:
+    """Passes that are not counted, then those that are, for as long as requested; with several threads for seconds."""
+    called: list[float] = []
+
+    def call() -> None:
+        called.append(time.perf_counter())
+        time.sleep(0.01)
+
+    start = time.perf_counter()
+    counted = passes(call, Round(0.05, 0.1, 0.1))
+    assert called[0] - start >= 0.05
+    assert called[-len(counted)] - called[0] >= 0.1
+    assert len(counted) >= 2 and 0.08 < sum(counted) < called[-1] - called[0]
+    assert len(passes(call, Round(0, 0, 0))) == 2
+    assert table._ALONE.counted >= 1 > table._SHORT.counted
+
+
+def test_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(MODELS, "small", _small)
+    monkeypatch.setattr(steps, "_PASSES", Round(0, 0, 0.001))
+    monkeypatch.setattr(steps, "_ALONE_SECONDS", 1e-5)
+    level = runner.isa_levels()[-1]
+    stepped = steps.time_steps("small", 2, level, 2)
+    net = Runner(of_batch(_small(), 2))
+    assert [step.info for step in stepped.steps if step.info] == [net.contexts[i].info for i in sorted(net.contexts)]
+    for step in stepped.steps:
+        assert step.bound_seconds == max(step.alone_seconds, step.weight_bytes / stepped.read_speed)
+        assert step.network_seconds > 0 and step.alone_seconds > 0
+    names = [step.name for step in stepped.steps]
+    assert names[0] == "3x32x32 -> 16 3x3 s2"
+    assert "16x16x16 depthwise 3x3 s1, -> 16 1x1 s1" in names and names[-1] == "10 Softmax"
+    gemm = next(step for step in steps.time_steps("small", 1, level, 1).steps if step.name.endswith(" -> 10"))
+    assert gemm.weight_bytes == 4 * (8 * 16 * 16 * 10 + 10)
+    figures = json.loads(json.dumps(steps.figures([stepped])))
+    assert steps.read(figures) == [stepped]
+    assert figures["steps"][0]["ratio"] == stepped.seconds / sum(step.bound_seconds for step in stepped.steps)
+    lost = [line.split()[0] for line in steps.text(stepped).splitlines()[2:-1]]
+    assert lost == sorted(lost, key=float, reverse=True) and len(lost) == len(names)
+    assert f"| small | {level} | 2 |" in steps.section([stepped])
+    assert main(["--steps", "--network", "mobilenetv2", "--isa", level, "--rounds", "1", "--json", str(tmp_path / "f")]) == 0
+    assert "MobileNetV2" in capsys.readouterr().out
+    assert main(["--load", str(tmp_path / "f")]) == 0
+    assert "MobileNetV2" in capsys.readouterr().out
+
+
+def test_figures_are_kept_by_processor(tmp_path: Path) -> None:
+    (tmp_path / "first").write_text(json.dumps(_figures(BASE)))
+    assert main(["--load", str(tmp_path / "first"), "--keep", str(tmp_path / "kept")]) == 0
+    kept = tmp_path / "kept" / "vendor-01h-02h.json"
+    assert report.read(json.loads(kept.read_text())) == report.read(_figures(BASE))
+    assert "(../benchmarks.md)" in kept.with_suffix(".md").read_text()
+    assert "0 faster, 0 slower" in compare.text(json.loads(kept.read_text()), _figures(BASE))
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "17"}, "amd-19h-11h"),
+        ({"vendor_id": "GenuineIntel", "cpu family": "6", "model": "207"}, "intel-06h-cfh"),
+        ({"CPU implementer": "0x41", "CPU part": "0xd0c"}, "arm-41h-d0ch"),
+        ({}, platform.machine()),
+    ],
+)
+def test_names_of_processors(fields: dict[str, str], name: str) -> None:
+    assert machine.processor_of(fields) == name
+
+
+# ---- the choice of algorithms, judged by stored times
+
+STRIDE_1, STRIDE_2 = "1x64x56x56->64x56x56,3x3,nhwc", "1x128x56x56->128x28x28,3x3,s2,nhwc"
+
+
+def _times(processor: str, rows: dict[str, dict[str, tuple[float, float]]], isa: str) -> regret.Table:
+    return regret.Table(processor, "measured", {regret.Key(shape, isa): times for shape, times in rows.items()})
+
+
+def test_the_present_choice() -> None:
+    level = pysimd.isa_levels()[-1]
+    for line in Path(cases.__file__).parents[1].joinpath("convolutions.txt").read_text().splitlines():
+        shape = line.split("#")[0].strip()
+        if shape:
+            for layout in ("nhwc", "nchw"):
+                assert regret.info_of(regret.Key(f"{shape},{layout}", level)).endswith(level) or level != "avx512"
+    assert regret.info_of(regret.Key("2x16x9x9->8x5x5,3x3,s2,nchw,8u->8u", level))
+    assert regret.info_of(regret.Key("1x16x9x9->16x9x9,3x3,g16,nhwc,16b->32f", level)).startswith("depthwise")
+    assert regret.info_of(regret.Key(STRIDE_1, "base")).startswith("base")
+    with pytest.raises(ValueError, match="'1x2' is no shape"):
+        regret.info_of(regret.Key("1x2", level))
+    with pytest.raises(ValueError, match="is refused"):
+        regret.info_of(regret.Key("1x16x9x9->8x9x9,3x3,g3,nchw", level))
+
+
+def test_regret_on_two_processors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The choice is the best on one and takes twice as long on the other, where no single one is within 5% on both."""
+    level = pysimd.isa_levels()[-1]
+    name = regret.info_of(regret.Key(STRIDE_1, level)).split(", tile")[0].removesuffix(f", {level}")
+    here = _times("amd-19h-11h", {STRIDE_1: {name: (10, 20), "other": (15, 26), "third": (9, 90)}}, level)
+    there = _times("intel-06h-cfh", {STRIDE_1: {name: (10, 40), "other": (15, 20)}}, level)
+    assert here.regret(regret.Key(STRIDE_1, level), name) == (10 / 9, 1.0)
+    text = regret.text([here, there])
+    assert f"{level} warm: geometric mean 1.111, worst 1.11 ({STRIDE_1}), 1 of 1 rows above 1.05" in text
+    assert f"{level} cold: geometric mean 2.000, worst 2.00 ({STRIDE_1}), 1 of 1 rows above 1.05" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["*", *name.split(), "1.00", "(amd-19h-11h)", "2.00", "(intel-06h-cfh)"] in lines
+    assert ["+", "other", "1.30", "(amd-19h-11h)", "1.00", "(intel-06h-cfh)"] in lines
+    assert "third" not in text
+    unknown = _times("amd-19h-11h", {STRIDE_2: {"third": (1, 1)}}, level)
+    assert f"{STRIDE_2}, {level}: {regret.info_of(regret.Key(STRIDE_2, level))} was not measured" in regret.text([unknown])
+    rows = [{"shape": STRIDE_1, "isa": level, "algorithms": [{"name": name, "warm_us": 1.0, "cold_us": 2.0}]}]
+    (tmp_path / "calibrate.json").write_text(json.dumps(rows))
+    assert regret.main([str(tmp_path / "calibrate.json"), "--keep", str(tmp_path), "--source", "here, today"]) == 0
+    kept = regret.read(tmp_path / f"{machine.processor()}-convolutions.json")
+    assert (kept.source, kept.times) == ("here, today", {regret.Key(STRIDE_1, level): {name: (1.0, 2.0)}})
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(SystemExit):
+        regret.main([str(tmp_path / "other.json")])
+    assert "has no times of algorithms" in capsys.readouterr().err
+
+
+def test_kept_times_of_algorithms_are_of_shapes() -> None:
+    """Every name in them is one that a context of some shape has, or a choice could not be recognised."""
+    for path in (ROOT / "docs" / "figures").glob("*-convolutions.json"):
+        kept = regret.read(path)
+        assert kept.processor in path.name and kept.source
+        for key, times in kept.times.items():
+            assert all(warm > 0 and cold > 0 for warm, cold in times.values())
+            assert key.isa not in pysimd.isa_levels() or regret.chosen(key, list(times)), key
 
 
 def test_neighbours_are_no_change() -> None:

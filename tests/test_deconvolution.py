@@ -211,7 +211,7 @@ def test_forward_before_set_params() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
-        ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
+        ({"src_shape": (5, 5)}, ValueError, "src_shape is"),
         ({"dst_c": -1}, ValueError, "dst_c is -1"),
         ({"kernel": 0}, ValueError, "kernel is 0"),
         ({"stride": 0}, ValueError, "stride is 0"),

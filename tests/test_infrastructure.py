@@ -21,7 +21,8 @@ from pysimd import _header, _library
 def test_version() -> None:
     assert pysimd.version() == pysimd.__version__
     assert f'#define SIMDNET_VERSION "{pysimd.__version__}"' in (ROOT / "include" / "simdnet.h").read_text()
-    assert len(pysimd.__version__.split(".")) == 3
+    major, minor, patch = map(int, pysimd.version().split("."))
+    assert pysimd.version_number() == (major * 100 + minor) * 100 + patch
 
 
 def test_cpu_info() -> None:
@@ -199,17 +200,23 @@ def test_cap_is_restored_after_an_exception() -> None:
     assert pysimd.active_isa() == before
 
 
+def _defaults() -> list[str]:
+    """The last level; on some processors, which the library knows, ``avx512bf16`` is not the default but the one below."""
+    levels = [level for level in pysimd.isa_levels() if level != "avx512bf16"]
+    return [levels[-1], pysimd.isa_levels()[-1]]
+
+
 def test_cap_is_lifted_and_unknown_names_are_refused() -> None:
     before = pysimd.active_isa()
     try:
         pysimd.set_max_isa(None)
-        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+        assert pysimd.active_isa() in _defaults()
         for name in ("avx3", "", "AVX2", "x" * 500):
             with pytest.raises(ValueError, match="name is"):
                 pysimd.set_max_isa(name)
         with pytest.raises(TypeError, match="name is 2, expected a str or None"):
             pysimd.set_max_isa(2)  # type: ignore[arg-type]
-        assert pysimd.active_isa() == pysimd.isa_levels()[-1]
+        assert pysimd.active_isa() in _defaults()
     finally:
         pysimd.set_max_isa(before)
 
@@ -223,7 +230,7 @@ def test_environment_caps(level: str) -> None:
 
 def test_unknown_name_in_the_environment_is_a_warning() -> None:
     done = python("import pysimd; print(pysimd.active_isa())", SIMDNET_MAX_ISA="avx9")
-    assert done.stdout.strip() == pysimd.isa_levels()[-1]
+    assert done.stdout.strip() in _defaults()
     assert done.stderr.count("\n") == 1
     assert "avx9" in done.stderr
 
@@ -241,6 +248,15 @@ def test_library_named_by_the_environment(tmp_path: Path) -> None:
     code = f"import os; os.chdir({str(tmp_path)!r}); import pysimd._library as l; print(l.LIBRARY_PATH)"
     done = python(f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}", SIMDNET_LIBRARY="libsimdnet.so")
     assert done.stdout.strip() == str(link), done.stderr
+
+
+@pytest.mark.parametrize("name", ["geteuid", "getegid"])
+def test_library_of_the_environment_is_ignored_with_raised_privileges(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("SIMDNET_LIBRARY", "/nowhere/libsimdnet.so")
+    with pytest.raises(ImportError, match="SIMDNET_LIBRARY is /nowhere"):
+        _library._library()
+    monkeypatch.setattr(os, name, lambda: 123456)
+    assert _library._library().name == _library.LIBRARY
 
 
 @pytest.mark.parametrize("kind", NO_LIBRARIES)

@@ -59,4 +59,5 @@ def test_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit) as stopped:
         __main__.main(arguments)
     assert stopped.value.code == 2
-    assert "usage: python -m pysimd" in capsys.readouterr().err
+    text = capsys.readouterr().err
+    assert "usage: python -m pysimd" in text and "info" in text and "selftest" in text

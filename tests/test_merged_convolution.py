@@ -208,7 +208,7 @@ def test_forward_before_set_params() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
-        ({"src_shape": (5, 5)}, ValueError, "src_shape has shape"),
+        ({"src_shape": (5, 5)}, ValueError, "src_shape is"),
         ({"stages": []}, ValueError, "stages has 0 elements, expected 3 or 2"),
         ({"stages": block(8, 4)[:1]}, ValueError, "stages has 1 elements, expected 3 or 2"),
         ({"stages": [*block(8, 4), Stage(1, 4)]}, ValueError, "stages has 4 elements, expected 3 or 2"),

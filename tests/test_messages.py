@@ -111,6 +111,43 @@ def test_stages() -> None:
             read(raised(pysimd.MergedConvolution32f, (5, 5, 4), stages))
 
 
+UNTYPED: Any = pysimd  # type checkers refuse some of these calls
+IMAGE: Any = np.ones((8, 8, 3), F32)
+WEIGHT: Any = np.ones((3, 3, 3, 4), F32)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: UNTYPED.relu(None), "x is None, expected a numpy.ndarray$"),  # np.asarray(None, np.float32) is NaN
+        (lambda: UNTYPED.relu("picture.png"), "x is a str, expected a numpy.ndarray$"),
+        (lambda: UNTYPED.relu([1.0]), r"x is a list, .*: use np.asarray\(x, np.float32\)$"),
+        (lambda: UNTYPED.convolution(IMAGE[0], WEIGHT), r"x has shape \(8, 3\), expected \(H, W, C\) .*'nhwc'"),
+        (lambda: UNTYPED.deconvolution(IMAGE[0, 0], WEIGHT), r"x has shape \(3,\)"),
+        (lambda: UNTYPED.Convolution32f((8, 8), 4, kernel=3), r"src_shape is \(8, 8\), expected"),
+        (
+            lambda: UNTYPED.Convolution32f(IMAGE, 4, kernel=3),
+            r"src_shape is an array of shape \(8, 8, 3\), expected a tuple",
+        ),
+        (
+            lambda: pysimd.convolution(IMAGE, WEIGHT[:, :, :2].copy()),
+            r"\(3, 3, 3, 4\): \(kernel_y, .*'nhwc' and images of .*\b8, 3",
+        ),
+        (lambda: UNTYPED.eltwise(IMAGE, IMAGE), r"operation is an array of shape \(8, 8, 3\), expected 'product'"),
+        (lambda: UNTYPED.prepare(UNTYPED.relu(IMAGE)), "function is an array of shape"),
+        (lambda: UNTYPED.pooling_max(IMAGE, kernel=[2] * 999), r"kernel is \[2, .{90,100}\.\.\., expected"),
+        (lambda: UNTYPED.set_num_threads(1.5), "number is 1.5, expected an integer"),
+        (lambda: UNTYPED.set_max_isa("avx1024"), "name is 'avx1024', expected None or an instruction set, .* has base"),
+        (lambda: UNTYPED.dequantize(IMAGE, UNTYPED.statistics(IMAGE)), r"use pysimd.quantize\(x, stats\)"),
+        (lambda: UNTYPED.set_input(IMAGE, pixel_format="rgb24"), r"use image.astype\(np.uint8\)"),
+    ],
+)
+def test_mistakes(call: Callable[[], Any], text: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as error:
+        call()
+    assert re.search(text, str(error.value)), error.value
+
+
 def test_the_patterns_find_names_of_c() -> None:
     """In the library's own messages, from which messages in Python could copy them."""
     pysimd.lowlevel.SimdSynetRelu32f(pysimd.lowlevel.ffi.NULL, 1, pysimd.lowlevel.ffi.NULL, pysimd.lowlevel.ffi.NULL)

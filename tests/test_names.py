@@ -250,6 +250,11 @@ def test_repr_of_contexts(name: str, rng: np.random.Generator) -> None:
         assert part in shown
     if name != "Add16b":
         assert shown.endswith(" bytes>")
+        assert repr(type(context)(**context._arguments)).endswith(", no weights yet>")
     prepared = context.prepare(*arrays)
     assert shown in repr(prepared)
     assert str(prepared.result.shape) in repr(prepared)
+
+
+def test_completion_offers_the_public_names() -> None:
+    assert set(dir(pysimd)) == set(pysimd.__all__)

@@ -10,7 +10,7 @@ from network_reference import reference
 
 import pysimd
 from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
-from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of
+from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of, of_batch
 from pysimd.network import Builder, Graph, Runner
 from pysimd.network.operators import shape_of
 from pysimd.network.passes import fused
@@ -84,6 +84,18 @@ def test_counts() -> None:
     assert all(layer.group == layer.c == layer.o for layer in depthwise)
     assert layers_of("mobilenetv1")[Layer(CONVOLUTION, 512, 14, 14, 512)] == 5
     assert sum(layer.kind == DECONVOLUTION for layer in layers_of("unet").elements()) == 4
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_batch(name: str, isa: str) -> None:
+    """The images of a batch are independent, and each gives what it gives alone but for rounding."""
+    graph, images = _without_end(name, 64), np.random.default_rng(7).random((3, 64, 64, 3), np.float32)
+    found = Runner(of_batch(graph, 3))(images)
+    alone = Runner(graph)
+    for image, result in zip(images, found):
+        exact = alone(image)
+        assert result.shape == exact.shape
+        assert np.abs(result - exact).max() < 1e-4 * np.abs(exact).max()
 
 
 def test_a_wrong_weight_is_seen() -> None:
@@ -184,9 +196,11 @@ def test_graphs_that_cannot_be_are_refused() -> None:
         net.add(x, net.image)
     with pytest.raises(ValueError, match="the window is larger than the image"):
         net.max(x, 9, 1)
-    with pytest.raises(ValueError, match=r"x0 has shape \(2, 3, 8, 8\), expected \(1, C, H, W\)"):
-        batch = Builder("batch")
-        Runner(batch.graph(batch.relu(batch.input((2, 3, 8, 8)))))
+    with pytest.raises(ValueError, match=r"x0 has shape \(2, 3, 8\), expected \(N, C, H, W\)"):
+        signal = Builder("signal")
+        x = signal.input((2, 3, 8))
+        signal._tensors[x] = dataclasses.replace(signal._tensors[x], layout="ncw")
+        Runner(signal.graph(x))
 
 
 def test_the_mean_of_a_window() -> None:

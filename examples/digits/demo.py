@@ -176,7 +176,7 @@ def main() -> int:
     if wrong:
         print("\n".join(wrong), file=sys.stderr)
         return 1
-    print(f"C and Python give the same bits on {', '.join(levels)}; NumPy the same classes.")
+    print(f"C and Python give bit-identical results on {', '.join(levels)}; NumPy the same classes.")
 
     print("\nImages per second, one thread; in brackets, times plain NumPy with the same batch.")
     print("base is the plain loops that the others are checked against, not meant to be fast.\n")

@@ -17,7 +17,7 @@ import numpy_digits
 
 import pysimd
 
-# Minima and maxima of the channels of a tensor, for the pixels and for the result of each layer.
+# Minima and maxima of the channels: of the pixels, and of the result of each layer.
 Statistics = Sequence[tuple[files.Array, files.Array]]
 
 

@@ -5,6 +5,7 @@
 #include "api/call.h"
 #include "api/context.h"
 #include "api/enums.h"
+#include "api/forward.h"
 #include "api/overlap.h"
 
 void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f * aShift, const uint8_t * bData,
@@ -46,10 +47,53 @@ void SimdSynetAdd8i(const uint8_t * aData, const sn_32f * aScale, const sn_32f *
 struct add_16b {
     struct sn_context head;
     size_t size;
-    bool a, b, dst; /* bfloat16, else float */
+    size_t channels; /* of a pixel, in NHWC; otherwise all elements are one pixel */
+    enum sn_format format;
+    bool a, b, dst;  /* bfloat16, else float */
 };
 
-static const struct sn_context_kind kind = {"Add16b", NULL};
+/* The sum may be a source of its own type and with its pixels. */
+static bool is_apart(const char * function, const struct add_16b * c, struct sn_rows dst, struct sn_rows src, bool type)
+{
+    if (type == c->dst && dst.step == src.step && dst.at == src.at)
+        return true;
+    dst.bytes *= c->dst ? 2 : 4, dst.step *= c->dst ? 2 : 4;
+    src.bytes *= type ? 2 : 4, src.step *= type ? 2 : 4;
+    return sn_rows_apart(function, dst, src);
+}
+
+/* SimdnetForward() with src, add and dst; the order has no effect. */
+static void forward(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    const struct add_16b * c = context;
+    struct sn_add_pixels p = {f->src, f->add, f->dst, f->srcPixel, f->addPixel, f->dstPixel, 0, c->channels};
+    struct sn_forward_array array = {"srcPixel", c->format, 1, 0, c->channels, sizeof(float)};
+    size_t image;
+    if (c->size == 0)
+        return;
+    SN_CHECK_FOR(function, f->src, SN_VOID, "src is NULL, expected an array");
+    SN_CHECK_FOR(function, f->add, SN_VOID, "add is NULL, expected an array");
+    SN_CHECK_FOR(function, f->dst, SN_VOID, "dst is NULL, expected an array");
+    array.pixels = p.pixels = c->size / c->channels;
+    if (!sn_take_pixel(function, array, &p.aPixel, &image))
+        return;
+    array.name = "addPixel";
+    if (!sn_take_pixel(function, array, &p.bPixel, &image))
+        return;
+    array.name = "dstPixel";
+    if (!sn_take_pixel(function, array, &p.dstPixel, &image))
+        return;
+    const struct sn_rows dst = {"dst", p.dst, p.pixels, p.channels, p.dstPixel};
+    if (!is_apart(function, c, dst, (struct sn_rows){"src", p.a, p.pixels, p.channels, p.aPixel}, c->a) ||
+        !is_apart(function, c, dst, (struct sn_rows){"add", p.b, p.pixels, p.channels, p.bPixel}, c->b))
+        return;
+    if (p.aPixel == p.channels && p.bPixel == p.channels && p.dstPixel == p.channels)
+        sn_add_16b(c->head.table, c->a, c->b, c->dst, p.a, p.b, p.dst, c->size);
+    else
+        sn_add_16b_pixels(c->head.table, c->a, c->b, c->dst, &p);
+}
+
+static const struct sn_context_kind kind = {"Add16b", NULL, forward};
 
 static bool check_type(const char * function, const char * name, SimdTensorDataType type)
 {
@@ -77,7 +121,7 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
                            size_t bCount, SimdTensorDataType bType, SimdTensorDataType dstType,
                            SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_BEGIN();
     size_t size;
     if (!check_shapes(__func__, aShape, aCount, bShape, bCount, &size) || !check_type(__func__, "aType", aType) ||
         !check_type(__func__, "bType", bType) || !check_type(__func__, "dstType", dstType))
@@ -88,21 +132,14 @@ void * SimdSynetAdd16bInit(const size_t * aShape, size_t aCount, SimdTensorDataT
     if (!c)
         return NULL;
     c->size = size;
+    c->channels = format == SimdTensorFormatNhwc && aCount ? aShape[aCount - 1] : size;
+    c->format = (enum sn_format)format;
     c->a = aType == SimdTensorData16b;
     c->b = bType == SimdTensorData16b;
     c->dst = dstType == SimdTensorData16b;
-    snprintf(c->head.info, sizeof(c->head.info), "%s + %s -> %s, %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f",
-             c->dst ? "16b" : "32f", c->head.table->isa);
+    sn_context_describe(&c->head, "%s + %s -> %s", c->a ? "16b" : "32f", c->b ? "16b" : "32f", c->dst ? "16b" : "32f");
     snprintf(c->head.shape, sizeof(c->head.shape), "size:%zu", size);
     return c;
-}
-
-/* The sum may be a source of its own type. */
-static bool is_apart(const char * function, const struct add_16b * c, struct sn_array dst, struct sn_array src, bool type)
-{
-    dst.bytes = c->size * (c->dst ? 2 : 4);
-    src.bytes = c->size * (type ? 2 : 4);
-    return sn_apart_for(function, dst, src, type == c->dst);
 }
 
 void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b, uint8_t * dst)
@@ -116,7 +153,8 @@ void SimdSynetAdd16bForward(void * context, const uint8_t * a, const uint8_t * b
     SN_CHECK_POINTER(a, SN_VOID);
     SN_CHECK_POINTER(b, SN_VOID);
     SN_CHECK_POINTER(dst, SN_VOID);
-    if (is_apart(__func__, c, SN_ARRAY(dst, 0), SN_ARRAY(a, 0), c->a) &&
-        is_apart(__func__, c, SN_ARRAY(dst, 0), SN_ARRAY(b, 0), c->b))
+    const struct sn_rows sum = {"dst", dst, 1, c->size, c->size};
+    if (is_apart(__func__, c, sum, (struct sn_rows){"a", a, 1, c->size, c->size}, c->a) &&
+        is_apart(__func__, c, sum, (struct sn_rows){"b", b, 1, c->size, c->size}, c->b))
         sn_add_16b(c->head.table, c->a, c->b, c->dst, a, b, dst, c->size);
 }

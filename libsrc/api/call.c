@@ -28,7 +28,7 @@ void sn_call_begin(struct sn_call * call, const char * function, const void * co
     call->formats = formats;
     memcpy(call->values, values, call->count * sizeof(values[0]));
     sn_threads_used_clear();
-    call->began = now();
+    call->start = now();
 }
 
 /* "channels:64,spatial:3136,format:nhwc"; a number for an unknown format. */
@@ -47,38 +47,33 @@ static void describe_values(const struct sn_call * call, char * text, size_t siz
     }
 }
 
-/* The info of a context without blanks and without its level, which is reported separately. */
+/* The algorithm of a context as a word: without its level, which is reported separately, and without blanks. */
 static void describe_algorithm(const struct sn_context * context, char * text, size_t size)
 {
-    sn_append(text, size, "%s", context->info);
-    const size_t length = strlen(text), level = strlen(context->table->isa);
-    if (length >= level && strcmp(text + length - level, context->table->isa) == 0)
-        text[length - level] = '\0';
+    sn_append(text, size, "%.*s", (int)context->algorithm, context->info);
     char * to = text;
     for (const char * from = text; *from; ++from)
         if (*from != ' ' || (to > text && to[-1] != ','))
             *to++ = *from == ' ' ? '_' : *from;
-    while (to > text && to[-1] == ',')
-        --to;
     *to = '\0';
 }
 
-void sn_call_tell(const struct sn_call * call)
+void sn_call_report(const struct sn_call * call)
 {
     static const char * const errors[] = {NULL, "value", "memory", "state"};
-    const uint64_t nanoseconds = now() - call->began;
+    const uint64_t nanoseconds = now() - call->start;
     char shape[400] = "", algorithm[128] = "";
-    struct sn_told told = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
+    struct sn_call_record record = {.function = call->function, .isa = sn_table()->isa, .threads = sn_threads_used(),
                            .error = errors[sn_error_kind()], .nanoseconds = nanoseconds};
     if (*call->names) {
         describe_values(call, shape, sizeof(shape));
     } else if (sn_error_kind() != SN_ERROR_VALUE) { /* otherwise the context itself may be invalid */
         const struct sn_context * context = call->context;
-        told.isa = context->table->isa;
+        record.isa = context->table->isa;
         sn_append(shape, sizeof(shape), "%s", context->shape);
         describe_algorithm(context, algorithm, sizeof(algorithm));
     }
-    told.shape = *shape ? shape : "-";
-    told.algorithm = *algorithm ? algorithm : "-";
-    sn_verbose_tell(&told);
+    record.shape = *shape ? shape : "-";
+    record.algorithm = *algorithm ? algorithm : "-";
+    sn_verbose_report(&record);
 }

@@ -5,7 +5,7 @@
  *     SN_CALL_FORMATS(1, channels, format);    the last argument (the last 1) is of SimdTensorFormatType
  *     SN_CALL_OF(context);                     for the functions of a context, which has a shape of its own
  *
- * This clears the last error, as SN_ENTER() does, and opens a scope that ends when the function returns: then the call and
+ * This clears the last error, as SN_BEGIN() does, and opens a scope that ends when the function returns: then the call and
  * its time are reported (api/verbose.h). With reports off this costs one load and two branches.
  */
 #ifndef SN_API_CALL_H
@@ -21,17 +21,17 @@ struct sn_call {
     const char * names;    /* "channels, spatial, format"; "" for a context */
     size_t count, formats; /* number of values, the last `formats` of which are of SimdTensorFormatType */
     size_t values[SN_CALL_VALUES];
-    uint64_t began;
+    uint64_t start;
 };
 
 void sn_call_begin(struct sn_call * call, const char * function, const void * context, const char * names, size_t formats,
                    const size_t * values, size_t count);
-void sn_call_tell(const struct sn_call * call);
+void sn_call_report(const struct sn_call * call);
 
 static inline void sn_call_end(const struct sn_call * call)
 {
     if (!SN_LIKELY(!call->function))
-        sn_call_tell(call);
+        sn_call_report(call);
 }
 
 #define SN_CALL_BEGIN_(context, names, formats, values)                                                                     \

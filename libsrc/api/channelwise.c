@@ -39,7 +39,7 @@ static bool is_apart(const char * function, const struct argument * arguments, c
 }
 
 /* True if a layer is to be computed: it is not empty, and its format, its sizes and its arrays are valid. */
-static bool wanted(const char * function, const struct sn_channelwise * l, const struct argument * arguments)
+static bool has_work(const char * function, const struct sn_channelwise * l, const struct argument * arguments)
 {
     const bool in_place = l->op != SN_FUSED_4 && l->op != SN_FUSED_9;
     const size_t images = l->op == SN_FUSED_4 ? 2 : 1, lanes = sn_max(sn_format_lanes(l->format), 1);
@@ -71,7 +71,7 @@ void SimdSynetAddBias(const sn_32f * bias, size_t channels, size_t spatial, sn_3
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_ADD_BIAS, .src = dst, .p = {bias}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(EACH(bias), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(EACH(bias), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -82,7 +82,7 @@ void SimdSynetScaleLayerForward(const sn_32f * src, const sn_32f * scale, const 
     const struct sn_channelwise layer = {.op = bias ? SN_SCALE_BIAS : SN_SCALE, .src = src, .p = {scale, bias},
                                          .channels = channels, .spatial = spatial, .dst = dst,
                                          .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH_OR_NULL(bias), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH_OR_NULL(bias), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -92,7 +92,7 @@ void SimdSynetPreluLayerForward(const sn_32f * src, const sn_32f * slope, size_t
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_PRELU, .src = src, .p = {slope}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src), EACH(slope), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src), EACH(slope), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -102,7 +102,7 @@ void SimdSynetFusedLayerForward0(const sn_32f * src, const sn_32f * bias, const 
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_0, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src), EACH(bias), EACH(scale), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src), EACH(bias), EACH(scale), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -112,7 +112,7 @@ void SimdSynetFusedLayerForward1(const sn_32f * src, const sn_32f * bias0, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_1, .src = src, .p = {bias0, scale1, bias1}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src), EACH(bias0), EACH(scale1), EACH(bias1), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src), EACH(bias0), EACH(scale1), EACH(bias1), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -122,7 +122,7 @@ void SimdSynetFusedLayerForward2(const sn_32f * src, const sn_32f * scale, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_2, .src = src, .p = {scale, bias}, .channels = channels,
                                    .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (!wanted(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH(bias), ONE(slope), DST(dst))))
+    if (!has_work(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH(bias), ONE(slope), DST(dst))))
         return;
     layer.s = slope[0];
     sn_channelwise(&layer);
@@ -134,7 +134,7 @@ void SimdSynetFusedLayerForward3(const sn_32f * src, const sn_32f * scale, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_3, .src = src, .p = {bias, scale}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH(bias), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src), EACH(scale), EACH(bias), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -144,7 +144,7 @@ void SimdSynetFusedLayerForward4(const sn_32f * src, const sn_32f * bias0, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     struct sn_channelwise layer = {.op = SN_FUSED_4, .src = src, .p = {bias0}, .channels = channels, .spatial = spatial,
                                    .dst = dst, .format = (enum sn_format)format};
-    if (!wanted(__func__, &layer, ARRAYS(SRC(src), EACH(bias0), ONE(scale1), ONE(bias1), DST(dst))))
+    if (!has_work(__func__, &layer, ARRAYS(SRC(src), EACH(bias0), ONE(scale1), ONE(bias1), DST(dst))))
         return;
     layer.s = scale1[0];
     layer.t = bias1[0];
@@ -157,7 +157,7 @@ void SimdSynetFusedLayerForward8(const sn_32f * src0, const sn_32f * src1, const
     SN_CALL_FORMATS(1, channels, spatial, format);
     const struct sn_channelwise layer = {.op = SN_FUSED_8, .src = src0, .src1 = src1, .p = {src2}, .channels = channels,
                                          .spatial = spatial, .dst = dst, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src0), SRC1(src1), EACH(src2), DST(dst))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src0), SRC1(src1), EACH(src2), DST(dst))))
         sn_channelwise(&layer);
 }
 
@@ -169,6 +169,6 @@ void SimdSynetFusedLayerForward9(const sn_32f * src0, const sn_32f * src1, const
     const struct sn_channelwise layer = {.op = SN_FUSED_9, .src = src0, .src1 = src1, .p = {scale, bias},
                                          .channels = channels0, .channels1 = channels1, .spatial = spatial,
                                          .dst = dst0, .dst1 = dst1, .format = (enum sn_format)format};
-    if (wanted(__func__, &layer, ARRAYS(SRC(src0), SRC1(src1), EACH(scale), EACH(bias), DST(dst0), DST_OR_NULL(dst1))))
+    if (has_work(__func__, &layer, ARRAYS(SRC(src0), SRC1(src1), EACH(scale), EACH(bias), DST(dst0), DST_OR_NULL(dst1))))
         sn_channelwise(&layer);
 }

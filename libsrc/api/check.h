@@ -1,11 +1,11 @@
 /*
  * The checks of public functions.
  *
- * Every public function begins with SN_ENTER(), or with SN_CALL() of api/call.h if it computes, and then checks its
+ * Every public function begins with SN_BEGIN(), or with SN_CALL() of api/call.h if it computes, and then checks its
  * arguments, one SN_CHECK for each condition, before it writes anything. A failed check stores "<function>: <sentence>" as
  * the thread's last error and returns from the function; the sentence names the argument, its value and what was expected:
  *
- *     SN_ENTER();
+ *     SN_BEGIN();
  *     SN_CHECK(strideY > 0, SN_VOID, "strideY is 0, expected at least 1");
  *
  * A helper that checks for several functions takes the name of the public one as `function` and uses SN_CHECK_FOR.
@@ -19,14 +19,14 @@
 #include "simdnet.h"
 
 /* The first call of the process reads SIMDNET_VERBOSE, and the library may then report its version. */
-static inline void sn_enter(void)
+static inline void sn_begin_call(void)
 {
     sn_error_clear();
     if (!sn_verbose_off())
         sn_verbose();
 }
 
-#define SN_ENTER() sn_enter()
+#define SN_BEGIN() sn_begin_call()
 
 /* For the second argument of SN_CHECK in a function that returns nothing. */
 #define SN_VOID

@@ -1,8 +1,11 @@
 #include "api/context.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/check.h"
+#include "runtime/text.h"
 
 #define CONTEXT_TAG 0x73696D646E657421u /* "simdnet!" */
 
@@ -20,7 +23,17 @@ void * sn_context_new(const struct sn_context_kind * kind, size_t size, const ch
     return context;
 }
 
-static bool is_context(const struct sn_context * context, const char * function)
+void sn_context_describe(struct sn_context * context, const char * format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->info, sizeof(context->info), format, arguments);
+    va_end(arguments);
+    context->algorithm = strlen(context->info);
+    sn_append(context->info, sizeof(context->info), ", %s", context->table->isa);
+}
+
+bool sn_is_context(const struct sn_context * context, const char * function)
 {
     SN_CHECK_FOR(function, context, false, "context is NULL, expected a context that an Init function returned");
     SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
@@ -31,7 +44,7 @@ static bool is_context(const struct sn_context * context, const char * function)
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)
 {
     const struct sn_context * c = context;
-    if (!is_context(c, function))
+    if (!sn_is_context(c, function))
         return false;
     SN_CHECK_FOR(function, c->kind == kind, false, "context is one of %s, expected one of %s", c->kind->name,
                  kind->name);
@@ -49,13 +62,13 @@ void sn_context_free(void * context)
 
 void SimdRelease(void * context)
 {
-    SN_ENTER();
-    if (context && is_context(context, __func__))
+    SN_BEGIN();
+    if (context && sn_is_context(context, __func__))
         sn_context_free(context);
 }
 
 const char * SimdnetContextInfo(const void * context)
 {
-    SN_ENTER();
-    return is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
+    SN_BEGIN();
+    return sn_is_context(context, __func__) ? ((const struct sn_context *)context)->info : NULL;
 }

@@ -8,25 +8,35 @@
 #define SN_API_CONTEXT_H
 
 #include "dispatch/dispatch.h"
+#include "simdnet.h"
 
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
     void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
+    /* Computes for SimdnetForward(), which has checked the members that do not depend on the context. */
+    void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
 };
 
 struct sn_context {
     uint64_t tag;                       /* distinguishes a context from other memory */
     const struct sn_context_kind * kind;
     const struct sn_table * table;      /* of the instruction set in use when the context was created */
-    char info[112];                     /* the result of SimdnetContextInfo(); the family writes it in Init */
-    char shape[240];                    /* one word, for reports of calls; likewise */
+    char info[112];                     /* "<algorithm>, <level>", see sn_context_describe() */
+    size_t algorithm;                   /* the length of the algorithm in it */
+    char shape[240];                    /* one word, for reports of calls; the family writes it in Init */
 };
 
 /* A zeroed context of `size` bytes with the table in use; NULL, and the last error set for `function`, without memory. */
 void * sn_context_new(const struct sn_context_kind * kind, size_t size, const char * function);
 
+/* For Init: sets the result of SimdnetContextInfo() to this text, which describes the algorithm, and the level. */
+void sn_context_describe(struct sn_context * context, const char * format, ...) SN_PRINTF(2, 3);
+
 /* True for a context of this kind; else the last error is set for `function`. */
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function);
+
+/* True for a context of any kind; likewise. */
+bool sn_is_context(const struct sn_context * context, const char * function);
 
 /* Frees a context of any kind. */
 void sn_context_free(void * context);

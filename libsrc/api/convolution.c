@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "ops/convolution_32f.h"
 #include "runtime/text.h"
 
 #define CHECK(condition, text, ...) SN_CHECK_FOR(c->function, condition, false, "%s" text, c->of, __VA_ARGS__)
@@ -78,7 +77,7 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c)
     return check_size(c, sn_axis_y(c->p)) && check_size(c, sn_axis_x(c->p));
 }
 
-bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
+bool sn_convert_parameters(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
                          struct sn_convolution_parameters * p)
 {
     SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
@@ -146,39 +145,53 @@ size_t sn_external_size(size_t workspace, size_t unit)
     return workspace ? sn_ceil_div(workspace + SN_ALIGN - 1, unit) : 1;
 }
 
-/* The workspace, in the caller's buffer if there is one, which must not overlap the other arrays. */
-static bool workspace(const struct sn_forward * f, void * buf, const struct sn_array others[3], void ** work)
+/* The pixels of an array of `bytes` bytes, `step` elements apart; dense ones are a single row. */
+static struct sn_rows pixels_of(const char * name, const void * at, size_t bytes, size_t channels, size_t step, size_t element)
 {
-    const struct sn_array own = {"buf", buf, buf ? sn_external_size(f->workSize, f->unit) * f->unit : 0};
+    if (step == channels || bytes == 0)
+        return (struct sn_rows){name, at, 1, bytes, bytes};
+    return (struct sn_rows){name, at, bytes / (channels * element), channels * element, step * element};
+}
+
+/* The workspace, in the caller's buffer if there is one, which must not overlap the other arrays. */
+static bool workspace(const struct sn_forward * f, void * buf, const struct sn_rows others[3], void ** work)
+{
+    const struct sn_convolution_family * family = f->last->family;
+    const struct sn_array own = {"buf", buf, buf ? sn_external_size(f->workSize, family->unit) * family->unit : 0};
     for (int i = 0; i < 3 && buf; ++i)
-        if (!sn_apart(f->function, own, others[i]))
+        if (!sn_apart(f->function, own, sn_whole(&others[i])))
             return false;
     if (f->workSize == 0)
         return true;
     *work = buf ? (void *)sn_align((uintptr_t)buf, SN_ALIGN) : sn_scratch(f->workSize);
     if (!*work)
-        sn_error_set(SN_ERROR_MEMORY, f->function, "no memory for a buffer of %zu %s", f->workSize / f->unit, f->units);
+        sn_error_set(SN_ERROR_MEMORY, f->function, "no memory for a buffer of %zu %s", f->workSize / family->unit,
+                     family->units);
     return *work;
 }
 
 bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * buf)
 {
-    if (!f->held) {
-        sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected a call of SetParams before");
+    const struct sn_convolution_parameters * s = &f->first->p, * d = &f->last->p;
+    if (!f->last->packed) {
+        sn_error_set(SN_ERROR_STATE, f->function, "the context has no weights yet, expected SetParams to be called before");
         return false;
     }
-    if (f->dstSize == 0)
+    if (f->last->dstSize == 0)
         return false;
     SN_CHECK_FOR(f->function, a->src, false, "src is NULL, expected an array");
     SN_CHECK_FOR(f->function, a->dst, false, "dst is NULL, expected an array");
     SN_CHECK_FOR(f->function, a->add || !f->adds, false, "add is NULL, expected an array");
-    const struct sn_array arrays[] = {{"src", a->src, f->srcSize}, {"add", a->add, f->adds ? f->dstSize : 0},
-                                      {"dst", a->dst, f->dstSize}};
-    return sn_apart(f->function, arrays[2], arrays[0]) && sn_apart(f->function, arrays[2], arrays[1]) &&
+    const size_t src = f->batch * f->first->srcSize, dst = f->batch * f->last->dstSize, element = sn_element(d->dstT);
+    const struct sn_rows arrays[] = {
+        pixels_of("src", a->src, src, s->srcC, a->at->srcPixel, sn_element(s->srcT)),
+        pixels_of("add", a->add, a->add ? dst : 0, d->dstC, a->at->addPixel, element),
+        pixels_of("dst", a->dst, dst, d->dstC, a->at->dstPixel, element)};
+    return sn_rows_apart(f->function, arrays[2], arrays[0]) && sn_rows_apart(f->function, arrays[2], arrays[1]) &&
            workspace(f, buf, arrays, &a->work);
 }
 
-bool sn_check_given(const char * function, const struct sn_fault * fault)
+bool sn_report_fault(const char * function, const struct sn_fault * fault)
 {
     if (fault->memory)
         sn_error_set(SN_ERROR_MEMORY, function, "no memory for the weights");
@@ -198,8 +211,7 @@ static void describe(struct sn_convolution_context * c)
     char shape[64] = "";
     if (c->plan.algorithm->tiled)
         snprintf(shape, sizeof(shape), ", tile %zux%zu", tile.rows, tile.columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s%s%s, %s", family->note, c->plan.algorithm->name, shape,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s%s%s", family->prefix, c->plan.algorithm->name, shape);
 }
 
 void * sn_convolution_init(const struct sn_context_kind * kind, const char * function,
@@ -241,11 +253,11 @@ size_t sn_convolution_external(const struct sn_context_kind * kind, const char *
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    return plan ? sn_convolution_held(plan) / plan->family->unit : 0;
+    return plan ? sn_convolution_memory(plan) / plan->family->unit : 0;
 }
 
-bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
-                         const struct sn_given * given)
+bool sn_convolution_set_params(const struct sn_context_kind * kind, const char * function, void * context,
+                         const struct sn_set_params * given)
 {
     if (!sn_context_check(context, kind, function))
         return false;
@@ -254,15 +266,13 @@ bool sn_convolution_give(const struct sn_context_kind * kind, const char * funct
     if (!sn_check_convolution_arrays(&check, given->weight, given->params))
         return false;
     const struct sn_fault fault = sn_convolution_set(plan, given, 1);
-    return sn_check_given(function, &fault);
+    return sn_report_fault(function, &fault);
 }
 
 /* True if there is something to compute. */
 static bool begin(const struct sn_convolution * plan, const char * function, struct sn_arrays * a, void * buf, bool adds)
 {
-    const struct sn_convolution_family * family = plan->family;
-    const struct sn_forward f = {function, plan->held, plan->batch * plan->srcSize, plan->batch * plan->dstSize,
-                                 plan->workSize, family->unit, family->units, adds};
+    const struct sn_forward f = {function, plan, plan, plan->batch, plan->workSize, adds};
     return sn_forward_begin(&f, a, buf);
 }
 
@@ -270,8 +280,10 @@ void sn_convolution_forward(const struct sn_context_kind * kind, const char * fu
                             const void * src, void * buf, void * dst)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    struct sn_arrays a = {src, NULL, NULL, dst};
-    if (plan && begin(plan, function, &a, buf, false))
+    if (!plan)
+        return;
+    struct sn_arrays a = sn_dense_arrays(plan, src, NULL, dst);
+    if (begin(plan, function, &a, buf, false))
         plan->algorithm->forward(plan, &a);
 }
 
@@ -279,7 +291,9 @@ void sn_convolution_forward_add(const struct sn_context_kind * kind, const char 
                                 const void * src, void * buf, const void * add, void * dst)
 {
     const struct sn_convolution * plan = plan_of(kind, function, context);
-    struct sn_arrays a = {src, NULL, add, dst};
-    if (plan && begin(plan, function, &a, buf, true))
-        sn_convolution_32f_forward_add(plan, &a);
+    if (!plan)
+        return;
+    struct sn_arrays a = sn_dense_arrays(plan, src, add, dst);
+    if (begin(plan, function, &a, buf, true))
+        sn_convolution_forward_32f(plan, &a);
 }

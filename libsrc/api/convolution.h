@@ -39,7 +39,7 @@ static inline struct sn_convolution_axis sn_axis_x(const struct sn_convolution_p
 /* Floats, both NCHW or both NHWC. */
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
-/* Each float or `small`, whose name in messages is `name`; likewise. */
+/* Each float or `smallType`, whose name in messages is `name`; likewise. */
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name);
 
 /* At least one group, which divides the channels, and an activation that exists. */
@@ -52,10 +52,10 @@ bool sn_check_convolution_axis(const struct sn_convolution_check * c, const stru
 bool sn_check_convolution_size(const struct sn_convolution_check * c);
 
 /* At least one image, and parameters that are not NULL, `count` of which are copied to *p. */
-bool sn_take_convolution(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
+bool sn_convert_parameters(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
                          struct sn_convolution_parameters * p);
 
-/* The checks above of types, sizes and channels; `small` may be 32f. */
+/* The checks above of types, sizes and channels; `smallType` may be 32f. */
 bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
                           const char * name);
 
@@ -70,14 +70,12 @@ void sn_convolution_shape(struct sn_context * head, size_t batch, const struct s
  * align the caller's array. */
 size_t sn_external_size(size_t workspace, size_t unit);
 
-/* What a Forward needs to know of its plan. */
+/* A Forward of a context that begins and ends with these convolutions, the same if it has one. */
 struct sn_forward {
     const char * function;
-    const void * held;       /* NULL before SetParams */
-    size_t srcSize, dstSize; /* bytes of all images */
-    size_t workSize, unit;   /* the workspace in bytes; messages give it in units of `unit` bytes, */
-    const char * units;      /* which have this name */
-    bool adds;               /* there is an array to add */
+    const struct sn_convolution * first, * last;
+    size_t batch, workSize;
+    bool adds; /* there must be an array to add */
 };
 
 /*
@@ -88,7 +86,7 @@ struct sn_forward {
 bool sn_forward_begin(const struct sn_forward * f, struct sn_arrays * a, void * buf);
 
 /* True if there is no fault; otherwise sets the last error. */
-bool sn_check_given(const char * function, const struct sn_fault * fault);
+bool sn_report_fault(const char * function, const struct sn_fault * fault);
 
 /* ---- a single convolution: the public functions, for contexts of a kind */
 
@@ -105,8 +103,8 @@ size_t sn_convolution_external(const struct sn_context_kind * kind, const char *
 size_t sn_convolution_internal(const struct sn_context_kind * kind, const char * function, const void * context);
 
 /* Sets the parameters; false, and the last error set, if they are refused. */
-bool sn_convolution_give(const struct sn_context_kind * kind, const char * function, void * context,
-                         const struct sn_given * given);
+bool sn_convolution_set_params(const struct sn_context_kind * kind, const char * function, void * context,
+                         const struct sn_set_params * given);
 
 void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, const void * context,
                             const void * src, void * buf, void * dst);

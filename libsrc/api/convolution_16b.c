@@ -1,14 +1,16 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/convolution_16b.h"
 
-static const struct sn_context_kind kind = {"Convolution16b", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Convolution16b", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
+    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) ||
         !sn_check_convolution(__func__, &p, SN_DATA_16B, "SimdTensorData16b"))
         return NULL;
     return sn_convolution_init(&kind, __func__, &sn_convolution_16b, batch, &p);
@@ -16,20 +18,20 @@ void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters *
 
 size_t SimdnetConvolution16bExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdnetConvolution16bInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 
 void SimdnetConvolution16bSetParams(void * context, const sn_32f * weight, const sn_32f * bias, const sn_32f * params)
 {
     SN_CALL_OF(context);
-    sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, NULL});
+    sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL});
 }
 
 void SimdnetConvolution16bForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

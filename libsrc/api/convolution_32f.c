@@ -1,28 +1,30 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/convolution_32f.h"
 
-static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {
-    SN_ENTER();
+    SN_BEGIN();
     (void)gemm;
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
+    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) || !sn_check_convolution(__func__, &p, SN_DATA_32F, NULL))
         return NULL;
     return sn_convolution_init(&kind, __func__, &sn_convolution_32f, batch, &p);
 }
 
 size_t SimdSynetConvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetConvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 
@@ -30,7 +32,7 @@ void SimdSynetConvolution32fSetParams(void * context, const sn_32f * weight, Sim
                                       const sn_32f * params)
 {
     SN_CALL_OF(context);
-    if (sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, NULL}) && internal)
+    if (sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL}) && internal)
         *internal = SimdTrue;
 }
 

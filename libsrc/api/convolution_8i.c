@@ -1,14 +1,16 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/convolution_8i.h"
 
-static const struct sn_context_kind kind = {"Convolution8i", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Convolution8i", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters * conv)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) ||
+    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) ||
         !sn_check_convolution(__func__, &p, SN_DATA_8U, "SimdTensorData8u"))
         return NULL;
     return sn_convolution_init(&kind, __func__, &sn_convolution_8i, batch, &p);
@@ -16,13 +18,13 @@ void * SimdSynetConvolution8iInit(size_t batch, const SimdConvolutionParameters 
 
 size_t SimdSynetConvolution8iExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetConvolution8iInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 
@@ -43,7 +45,7 @@ void SimdSynetConvolution8iSetParams(void * context, const sn_32f * weight, cons
     if (!sn_context_check(context, &kind, __func__))
         return;
     if (check_stats(__func__, &((const struct sn_convolution_context *)context)->plan.p, stats))
-        sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, stats});
+        sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, stats});
 }
 
 void SimdSynetConvolution8iForward(void * context, const uint8_t * src, uint8_t * buf, uint8_t * dst)

@@ -1,8 +1,10 @@
 #include "api/call.h"
 #include "api/convolution.h"
+#include "api/forward.h"
 #include "ops/deconvolution_32f.h"
 
-static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy};
+static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy,
+                                           sn_convolution_forward_any};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
 
@@ -41,23 +43,23 @@ static bool check_parameters(const char * function, const struct sn_convolution_
 
 void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {
-    SN_ENTER();
+    SN_BEGIN();
     (void)gemm;
     struct sn_convolution_parameters p;
-    if (!sn_take_convolution(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
+    if (!sn_convert_parameters(__func__, batch, conv, 1, &p) || !check_parameters(__func__, &p))
         return NULL;
     return sn_convolution_init(&kind, __func__, &sn_deconvolution_32f, batch, &p);
 }
 
 size_t SimdSynetDeconvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_external(&kind, __func__, context);
 }
 
 size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_convolution_internal(&kind, __func__, context);
 }
 
@@ -65,7 +67,7 @@ void SimdSynetDeconvolution32fSetParams(void * context, const sn_32f * weight, S
                                         const sn_32f * params)
 {
     SN_CALL_OF(context);
-    if (sn_convolution_give(&kind, __func__, context, &(struct sn_given){weight, bias, params, NULL}) && internal)
+    if (sn_convolution_set_params(&kind, __func__, context, &(struct sn_set_params){weight, bias, params, NULL}) && internal)
         *internal = SimdTrue;
 }
 

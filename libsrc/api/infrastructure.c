@@ -7,7 +7,7 @@
 
 const char * SimdVersion(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return SIMDNET_VERSION;
 }
 
@@ -16,7 +16,7 @@ static size_t feature(uint32_t bits) { return (sn_cpu()->features & bits) == bit
 
 size_t SimdCpuInfo(SimdCpuInfoType type)
 {
-    SN_ENTER();
+    SN_BEGIN();
     switch (type) {
     case SimdCpuInfoSockets: return sn_cpu()->sockets;
     case SimdCpuInfoCores: return sn_cpu()->cores;
@@ -44,7 +44,7 @@ size_t SimdCpuInfo(SimdCpuInfoType type)
 
 const char * SimdPerformanceStatistic(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     const char * text = sn_statistic_text();
     if (!text)
         sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the table");
@@ -53,7 +53,7 @@ const char * SimdPerformanceStatistic(void)
 
 void * SimdAllocate(size_t size, size_t align)
 {
-    SN_ENTER();
+    SN_BEGIN();
     SN_CHECK(align && (align & (align - 1)) == 0, NULL, "align is %zu, expected a power of two", align);
     void * block = sn_allocate(size, align);
     if (!block)
@@ -63,13 +63,13 @@ void * SimdAllocate(size_t size, size_t align)
 
 void SimdFree(void * ptr)
 {
-    SN_ENTER();
+    SN_BEGIN();
     sn_free(ptr);
 }
 
 size_t SimdAlign(size_t size, size_t align)
 {
-    SN_ENTER();
+    SN_BEGIN();
     SN_CHECK((align & (align - 1)) == 0, 0, "align is %zu, expected a power of two", align);
     SN_CHECK(align <= 1 || size <= SIZE_MAX - (align - 1), 0, "size is %zu, which no multiple of %zu reaches", size, align);
     return sn_align(size, align);
@@ -77,20 +77,26 @@ size_t SimdAlign(size_t size, size_t align)
 
 size_t SimdAlignment(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_table()->alignment;
 }
 
 size_t SimdGetThreadNumber(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_threads();
 }
 
 void SimdSetThreadNumber(size_t threadNumber)
 {
-    SN_ENTER();
+    SN_BEGIN();
     sn_threads_set(threadNumber);
+}
+
+int SimdnetVersionNumber(void)
+{
+    SN_BEGIN();
+    return SIMDNET_VERSION_NUMBER;
 }
 
 const char * SimdnetLastError(void) { return sn_error_text(); }
@@ -99,13 +105,13 @@ int SimdnetLastErrorKind(void) { return sn_error_kind(); }
 
 const char * SimdnetActiveIsa(void)
 {
-    SN_ENTER();
+    SN_BEGIN();
     return sn_table()->isa;
 }
 
 SimdBool SimdnetSetMaxIsa(const char * name)
 {
-    SN_ENTER();
+    SN_BEGIN();
     SN_CHECK(sn_dispatch_cap(name), SimdFalse, "name is \"%.40s\", expected an instruction set of this architecture or NULL",
              name);
     return SimdTrue;
@@ -113,14 +119,14 @@ SimdBool SimdnetSetMaxIsa(const char * name)
 
 const char * SimdnetIsaLevel(size_t index)
 {
-    SN_ENTER();
+    SN_BEGIN();
     const struct sn_table * table = sn_table_at(index);
     return table ? table->isa : NULL;
 }
 
 SimdBool SimdnetSetVerbose(int level)
 {
-    SN_ENTER();
+    SN_BEGIN();
     SN_CHECK(level >= SN_VERBOSE_OFF && level <= SN_VERBOSE_LINES, SimdFalse, "level is %d, expected 0, 1 or 2", level);
     sn_verbose_set((enum sn_verbose)level);
     return SimdTrue;

@@ -8,7 +8,7 @@
 
 SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_BEGIN();
     const int wider = sn_table()->alignment == 16 ? 0 : sn_table()->alignment == 32 ? 1 : 2;
     switch (format) {
     case SimdTensorFormatNchwXc: return (SimdTensorFormatType)(SimdTensorFormatNchw4c + wider);
@@ -19,7 +19,7 @@ SimdTensorFormatType SimdSynetSpecifyTensorFormat(SimdTensorFormatType format)
 
 size_t SimdSynetTensorAlignment(SimdTensorFormatType format)
 {
-    SN_ENTER();
+    SN_BEGIN();
     switch (format) {
     case SimdTensorFormatNchw:
     case SimdTensorFormatNhwc:

@@ -2,6 +2,7 @@
 #include "api/context.h"
 #include "api/convolution.h"
 #include "api/enums.h"
+#include "api/forward.h"
 #include "ops/merged_convolution_32f.h"
 
 #include <stdio.h>
@@ -13,7 +14,20 @@ struct context {
 
 static void destroy(void * context) { sn_merged_convolution_32f_free(&((struct context *)context)->plan); }
 
-static const struct sn_context_kind kind = {"MergedConvolution32f", destroy};
+static void forward(const char * function, void * context, const SimdnetForwardParameters * f)
+{
+    const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
+    struct sn_distances at;
+    struct sn_arrays a = {f->src, NULL, f->add, f->dst, &at};
+    SN_CHECK_FOR(function, !f->add || !plan->add, SN_VOID,
+                 "add is not NULL, expected NULL: the context adds its source already");
+    const struct sn_convolution * first = &plan->stage[plan->first], * last = &plan->stage[plan->last];
+    const struct sn_forward forward = {function, first, last, plan->batch, plan->workSize, false};
+    if (sn_take_forward(function, f, first, last, &at) && sn_forward_begin(&forward, &a, f->buf))
+        sn_merged_convolution_32f_forward(plan, &a);
+}
+
+static const struct sn_context_kind kind = {"MergedConvolution32f", destroy, forward};
 
 /* ---- checks of the stages */
 
@@ -107,16 +121,15 @@ static void describe(struct context * c)
     char how[64] = "one after the other";
     if (tile->run)
         snprintf(how, sizeof(how), "in steps of %zu rows, tile %zux%zu", plan->rows, tile->rows, tile->columns);
-    snprintf(c->head.info, sizeof(c->head.info), "%s to %s %s, %s", stages[plan->first], stages[plan->last], how,
-             c->head.table->isa);
+    sn_context_describe(&c->head, "%s to %s %s", stages[plan->first], stages[plan->last], how);
 }
 
 void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, size_t count, SimdBool add)
 {
-    SN_ENTER();
+    SN_BEGIN();
     struct sn_convolution_parameters p[3];
     SN_CHECK(count == 3 || count == 2, NULL, "count is %zu, expected 3 or 2", count);
-    if (!sn_take_convolution(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
+    if (!sn_convert_parameters(__func__, batch, conv, count, p) || !check_parameters(__func__, p, count, add != SimdFalse))
         return NULL;
     struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
@@ -140,7 +153,7 @@ void * SimdSynetMergedConvolution32fInit(size_t batch, const SimdConvolutionPara
 
 size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
     return sn_external_size(((const struct context *)context)->plan.workSize, sizeof(float));
@@ -148,10 +161,10 @@ size_t SimdSynetMergedConvolution32fExternalBufferSize(const void * context)
 
 size_t SimdSynetMergedConvolution32fInternalBufferSize(const void * context)
 {
-    SN_ENTER();
+    SN_BEGIN();
     if (!sn_context_check(context, &kind, __func__))
         return 0;
-    return sn_merged_convolution_32f_held(&((const struct context *)context)->plan) / sizeof(float);
+    return sn_merged_convolution_32f_memory(&((const struct context *)context)->plan) / sizeof(float);
 }
 
 void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const * weight, SimdBool * internal,
@@ -163,15 +176,15 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const sn_32f * const
     struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
     SN_CHECK(weight, SN_VOID, "weight is NULL, expected an array of arrays");
     const size_t count = (size_t)plan->last - plan->first + 1;
-    struct sn_given given[SN_MERGED_STAGES];
+    struct sn_set_params given[SN_MERGED_STAGES];
     for (size_t i = 0; i < count; ++i) {
         const struct sn_convolution_check c = {__func__, names[i], &plan->stage[plan->first + i].p};
-        given[i] = (struct sn_given){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
+        given[i] = (struct sn_set_params){weight[i], bias ? bias[i] : NULL, params ? params[i] : NULL, NULL};
         if (!sn_check_convolution_arrays(&c, given[i].weight, given[i].params))
             return;
     }
     const struct sn_fault fault = sn_merged_convolution_32f_set(plan, given);
-    if (!sn_check_given(__func__, &fault))
+    if (!sn_report_fault(__func__, &fault))
         return;
     for (size_t i = 0; internal && i < count; ++i)
         internal[i] = SimdTrue;
@@ -184,9 +197,8 @@ void SimdSynetMergedConvolution32fForward(void * context, const sn_32f * src, sn
         return;
     const struct sn_merged_convolution_32f * plan = &((const struct context *)context)->plan;
     const struct sn_convolution * first = &plan->stage[plan->first], * last = &plan->stage[plan->last];
-    const struct sn_forward f = {__func__, last->held, plan->batch * first->srcSize, plan->batch * last->dstSize,
-                                 plan->workSize, sizeof(float), "floats", false};
-    struct sn_arrays a = {src, NULL, NULL, dst};
+    const struct sn_forward f = {__func__, first, last, plan->batch, plan->workSize, false};
+    struct sn_arrays a = {src, NULL, NULL, dst, &plan->dense};
     if (sn_forward_begin(&f, &a, buf))
         sn_merged_convolution_32f_forward(plan, &a);
 }

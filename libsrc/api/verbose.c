@@ -14,16 +14,16 @@
 #include "runtime/threads.h"
 #include "simdnet.h"
 
-int sn_verbose_now = SN_VERBOSE_UNKNOWN;
+int sn_verbose_level = SN_VERBOSE_UNKNOWN;
 
 static const char * library(void)
 {
     Dl_info info;
-    return dladdr(&sn_verbose_now, &info) && info.dli_fname ? info.dli_fname : "-";
+    return dladdr(&sn_verbose_level, &info) && info.dli_fname ? info.dli_fname : "-";
 }
 
 /* The path comes last, since only it may contain blanks. */
-static void introduce(void)
+static void report_library(void)
 {
     char levels[160] = "", name[sizeof(sn_cpu()->name)];
     for (size_t i = 0; sn_table_at(i); ++i)
@@ -31,49 +31,50 @@ static void introduce(void)
     strcpy(name, *sn_cpu()->name ? sn_cpu()->name : "-");
     for (char * blank = name; (blank = strchr(blank, ' '));)
         *blank = '_';
-    sn_say("version=%s cpu=%s cores=%zu levels=%s level=%s threads=%zu library=%s", SIMDNET_VERSION, name, sn_cpu()->cores,
-           levels, sn_table()->isa, sn_threads(), library());
+    sn_message("version=%s cpu=%s cores=%zu levels=%s level=%s threads=%zu library=%s", SIMDNET_VERSION, name,
+               sn_cpu()->cores, levels, sn_table()->isa, sn_threads(), library());
 }
 
-static pthread_once_t introduced = PTHREAD_ONCE_INIT;
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
 void sn_verbose_set(enum sn_verbose level)
 {
-    const int before = __atomic_load_n(&sn_verbose_now, __ATOMIC_RELAXED);
+    const int before = __atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED);
     if (level > SN_VERBOSE_OFF) {
-        pthread_once(&introduced, introduce);
+        pthread_once(&library_once, report_library);
         if (before == SN_VERBOSE_OFF)
             sn_statistic_clear();
     }
-    __atomic_store_n(&sn_verbose_now, level, __ATOMIC_RELAXED);
+    __atomic_store_n(&sn_verbose_level, level, __ATOMIC_RELAXED);
 }
 
-static void ask(void)
+static void read_environment(void)
 {
     const char * text = secure_getenv("SIMDNET_VERBOSE");
     enum sn_verbose level = SN_VERBOSE_OFF;
     if (text && text[0] >= '0' && text[0] <= '2' && !text[1])
         level = (enum sn_verbose)(text[0] - '0');
     else if (text && *text)
-        sn_say("SIMDNET_VERBOSE is ignored, expected 0, 1 or 2: %.100s", text);
+        sn_message("SIMDNET_VERBOSE is ignored, expected 0, 1 or 2: %.100s", text);
     sn_verbose_set(level);
 }
 
 enum sn_verbose sn_verbose(void)
 {
-    static pthread_once_t asked = PTHREAD_ONCE_INIT;
-    pthread_once(&asked, ask);
-    return (enum sn_verbose)__atomic_load_n(&sn_verbose_now, __ATOMIC_RELAXED);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_environment);
+    return (enum sn_verbose)__atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED);
 }
 
-void sn_verbose_tell(const struct sn_told * c)
+void sn_verbose_report(const struct sn_call_record * c)
 {
     if (sn_verbose() == SN_VERBOSE_LINES && c->error)
-        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu error=%s", c->function, c->shape, c->algorithm,
-               c->isa, c->threads, c->error);
+        sn_message("function=%s shape=%s algorithm=%s level=%s threads=%zu error=%s", c->function, c->shape, c->algorithm,
+                   c->isa, c->threads, c->error);
     else if (sn_verbose() == SN_VERBOSE_LINES)
-        sn_say("function=%s shape=%s algorithm=%s level=%s threads=%zu us=%llu.%03u", c->function, c->shape, c->algorithm,
-               c->isa, c->threads, (unsigned long long)(c->nanoseconds / 1000), (unsigned)(c->nanoseconds % 1000));
+        sn_message("function=%s shape=%s algorithm=%s level=%s threads=%zu us=%llu.%03u", c->function, c->shape,
+                   c->algorithm, c->isa, c->threads, (unsigned long long)(c->nanoseconds / 1000),
+                   (unsigned)(c->nanoseconds % 1000));
     if (!c->error) {
         char text[SN_STATISTIC_TEXT] = "";
         sn_append(text, sizeof(text), "%s %s %s %s", c->function, c->shape, c->algorithm, c->isa);

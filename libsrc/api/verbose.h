@@ -14,12 +14,12 @@ enum sn_verbose {
     SN_VERBOSE_LINES = 2     /* and each is reported by a line on stderr */
 };
 
-extern SN_HIDDEN int sn_verbose_now; /* an enum sn_verbose, read and written atomically */
+extern SN_HIDDEN int sn_verbose_level; /* an enum sn_verbose, read and written atomically */
 
 /* The only check that a call makes while reports are off. */
 static inline bool sn_verbose_off(void)
 {
-    return SN_LIKELY(__atomic_load_n(&sn_verbose_now, __ATOMIC_RELAXED) == SN_VERBOSE_OFF);
+    return SN_LIKELY(__atomic_load_n(&sn_verbose_level, __ATOMIC_RELAXED) == SN_VERBOSE_OFF);
 }
 
 /* The level in use. The first call reads the environment. */
@@ -28,7 +28,7 @@ enum sn_verbose sn_verbose(void);
 /* The first level above SN_VERBOSE_OFF prints a line about the library; turning reports on again begins a new table. */
 void sn_verbose_set(enum sn_verbose level);
 
-struct sn_told {
+struct sn_call_record {
     const char * function, * shape, * algorithm, * isa; /* words without blanks */
     size_t threads;
     const char * error; /* NULL unless the call was refused */
@@ -36,6 +36,6 @@ struct sn_told {
 };
 
 /* Reports a call as the level requires. A refused call has a line, but is not counted in the table. */
-void sn_verbose_tell(const struct sn_told * call);
+void sn_verbose_report(const struct sn_call_record * call);
 
 #endif

@@ -21,4 +21,15 @@ struct sn_convolution_parameters {
     enum sn_activation activation;
 };
 
+/*
+ * The arrays of one image, for the loops of `base`. In NHWC the first channels of neighbouring pixels are srcPixel, addPixel
+ * and dstPixel elements apart. `add`, which may be NULL, is added before the activation or, with `after`, to its result.
+ */
+struct sn_plain {
+    const void * src, * add;
+    void * dst;
+    size_t srcPixel, addPixel, dstPixel;
+    bool after;
+};
+
 #endif

@@ -102,13 +102,14 @@ struct sn_columns_32f {
 typedef void (*sn_columns_32f_fn)(const struct sn_columns_32f * g);
 
 /*
- * dst[i * columns + j] = activation(dst[i * columns + j] + add[i * columns + j]) for i < rows, j < columns. The slope of a
+ * dst[i * dstStep + j] = activation(dst[i * dstStep + j] + add[i * addStep + j]) for i < rows, j < columns. The slope of a
  * Prelu is slope[j], or, with byRow, slope[(first + i) / period % slopes].
  */
 struct sn_join_32f {
     const sn_32f * add;
     sn_32f * dst;
     size_t rows, columns;
+    size_t addStep, dstStep;
     const sn_32f * slope;
     bool byRow;
     size_t first, period, slopes;
@@ -130,10 +131,10 @@ struct sn_lines_32f {
 };
 typedef void (*sn_lines_32f_fn)(const struct sn_lines_32f * l);
 
-/* One image, a direct implementation of the formula; all arrays as in the public function, bias not NULL. `add`, if not
- * NULL, has the layout of dst and is added before the activation. Only `base` has it. */
+/* One image, a direct implementation of the formula; all arrays as in the public function, bias not NULL. Only `base` has
+ * it. */
 typedef void (*sn_convolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
-                                      const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst);
+                                      const sn_32f * params, const struct sn_plain * image);
 
 /* The kernels of a level; `base` has only `plain`. */
 struct sn_convolution_32f_slots {

@@ -21,9 +21,9 @@ struct sn_quantised_8i {
     const sn_32f * params; /* of the activation, as the caller gave them */
 };
 
-/* One image, a direct implementation of the formula. Only `base` has it. */
+/* One image, a direct implementation of the formula, without an addition. Only `base` has it. */
 typedef void (*sn_convolution_8i_fn)(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
-                                     const uint8_t * src, uint8_t * dst);
+                                     const struct sn_plain * image);
 
 /* ---- from sums to results */
 

@@ -7,7 +7,7 @@
 
 /* One image, a direct implementation of the formula, as sn_convolution_32f_fn. */
 typedef void (*sn_deconvolution_32f_fn)(const struct sn_convolution_parameters * p, const sn_32f * weight,
-                                        const sn_32f * bias, const sn_32f * params, const sn_32f * src, sn_32f * dst);
+                                        const sn_32f * bias, const sn_32f * params, const struct sn_plain * image);
 
 /*
  * Interleaves 2 or 4 phases into rows: dst[row * dstStep + i] is src[row * srcStep + i % phases * phaseStep + i / phases]

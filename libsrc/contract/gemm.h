@@ -41,14 +41,15 @@ struct sn_gemm_32f {
     const sn_32f * slope; /* for Prelu */
     bool byRow;
     enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
-    float param[2];                           /* of RestrictRange, Elu, Hswish */
+    float param[2]; /* of RestrictRange, Elu, Hswish */
 
     /*
      * Any memory that will be needed soon, or NULL. A hint: while the tile that begins with row x is computed, a cache line
-     * for each of its steps is prefetched into the L2 cache, from ahead + x * aheadStep on.
+     * for each of its steps is prefetched into the L2 cache, from prefetch + x * prefetchStep on.
      */
-    const sn_32f * ahead;
-    size_t aheadStep;
+    const sn_32f * prefetch;
+    size_t prefetchStep;
+    bool coldC; /* a hint: rows of C that are only written are not prefetched */
 };
 
 typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);

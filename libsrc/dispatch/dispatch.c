@@ -70,6 +70,17 @@ uint32_t sn_levels_of(uint32_t features)
     return found;
 }
 
+size_t sn_default_level(uint32_t features, uint32_t slow)
+{
+    const uint32_t found = sn_levels_of(features & ~slow);
+    size_t level = LEVELS - 1;
+    while (!(found >> level & 1))
+        --level;
+    return level;
+}
+
+static size_t default_level(void) { return sn_default_level(sn_cpu()->features, sn_cpu()->traits.slow); }
+
 static void build_tables(void)
 {
     available = sn_levels_of(sn_cpu()->features);
@@ -80,12 +91,14 @@ static void build_tables(void)
         tables[i].isa = levels[i].name;
         levels[i].install(&tables[i]);
     }
-    size_t cap = LEVELS - 1;
+    size_t cap = default_level();
     const char * name = secure_getenv("SIMDNET_MAX_ISA");
     if (name && *name) {
         cap = level_of(name);
-        if (cap == LEVELS)
-            sn_say("SIMDNET_MAX_ISA is ignored, no such instruction set: %.100s", name);
+        if (cap == LEVELS) {
+            sn_message("SIMDNET_MAX_ISA is ignored, no such instruction set: %.100s", name);
+            cap = default_level();
+        }
     }
     cap_at(cap);
 }
@@ -108,7 +121,7 @@ const struct sn_table * sn_table_at(size_t index)
 bool sn_dispatch_cap(const char * name)
 {
     pthread_once(&once, build_tables);
-    const size_t level = name ? level_of(name) : LEVELS - 1;
+    const size_t level = name ? level_of(name) : default_level();
     if (level == LEVELS)
         return false;
     cap_at(level);

@@ -101,7 +101,7 @@ SN_INLINE v32f value(enum sn_channelwise_op op, const struct run * r, size_t i, 
 }
 
 /* n values at position i. */
-SN_INLINE void part(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t)
+SN_INLINE void tail(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t)
 {
     const v32f y = op == SN_FUSED_8 ? v_load_tail_32f(r->src1 + i, n) : v_zero_32f();
     v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
@@ -133,13 +133,13 @@ SN_INLINE void arrays(enum sn_channelwise_op op, struct run * r, const sn_32f * 
     }
     if (i < end) {
         SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_tail_32f(table[k] + (i - begin), end - i);
-        part(op, r, i, end - i, r->t);
+        tail(op, r, i, end - i, r->t);
     }
 }
 
 /* ---- the period divides a vector */
 
-static const int32_t counting[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const int32_t lane_indices[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* The coefficients of row c; each lane gets those of the channel given by `lanes`. */
 SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t c, size_t period, v32i lanes, v32f * t)
@@ -157,12 +157,12 @@ SN_INLINE void row_terms(enum sn_channelwise_op op, const struct run * r, size_t
 SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows, size_t size, size_t period, bool stream)
 {
     const size_t all = rows * size, head = aligned_head(r->dst, all);
-    const v32i count = v_load_32i(counting), mask = v_set_32i((int32_t)period - 1);
+    const v32i count = v_load_32i(lane_indices), mask = v_set_32i((int32_t)period - 1);
     const v32i lanes = v_and_32i(v_add_32i(count, v_set_32i((int32_t)head)), mask);
     v32f t[TERMS], next[TERMS], mixed[TERMS];
     if (head) {
         row_terms(op, r, 0, period, v_and_32i(count, mask), t);
-        part(op, r, 0, head, t);
+        tail(op, r, 0, head, t);
     }
     row_terms(op, r, 0, period, lanes, t);
     size_t i = head;
@@ -186,7 +186,7 @@ SN_INLINE void full_rows(enum sn_channelwise_op op, struct run * r, size_t rows,
         SN_UNROLL for (int k = 0; k < TERMS; ++k) t[k] = next[k];
     }
     if (i < all)
-        part(op, r, i, all - i, t);
+        tail(op, r, i, all - i, t);
 }
 
 /* Maximum length of a plan: whole cycles of positions in a short row, at least four vectors, at most its size or 6. */
@@ -231,7 +231,7 @@ SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows
     if (head) {
         SN_UNROLL for (int k = 0; k < per_channel(op); ++k)
             r->t[k] = v_lookup_32f(v_load_tail_32f(r->p[k], sn_min(left, V32F_N)), v_load_32i(plan.lanes[0]));
-        part(op, r, 0, head, r->t);
+        tail(op, r, 0, head, r->t);
         SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->p[k] += head / size * period;
         left -= head / size * period;
         make_plan(size, period, head % size, &plan);
@@ -251,7 +251,7 @@ SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows
         const size_t n = sn_min(left - at - plan.at[v], V32F_N);
         SN_UNROLL for (int k = 0; k < per_channel(op); ++k)
             r->t[k] = v_lookup_32f(v_load_tail_32f(r->p[k] + at + plan.at[v], n), lanes);
-        part(op, r, i, sn_min(all - i, V32F_N), r->t);
+        tail(op, r, i, sn_min(all - i, V32F_N), r->t);
         if (++v == plan.vectors) {
             v = 0;
             at += plan.terms;
@@ -262,12 +262,12 @@ SN_INLINE void short_rows(enum sn_channelwise_op op, struct run * r, size_t rows
 /* ---- other periods */
 
 /* The least multiple of the period that is a whole number of vectors, if it fits in a table and pays; else the period. */
-static size_t table_turn(size_t period, size_t size)
+static size_t table_period(size_t period, size_t size)
 {
-    size_t turn = period;
-    while (turn % V32F_N)
-        turn += turn;
-    return turn <= TABLE && size >= 4 * turn ? turn : period;
+    size_t cycle = period;
+    while (cycle % V32F_N)
+        cycle += cycle;
+    return cycle <= TABLE && size >= 4 * cycle ? cycle : period;
 }
 
 /* `size` coefficients from number `first` on, cyclically; writes up to a vector more. */
@@ -288,22 +288,22 @@ SN_INLINE void periodic(enum sn_channelwise_op op, struct run * r, size_t size, 
 {
     float table[TERMS][TABLE + STEP + V32F_N] SN_ALIGNED;
     const sn_32f * at[TERMS];
-    const size_t head = aligned_head(r->dst, size), turn = table_turn(period, size), first = head % period;
+    const size_t head = aligned_head(r->dst, size), cycle = table_period(period, size), first = head % period;
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) {
-        make_table(r->p[k], period, first, turn + STEP, table[k]);
+        make_table(r->p[k], period, first, cycle + STEP, table[k]);
         at[k] = table[k] + (first ? period - first : 0);
     }
     if (head)
         arrays(op, r, at, 0, head);
     SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] = table[k];
-    const size_t step = STEP % turn;
-    size_t i = head, place = 0;
+    const size_t step = STEP % cycle;
+    size_t i = head, offset = 0;
     for (; i + STEP <= size; i += STEP) {
-        group(op, r, at, place, i, stream);
-        place += step;
-        place -= place >= turn ? turn : 0;
+        group(op, r, at, offset, i, stream);
+        offset += step;
+        offset -= offset >= cycle ? cycle : 0;
     }
-    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] += place;
+    SN_UNROLL for (int k = 0; k < per_channel(op); ++k) at[k] += offset;
     arrays(op, r, at, i, size);
 }
 
@@ -320,7 +320,7 @@ SN_INLINE void row(enum sn_channelwise_op op, struct run * r, size_t size, size_
 /* ---- concatenated pixels of two sources, see kernels/concat.h */
 
 /* Values of the pixels of a plan: 6 vectors, or V32F_N. */
-enum { JOINED_REST = V32F_N * CONCAT_PLAN };
+enum { JOINED_VALUES = V32F_N * CONCAT_PLAN };
 
 /* The coefficients, including scalars, of vectors that begin at any position in a narrow pixel. */
 SN_INLINE void joined_terms(enum sn_channelwise_op op, const struct sn_channelwise_rows * half, float list[][2 * V32F_N])
@@ -337,7 +337,7 @@ SN_INLINE void joined_terms(enum sn_channelwise_op op, const struct sn_channelwi
 
 /* As concat_plan(), for a pixel that contains the values of one source twice: one vector of the source holds all the values
  * of a vector of dst. */
-static void twice_plan(size_t size, struct concat_plan * plan)
+static void duplicate_plan(size_t size, struct concat_plan * plan)
 {
     const size_t pixel = 2 * size;
     int32_t list[2 * V32F_N];
@@ -383,7 +383,7 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
     float list[TERMS][2 * V32F_N], terms[TERMS][CONCAT_PLAN][V32F_N] SN_ALIGNED;
     struct concat_plan plan;
     if (op == SN_FUSED_4)
-        twice_plan(aSize, &plan);
+        duplicate_plan(aSize, &plan);
     else
         concat_plan(aSize, bSize, &plan);
     joined_terms(op, half, list);
@@ -400,31 +400,31 @@ SN_INLINE void joined_narrow(enum sn_channelwise_op op, const struct sn_channelw
         copy += copy ? plan.pixels * pixel : 0;
     }
     /* The last pixels are processed in a buffer that has space after them. */
-    float room[4][JOINED_REST + V32F_N] = {{0}};
+    float buffer[4][JOINED_VALUES + V32F_N] = {{0}};
     while (number) {
         const size_t n = sn_min(number, plan.pixels);
-        memcpy(room[0], a, n * aSize * sizeof(float));
-        memcpy(room[1], b, n * bSize * sizeof(float));
+        memcpy(buffer[0], a, n * aSize * sizeof(float));
+        memcpy(buffer[1], b, n * bSize * sizeof(float));
         for (size_t v = 0; v * V32F_N < n * pixel; ++v)
-            joined_vector(op, &plan, v, room[0], room[1], terms, room[2], room[3]);
-        memcpy(dst, room[2], n * pixel * sizeof(float));
+            joined_vector(op, &plan, v, buffer[0], buffer[1], terms, buffer[2], buffer[3]);
+        memcpy(dst, buffer[2], n * pixel * sizeof(float));
         a += n * aSize;
         b += n * bSize;
         dst += n * pixel;
         if (copy) {
-            memcpy(copy, room[3], n * pixel * sizeof(float));
+            memcpy(copy, buffer[3], n * pixel * sizeof(float));
             copy += n * pixel;
         }
         number -= n;
     }
 }
 
-/* A row of one half; if it may be overrun (`over`), the coefficients of its last vector come from `last`. */
-SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size, const float last[][V32F_N], bool over)
+/* A row of one half. With `overrun` all of it is whole vectors; the coefficients of the last one come from `last`. */
+SN_INLINE void joined_row(enum sn_channelwise_op op, struct run * r, size_t size, const float last[][V32F_N], bool overrun)
 {
-    const size_t whole = over ? size - size % V32F_N : size;
+    const size_t whole = overrun ? size - size % V32F_N : size;
     arrays(op, r, r->p, 0, whole);
-    if (over && whole < size) {
+    if (overrun && whole < size) {
         SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r->t[k] = v_load_32f(last[k]);
         v_store_32f(r->dst + whole, value(op, r, whole, r->t));
     }
@@ -446,10 +446,10 @@ SN_INLINE void joined_wide(enum sn_channelwise_op op, const struct sn_channelwis
     const size_t least = sn_min(size[0], size[1]);
     const size_t cut = least ? sn_min(number, sn_ceil_div(V32F_N - 1, least)) : number;
     for (size_t q = 0; q < number; ++q, dst += pixel) {
-        const bool over = q < number - cut;
+        const bool overrun = q < number - cut;
         a.dst = dst;
         b.dst = dst + size[0];
-        if (over) {
+        if (overrun) {
             joined_row(op, &a, size[0], last[0], true);
             joined_row(op, &b, size[1], last[1], true);
         } else {

@@ -84,7 +84,7 @@ static void join_32f(const struct sn_join_32f * j)
     const v32f p0 = v_set_32f(j->param[0]), p1 = v_set_32f(j->param[1]);
     const sn_32f * add = j->add;
     sn_32f * dst = j->dst;
-    for (size_t i = 0; i < j->rows; ++i, add += j->columns, dst += j->columns) {
+    for (size_t i = 0; i < j->rows; ++i, add += j->addStep, dst += j->dstStep) {
         const bool prelu = j->activation == SN_ACTIVATION_PRELU;
         const v32f ofRow = v_set_32f(prelu && j->byRow ? j->slope[(j->first + i) / j->period % j->slopes] : 0);
         for (size_t x = 0; x < j->columns; x += V32F_N) {

@@ -34,7 +34,7 @@ enum { WEIGHTS = ROWS * 3 * GROUPS };
  * products of four bytes this gains even if weights must then be loaded from memory (avxvnni: 1.2 times with stride 2,
  * nothing with 1).
  */
-enum { TOGETHER = V32F_N == 16 || JOINED == 4 ? 2 : 1, PIECE = 32 };
+enum { SUM_VECTORS = V32F_N == 16 || JOINED == 4 ? 2 : 1, PIECE = 32 };
 
 enum { BLOCK_WEIGHTS = VECTORS * WEIGHTS * V8U_N, HALF = V8U_N / 2 };
 
@@ -44,7 +44,7 @@ enum { BLOCK_WEIGHTS = VECTORS * WEIGHTS * V8U_N, HALF = V8U_N / 2 };
  * The number of channels of the block that begins at *at: V8U_N, or half of that. If fewer are left, the block begins
  * earlier, and some channels are computed twice; if there are fewer in total, all of them.
  */
-static size_t block_of_lines(size_t channels, size_t * at)
+static size_t block_channels(size_t channels, size_t * at)
 {
     const size_t left = channels - *at, enough = left <= HALF ? HALF : V8U_N;
     const size_t n = channels >= enough ? enough : sn_min(channels, HALF);
@@ -73,7 +73,7 @@ static void lines_pack(const int8_t * weight, bool planes, size_t channels, void
     uint8_t * block = packed;
     size_t n;
     for (size_t at = 0; at < channels; at += n, block += BLOCK_WEIGHTS) {
-        n = block_of_lines(channels, &at);
+        n = block_channels(channels, &at);
         for (size_t i = 0; i < n * 9; ++i) {
             const size_t c = i / 9, t = i % 9;
             const int8_t w = weight[planes ? (at + c) * 9 + t : t * channels + at + c];
@@ -94,24 +94,24 @@ struct block {
     const uint8_t * begin[LINES];    /* of each line */
     size_t step[LINES];              /* between its pixels; 0 in a line of padding */
     bool inner;                      /* no line is padding */
-    size_t beside;                   /* distance between the inputs of these and the other rows */
+    size_t otherSrc;                 /* distance between the inputs of these and the other rows */
     uint8_t * dst;
-    size_t dstBeside;                /* distance between their results; both 0 without other rows */
-    SN_ALIGNED uint8_t none[V8U_N];  /* a pixel of padding */
+    size_t otherDst;                 /* distance between their results; both 0 without other rows */
+    SN_ALIGNED uint8_t padding[V8U_N]; /* a pixel of it */
     SN_ALIGNED float norm[V8U_N], bias[V8U_N], scale[V8U_N]; /* in the order of lanes */
     SN_ALIGNED uint8_t low[V8U_N], high[V8U_N];
-    SN_ALIGNED int32_t wait[PIECE * ROWS * V8U_N];
+    SN_ALIGNED int32_t partial[PIECE * ROWS * V8U_N];
 };
 
 /* Variants of the loops: any result; bounded bytes of few channels, of HALF, or of V8U_N; plain results of HALF or V8U_N. */
-enum kind { ANY_RESULT, SOME, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
+enum kind { ANY_RESULT, FEW_CHANNELS, BOUNDED_HALF, BOUNDED, PLAIN_HALF, PLAIN, KINDS };
 
 SN_INLINE bool is_plain(enum kind kind) { return kind >= PLAIN_HALF; }
 SN_INLINE bool is_whole(enum kind kind) { return kind == BOUNDED || kind == PLAIN; }
 SN_INLINE bool is_half(enum kind kind) { return kind == BOUNDED_HALF || kind == PLAIN_HALF; }
 
 /* Repeats the constants over all lanes, in the order of the weights. */
-SN_INLINE void spread_constants(struct block * b, size_t n, size_t times)
+SN_INLINE void repeat_constants(struct block * b, size_t n, size_t times)
 {
     const struct sn_result_8i * r = &b->result;
     for (size_t k = 0; k < times; ++k)
@@ -128,9 +128,9 @@ SN_INLINE void spread_constants(struct block * b, size_t n, size_t times)
 static void set_constants(struct block * b)
 {
     if (b->two)
-        spread_constants(b, b->channels, 2);
+        repeat_constants(b, b->channels, 2);
     else
-        spread_constants(b, V8U_N, 1);
+        repeat_constants(b, V8U_N, 1);
 }
 
 /* ---- sums */
@@ -138,14 +138,14 @@ static void set_constants(struct block * b)
 /* A column of the image: left of the image `x` wraps to a huge value, and outside it offsets do not point to a pixel. */
 struct column {
     size_t x, width;
-    size_t beside, each; /* of two groups of rows loaded together, or 0 */
+    size_t otherSrc, each; /* of two groups of rows loaded together, or 0 */
     const uint8_t * begin[LINES];
     size_t at[LINES], step[LINES]; /* inner blocks use the first for all lines */
 };
 
 SN_INLINE struct column column_at(const struct block * b, size_t x, int rows)
 {
-    struct column c = {.x = x, .width = b->d->srcColumns, .beside = b->beside, .each = b->two ? b->channels : 0};
+    struct column c = {.x = x, .width = b->d->srcColumns, .otherSrc = b->otherSrc, .each = b->two ? b->channels : 0};
     SN_UNROLL for (int i = 0; i < rows + 2; ++i)
     {
         c.begin[i] = b->begin[i];
@@ -160,7 +160,7 @@ static __attribute__((noinline)) v8u load_some(const uint8_t * p, const uint8_t 
 static __attribute__((noinline)) void store_some(uint8_t * p, uint8_t * q, v8u v, size_t n) { store_two(p, q, v, n); }
 
 /* Joins a column for vectors k .. of the sums, and advances to the next. */
-SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32i x[TOGETHER][GROUPS], int rows,
+SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32i x[SUM_VECTORS][GROUPS], int rows,
                            enum kind kind, bool inner)
 {
     v8u line[LINES];
@@ -171,10 +171,10 @@ SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32
             const uint8_t * from = c->begin[i] + c->at[inner ? 0 : i];
             line[i] = is_whole(kind) || (kind == ANY_RESULT && !c->each)
                           ? v_load_8u(from)
-                      : is_half(kind) ? load_two(from, from + c->beside, HALF)
-                                      : load_some(from, from + c->beside, c->each);
+                      : is_half(kind) ? load_two(from, from + c->otherSrc, HALF)
+                                      : load_some(from, from + c->otherSrc, c->each);
         } else {
-            line[i] = v_load_8u(b->none);
+            line[i] = v_load_8u(b->padding);
         }
         if (!inner)
             c->at[i] += c->step[i];
@@ -183,18 +183,18 @@ SN_INLINE void next_column(const struct block * b, struct column * c, int k, v32
         c->at[0] += c->step[0];
     if (rows < ROWS)
         line[LINES - 1] = line[LINES - 2]; /* is multiplied by weights of 0 */
-    SN_UNROLL for (int j = 0; j < TOGETHER; ++j) joined(line, k + j, x[j]);
+    SN_UNROLL for (int j = 0; j < SUM_VECTORS; ++j) joined(line, k + j, x[j]);
 }
 
 /* The sums of an output in each row. */
 struct sums {
-    v32i v[TOGETHER][ROWS];
+    v32i v[SUM_VECTORS][ROWS];
 };
 
 /* Adds the products with column kx of the kernel. */
-SN_INLINE struct sums add_column(struct sums s, v32i x[TOGETHER][GROUPS], v32i w[TOGETHER][WEIGHTS], int kx, int rows)
+SN_INLINE struct sums add_column(struct sums s, v32i x[SUM_VECTORS][GROUPS], v32i w[SUM_VECTORS][WEIGHTS], int kx, int rows)
 {
-    SN_UNROLL for (int k = 0; k < TOGETHER; ++k)
+    SN_UNROLL for (int k = 0; k < SUM_VECTORS; ++k)
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int g = 0; g < GROUPS; ++g)
                 s.v[k][i] = joined_dot(s.v[k][i], x[k][g], w[k][(i * 3 + kx) * GROUPS + g]);
@@ -208,18 +208,18 @@ SN_INLINE void store_bytes(const struct block * b, v8u bytes, uint8_t * dst, enu
     if (is_whole(kind))
         v_store_8u(dst, bytes);
     else if (is_half(kind))
-        store_two(dst, dst + b->dstBeside, bytes, HALF);
+        store_two(dst, dst + b->otherDst, bytes, HALF);
     else
-        store_some(dst, dst + b->dstBeside, bytes, b->channels);
+        store_some(dst, dst + b->otherDst, bytes, b->channels);
 }
 
 /* Vectors k .. of an output in each row: buffers them, or, if they are the last, computes the results. */
-SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int32_t * wait, uint8_t * dst, size_t below,
+SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int32_t * partial, uint8_t * dst, size_t below,
                       int rows, enum kind kind)
 {
-    const bool last = kind != ANY_RESULT && k + TOGETHER == VECTORS;
+    const bool last = kind != ANY_RESULT && k + SUM_VECTORS == VECTORS;
     v32i result[ROWS][VECTORS];
-    SN_UNROLL for (int j = 0; j < TOGETHER; ++j)
+    SN_UNROLL for (int j = 0; j < SUM_VECTORS; ++j)
     {
         const int at = (k + j) * (int)V32F_N;
         const v32f norm = v_load_32f(b->norm + at), bias = v_load_32f(b->bias + at), scale = v_load_32f(b->scale + at);
@@ -230,13 +230,13 @@ SN_INLINE void finish(const struct block * b, const struct sums * s, int k, int3
             result[i][k + j] = kind == ANY_RESULT ? s->v[j][i] : integer;
         }
     }
-    SN_UNROLL for (int i = 0; i < rows; ++i, wait += V8U_N)
+    SN_UNROLL for (int i = 0; i < rows; ++i, partial += V8U_N)
     {
         if (!last) {
-            SN_UNROLL for (int j = k; j < k + TOGETHER; ++j) v_store_32i(wait + j * (int)V32F_N, result[i][j]);
+            SN_UNROLL for (int j = k; j < k + SUM_VECTORS; ++j) v_store_32i(partial + j * (int)V32F_N, result[i][j]);
             continue;
         }
-        SN_UNROLL for (int j = 0; j < k; ++j) result[i][j] = v_load_32i(wait + j * (int)V32F_N);
+        SN_UNROLL for (int j = 0; j < k; ++j) result[i][j] = v_load_32i(partial + j * (int)V32F_N);
         v8u bytes = joined_bytes(result[i]);
         if (!is_plain(kind))
             bytes = v_min_8u(v_max_8u(bytes, v_load_8u(b->low)), v_load_8u(b->high));
@@ -249,13 +249,13 @@ static __attribute__((noinline)) void finish_any(const struct block * b, size_t 
 {
     SN_ALIGNED int32_t sums[V8U_N];
     for (size_t i = 0; i < columns * ROWS; ++i) {
-        const int32_t * wait = b->wait + i * V8U_N;
+        const int32_t * partial = b->partial + i * V8U_N;
         uint8_t * dst = b->dst + i % ROWS * b->d->dstStepY + (x + i / ROWS) * b->d->dstStepX;
         if (i % ROWS >= (size_t)rows)
             continue;
-        for (size_t k = 0; k <= b->two; ++k, dst += b->dstBeside) {
+        for (size_t k = 0; k <= b->two; ++k, dst += b->otherDst) {
             for (size_t c = 0; c < b->channels; c += RUN)
-                memcpy(sums + c, wait + place(in_block(b->channels, k, c)), RUN * sizeof(*sums));
+                memcpy(sums + c, partial + place(in_block(b->channels, k, c)), RUN * sizeof(*sums));
             result_rows(sums, 0, &b->result, b->channels, dst, 0, 1);
         }
     }
@@ -272,8 +272,8 @@ SN_INLINE void sweep(struct block * b, size_t x, size_t columns, int k, int rows
     uint8_t * dst = b->dst + x * right;
     struct column column = column_at(b, x * (size_t)stride - b->d->left, rows);
     struct sums s = nothing, next = nothing;
-    v32i w[TOGETHER][WEIGHTS], in[TOGETHER][GROUPS];
-    SN_UNROLL for (int i = 0; i < TOGETHER * WEIGHTS; ++i)
+    v32i w[SUM_VECTORS][WEIGHTS], in[SUM_VECTORS][GROUPS];
+    SN_UNROLL for (int i = 0; i < SUM_VECTORS * WEIGHTS; ++i)
         w[i / WEIGHTS][i % WEIGHTS] = v_load_32i(weight + i * (int)V8U_N);
     SN_UNROLL for (int i = 0; i < 3 - stride; ++i)
     {
@@ -288,7 +288,7 @@ SN_INLINE void sweep(struct block * b, size_t x, size_t columns, int k, int rows
         }
         next_column(b, &column, k, in, rows, kind, inner);
         s = add_column(s, in, w, 2, rows);
-        finish(b, &s, k, b->wait + i * ROWS * V8U_N, dst, below, rows, kind);
+        finish(b, &s, k, b->partial + i * ROWS * V8U_N, dst, below, rows, kind);
         s = stride == 1 ? add_column(next, in, w, 1, rows) : add_column(nothing, in, w, 0, rows);
         next = add_column(nothing, in, w, 0, rows);
     }
@@ -301,9 +301,9 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
     for (size_t x = 0; x < b->d->columns; x += n) {
         n = sn_min(b->d->columns - x, PIECE);
         if (is_plain(kind) && b->inner) {
-            SN_UNROLL for (int k = 0; k < VECTORS; k += TOGETHER) sweep(b, x, n, k, rows, stride, kind, true);
+            SN_UNROLL for (int k = 0; k < VECTORS; k += SUM_VECTORS) sweep(b, x, n, k, rows, stride, kind, true);
         } else {
-            SN_UNROLL for (int k = 0; k < VECTORS; k += TOGETHER) sweep(b, x, n, k, rows, stride, kind, false);
+            SN_UNROLL for (int k = 0; k < VECTORS; k += SUM_VECTORS) sweep(b, x, n, k, rows, stride, kind, false);
         }
         if (kind == ANY_RESULT)
             finish_any(b, x, n, rows);
@@ -311,22 +311,22 @@ SN_INLINE void sweep_line(struct block * b, int rows, int stride, enum kind kind
 }
 
 /* Instances: two rows, one row, and one row with stride 2. */
-#define SWEEPS(name, kind)                                                                            \
-    static __attribute__((noinline)) void name##_two(struct block * b) { sweep_line(b, 2, 1, kind); } \
-    static __attribute__((noinline)) void name##_one(struct block * b) { sweep_line(b, 1, 1, kind); } \
-    static __attribute__((noinline)) void name##_halved(struct block * b) { sweep_line(b, 1, 2, kind); }
+#define SWEEPS(name, kind)                                                                                                  \
+    static __attribute__((noinline)) void name##_two(struct block * b) { sweep_line(b, 2, 1, kind); }                       \
+    static __attribute__((noinline)) void name##_one(struct block * b) { sweep_line(b, 1, 1, kind); }                       \
+    static __attribute__((noinline)) void name##_strided(struct block * b) { sweep_line(b, 1, 2, kind); }
 SWEEPS(any, ANY_RESULT)
-SWEEPS(some, SOME)
+SWEEPS(few, FEW_CHANNELS)
 SWEEPS(bounded_half, BOUNDED_HALF)
 SWEEPS(bounded, BOUNDED)
 SWEEPS(plain_half, PLAIN_HALF)
 SWEEPS(plain, PLAIN)
 
 typedef void (*sweep_fn)(struct block * b);
-static const sweep_fn sweep_two[KINDS] = {any_two, some_two, bounded_half_two, bounded_two, plain_half_two, plain_two};
-static const sweep_fn sweep_one[KINDS] = {any_one, some_one, bounded_half_one, bounded_one, plain_half_one, plain_one};
-static const sweep_fn sweep_halved[KINDS] = {any_halved, some_halved, bounded_half_halved, bounded_halved, plain_half_halved,
-    plain_halved};
+static const sweep_fn sweep_two[KINDS] = {any_two, few_two, bounded_half_two, bounded_two, plain_half_two, plain_two};
+static const sweep_fn sweep_one[KINDS] = {any_one, few_one, bounded_half_one, bounded_one, plain_half_one, plain_one};
+static const sweep_fn sweep_strided[KINDS] = {any_strided, few_strided, bounded_half_strided, bounded_strided,
+    plain_half_strided, plain_strided};
 
 /* Computes `rows` rows from y on, and as many others with them if none of them needs padding. Returns the next row. */
 static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
@@ -337,13 +337,13 @@ static size_t run_rows(struct block * b, size_t y, size_t rows, sweep_fn fn)
     SN_UNROLL for (size_t i = 0; i < LINES; ++i)
     {
         const bool inside = line + i < d->srcRows;
-        b->begin[i] = inside ? d->src + (line + i) * d->srcStepY + b->first : b->none;
+        b->begin[i] = inside ? d->src + (line + i) * d->srcStepY + b->first : b->padding;
         b->step[i] = inside ? d->srcStepX : 0;
     }
     b->inner = line < d->srcRows && line + rows + 2 <= d->srcRows;
     b->dst = d->dst + y * d->dstStepY + b->first * (b->result.bytes ? 1 : sizeof(float));
-    b->beside = more ? below * d->srcStepY : 0;
-    b->dstBeside = more ? rows * d->dstStepY : 0;
+    b->otherSrc = more ? below * d->srcStepY : 0;
+    b->otherDst = more ? rows * d->dstStepY : 0;
     fn(b);
     return y + (more ? 2 : 1) * rows;
 }
@@ -354,7 +354,7 @@ static enum kind kind_of(const struct block * b)
     return !result_is_bounded(&b->result) ? ANY_RESULT
            : b->channels == V8U_N      ? (plain ? PLAIN : BOUNDED)
            : b->channels == HALF       ? (plain ? PLAIN_HALF : BOUNDED_HALF)
-                                       : SOME;
+                                       : FEW_CHANNELS;
 }
 
 static void run_block(struct block * b)
@@ -369,18 +369,18 @@ static void run_block(struct block * b)
         while (y + ROWS <= d->rows)
             y = run_rows(b, y, ROWS, sweep_two[kind]);
     while (y < d->rows)
-        y = run_rows(b, y, 1, (d->strideX == 1 ? sweep_one : sweep_halved)[kind]);
+        y = run_rows(b, y, 1, (d->strideX == 1 ? sweep_one : sweep_strided)[kind]);
 }
 
 static void run_lines(const struct sn_depthwise_run_8i * d)
 {
     struct block b;
-    memset(&b, 0, offsetof(struct block, wait));
+    memset(&b, 0, offsetof(struct block, partial));
     b.d = d;
     b.weight = d->weight;
-    memset(b.none, d->zero, sizeof(b.none));
+    memset(b.padding, d->zero, sizeof(b.padding));
     for (size_t at = 0; at < d->channels; at += b.channels, b.weight += BLOCK_WEIGHTS) {
-        b.channels = block_of_lines(d->channels, &at);
+        b.channels = block_channels(d->channels, &at);
         b.first = at;
         run_block(&b);
     }

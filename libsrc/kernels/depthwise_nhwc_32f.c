@@ -25,10 +25,10 @@
  * multiple of 2 KB apart (512 floats), whose inputs all map to two sets of the L1 cache: see nhwc_part() in
  * ops/convolution_32f_depthwise.c.
  */
-enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8, PAIRS = 16 };
+enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 3 : 1, WIDE = 8, PAIRS = 16 };
 
 /* Kernels whose weights all fit in registers. */
-#define HELD(taps) (MANY && (taps) == 3)
+#define WEIGHTS_FIT(taps) (MANY_REGISTERS && (taps) == 3)
 
 /*
  * An instance is kept if it gains 3% on a layer of the benchmarks, and is unrolled if that gains as much:
@@ -41,7 +41,7 @@ enum { MANY = V32F_N == 16, ROWS = MANY ? 4 : 2, ROWS_7 = MANY ? 3 : 1, WIDE = 8
  *   - blocks of 7 pixels, of 1 and of 2: see above.
  */
 #define ROLLED(taps, rows) ((taps) == 5 && (rows) == 1)
-#define OWN_REST(taps) (MANY || (taps) == 3)
+#define OWN_TAIL(taps) (MANY_REGISTERS || (taps) == 3)
 
 static const float zeros[V32F_N] SN_ALIGNED;
 
@@ -61,7 +61,7 @@ enum { PIXELS = (WIDE - 1) * 2 + 5 };
  * A pointer that the compiler must not recompute. Without it gcc 12 turns the address of each tap and pixel into a variable
  * of the loop over channels, which needs too many registers: 3x3 took 1.2 to 1.5 times as long.
  */
-SN_INLINE const sn_32f * keep_pointer(const sn_32f * p)
+SN_INLINE const sn_32f * opaque_pointer(const sn_32f * p)
 {
     __asm__("" : "+r"(p));
     return p;
@@ -87,14 +87,14 @@ SN_INLINE v32f load_pixel(const struct inputs * in, const sn_32f * from, size_t 
  * Adds one line of input, for which row i uses tap row line - i * stride, if it exists. One pointer serves three pixels by
  * addressing modes: with one pointer for all there are as many additions as multiply-adds.
  */
-SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight,
-                        v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight, v32f sum[ROWS][WIDE],
+                        BLOCK_SHAPE)
 {
     v32f a[PIXELS];
     const sn_32f * p[(PIXELS + 2) / 3];
     const size_t step3 = 3 * in->step;
-    p[0] = keep_pointer(from);
-    SN_UNROLL for (int t = 3; t < (columns - 1) * stride + taps; t += 3) p[t / 3] = keep_pointer(p[t / 3 - 1] + step3);
+    p[0] = opaque_pointer(from);
+    SN_UNROLL for (int t = 3; t < (columns - 1) * stride + taps; t += 3) p[t / 3] = opaque_pointer(p[t / 3 - 1] + step3);
     SN_UNROLL for (int kx = 0; kx < taps; ++kx)
     {
         SN_UNROLL for (int j = 0; j < columns; ++j)
@@ -115,14 +115,14 @@ SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line,
 }
 
 /* The same pixel by pixel, with all weights in registers: 0.6 loads per multiply-add in a block of 4 x 4. */
-SN_INLINE void add_line_held(const struct inputs * in, const sn_32f * from, int line, const v32f * weight,
-                             v32f sum[ROWS][WIDE], BLOCK_SHAPE)
+SN_INLINE void add_line_in_registers(const struct inputs * in, const sn_32f * from, int line, const v32f * weight,
+                                     v32f sum[ROWS][WIDE], BLOCK_SHAPE)
 {
-    const sn_32f * p = keep_pointer(from);
+    const sn_32f * p = opaque_pointer(from);
     SN_UNROLL for (int t = 0; t < (columns - 1) * stride + taps; ++t)
     {
         if (t && t % 3 == 0)
-            p = keep_pointer(p + 3 * in->step);
+            p = opaque_pointer(p + 3 * in->step);
         const v32f a = load_pixel(in, p + (size_t)(t % 3) * in->step, (size_t)t, inside, whole);
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < columns; ++j)
@@ -183,20 +183,20 @@ SN_INLINE void block_lanes(BLOCK_ARGUMENTS, size_t c, BLOCK_SHAPE)
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = bias;
     const struct inputs in = {x * (taps ? (size_t)stride : d->strideX) - d->padX, d->srcW, d->srcPixel, d->channels - c};
     const size_t first = d->offset + in.at * in.step + c;
-    if (HELD(taps)) {
+    if (WEIGHTS_FIT(taps)) {
         const sn_32f * weight = d->weight + c * (size_t)(taps * taps);
-        v32f held[9];
-        SN_UNROLL for (int k = 0; k < 9; ++k) held[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
+        v32f registers[9];
+        SN_UNROLL for (int k = 0; k < 9; ++k) registers[k] = v_keep_32f(v_load_32f(weight + k * V32F_N));
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (SN_LIKELY(line[l]))
-                add_line_held(&in, line[l] + first, l, held, sum, rows, columns, taps, stride, inside, whole);
+                add_line_in_registers(&in, line[l] + first, l, registers, sum, rows, columns, taps, stride, inside, whole);
     } else if (ROLLED(taps, rows)) {
-        const sn_32f * weight = keep_pointer(d->weight + c * (size_t)(taps * taps));
+        const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
         for (int l = 0; l < taps; ++l, weight += taps * V32F_N)
             if (line[l])
                 add_line(&in, line[l] + first, 0, weight, sum, rows, columns, taps, stride, inside, whole);
     } else if (taps) {
-        const sn_32f * weight = keep_pointer(d->weight + c * (size_t)(taps * taps));
+        const sn_32f * weight = opaque_pointer(d->weight + c * (size_t)(taps * taps));
         SN_UNROLL for (int l = 0; l < (rows - 1) * stride + taps; ++l)
             if (line[l])
                 add_line(&in, line[l] + first, l, weight, sum, rows, columns, taps, stride, inside, whole);
@@ -226,13 +226,13 @@ SN_INLINE void blocks(BLOCKS_ARGUMENTS, int rows, int columns, int taps, int str
         size_t c = 0;
         for (; c + V32F_N <= d->channels; c += V32F_N)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, true);
-        if (OWN_REST(taps) && c < d->channels)
+        if (OWN_TAIL(taps) && c < d->channels)
             block_lanes(d, line, x, to, c, rows, columns, taps, stride, inside, false);
     }
 }
 
 /* The channels after the last whole vector. */
-SN_INLINE void rest_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int stride)
+SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int stride)
 {
     const size_t c = d->channels / V32F_N * V32F_N;
     for (; x < end; x += (size_t)columns)
@@ -265,16 +265,16 @@ typedef void (*blocks_fn)(BLOCKS_ARGUMENTS);
     {                                                                                                                       \
         blocks(d, line, x, end, dst, rows, columns, taps, stride, true);                                                    \
     }
-#define REST(name, columns, taps, stride)                                                                                   \
+#define TAIL(name, columns, taps, stride)                                                                                   \
     static __attribute__((noinline, unused)) void name(BLOCKS_ARGUMENTS)                                                    \
     {                                                                                                                       \
-        rest_of_blocks(d, line, x, end, dst, columns, taps, stride);                                                        \
+        tail_of_blocks(d, line, x, end, dst, columns, taps, stride);                                                        \
     }
-REST(rest_5_1, 4, 5, 1)
-REST(rest_5_2, 4, 5, 2)
-REST(rest_any, WIDE, 0, 0)
-REST(rest4_any, 4, 0, 0)
-REST(rest1_any, 1, 0, 0)
+TAIL(tail_5_1, 4, 5, 1)
+TAIL(tail_5_2, 4, 5, 2)
+TAIL(tail_any, WIDE, 0, 0)
+TAIL(tail4_any, 4, 0, 0)
+TAIL(tail1_any, 1, 0, 0)
 BLOCK(block_3_1, ROWS, 4, 3, 1)
 BLOCK(row_3_1, 1, 4, 3, 1)
 BLOCK(block7_3_1, ROWS_7, 7, 3, 1)
@@ -283,60 +283,61 @@ BLOCK(block_3_2, ROWS, 4, 3, 2)
 BLOCK(block1_3_2, 2, 1, 3, 2)
 BLOCK(block2_3_2, 2, 2, 3, 2)
 BLOCK(row_3_2, 1, 4, 3, 2)
-BLOCK(block7_3_2, MANY + 1, 7, 3, 2)
+BLOCK(block7_3_2, MANY_REGISTERS + 1, 7, 3, 2)
 BLOCK(row7_3_2, 1, 7, 3, 2)
 BLOCK(block_5_1, ROWS, 4, 5, 1)
 BLOCK(row_5_1, 1, 4, 5, 1)
-BLOCK(block7_5_1, MANY + 1, 7, 5, 1)
+BLOCK(block7_5_1, MANY_REGISTERS + 1, 7, 5, 1)
 BLOCK(row7_5_1, 1, 7, 5, 1)
 BLOCK(block_5_2, ROWS, 4, 5, 2)
 BLOCK(row_5_2, 1, 4, 5, 2)
-BLOCK(block7_5_2, MANY + 1, 7, 5, 2)
+BLOCK(block7_5_2, MANY_REGISTERS + 1, 7, 5, 2)
 BLOCK(row7_5_2, 1, 7, 5, 2)
 BLOCK(row_any, 1, WIDE, 0, 0)
 BLOCK(row4_any, 1, 4, 0, 0)
 BLOCK(pixel_any, 1, 1, 0, 0)
 
-#define INSTANCE(rows, columns, taps, stride, name, rest)                                                                   \
+#define INSTANCE(rows, columns, taps, stride, name, tail)                                                                   \
     {                                                                                                                       \
-        rows, columns, taps, stride, name##_inside, name##_edge, OWN_REST(taps) ? NULL : rest                               \
+        rows, columns, taps, stride, name##_inside, name##_edge, OWN_TAIL(taps) ? NULL : tail                               \
     }
 
 /* With 0 rows there is no instance. */
-#define MANY_ONLY(rows, columns, taps, stride, name)                                                                        \
+#define MANY_REGISTERS_ONLY(rows, columns, taps, stride, name)                                                              \
     {                                                                                                                       \
-        MANY ? rows : 0, columns, taps, stride, MANY ? name##_inside : NULL, MANY ? name##_edge : NULL, NULL                \
+        MANY_REGISTERS ? rows : 0, columns, taps, stride, MANY_REGISTERS ? name##_inside : NULL,                            \
+            MANY_REGISTERS ? name##_edge : NULL, NULL                                                                       \
     }
 
 /* Instances, by pixels of a block and kernel. */
 static const struct instance {
     size_t rows, columns, taps, stride;
-    blocks_fn inside, edge, rest; /* rest: one row, or NULL with OWN_REST */
+    blocks_fn inside, edge, tail; /* tail: one row, or NULL with OWN_TAIL */
 } instances[] = {
     INSTANCE(ROWS, 4, 3, 1, block_3_1, NULL),
     INSTANCE(1, 4, 3, 1, row_3_1, NULL),
-    MANY_ONLY(ROWS_7, 7, 3, 1, block7_3_1),
-    MANY_ONLY(1, 7, 3, 1, row7_3_1),
-    MANY_ONLY(2, 1, 3, 2, block1_3_2),
-    MANY_ONLY(2, 2, 3, 2, block2_3_2),
+    MANY_REGISTERS_ONLY(ROWS_7, 7, 3, 1, block7_3_1),
+    MANY_REGISTERS_ONLY(1, 7, 3, 1, row7_3_1),
+    MANY_REGISTERS_ONLY(2, 1, 3, 2, block1_3_2),
+    MANY_REGISTERS_ONLY(2, 2, 3, 2, block2_3_2),
     INSTANCE(ROWS, 4, 3, 2, block_3_2, NULL),
     INSTANCE(1, 4, 3, 2, row_3_2, NULL),
-    MANY_ONLY(MANY + 1, 7, 3, 2, block7_3_2),
-    MANY_ONLY(1, 7, 3, 2, row7_3_2),
-    INSTANCE(ROWS, 4, 5, 1, block_5_1, rest_5_1),
-    INSTANCE(1, 4, 5, 1, row_5_1, rest_5_1),
-    MANY_ONLY(MANY + 1, 7, 5, 1, block7_5_1),
-    MANY_ONLY(1, 7, 5, 1, row7_5_1),
-    INSTANCE(ROWS, 4, 5, 2, block_5_2, rest_5_2),
-    INSTANCE(1, 4, 5, 2, row_5_2, rest_5_2),
-    MANY_ONLY(MANY + 1, 7, 5, 2, block7_5_2),
-    MANY_ONLY(1, 7, 5, 2, row7_5_2),
-    INSTANCE(1, WIDE, 0, 0, row_any, rest_any),
-    INSTANCE(1, 4, 0, 0, row4_any, rest4_any),
-    INSTANCE(1, 1, 0, 0, pixel_any, rest1_any)};
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 3, 2, block7_3_2),
+    MANY_REGISTERS_ONLY(1, 7, 3, 2, row7_3_2),
+    INSTANCE(ROWS, 4, 5, 1, block_5_1, tail_5_1),
+    INSTANCE(1, 4, 5, 1, row_5_1, tail_5_1),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 1, block7_5_1),
+    MANY_REGISTERS_ONLY(1, 7, 5, 1, row7_5_1),
+    INSTANCE(ROWS, 4, 5, 2, block_5_2, tail_5_2),
+    INSTANCE(1, 4, 5, 2, row_5_2, tail_5_2),
+    MANY_REGISTERS_ONLY(MANY_REGISTERS + 1, 7, 5, 2, block7_5_2),
+    MANY_REGISTERS_ONLY(1, 7, 5, 2, row7_5_2),
+    INSTANCE(1, WIDE, 0, 0, row_any, tail_any),
+    INSTANCE(1, 4, 0, 0, row4_any, tail4_any),
+    INSTANCE(1, 1, 0, 0, pixel_any, tail1_any)};
 
 /* Whether it computes the kernel of d, and d has enough rows and pixels. */
-static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f * d, size_t rows)
+static bool is_applicable(const struct instance * i, const struct sn_depthwise_nhwc_32f * d, size_t rows)
 {
     const bool kernel = i->taps == d->kernelY && i->taps == d->kernelX && d->dilationX == 1 && i->stride == d->strideX &&
                         i->stride == d->lineStep;
@@ -346,7 +347,10 @@ static bool fits(const struct instance * i, const struct sn_depthwise_nhwc_32f *
 }
 
 /* The number of pixels of a row that are computed, including those computed twice. */
-static size_t computed(const struct instance * i, size_t width) { return sn_ceil_div(width, i->columns) * i->columns; }
+static size_t computed_pixels(const struct instance * i, size_t width)
+{
+    return sn_ceil_div(width, i->columns) * i->columns;
+}
 
 /* The instance that computes the fewest pixels twice; if none exists for the kernel, the widest of those for any kernel. */
 static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * d, size_t rows)
@@ -354,7 +358,7 @@ static const struct instance * instance_of(const struct sn_depthwise_nhwc_32f * 
     const struct instance * const end = instances + sizeof(instances) / sizeof(*instances);
     const struct instance * best = NULL;
     for (const struct instance * i = instances; i < end && (i->taps || !best); ++i)
-        if (fits(i, d, rows) && (!best || computed(i, d->dstW) < computed(best, d->dstW)))
+        if (is_applicable(i, d, rows) && (!best || computed_pixels(i, d->dstW) < computed_pixels(best, d->dstW)))
             best = i;
     return best;
 }
@@ -371,8 +375,8 @@ static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct i
         const size_t last = inside ? sn_min((behind - 1 - reach) / d->strideX, d->dstW - i->columns) : x; /* of the run */
         end = x + ((last - x) / i->columns + 1) * i->columns;
         (inside ? i->inside : i->edge)(d, line, x, end, dst);
-        if (i->rest && d->channels % V32F_N)
-            for (size_t y = 0; y < i->rows; ++y) i->rest(d, line + y * d->lineStep, x, end, dst + y * d->dstRow);
+        if (i->tail && d->channels % V32F_N)
+            for (size_t y = 0; y < i->rows; ++y) i->tail(d, line + y * d->lineStep, x, end, dst + y * d->dstRow);
         if (d->activation == SN_ACTIVATION_ELU)
             for (; x < end; x += i->columns)
                 elu_block(d, dst + x * d->dstPixel, i->rows, i->columns);

@@ -23,7 +23,7 @@ struct terms {
     size_t count;
 };
 
-SN_INLINE v32f next(v32f d, v32f x, v32f weight, enum sn_eltwise type)
+SN_INLINE v32f combine(v32f d, v32f x, v32f weight, enum sn_eltwise type)
 {
     switch (type) {
     case SN_ELTWISE_PRODUCT: return v_mul_32f(d, x);
@@ -40,49 +40,48 @@ SN_INLINE v32f first(v32f x, v32f weight, enum sn_eltwise type, int count)
         return v_mul_32f(x, weight);
     if (count > 1 || type == SN_ELTWISE_PRODUCT)
         return x;
-    return next(v_set_32f(type == SN_ELTWISE_MAX ? -FLT_MAX : FLT_MAX), x, weight, type);
+    return combine(v_set_32f(type == SN_ELTWISE_MAX ? -FLT_MAX : FLT_MAX), x, weight, type);
 }
 
 /* `size` elements one vector at a time. */
-SN_INLINE void rest(const struct terms * t, const v32f * weight, size_t from, size_t size, sn_32f * dst,
+SN_INLINE void tail(const struct terms * t, const v32f * weight, size_t from, size_t size, sn_32f * dst,
                     enum sn_eltwise type, int count)
 {
     for (size_t j = from; j < from + size; j += V32F_N) {
         const size_t n = sn_min(from + size - j, V32F_N);
         v32f d = first(v_load_tail_32f(t->src[0] + j, n), weight[0], type, count);
-        SN_UNROLL for (int i = 1; i < count; ++i) d = next(d, v_load_tail_32f(t->src[i] + j, n), weight[i], type);
+        SN_UNROLL for (int i = 1; i < count; ++i) d = combine(d, v_load_tail_32f(t->src[i] + j, n), weight[i], type);
         v_store_tail_32f(dst + j, d, n);
     }
 }
 
 /* dst[0 .. size) from the same elements of the arrays; `type` and `count` are compile-time constants. */
-SN_INLINE void pass_by(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type,
-                       int count)
+SN_INLINE void pass_as(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type, int count)
 {
     v32f weight[SOURCES];
     SN_UNROLL for (int i = 0; i < count; ++i) weight[i] = v_set_32f(t->weight[i]);
     size_t j = aligned_head(dst, size);
-    rest(t, weight, 0, j, dst, type, count);
+    tail(t, weight, 0, j, dst, type, count);
     for (; j + GROUP * V32F_N <= size; j += GROUP * V32F_N) {
         v32f d[GROUP];
         SN_UNROLL for (int g = 0; g < GROUP; ++g)
             d[g] = first(v_load_32f(t->src[0] + j + g * V32F_N), weight[0], type, count);
         SN_UNROLL for (int i = 1; i < count; ++i) {
             SN_UNROLL for (int g = 0; g < GROUP; ++g)
-                d[g] = next(d[g], v_load_32f(t->src[i] + j + g * V32F_N), weight[i], type);
+                d[g] = combine(d[g], v_load_32f(t->src[i] + j + g * V32F_N), weight[i], type);
         }
         SN_UNROLL for (int g = 0; g < GROUP; ++g) put(dst + j + g * V32F_N, d[g], stream);
     }
-    rest(t, weight, j, size - j, dst, type, count);
+    tail(t, weight, j, size - j, dst, type, count);
 }
 
 SN_INLINE void pass_of(const struct terms * t, size_t size, sn_32f * dst, bool stream, enum sn_eltwise type)
 {
     switch (t->count) {
-    case 1: pass_by(t, size, dst, stream, type, 1); break;
-    case 2: pass_by(t, size, dst, stream, type, 2); break;
-    case 3: pass_by(t, size, dst, stream, type, 3); break;
-    default: pass_by(t, size, dst, stream, type, 4);
+    case 1: pass_as(t, size, dst, stream, type, 1); break;
+    case 2: pass_as(t, size, dst, stream, type, 2); break;
+    case 3: pass_as(t, size, dst, stream, type, 3); break;
+    default: pass_as(t, size, dst, stream, type, 4);
     }
 }
 
@@ -98,8 +97,8 @@ static void pass(const struct terms * t, size_t size, sn_32f * dst, bool stream,
 }
 
 /* Adds arrays `begin` and following, as many as fit, from `offset`; returns the number of the next one. */
-static size_t take(struct terms * t, const sn_32f * const * src, const sn_32f * weight, size_t count, size_t begin,
-                   size_t offset)
+static size_t add_sources(struct terms * t, const sn_32f * const * src, const sn_32f * weight, size_t count, size_t begin,
+                          size_t offset)
 {
     for (; begin < count && t->count < SOURCES; ++begin, ++t->count) {
         t->src[t->count] = src[begin] + offset;
@@ -116,11 +115,11 @@ static void eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_
     for (size_t j = offset, n; j < offset + size; j += n) {
         n = sn_min(offset + size - j, step);
         struct terms t = {.count = 0};
-        size_t i = take(&t, src, weight, count, 0, j);
+        size_t i = add_sources(&t, src, weight, count, 0, j);
         while (i < count) {
             pass(&t, n, block, false, type);
             t = (struct terms){{block}, {1}, 1};
-            i = take(&t, src, weight, count, i, j);
+            i = add_sources(&t, src, weight, count, i, j);
         }
         pass(&t, n, dst + j, stream, type);
     }

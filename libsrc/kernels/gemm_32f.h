@@ -11,7 +11,7 @@
  *   - one base pointer for three rows of A, the others at +aStep and +2 * aStep, which addressing modes can express: with
  *     one pointer for all, address registers are spilled from 13 rows on;
  *   - if there are many of these pointers, each is advanced separately, and everything else is in memory (struct
- *     tile_place): gcc moves what finds no general register to vector registers, and a move back from these is executed only
+ *     tile_state): gcc moves what finds no general register to vector registers, and a move back from these is executed only
  *     after all multiply-adds that are still queued;
  *   - an instance computes all tiles of its height below each other, at most 8 of them, so that few stores lie between the
  *     sums of two tiles. More than 8 would have to wait for the stores of C, which fill the store queue;
@@ -27,7 +27,7 @@
 enum { TILE_ROWS = 16, TILE_VECTORS = 4 };
 
 /* A tile, and the number of tiles of its kind still to compute. It is in memory, and reloaded when needed. */
-struct tile_place {
+struct tile_state {
     const struct sn_gemm_32f * g;
     const sn_32f * a;
     sn_32f * c;
@@ -49,13 +49,13 @@ enum { TILE_GRANULE = V32F_N };
 
 /* Whether vector j is a half, and its first column; both are compile-time constants. */
 #define IS_HALF(j) ((j) >= vectors - halves)
-#define AT(j) ((j) * V32F_N - (IS_HALF(j) ? ((j) - (vectors - halves)) * (V32F_N / 2) : 0))
+#define COLUMN(j) ((j) * V32F_N - (IS_HALF(j) ? ((j) - (vectors - halves)) * (V32F_N / 2) : 0))
 
 /* Hides the origin of a pointer from the compiler. */
 #define OPAQUE(p) __asm__("" : "+r"(p))
 
 SN_INLINE v32f tile_load(const sn_32f * p, bool half) { return half ? half_load_32f(p) : v_load_32f(p); }
-SN_INLINE void tile_put(sn_32f * p, v32f v, bool half)
+SN_INLINE void tile_store_vector(sn_32f * p, v32f v, bool half)
 {
     if (half)
         half_store_32f(p, v);
@@ -75,27 +75,27 @@ SN_INLINE void tile_start(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
     } else {
         SN_UNROLL for (int j = 0; j < vectors; ++j)
         {
-            const v32f bias = tile_load(g->bias + AT(j), IS_HALF(j));
+            const v32f bias = tile_load(g->bias + COLUMN(j), IS_HALF(j));
             SN_UNROLL for (int i = 0; i < rows; ++i) sum[i][j] = bias;
         }
     }
     if (g->from) {
         const sn_32f * from = g->from + (c - g->c);
-        const size_t tail = g->columns - (size_t)AT(vectors - 1);
+        const size_t tail = g->columns - (size_t)COLUMN(vectors - 1);
         const v32f beta = v_set_32f(g->beta ? g->beta[0] : 1);
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const sn_32f * line = from + (size_t)i * g->cStepX;
             SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
-                sum[i][j] = v_fma_32f(beta, tile_load(line + AT(j), IS_HALF(j)), sum[i][j]);
-            sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + AT(vectors - 1), tail), sum[i][vectors - 1]);
+                sum[i][j] = v_fma_32f(beta, tile_load(line + COLUMN(j), IS_HALF(j)), sum[i][j]);
+            sum[i][vectors - 1] = v_fma_32f(beta, v_load_tail_32f(line + COLUMN(vectors - 1), tail), sum[i][vectors - 1]);
         }
     }
 }
 
-/* One segment, with B from b on; fetch: prefetches a cache line in each step, from `ahead` on. */
+/* One segment, with B from b on; fetch: prefetches a cache line in each step, from `prefetch` on. */
 SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a, size_t step, size_t length,
-                             const sn_32f ** b, uintptr_t * ahead, bool fetch, int rows, int vectors, int halves)
+                             const sn_32f ** b, uintptr_t * prefetch, bool fetch, int rows, int vectors, int halves)
 {
     const sn_32f * p[(TILE_ROWS + 2) / 3];
     SN_UNROLL for (int i = 0; i < rows; i += 3) p[i / 3] = a + (size_t)i * step;
@@ -103,7 +103,7 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a
         v32f x[TILE_VECTORS];
         if (rows > 6)
             SN_UNROLL for (int i = 0; i < rows; i += 3) OPAQUE(p[i / 3]);
-        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + AT(j), IS_HALF(j));
+        SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(*b + COLUMN(j), IS_HALF(j));
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             const sn_32f * y = p[i / 3] + (size_t)(i % 3) * step;
@@ -111,10 +111,10 @@ SN_INLINE void tile_multiply(v32f sum[TILE_ROWS][TILE_VECTORS], const sn_32f * a
                 sum[i][j] = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
         }
         SN_UNROLL for (int i = 0; i < rows; i += 3) ++p[i / 3];
-        *b += AT(vectors);
+        *b += COLUMN(vectors);
         if (fetch) {
-            SN_PREFETCH(*ahead);
-            *ahead += 64;
+            SN_PREFETCH(*prefetch);
+            *prefetch += 64;
         }
     }
 }
@@ -130,7 +130,7 @@ SN_INLINE void tile_activate_as(v32f sum[TILE_ROWS][TILE_VECTORS], const struct 
             if (type == SN_ACTIVATION_PRELU && g->byRow)
                 slope = v_set_32f(g->slope[row + (size_t)i]);
             else if (type == SN_ACTIVATION_PRELU)
-                slope = tile_load(g->slope + AT(j), IS_HALF(j));
+                slope = tile_load(g->slope + COLUMN(j), IS_HALF(j));
             sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
         }
 }
@@ -153,17 +153,17 @@ SN_INLINE void tile_activate(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_
 SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, sn_32f * c, int rows, int vectors,
                           int halves)
 {
-    const size_t tail = g->columns - (size_t)AT(vectors - 1);
+    const size_t tail = g->columns - (size_t)COLUMN(vectors - 1);
     if (tail == (halves ? V32F_N / 2 : V32F_N)) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j)
-                tile_put(c + (size_t)i * g->cStepX + AT(j), sum[i][j], IS_HALF(j));
+                tile_store_vector(c + (size_t)i * g->cStepX + COLUMN(j), sum[i][j], IS_HALF(j));
     } else {
         SN_UNROLL for (int i = 0; i < rows; ++i)
         {
             SN_UNROLL for (int j = 0; j < vectors - 1; ++j)
-                tile_put(c + (size_t)i * g->cStepX + AT(j), sum[i][j], IS_HALF(j));
-            v_store_tail_32f(c + (size_t)i * g->cStepX + AT(vectors - 1), sum[i][vectors - 1], tail);
+                tile_store_vector(c + (size_t)i * g->cStepX + COLUMN(j), sum[i][j], IS_HALF(j));
+            v_store_tail_32f(c + (size_t)i * g->cStepX + COLUMN(vectors - 1), sum[i][vectors - 1], tail);
         }
     }
 }
@@ -174,24 +174,24 @@ SN_INLINE void tile_store(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gem
  * that has just been computed is stored faster than a sum: on Zen 4 multiply-adds and stores read registers by the same
  * port. The stores of 14 x 32 take 72 cycles at once, 43 row by row and 24 with limits. Narrower vectors gain nothing by it.
  */
-enum { ROW_BY_ROW = V32F_N == 16 };
+enum { STORE_BY_ROW = V32F_N == 16 };
 
-SN_INLINE bool tile_finishes(const struct sn_gemm_32f * g)
+SN_INLINE bool tile_stores_by_row(const struct sn_gemm_32f * g)
 {
     const enum sn_activation type = g->activation;
-    return ROW_BY_ROW && g->segments && g->length &&
+    return STORE_BY_ROW && g->segments && g->length &&
            (type == SN_ACTIVATION_IDENTITY || type == SN_ACTIVATION_RELU ||
             type == SN_ACTIVATION_RESTRICT_RANGE);
 }
 
-SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const sn_32f * a,
-                           const sn_32f * b, sn_32f * c, int rows, int vectors, int halves)
+SN_INLINE void tile_store_by_row(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_gemm_32f * g, const sn_32f * a,
+                                 const sn_32f * b, sn_32f * c, int rows, int vectors, int halves)
 {
     const struct limits limits = limits_of(g->activation, g->param);
-    const size_t aStep = g->aStepX, cStep = g->cStepX, tail = g->columns - (size_t)AT(vectors - 1);
+    const size_t aStep = g->aStepX, cStep = g->cStepX, tail = g->columns - (size_t)COLUMN(vectors - 1);
     const bool whole = tail == (halves ? V32F_N / 2 : V32F_N);
     v32f x[TILE_VECTORS];
-    SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + AT(j), IS_HALF(j));
+    SN_UNROLL for (int j = 0; j < vectors; ++j) x[j] = tile_load(b + COLUMN(j), IS_HALF(j));
     SN_UNROLL for (int i = 0; i < rows; ++i)
     {
         if (i > 0 && i % 3 == 0) {
@@ -205,9 +205,9 @@ SN_INLINE void tile_finish(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_ge
         {
             const v32f v = IS_HALF(j) ? half_fma_32f(y, x[j], sum[i][j]) : v_fma_32f(v_set_32f(*y), x[j], sum[i][j]);
             if (j < vectors - 1 || whole)
-                tile_put(z + AT(j), limit(v, limits), IS_HALF(j));
+                tile_store_vector(z + COLUMN(j), limit(v, limits), IS_HALF(j));
             else
-                v_store_tail_32f(z + AT(j), limit(v, limits), tail);
+                v_store_tail_32f(z + COLUMN(j), limit(v, limits), tail);
         }
     }
 }
@@ -228,7 +228,7 @@ static __attribute__((noinline, unused)) void tile_elu(const struct sn_gemm_32f 
  * A tile that continues from C, or adds to something, waits for those rows, which were last used in the previous pass and
  * are each in another page: so the previous tile prefetches them. 1.1 times as fast for 49 x 512 x 4608.
  */
-SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const sn_32f * from, int rows)
+SN_INLINE void tile_prefetch_next(const struct sn_gemm_32f * g, const sn_32f * from, int rows)
 {
     uintptr_t next = (uintptr_t)from + (size_t)rows * g->cStepX * sizeof(float);
     for (int i = 0; i < rows; ++i, next += g->cStepX * sizeof(float)) {
@@ -239,9 +239,9 @@ SN_INLINE void tile_announce(const struct sn_gemm_32f * g, const sn_32f * from, 
 
 /*
  * Rows of C that are only written are prefetched too, before the sums: 3 x 224 x 224 to 64 channels, whose result exceeds
- * the L2 cache, is 1.15 times as fast.
+ * the L2 cache, is 1.15 times as fast on Zen 4. On other processors (runtime/traits.c) it is slower: `coldC`.
  */
-SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const sn_32f * c, int rows, int vectors)
+SN_INLINE void tile_prefetch_rows(const struct sn_gemm_32f * g, const sn_32f * c, int rows, int vectors)
 {
     SN_UNROLL for (int i = 0; i < rows; ++i)
     {
@@ -254,27 +254,27 @@ SN_INLINE void tile_expect(const struct sn_gemm_32f * g, const sn_32f * c, int r
     }
 }
 
-SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows, int vectors, int halves)
+SN_INLINE void tile(const volatile struct tile_state * at, bool fetch, int rows, int vectors, int halves)
 {
     const struct sn_gemm_32f * g = at->g;
     sn_32f * c = at->c;
     v32f sum[TILE_ROWS][TILE_VECTORS];
     tile_start(sum, g, c, at->row, rows, vectors, halves);
     if (g->from)
-        tile_announce(g, g->from + (c - g->c), rows);
-    if (g->from != g->c)
-        tile_expect(g, c, rows, vectors);
+        tile_prefetch_next(g, g->from + (c - g->c), rows);
+    if (g->from != g->c && !g->coldC)
+        tile_prefetch_rows(g, c, rows, vectors);
     const sn_32f * b = g->b;
-    uintptr_t ahead = fetch ? (uintptr_t)(g->ahead + at->row * g->aheadStep) : 0;
+    uintptr_t prefetch = fetch ? (uintptr_t)(g->prefetch + at->row * g->prefetchStep) : 0;
     for (size_t left = g->segments; left; --left) {
         g = at->g;
         const sn_32f * a = at->a + g->segment[g->segments - left];
-        const size_t length = g->length - (left == 1 && tile_finishes(g));
-        tile_multiply(sum, a, g->aStepX, length, &b, &ahead, fetch, rows, vectors, halves);
+        const size_t length = g->length - (left == 1 && tile_stores_by_row(g));
+        tile_multiply(sum, a, g->aStepX, length, &b, &prefetch, fetch, rows, vectors, halves);
     }
     g = at->g, c = at->c;
-    if (tile_finishes(g)) {
-        tile_finish(sum, g, at->a + g->segment[g->segments - 1] + g->length - 1, b, c, rows, vectors, halves);
+    if (tile_stores_by_row(g)) {
+        tile_store_by_row(sum, g, at->a + g->segment[g->segments - 1] + g->length - 1, b, c, rows, vectors, halves);
         return;
     }
     if (g->activation != SN_ACTIVATION_IDENTITY)
@@ -288,7 +288,7 @@ SN_INLINE void tile(const volatile struct tile_place * at, bool fetch, int rows,
 
 SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int halves)
 {
-    volatile struct tile_place at;
+    volatile struct tile_state at;
     at.g = g, at.a = a, at.c = c, at.row = row, at.left = count;
     for (;;) {
         tile(&at, fetch, rows, vectors, halves);
@@ -308,7 +308,7 @@ SN_INLINE void tile_all(TILE_ARGUMENTS, bool fetch, int rows, int vectors, int h
     static __attribute__((noinline)) void name(TILE_ARGUMENTS) { tile_all(g, a, c, row, count, __VA_ARGS__); }
 #define TILE(rows, vectors) TILE_AS(tile_##rows##x##vectors, false, rows, vectors, 0)
 #define TILE_HALF(rows, vectors) TILE_AS(tile_##rows##x##vectors##_half, false, rows, vectors, 1)
-#define TILE_AHEAD(rows, vectors) TILE_AS(tile_##rows##x##vectors##_ahead, true, rows, vectors, 0)
+#define TILE_PREFETCH(rows, vectors) TILE_AS(tile_##rows##x##vectors##_prefetch, true, rows, vectors, 0)
 
 /* Splits the rows of each y into the fewest tiles, of about equal height. tiles[h - 1] is the instance of height h. */
 SN_INLINE void tile_column(const struct sn_gemm_32f * g, const tile_fn * tiles, size_t rows)

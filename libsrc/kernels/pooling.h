@@ -13,11 +13,11 @@
  *   ELEMENT TYPE VECTOR LANES  the element of the arrays, and the vocabulary's suffix, vector and vector size for it
  *   IDENTITY                   the identity of the reduction, a VECTOR
  *   REDUCTION REDUCE(a, b)     the type of intermediate values, and the reduction of two of them
- *   FIRST(v) ENTER(v)          vectors to reductions: the first of each, and all others
- *   REST(r) RESUME(v)          converts a reduction to a vector that can be stored and shuffled, and back
- *   LEAVE(r, divisor)          the results of a reduction, a vector
- *   ACROSS(v)                  reduces the lanes of a vector from REST, to lane 0
- *   HAS_DIVISOR                1 if LEAVE uses the divisor
+ *   INIT(v) TERM(v)            vectors to reductions: the first term of each, and all others
+ *   PACK(r) UNPACK(v)          converts a reduction to a vector that can be stored and shuffled, and back
+ *   FINISH(r, divisor)         the results of a reduction, a vector
+ *   REDUCE_LANES(v)            reduces the lanes of a vector from PACK, to lane 0
+ *   HAS_DIVISOR                1 if FINISH uses the divisor
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@
 #endif
 
 /* What is known of a step at compile time: its numbers of rows, or 0 if they are unknown. */
-struct known {
+struct constants {
     int common, own;
     bool two, flat; /* it has two rows of outputs; windows have one plane */
 };
@@ -46,7 +46,7 @@ static const int8_t first_bytes[128] = {
 };
 
 /* Elements of the buffer, and of a row in it. RING: columns of overlapping windows, a power of two. NARROW: elements of a
- * pixel. RUN: vectors of a run of channels (walk_run()). */
+ * pixel. RUN: vectors of a run of channels (overlap_run()). */
 enum { BUFFER = 16384 / sizeof(ELEMENT), ROW = BUFFER / 2, MAX_ROWS = 32, RING = 32, NARROW = 4, RUN = 32 };
 
 /* Independent accumulators in the reduction of single elements. */
@@ -76,58 +76,56 @@ static void fill(ELEMENT * p, size_t n, VECTOR v)
 }
 
 /* The results of empty windows. */
-static void fill_empty(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
+static void fill_identity(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
 {
     const float divisor = divisor_of(p, 0, 0) * divisor_of(p, 1, 0) * divisor_of(p, 2, 0);
     (void)divisor;
-    fill(dst, outputs * p->inner, LEAVE(RESUME(IDENTITY), v_set_32f(divisor)));
+    fill(dst, outputs * p->inner, FINISH(UNPACK(IDENTITY), v_set_32f(divisor)));
 }
 
 /* ---- the first step: over rows and planes */
 
 /* The input of one or two rows of outputs. Kept in registers: a vector store might alias it in memory. */
-struct reach {
+struct input {
     const ELEMENT * common, * own[2];   /* rows of both, rows of one */
     size_t rows, own_rows[2];           /* the number of each */
     size_t pitch;                       /* elements between rows */
     size_t planes, plane;               /* the number of planes, each with the same rows, and elements between planes */
 };
 
-SN_INLINE struct reach reach_of(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes,
-                                        size_t plane)
+SN_INLINE struct input input_of(const struct step * t, const ELEMENT * src, size_t pitch, size_t planes, size_t plane)
 {
-    return (struct reach){.common = src + t->common.begin,
-                              .own = {src + t->own[0].begin, src + t->own[1].begin},
-                              .rows = t->common.count,
-                              .own_rows = {t->own[0].count, t->own[1].count},
-                              .pitch = pitch,
-                              .planes = planes,
-                              .plane = plane};
+    return (struct input){.common = src + t->common.begin,
+                          .own = {src + t->own[0].begin, src + t->own[1].begin},
+                          .rows = t->common.count,
+                          .own_rows = {t->own[0].count, t->own[1].count},
+                          .pitch = pitch,
+                          .planes = planes,
+                          .plane = plane};
 }
 
 /* Reduces `rows` rows at p into u vectors. */
-SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full,
-                        int known)
+SN_INLINE void fold(REDUCTION * v, int u, const ELEMENT * p, size_t rows, size_t pitch, size_t n, bool full, int known)
 {
     if (known) {
         SN_UNROLL
         for (int row = 0; row < known; ++row, p += pitch) {
             SN_UNROLL
             for (int i = 0; i < u; ++i)
-                v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
+                v[i] = REDUCE(v[i], TERM(load(p, i, n, full)));
         }
         return;
     }
     for (; rows; --rows, p += pitch) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], ENTER(load(p, i, n, full)));
+            v[i] = REDUCE(v[i], TERM(load(p, i, n, full)));
     }
 }
 
 #if HAS_DIVISOR
 /* Adds `rows` rows of all planes at p to v; rows may be 0. */
-static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+static void add_terms(v32f * v, int u, const struct input * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     const struct terms t = {p, rows, r->pitch, r->planes, r->plane, n};
     v32f w[4];
@@ -139,7 +137,7 @@ static void add_terms(v32f * v, int u, const struct reach * r, const sn_32f * p,
 }
 
 /* Adds `rows` rows of all planes at p, few of each, to v. */
-SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f * p, size_t rows, size_t n, bool full)
+SN_INLINE void add_chain(v32f * v, int u, const struct input * r, const sn_32f * p, size_t rows, size_t n, bool full)
 {
     v32f w[4];
     if (rows == 0)
@@ -151,7 +149,7 @@ SN_INLINE void add_chain(v32f * v, int u, const struct reach * r, const sn_32f *
 }
 
 /* reduce() of several planes: each is summed separately, so that chains do not grow with their number. */
-SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n, bool full, bool two)
+SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n, bool full, bool two)
 {
     sum_chain(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
     if (!two)
@@ -164,7 +162,7 @@ SN_INLINE void reduce_planes(v32f * v0, v32f * v1, int u, const struct reach * r
 }
 
 /* reduce() if one chain of additions might be too long. Not inlined: many instances of reduce() share it. */
-static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct reach * r, size_t x, size_t n,
+static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, const struct input * r, size_t x, size_t n,
                                                   bool full, bool two)
 {
     sum_terms(v0, u, &(struct terms){r->common + x, r->rows, r->pitch, r->planes, r->plane, n}, full);
@@ -178,12 +176,12 @@ static __attribute__((noinline)) void reduce_long(v32f * v0, v32f * v1, int u, c
 #endif
 
 /* Reduces elements x .. x + u * LANES - 1 (with !full: the n of them that exist), for one or two rows of outputs. */
-SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach * r, size_t x, size_t n,
-                          bool full, struct known k)
+SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct input * r, size_t x, size_t n, bool full,
+                      struct constants k)
 {
 #if HAS_DIVISOR
     if (!k.common && is_long(r->rows + sn_max(r->own_rows[0], r->own_rows[1]), k.flat ? 1 : r->planes)) {
-        const struct reach copy = *r; /* a struct whose address is passed stays in memory */
+        const struct input copy = *r; /* a struct whose address is passed stays in memory */
         v32f a[4], b[4];
         reduce_long(a, b, u, &copy, x, n, full, k.two);
         SN_UNROLL
@@ -201,7 +199,7 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach 
 #endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v0[i] = FIRST(load(r->common + x, i, n, full));
+        v0[i] = INIT(load(r->common + x, i, n, full));
     if (k.common != 1)
         fold(v0, u, r->common + x + r->pitch, r->rows - 1, r->pitch, n, full, k.common ? k.common - 1 : 0);
     for (size_t i = 1; !k.flat && i < r->planes; ++i)
@@ -220,50 +218,50 @@ SN_INLINE void reduce(REDUCTION * v0, REDUCTION * v1, int u, const struct reach 
 }
 
 /* u vectors of results of one or two rows at x. */
-SN_INLINE void collect_some(const struct reach * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
-                            bool two)
+SN_INLINE void reduce_vectors(const struct input * r, size_t x, int u, v32f d0, v32f d1, ELEMENT * dst0, ELEMENT * dst1,
+                              bool two)
 {
     REDUCTION v0[4], v1[4];
-    reduce(v0, v1, u, r, x, 0, true, (struct known){0, 0, two, false});
+    reduce(v0, v1, u, r, x, 0, true, (struct constants){0, 0, two, false});
     (void)d0;
     (void)d1;
     SN_UNROLL
     for (int i = 0; i < u; ++i) {
-        WORD(store)(dst0 + x + i * LANES, LEAVE(v0[i], d0));
+        WORD(store)(dst0 + x + i * LANES, FINISH(v0[i], d0));
         if (two)
-            WORD(store)(dst1 + x + i * LANES, LEAVE(v1[i], d1));
+            WORD(store)(dst1 + x + i * LANES, FINISH(v1[i], d1));
     }
 }
 
 /* n results of one or two rows. The last vector overlaps the one before if possible. */
-SN_INLINE void collect_rows(const struct reach * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
-                            bool two)
+SN_INLINE void reduce_rows_as(const struct input * given, size_t n, const sn_32f * divisor, ELEMENT * dst0, ELEMENT * dst1,
+                              bool two)
 {
-    const struct reach copy = *given, * r = &copy;
+    const struct input copy = *given, * r = &copy;
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
     size_t x = 0;
     if (n < LANES) {
         REDUCTION v0, v1;
-        reduce(&v0, &v1, 1, r, 0, n, false, (struct known){0, 0, two, false});
-        WORD(store_tail)(dst0, LEAVE(v0, d0), n);
+        reduce(&v0, &v1, 1, r, 0, n, false, (struct constants){0, 0, two, false});
+        WORD(store_tail)(dst0, FINISH(v0, d0), n);
         if (two)
-            WORD(store_tail)(dst1, LEAVE(v1, d1), n);
+            WORD(store_tail)(dst1, FINISH(v1, d1), n);
         return;
     }
     for (; x + 4 * LANES <= n; x += 4 * LANES)
-        collect_some(r, x, 4, d0, d1, dst0, dst1, two);
+        reduce_vectors(r, x, 4, d0, d1, dst0, dst1, two);
     for (; x < n; x += LANES)
-        collect_some(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two);
+        reduce_vectors(r, sn_min(x, n - LANES), 1, d0, d1, dst0, dst1, two);
 }
 
 /* Not inlined: the same code serves pixels, whole rows and the buffer. */
-static __attribute__((noinline)) void collect(const struct reach * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
-                                              ELEMENT * dst1, bool two)
+static __attribute__((noinline)) void reduce_rows(const struct input * r, size_t n, const sn_32f * divisor, ELEMENT * dst0,
+                                                  ELEMENT * dst1, bool two)
 {
     if (two)
-        collect_rows(r, n, divisor, dst0, dst1, true);
+        reduce_rows_as(r, n, divisor, dst0, dst1, true);
     else
-        collect_rows(r, n, divisor, dst0, NULL, false);
+        reduce_rows_as(r, n, divisor, dst0, NULL, false);
 }
 
 /* Rows in the buffer are divided when results are computed from them. */
@@ -277,75 +275,75 @@ static const float no_divisor[2] = {1, 1};
 /* ---- choice of the algorithm */
 
 /* The algorithm of a pooling. */
-struct way {
+struct algorithm {
     step_fn step;
-    struct rows * rows;     /* if not NULL, the buffer is used instead of `step` */
-    bool single;                /* one row of outputs at a time */
+    struct row_buffer * rows; /* if not NULL, the buffer is used instead of `step` */
+    bool single;              /* one row of outputs at a time */
 };
 
 /* Computes one step; the planes of its windows begin at src, the plane of its outputs at dst. */
-static void do_step(const struct way * way, const struct sn_pooling * p, const struct step * t, const ELEMENT * src,
-                        struct span planes, ELEMENT * dst)
+static void do_step(const struct algorithm * algorithm, const struct sn_pooling * p, const struct step * t,
+                    const ELEMENT * src, struct span planes, ELEMENT * dst)
 {
     dst += t->y * pitches_of(p).dstRow;
     if (t->common.count == 0 || planes.count == 0)
-        fill_empty(p, dst, (t->two ? 2 : 1) * p->axis[2].dst);
-    else if (way->rows)
-        rows_step(way->rows, t, src, planes, dst);
+        fill_identity(p, dst, (t->two ? 2 : 1) * p->axis[2].dst);
+    else if (algorithm->rows)
+        buffer_step(algorithm->rows, t, src, planes, dst);
     else
-        way->step(p, t, src, planes, dst);
+        algorithm->step(p, t, src, planes, dst);
 }
 
 /* Computes steps begin .. end - 1 for one plane of outputs. */
-static void do_plane(const struct way * way, const struct sn_pooling * p, const struct step * begin,
-                         const struct step * end, size_t plane)
+static void do_plane(const struct algorithm * algorithm, const struct sn_pooling * p, const struct step * begin,
+                     const struct step * end, size_t plane)
 {
     const struct pitches pitch = pitches_of(p);
     const struct span planes = window_of(&p->axis[0], plane);
     const ELEMENT * src = (const ELEMENT *)p->src + planes.begin * pitch.plane;
     ELEMENT * dst = (ELEMENT *)p->dst + plane * pitch.dstPlane;
     const struct step * strip = begin, * rest = begin;
-    if (way->rows && planes.count == 1)
-        find_strips(way->rows, planes.begin * pitch.plane, end, &strip, &rest);
+    if (algorithm->rows && planes.count == 1)
+        find_strips(algorithm->rows, planes.begin * pitch.plane, end, &strip, &rest);
     for (; begin < strip; ++begin)
-        do_step(way, p, begin, src, planes, dst);
+        do_step(algorithm, p, begin, src, planes, dst);
     if (strip < rest)
-        do_strips(way->rows, strip, rest, src, dst);
+        do_strips(algorithm->rows, strip, rest, src, dst);
     for (begin = rest; begin < end; ++begin)
-        do_step(way, p, begin, src, planes, dst);
+        do_step(algorithm, p, begin, src, planes, dst);
 }
 
 /* Computes units begin .. end - 1. The steps are planned for a block of rows, then computed for all planes. */
-static void do_units(const struct way * way, const struct sn_pooling * p, size_t begin, size_t end)
+static void do_units(const struct algorithm * algorithm, const struct sn_pooling * p, size_t begin, size_t end)
 {
     const size_t pairs = sn_pooling_pairs(p);
     struct plan plan;
     for (size_t first = 0; first < pairs; first += PLAN) {
         const size_t count = sn_min(pairs - first, PLAN);
-        plan_pairs(&plan, p, first, first + count, way->single);
+        plan_pairs(&plan, p, first, first + count, algorithm->single);
         for (size_t plane = begin / pairs; plane * pairs < end; ++plane) {
             const size_t unit = plane * pairs + first;
             const size_t from = sn_max(begin, unit), to = sn_min(end, unit + count);
             if (from < to)
-                do_plane(way, p, plan.step + plan.first[from - unit], plan.step + plan.first[to - unit], plane);
+                do_plane(algorithm, p, plan.step + plan.first[from - unit], plan.step + plan.first[to - unit], plane);
         }
     }
 }
 
 /* Computes units through the buffer, one chunk of columns after the other. */
-static void by_rows(const struct sn_pooling * p, size_t begin, size_t end)
+static void pool_by_buffer(const struct sn_pooling * p, size_t begin, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const size_t room = ROW - 8 * LANES - 2 * axis->kernel * p->inner, most = room / (axis->stride * p->inner);
-    struct rows rows;
-    const struct way way = {.rows = &rows};
+    const size_t space = ROW - 8 * LANES - 2 * axis->kernel * p->inner, most = space / (axis->stride * p->inner);
+    struct row_buffer rows;
+    const struct algorithm algorithm = {.rows = &rows};
     rows.p = p;
     rows.covered = covered(axis);
     for (size_t o = 0, now; o < rows.covered.count; o += now) {
         now = sn_min(rows.covered.count - o, most);
         begin_chunk(&rows, rows.covered.begin + o, now);
-        do_units(&way, p, begin, end);
-        finish_rows(&rows);
+        do_units(&algorithm, p, begin, end);
+        flush_rows(&rows);
     }
 }
 
@@ -353,18 +351,18 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
 {
     struct sn_pooling p = *given;
     struct sn_pool_axis * axis = &p.axis[2];
-    const bool alone = is_alone(axis);
-    if (alone) { /* a row is treated as one wide pixel */
+    const bool identity = is_identity(axis);
+    if (identity) { /* a row is treated as one wide pixel */
         p.inner *= axis->src;
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }
     const size_t most = ROW / 8 / p.inner;
-    if (p.inner == 1 && is_alone(&p.axis[0]) && is_whole(&p.axis[1]) && is_whole(axis))
-        whole_planes(&p, begin, end);
-    else if (alone || p.inner >= LANES)
-        do_units(&(struct way){.step = alone ? wide_step : pixels_for(&p)}, &p, begin, end);
+    if (p.inner == 1 && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
+        global_planes(&p, begin, end);
+    else if (identity || p.inner >= LANES)
+        do_units(&(struct algorithm){.step = identity ? wide_step : pixels_for(&p)}, &p, begin, end);
     else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
-        do_units(&(struct way){.step = windows_step, .single = true}, &p, begin, end);
+        do_units(&(struct algorithm){.step = windows_step, .single = true}, &p, begin, end);
     else
-        by_rows(&p, begin, end);
+        pool_by_buffer(&p, begin, end);
 }

@@ -8,13 +8,13 @@
 #define TYPE 32f
 #define IDENTITY v_zero_32f()
 #define REDUCTION v32f
-#define FIRST(v) (v)
-#define ENTER(v) (v)
+#define INIT(v) (v)
+#define TERM(v) (v)
 #define REDUCE(a, b) v_add_32f(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) v_div_32f(r, divisor)
-#define ACROSS(v) v_set_32f(v_reduce_add_32f(v))
+#define PACK(r) (r)
+#define UNPACK(v) (v)
+#define FINISH(r, divisor) v_div_32f(r, divisor)
+#define REDUCE_LANES(v) v_set_32f(v_reduce_add_32f(v))
 #define HAS_DIVISOR 1
 #include "kernels/pooling.h"
 

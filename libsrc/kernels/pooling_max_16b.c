@@ -9,16 +9,16 @@
  * as an unsigned integer is larger than any non-negative number: the unsigned minimum of the two is the maximum.
  */
 struct extremes {
-    v16i most, least;
+    v16i max, min;
 };
 
 SN_INLINE v16i lowest_16b(void) { return v_set_16i((int16_t)0xFF80); } /* -Inf */
-SN_INLINE struct extremes first_16b(v16i v) { return (struct extremes){v, v_min_16i(v, lowest_16b())}; }
-SN_INLINE struct extremes enter_16b(v16i v) { return (struct extremes){v, v}; }
-SN_INLINE v16i rest_16b(struct extremes r) { return v_min_16u(r.most, r.least); }
+SN_INLINE struct extremes init_16b(v16i v) { return (struct extremes){v, v_min_16i(v, lowest_16b())}; }
+SN_INLINE struct extremes term_16b(v16i v) { return (struct extremes){v, v}; }
+SN_INLINE v16i pack_16b(struct extremes r) { return v_min_16u(r.max, r.min); }
 SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
 {
-    return (struct extremes){v_max_16i(a.most, b.most), v_min_16i(a.least, b.least)};
+    return (struct extremes){v_max_16i(a.max, b.max), v_min_16i(a.min, b.min)};
 }
 
 #define ELEMENT sn_16b
@@ -27,13 +27,13 @@ SN_INLINE struct extremes reduce_16b(struct extremes a, struct extremes b)
 #define TYPE 16i
 #define IDENTITY lowest_16b()
 #define REDUCTION struct extremes
-#define FIRST(v) first_16b(v)
-#define ENTER(v) enter_16b(v)
+#define INIT(v) init_16b(v)
+#define TERM(v) term_16b(v)
 #define REDUCE(a, b) reduce_16b(a, b)
-#define REST(r) rest_16b(r)
-#define RESUME(v) first_16b(v)
-#define LEAVE(r, divisor) rest_16b(r)
-#define ACROSS(v) across(v)
+#define PACK(r) pack_16b(r)
+#define UNPACK(v) init_16b(v)
+#define FINISH(r, divisor) pack_16b(r)
+#define REDUCE_LANES(v) reduce_lanes(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling.h"
 

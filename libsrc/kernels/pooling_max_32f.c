@@ -10,13 +10,13 @@
 #define TYPE 32f
 #define IDENTITY v_set_32f(-FLT_MAX)
 #define REDUCTION v32f
-#define FIRST(v) v_max_32f(v_set_32f(-FLT_MAX), v)
-#define ENTER(v) (v)
+#define INIT(v) v_max_32f(v_set_32f(-FLT_MAX), v)
+#define TERM(v) (v)
 #define REDUCE(a, b) v_max_32f(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) (r)
-#define ACROSS(v) v_set_32f(v_reduce_max_32f(v))
+#define PACK(r) (r)
+#define UNPACK(v) (v)
+#define FINISH(r, divisor) (r)
+#define REDUCE_LANES(v) v_set_32f(v_reduce_max_32f(v))
 #define HAS_DIVISOR 0
 #include "kernels/pooling.h"
 

@@ -8,13 +8,13 @@
 #define TYPE 8u
 #define IDENTITY v_set_8u(0)
 #define REDUCTION v8u
-#define FIRST(v) (v)
-#define ENTER(v) (v)
+#define INIT(v) (v)
+#define TERM(v) (v)
 #define REDUCE(a, b) v_max_8u(a, b)
-#define REST(r) (r)
-#define RESUME(v) (v)
-#define LEAVE(r, divisor) (r)
-#define ACROSS(v) across(v)
+#define PACK(r) (r)
+#define UNPACK(v) (v)
+#define FINISH(r, divisor) (r)
+#define REDUCE_LANES(v) reduce_lanes(v)
 #define HAS_DIVISOR 0
 #include "kernels/pooling.h"
 

@@ -8,30 +8,30 @@
 
 /* A pixel as wide as the row: there are no columns. */
 static void wide_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
-                          ELEMENT * dst)
+                      ELEMENT * dst)
 {
     const struct pitches pitch = pitches_of(p);
-    const struct reach r = reach_of(t, src, pitch.row, planes.count, pitch.plane);
+    const struct input r = input_of(t, src, pitch.row, planes.count, pitch.plane);
     const float part = divisor_of(p, 0, planes.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
-    collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+    reduce_rows(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
 }
 
-/* Any window: its columns are the planes of struct reach. The image has one plane. */
+/* Any window: its columns are the planes of struct input. The image has one plane. */
 static void pixels_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
-                            ELEMENT * dst)
+                        ELEMENT * dst)
 {
     const struct pitches pitch = pitches_of(p);
     (void)planes;
     for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
         const struct span x = window_of(&p->axis[2], o);
-        const struct reach r = reach_of(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
+        const struct input r = input_of(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
         const float part = divisor_of(p, 2, x.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
         if (x.count == 0) {
-            fill_empty(p, dst, 1);
+            fill_identity(p, dst, 1);
             if (t->two)
-                fill_empty(p, dst + pitch.dstRow, 1);
+                fill_identity(p, dst + pitch.dstRow, 1);
         } else {
-            collect(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
+            reduce_rows(&r, p->inner, divisor, dst, dst + pitch.dstRow, t->two);
         }
     }
 }
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void ring_sum(v32f (*ring)[4], int u, struct sp
 #endif
 
 /* u vectors of one row of outputs from the columns x, which are in the ring. */
-SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
+SN_INLINE void ring_store(REDUCTION (*ring)[4], int u, struct span x, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     REDUCTION v[4];
@@ -62,7 +62,12 @@ SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float diviso
     (void)d;
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = x.count ? ring[x.begin % RING][i] : RESUME(IDENTITY);
+        v[i] = UNPACK(IDENTITY);
+    if (x.count) {
+        SN_UNROLL
+        for (int i = 0; i < u; ++i)
+            v[i] = ring[x.begin % RING][i];
+    }
 #if HAS_DIVISOR
     if (is_long(x.count, 1)) {
         ring_sum(ring, u, x, v);
@@ -76,16 +81,16 @@ SN_INLINE void ring_out(REDUCTION (*ring)[4], int u, struct span x, float diviso
     }
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        WORD(store)(dst + i * LANES, LEAVE(v[i], d));
+        WORD(store)(dst + i * LANES, FINISH(v[i], d));
 }
 
 /* One or two rows of outputs for u vectors of channels; windows have at most RING columns. Column x is kept at x % RING. */
-SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
-                             int u, bool two)
+SN_INLINE void ring_rows(const struct sn_pooling * p, const struct input * r, const sn_32f * divisor, ELEMENT * dst, int u,
+                         bool two)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const size_t inner = p->inner, dstRow = axis->dst * inner;
-    const struct known k = {0, 0, two, true};
+    const struct constants k = {0, 0, two, true};
     REDUCTION ring[2][RING][4];
     size_t next = 0; /* the first column that is not yet in the ring */
     for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
@@ -93,9 +98,9 @@ SN_INLINE void walk_ring(const struct sn_pooling * p, const struct reach * r, co
         const float part = divisor_of(p, 2, x.count);
         for (next = sn_max(next, x.begin); next < x.begin + x.count; ++next)
             reduce(ring[0][next % RING], ring[1][next % RING], u, r, next * inner, 0, true, k);
-        ring_out(ring[0], u, x, part * divisor[0], dst);
+        ring_store(ring[0], u, x, part * divisor[0], dst);
         if (two)
-            ring_out(ring[1], u, x, part * divisor[1], dst + dstRow);
+            ring_store(ring[1], u, x, part * divisor[1], dst + dstRow);
     }
 }
 
@@ -105,16 +110,16 @@ SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, c
     const size_t inner = p->inner, block = (size_t)u * LANES;
     for (size_t c = 0; c < inner; c += block) {
         const size_t at = sn_min(c, inner - block);
-        const struct reach r = reach_of(t, src + at, p->axis[2].src * inner, 1, 0);
+        const struct input r = input_of(t, src + at, p->axis[2].src * inner, 1, 0);
         if (t->two)
-            walk_ring(p, &r, t->divisor, dst + at, u, true);
+            ring_rows(p, &r, t->divisor, dst + at, u, true);
         else
-            walk_ring(p, &r, t->divisor, dst + at, u, false);
+            ring_rows(p, &r, t->divisor, dst + at, u, false);
     }
 }
 
 static void ring_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
-                          ELEMENT * dst)
+                      ELEMENT * dst)
 {
     (void)planes;
     if (p->inner >= 4 * LANES)
@@ -126,7 +131,7 @@ static void ring_step(const struct sn_pooling * p, const struct step * t, const 
 }
 
 /* u vectors of one row of outputs; w are the K columns of the window, of both rows. */
-SN_INLINE void walk_out(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
+SN_INLINE void overlap_store(REDUCTION (*w)[2][2], int row, int u, int K, float divisor, ELEMENT * dst)
 {
     const v32f d = v_set_32f(divisor);
     (void)d;
@@ -137,19 +142,19 @@ SN_INLINE void walk_out(REDUCTION (*w)[2][2], int row, int u, int K, float divis
         for (int c = 1; c < 5; ++c)
             if (c < K)
                 v = REDUCE(v, w[c][row][i]);
-        WORD(store)(dst + i * LANES, LEAVE(v, d));
+        WORD(store)(dst + i * LANES, FINISH(v, d));
     }
 }
 
 /* The columns that windows share with those to the left, for a run of channels: vectors of both rows, block by block. */
-struct kept {
+struct shared_columns {
     VECTOR * column[4]; /* K - S of them, from left to right */
-    VECTOR room[4][RUN];
+    VECTOR storage[4][RUN];
 };
 
 /* u vectors of column x of two rows, at offset `at`; the image has `columns` columns. */
-SN_INLINE void column(REDUCTION (*w)[2], int u, const struct reach * r, ptrdiff_t x, size_t columns, size_t inner,
-                          size_t at, struct known k)
+SN_INLINE void column(REDUCTION (*w)[2], int u, const struct input * r, ptrdiff_t x, size_t columns, size_t inner, size_t at,
+                      struct constants k)
 {
     if ((size_t)x < columns) {
         reduce(w[0], w[1], u, r, (size_t)x * inner + at, 0, true, k);
@@ -157,36 +162,36 @@ SN_INLINE void column(REDUCTION (*w)[2], int u, const struct reach * r, ptrdiff_
     }
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        w[0][i] = w[1][i] = RESUME(IDENTITY);
+        w[0][i] = w[1][i] = UNPACK(IDENTITY);
 }
 
-SN_INLINE void keep(VECTOR * kept, int u, REDUCTION (*w)[2])
+SN_INLINE void save_column(VECTOR * shared, int u, REDUCTION (*w)[2])
 {
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        kept[i] = REST(w[0][i]), kept[u + i] = REST(w[1][i]);
+        shared[i] = PACK(w[0][i]), shared[u + i] = PACK(w[1][i]);
 }
 
 /* u vectors of the output of two rows whose window begins at column x. */
-SN_INLINE void walk_output(const struct reach * r, const struct kept * kept, size_t block, ptrdiff_t x,
-                               size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst,
-                               ELEMENT * dst1, int u, int K, int S)
+SN_INLINE void overlap_output(const struct input * r, const struct shared_columns * shared, size_t block, ptrdiff_t x,
+                              size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst, ELEMENT * dst1,
+                              int u, int K, int S)
 {
-    const struct known k = {K - S, S, true, true};
+    const struct constants k = {K - S, S, true, true};
     REDUCTION w[5][2][2];
     SN_UNROLL
     for (int c = 0; c < K - S; ++c) {
-        const VECTOR * from = kept->column[c] + block;
+        const VECTOR * from = shared->column[c] + block;
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            w[c][0][i] = RESUME(from[i]), w[c][1][i] = RESUME(from[u + i]);
+            w[c][0][i] = UNPACK(from[i]), w[c][1][i] = UNPACK(from[u + i]);
     }
     SN_UNROLL
     for (int c = K - S; c < K; ++c)
         column(w[c], u, r, x + c, columns, inner, at, k);
-    keep(kept->column[0] + block, u, w[K - 1]);
-    walk_out(w, 0, u, K, divisor[0], dst + at);
-    walk_out(w, 1, u, K, divisor[1], dst1 + at);
+    save_column(shared->column[0] + block, u, w[K - 1]);
+    overlap_store(w, 0, u, K, divisor[0], dst + at);
+    overlap_store(w, 1, u, K, divisor[1], dst1 + at);
 }
 
 /*
@@ -195,20 +200,20 @@ SN_INLINE void walk_output(const struct reach * r, const struct kept * kept, siz
  * channels, with the columns in registers, and then the next ones, takes up to 1.5 times as long if vectors share cache
  * lines.
  */
-SN_INLINE void walk_run(const struct sn_pooling * p, const struct reach * r, const sn_32f * divisor, ELEMENT * dst,
-                            size_t first, size_t end, int u, int K, int S)
+SN_INLINE void overlap_run(const struct sn_pooling * p, const struct input * r, const sn_32f * divisor, ELEMENT * dst,
+                           size_t first, size_t end, int u, int K, int S)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const struct known k = {K - S, S, true, true};
+    const struct constants k = {K - S, S, true, true};
     const size_t inner = p->inner, columns = axis->src, dstRow = axis->dst * inner, step = (size_t)u * LANES;
     ptrdiff_t x = -(ptrdiff_t)axis->pad;
-    struct kept kept;
+    struct shared_columns shared;
     for (int c = 0; c < K - S; ++c) {
-        kept.column[c] = kept.room[c];
+        shared.column[c] = shared.storage[c];
         for (size_t i = first, block = 0; i < end; i += step, block += 2 * (size_t)u) {
             REDUCTION w[2][2];
             column(w, u, r, x + c, columns, inner, sn_min(i, inner - step), k);
-            keep(kept.column[c] + block, u, w);
+            save_column(shared.column[c] + block, u, w);
         }
     }
     for (size_t o = 0; o < axis->dst; ++o, dst += inner, x += S) {
@@ -218,50 +223,50 @@ SN_INLINE void walk_run(const struct sn_pooling * p, const struct reach * r, con
         ELEMENT * const dst1 = dst + dstRow;
         size_t i = first, block = 0;
         for (; before + behind == 0 && i < end; i += step, block += 2 * (size_t)u)
-            walk_output(r, &kept, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+            overlap_output(r, &shared, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
         for (; i < end; i += step, block += 2 * (size_t)u)
-            walk_output(r, &kept, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
-        VECTOR * const last = kept.column[0];
+            overlap_output(r, &shared, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+        VECTOR * const last = shared.column[0];
         for (int c = 0; c + 1 < K - S; ++c)
-            kept.column[c] = kept.column[c + 1];
-        kept.column[K - S - 1] = last;
+            shared.column[c] = shared.column[c + 1];
+        shared.column[K - S - 1] = last;
     }
 }
 
 /* Computes a step. Clipped rows, which are few, have no specialised code. Pairs of reductions of two vectors would need more
  * than 16 registers. */
-SN_INLINE void walk_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
-                             ELEMENT * dst, int K, int S)
+SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                            ELEMENT * dst, int K, int S)
 {
     const size_t inner = p->inner, run = RUN / 2 * LANES;
     if (!t->two || t->common.count != (size_t)(K - S) || t->own[0].count != (size_t)S || t->own[1].count != (size_t)S) {
         pixels_step(p, t, src, planes, dst);
         return;
     }
-    const struct reach r = reach_of(t, src, p->axis[2].src * inner, 1, 0);
+    const struct input r = input_of(t, src, p->axis[2].src * inner, 1, 0);
     for (size_t first = 0; first < inner; first += run)
         if (K < 5 && inner >= 2 * LANES && (sizeof(REDUCTION) == sizeof(VECTOR) || V32F_N > 8))
-            walk_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);
+            overlap_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);
         else
-            walk_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 1, K, S);
+            overlap_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 1, K, S);
 }
 
-#define WALK(K, S)                                                                                                     \
-    static void walk_##K##_##S(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, \
-                                               struct span planes, ELEMENT * dst)                                      \
-    {                                                                                                                  \
-        walk_step(p, t, src, planes, dst, K, S);                                                                   \
+#define OVERLAP(K, S)                                                                                                       \
+    static void overlap_##K##_##S(const struct sn_pooling * p, const struct step * t, const ELEMENT * src,                  \
+                                  struct span planes, ELEMENT * dst)                                                        \
+    {                                                                                                                       \
+        overlap_step(p, t, src, planes, dst, K, S);                                                                         \
     }
 
-WALK(2, 1)
-WALK(3, 1)
-WALK(3, 2)
-WALK(5, 1)
+OVERLAP(2, 1)
+OVERLAP(3, 1)
+OVERLAP(3, 2)
+OVERLAP(5, 1)
 
-#undef WALK
+#undef OVERLAP
 
 typedef void (*step_fn)(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
-                            ELEMENT * dst);
+                        ELEMENT * dst);
 
 /* The fastest function for a step of these windows. A ring pays if most columns are in at least two windows; for floats, if
  * loads are many, in three. */
@@ -271,10 +276,10 @@ static step_fn pixels_for(const struct sn_pooling * p)
     const bool usual = axis->pad < axis->kernel && covered(axis).count == axis->dst;
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
-    case 21: return walk_2_1;
-    case 31: return walk_3_1;
-    case 32: return walk_3_2;
-    case 51: return walk_5_1;
+    case 21: return overlap_2_1;
+    case 31: return overlap_3_1;
+    case 32: return overlap_3_2;
+    case 51: return overlap_5_1;
     }
     const bool shared = axis->dst > 1 && axis->kernel >= spare && (axis->kernel - spare) / 2 >= axis->stride;
     if (shared && axis->kernel <= RING)

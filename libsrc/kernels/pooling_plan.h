@@ -39,13 +39,13 @@ static struct span covered(const struct sn_pool_axis * axis)
 }
 
 /* An axis that is not pooled. */
-static bool is_alone(const struct sn_pool_axis * axis)
+static bool is_identity(const struct sn_pool_axis * axis)
 {
     return axis->kernel == 1 && axis->stride == 1 && axis->pad == 0 && axis->src == axis->dst;
 }
 
 /* An axis with one window that is all of it. */
-static bool is_whole(const struct sn_pool_axis * axis)
+static bool is_global(const struct sn_pool_axis * axis)
 {
     return axis->dst == 1 && axis->src && window_of(axis, 0).count == axis->src;
 }

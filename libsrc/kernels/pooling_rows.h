@@ -7,32 +7,32 @@
  */
 
 /* A row of outputs whose columns are in the buffer. */
-struct waiting {
+struct pending_row {
     ELEMENT * row, * dst;
     float divisor;
 };
 
 /* Outputs of narrow pixels are selected by permutations: 1.2 times as fast as copies with vectors of 16 floats, 0.83 times
  * with vectors of 8. */
-#define BY_PLACE (sizeof(ELEMENT) == sizeof(float) && V32F_N > 8)
+#define BY_PERMUTATION (sizeof(ELEMENT) == sizeof(float) && V32F_N > 8)
 
-struct rows;
-typedef void (*strip_fn)(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
-                             ELEMENT * dst);
+struct row_buffer;
+typedef void (*strip_fn)(const struct row_buffer * d, const struct step * t, const struct step * end, const ELEMENT * src,
+                         ELEMENT * dst);
 
-struct rows {
+struct row_buffer {
     const struct sn_pooling * p;
     struct span covered;                  /* outputs along the row whose windows are not empty */
     struct chunk chunk;
     struct layout layout;
-    size_t rows, waiting, begun;          /* rows of the buffer, unfinished ones, those with a left border */
-    struct waiting wait[MAX_ROWS];
-    strip_fn strip;                   /* for this kind of window, or NULL */
+    size_t rows, pending_rows, bordered;  /* rows of the buffer, unfinished ones, those with a left border */
+    struct pending_row pending[MAX_ROWS];
+    strip_fn strip;                       /* for this kind of window, or NULL */
     size_t vectors;                       /* of a strip's row that overlap the image */
-    size_t least, most;                   /* elements before its row: at least before the first, at most before the last */
+    size_t min_before, max_before;        /* elements before its row: at least before the first, at most before the last */
     float columns[HAS_DIVISOR ? ROW + LANES : 1];     /* divisors, see divide_columns() */
     float outputs[HAS_DIVISOR ? ROW / 2 + LANES : 1];
-    int32_t place[BY_PLACE ? ROW + LANES : 1]; /* index of each output among the results, if selected */
+    int32_t index[BY_PERMUTATION ? ROW + LANES : 1]; /* index of each output among the results, if selected */
     ELEMENT buffer[BUFFER] __attribute__((aligned(64)));
     ELEMENT mask[ROW + LANES] __attribute__((aligned(64)));
 };
@@ -54,11 +54,11 @@ SN_INLINE void reduce_taps(REDUCTION * v, int u, const struct taps * t, size_t x
 #endif
     SN_UNROLL
     for (int i = 0; i < u; ++i)
-        v[i] = RESUME(WORD(load)(t->p + x + i * LANES));
+        v[i] = UNPACK(WORD(load)(t->p + x + i * LANES));
     for (size_t k = 1; k < t->count; ++k) {
         SN_UNROLL
         for (int i = 0; i < u; ++i)
-            v[i] = REDUCE(v[i], ENTER(WORD(load)(t->p + x + k * t->step + i * LANES)));
+            v[i] = REDUCE(v[i], TERM(WORD(load)(t->p + x + k * t->step + i * LANES)));
     }
 }
 
@@ -80,17 +80,17 @@ static void reduce_columns(const struct taps * t, size_t n, const sn_32f * colum
         reduce_taps(v, U, t, x);
         SN_UNROLL
         for (int i = 0; i < U; ++i)
-            WORD(store)(dst + x + i * LANES, LEAVE(v[i], DIVISOR(x + i * LANES)));
+            WORD(store)(dst + x + i * LANES, FINISH(v[i], DIVISOR(x + i * LANES)));
     }
     for (; x < n; x += LANES) {
         reduce_taps(v, 1, t, x);
-        WORD(store_tail)(dst + x, LEAVE(v[0], DIVISOR(x)), sn_min(n - x, LANES));
+        WORD(store_tail)(dst + x, FINISH(v[0], DIVISOR(x)), sn_min(n - x, LANES));
     }
 #undef DIVISOR
 }
 
 /* Copies `bytes` from every stride-th pixel of t, while they fit in the space of the remaining outputs; returns how many. */
-SN_INLINE size_t pick_some(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst, size_t bytes)
+SN_INLINE size_t gather_bytes(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst, size_t bytes)
 {
     size_t o = 0;
     for (; (outputs - o) * inner * sizeof(ELEMENT) >= bytes && o < outputs; ++o)
@@ -99,30 +99,30 @@ SN_INLINE size_t pick_some(const ELEMENT * t, size_t stride, size_t inner, size_
 }
 
 /* Selects every stride-th of the results in t, pixels of `inner` elements. */
-static void pick(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst)
+static void gather(const ELEMENT * t, size_t stride, size_t inner, size_t outputs, ELEMENT * dst)
 {
     const size_t bytes = inner * sizeof(ELEMENT);
-    size_t o = bytes == 1   ? pick_some(t, stride, inner, outputs, dst, 1)
-               : bytes == 2 ? pick_some(t, stride, inner, outputs, dst, 2)
-               : bytes <= 4 ? pick_some(t, stride, inner, outputs, dst, 4)
-               : bytes <= 8 ? pick_some(t, stride, inner, outputs, dst, 8)
-               : bytes <= 16 ? pick_some(t, stride, inner, outputs, dst, 16)
-               : bytes <= 32 ? pick_some(t, stride, inner, outputs, dst, 32)
-                             : pick_some(t, stride, inner, outputs, dst, 64);
+    size_t o = bytes == 1   ? gather_bytes(t, stride, inner, outputs, dst, 1)
+               : bytes == 2 ? gather_bytes(t, stride, inner, outputs, dst, 2)
+               : bytes <= 4 ? gather_bytes(t, stride, inner, outputs, dst, 4)
+               : bytes <= 8 ? gather_bytes(t, stride, inner, outputs, dst, 8)
+               : bytes <= 16 ? gather_bytes(t, stride, inner, outputs, dst, 16)
+               : bytes <= 32 ? gather_bytes(t, stride, inner, outputs, dst, 32)
+                             : gather_bytes(t, stride, inner, outputs, dst, 64);
     for (; o < outputs; ++o)
         memcpy(dst + o * inner, t + o * stride * inner, bytes);
 }
 
 /* The same for n floats, whose indices in t are given: a vector of outputs is permuted from as many vectors as it is spread
  * over. */
-static void pick_floats(const sn_32f * t, const int32_t * place, size_t n, sn_32f * dst)
+static void gather_floats(const sn_32f * t, const int32_t * index, size_t n, sn_32f * dst)
 {
     for (size_t x = 0; x < n; x += V32F_N) {
         const size_t now = sn_min(n - x, V32F_N);
-        const sn_32f * from = t + place[x];
-        const v32i lane = v_sub_32i(v_load_32i(place + x), v_set_32i(place[x]));
+        const sn_32f * from = t + index[x];
+        const v32i lane = v_sub_32i(v_load_32i(index + x), v_set_32i(index[x]));
         v32f v = v_lookup_32f(v_load_32f(from), lane);
-        for (int begin = V32F_N; begin <= place[x + now - 1] - place[x]; begin += V32F_N) {
+        for (int begin = V32F_N; begin <= index[x + now - 1] - index[x]; begin += V32F_N) {
             const v32i w = v_cast_32f_32i(v_lookup_32f(v_load_32f(from + begin), lane));
             v = v_cast_32i_32f(v_select_32i(v_gt_32i(lane, v_set_32i(begin - 1)), w, v_cast_32f_32i(v)));
         }
@@ -131,31 +131,31 @@ static void pick_floats(const sn_32f * t, const int32_t * place, size_t n, sn_32
 }
 
 /* Results to be selected overwrite the row, including its left border, until all rows are complete. */
-static void finish_rows(struct rows * d)
+static void flush_rows(struct row_buffer * d)
 {
     const struct sn_pool_axis * axis = &d->p->axis[2];
     const struct layout * l = &d->layout;
     const size_t inner = d->p->inner, outputs = d->chunk.outputs;
-    const bool picked = axis->stride > 1;
-    const size_t n = (picked ? (outputs - 1) * axis->stride + 1 : outputs) * inner;
-    for (size_t i = 0; i < d->waiting; ++i) {
-        const struct waiting * w = &d->wait[i];
+    const bool gathered = axis->stride > 1;
+    const size_t n = (gathered ? (outputs - 1) * axis->stride + 1 : outputs) * inner;
+    for (size_t i = 0; i < d->pending_rows; ++i) {
+        const struct pending_row * w = &d->pending[i];
         const struct taps t = {w->row + l->origin, axis->kernel, inner};
-        reduce_columns(&t, n, d->columns, w->divisor, picked ? w->row + l->origin : w->dst);
+        reduce_columns(&t, n, d->columns, w->divisor, gathered ? w->row + l->origin : w->dst);
     }
-    for (size_t i = 0; picked && i < d->waiting; ++i) {
-        const ELEMENT * results = d->wait[i].row + l->origin;
-        if (BY_PLACE && inner <= NARROW)
-            pick_floats((const void *)results, d->place, outputs * inner, (void *)d->wait[i].dst);
+    for (size_t i = 0; gathered && i < d->pending_rows; ++i) {
+        const ELEMENT * results = d->pending[i].row + l->origin;
+        if (BY_PERMUTATION && inner <= NARROW)
+            gather_floats((const void *)results, d->index, outputs * inner, (void *)d->pending[i].dst);
         else
-            pick(results, axis->stride, inner, outputs, d->wait[i].dst);
+            gather(results, axis->stride, inner, outputs, d->pending[i].dst);
     }
-    d->begun = picked ? 0 : d->begun;
-    d->waiting = 0;
+    d->bordered = gathered ? 0 : d->bordered;
+    d->pending_rows = 0;
 }
 
 /* The column factors of the divisors: of each element of reduce_columns(), and of each output if these are not adjacent. */
-static void divide_columns(struct rows * d)
+static void divide_columns(struct row_buffer * d)
 {
 #if HAS_DIVISOR
     const struct sn_pool_axis * axis = &d->p->axis[2];
@@ -175,61 +175,61 @@ static void divide_columns(struct rows * d)
 #endif
 }
 
-static void find_places(struct rows * d)
+static void find_indices(struct row_buffer * d)
 {
-    const size_t inner = d->p->inner, pixels = BY_PLACE && inner <= NARROW ? d->chunk.outputs : 0;
+    const size_t inner = d->p->inner, pixels = BY_PERMUTATION && inner <= NARROW ? d->chunk.outputs : 0;
     for (size_t o = 0; o < pixels; ++o)
         for (size_t i = 0; i < inner; ++i)
-            d->place[o * inner + i] = (int32_t)(o * d->p->axis[2].stride * inner + i);
+            d->index[o * inner + i] = (int32_t)(o * d->p->axis[2].stride * inner + i);
 }
 
-static void begin_strips(struct rows * d);
+static void begin_strips(struct row_buffer * d);
 
-static void begin_chunk(struct rows * d, size_t output, size_t outputs)
+static void begin_chunk(struct row_buffer * d, size_t output, size_t outputs)
 {
     d->chunk = chunk_at(&d->p->axis[2], output, outputs);
     d->layout = layout_of(&d->p->axis[2], d->p->inner, &d->chunk, LANES);
     d->rows = sn_min(BUFFER / d->layout.pitch, MAX_ROWS);
-    d->waiting = d->begun = 0;
+    d->pending_rows = d->bordered = 0;
     divide_columns(d);
-    find_places(d);
+    find_indices(d);
     begin_strips(d);
 }
 
 /* Prepares the next row of the buffer, with its left border. */
-static ELEMENT * next_row(struct rows * d, ELEMENT * dst, float divisor)
+static ELEMENT * next_buffer_row(struct row_buffer * d, ELEMENT * dst, float divisor)
 {
     const struct layout * l = &d->layout;
-    ELEMENT * row = d->buffer + d->waiting * l->pitch;
-    if (d->waiting == d->begun) {
-        ++d->begun;
+    ELEMENT * row = d->buffer + d->pending_rows * l->pitch;
+    if (d->pending_rows == d->bordered) {
+        ++d->bordered;
         for (size_t x = l->origin / LANES * LANES; x < l->data; x += LANES)
             WORD(store)(row + x, IDENTITY);
     }
-    d->wait[d->waiting++] = (struct waiting){row, dst, divisor};
+    d->pending[d->pending_rows++] = (struct pending_row){row, dst, divisor};
     return row;
 }
 
 /* One or two rows of outputs: reduced into the buffer now, finished when the buffer is full. */
-static void rows_step(struct rows * d, const struct step * t, const ELEMENT * src, struct span planes, ELEMENT * dst)
+static void buffer_step(struct row_buffer * d, const struct step * t, const ELEMENT * src, struct span planes, ELEMENT * dst)
 {
     const struct sn_pooling * p = d->p;
     const struct pitches pitch = pitches_of(p);
-    const struct reach r = reach_of(t, src + d->chunk.column * p->inner, pitch.row, planes.count, pitch.plane);
+    const struct input r = input_of(t, src + d->chunk.column * p->inner, pitch.row, planes.count, pitch.plane);
     const size_t count = t->two ? 2 : 1, behind = d->covered.begin + d->covered.count;
     const struct layout * l = &d->layout;
     ELEMENT * row[2];
-    if (d->waiting + count > d->rows)
-        finish_rows(d);
+    if (d->pending_rows + count > d->rows)
+        flush_rows(d);
     row[1] = d->buffer;
     for (size_t i = 0; i < count; ++i, dst += pitch.dstRow) {
         if (d->covered.count < p->axis[2].dst) {
-            fill_empty(p, dst, d->covered.begin);
-            fill_empty(p, dst + behind * p->inner, p->axis[2].dst - behind);
+            fill_identity(p, dst, d->covered.begin);
+            fill_identity(p, dst + behind * p->inner, p->axis[2].dst - behind);
         }
-        row[i] = next_row(d, dst + d->chunk.output * p->inner, divisor_of(p, 0, planes.count) * t->divisor[i]);
+        row[i] = next_buffer_row(d, dst + d->chunk.output * p->inner, divisor_of(p, 0, planes.count) * t->divisor[i]);
     }
-    collect(&r, l->count, no_divisor, row[0] + l->data, row[1] + l->data, t->two);
+    reduce_rows(&r, l->count, no_divisor, row[0] + l->data, row[1] + l->data, t->two);
     for (size_t i = 0; i < count; ++i) {
         for (size_t x = l->data + l->count; x < l->end; x += LANES)
             WORD(store)(row[i] + x, IDENTITY);

@@ -11,7 +11,7 @@
  * rows of the array, for which that would be outside the array, are computed through the buffer.
  */
 
-/* The parameters of a strip in addition to struct reach; also in registers. */
+/* The parameters of a strip in addition to struct input; also in registers. */
 struct strip {
     size_t outputs, vectors;                /* the latter: that overlap the image */
     const ELEMENT * mask;                   /* of the image's columns */
@@ -19,8 +19,8 @@ struct strip {
 };
 
 /* Vector j, which may cross or lie beyond an end of the row. */
-SN_INLINE void fetch_edge(VECTOR * v0, VECTOR * v1, const struct reach * r, const struct strip * s, size_t j,
-                              struct known k)
+SN_INLINE void fetch_edge(VECTOR * v0, VECTOR * v1, const struct input * r, const struct strip * s, size_t j,
+                          struct constants k)
 {
     if (j >= s->vectors) {
         v0[0] = v1[0] = IDENTITY;
@@ -29,14 +29,14 @@ SN_INLINE void fetch_edge(VECTOR * v0, VECTOR * v1, const struct reach * r, cons
     const v32i mask = v_load_32i(s->mask + j * LANES);
     REDUCTION w0, w1;
     reduce(&w0, &w1, 1, r, j * LANES, 0, true, k);
-    v0[0] = masked(REST(w0), mask);
+    v0[0] = masked(PACK(w0), mask);
     if (k.two)
-        v1[0] = masked(REST(w1), mask);
+        v1[0] = masked(PACK(w1), mask);
 }
 
 /* Vector j for S = 1, to e[.][at]; for S = 2 the even lanes of vectors j and j + 1 and, to o[.][at], the odd ones. */
-SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach * r, const struct strip * s,
-                         size_t j, int S, struct known k, bool edge)
+SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct input * r, const struct strip * s, size_t j, int S,
+                     struct constants k, bool edge)
 {
     VECTOR v[2][2];
     if (!edge) {
@@ -44,9 +44,9 @@ SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach 
         reduce(w[0], w[1], S, r, j * LANES, 0, true, k);
         SN_UNROLL
         for (int i = 0; i < S; ++i) {
-            v[0][i] = REST(w[0][i]);
+            v[0][i] = PACK(w[0][i]);
             if (k.two)
-                v[1][i] = REST(w[1][i]);
+                v[1][i] = PACK(w[1][i]);
         }
     } else {
         fetch_edge(v[0], v[1], r, s, j, k);
@@ -65,24 +65,24 @@ SN_INLINE void fetch(VECTOR (*e)[2], VECTOR (*o)[2], int at, const struct reach 
 /* One vector of outputs; columns are reduced from left to right as in the buffer, so that sums are the same. */
 SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int S)
 {
-    REDUCTION v = RESUME(e[0]);
+    REDUCTION v = UNPACK(e[0]);
     if (S == 2 && K > 1)
-        v = REDUCE(v, ENTER(o[0]));
+        v = REDUCE(v, TERM(o[0]));
     SN_UNROLL
     for (int k = 1; k < 5; ++k) {
         if (k * S < K)
-            v = REDUCE(v, ENTER(WORD(slide)(e[0], e[1], k)));
+            v = REDUCE(v, TERM(WORD(slide)(e[0], e[1], k)));
         if (S == 2 && k * S + 1 < K)
-            v = REDUCE(v, ENTER(WORD(slide)(o[0], o[1], k)));
+            v = REDUCE(v, TERM(WORD(slide)(o[0], o[1], k)));
     }
     return v;
 }
 
 /* Stores the n results at x of one row, and advances its vectors. */
-SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n,
-                       int K, int S)
+SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n, int K,
+                   int S)
 {
-    const VECTOR v = LEAVE(reduce_slides(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
+    const VECTOR v = FINISH(reduce_slides(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
     (void)s;
     (void)divisor;
     if (n == LANES)
@@ -95,8 +95,8 @@ SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor,
 }
 
 /* One step. If neither row is clipped, the numbers of rows are constants, and vectors inside the row need no mask. */
-SN_INLINE void strip_step(const struct reach * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
-                              ELEMENT * dst1, int K, int S, struct known k)
+SN_INLINE void strip_step(const struct input * r, const struct strip * s, const sn_32f * divisor, ELEMENT * dst0,
+                          ELEMENT * dst1, int K, int S, struct constants k)
 {
     VECTOR e[2][2], o[2][2];
     const v32f d0 = v_set_32f(divisor[0]), d1 = v_set_32f(divisor[1]);
@@ -118,15 +118,15 @@ SN_INLINE void strip_step(const struct reach * r, const struct strip * s, const 
 }
 
 /* The steps of one plane of the image, whose position 0 is at src, to the plane of outputs at dst. */
-SN_INLINE void strip(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
-                         ELEMENT * dst, int K, int S)
+SN_INLINE void strip(const struct row_buffer * d, const struct step * t, const struct step * end, const ELEMENT * src,
+                     ELEMENT * dst, int K, int S)
 {
     const int common = K > S ? K - S : K;
-    const struct known k = {common, S, K > S, true}, any = {0, 0, true, true};
+    const struct constants k = {common, S, K > S, true}, any = {0, 0, true, true};
     const size_t pitch = d->p->axis[2].src, dstPitch = d->p->axis[2].dst;
     const struct strip s = {d->chunk.outputs, d->vectors, d->mask, S > 1 ? d->outputs : d->columns};
     for (; t < end; ++t) {
-        const struct reach r = reach_of(t, src, pitch, 1, 0);
+        const struct input r = input_of(t, src, pitch, 1, 0);
         ELEMENT * row = dst + t->y * dstPitch;
         const bool own = r.own_rows[0] == (size_t)S && r.own_rows[1] == (size_t)S;
         if (t->two == k.two && r.rows == (size_t)common && (own || !k.two))
@@ -136,11 +136,11 @@ SN_INLINE void strip(const struct rows * d, const struct step * t, const struct 
     }
 }
 
-#define STRIP(K, S)                                                                                                        \
-    static void strip_##K##_##S(const struct rows * d, const struct step * t, const struct step * end, \
-                                                const ELEMENT * src, ELEMENT * dst)                                        \
-    {                                                                                                                      \
-        strip(d, t, end, src, dst, K, S);                                                                              \
+#define STRIP(K, S)                                                                                                         \
+    static void strip_##K##_##S(const struct row_buffer * d, const struct step * t, const struct step * end,                \
+                                const ELEMENT * src, ELEMENT * dst)                                                         \
+    {                                                                                                                       \
+        strip(d, t, end, src, dst, K, S);                                                                                   \
     }
 
 STRIP(1, 2)
@@ -166,7 +166,7 @@ static strip_fn strip_for(size_t kernel, size_t stride)
     }
 }
 
-static void begin_strips(struct rows * d)
+static void begin_strips(struct row_buffer * d)
 {
     const struct sn_pool_axis * axis = d->p->axis;
     const struct chunk * c = &d->chunk;
@@ -176,28 +176,28 @@ static void begin_strips(struct rows * d)
     d->strip = fits ? strip_for(axis[2].kernel, axis[2].stride) : NULL;
     if (!d->strip)
         return;
-    d->least = c->lead - sn_min(c->lead, c->column);
-    d->most = total + c->lead - end - c->column;
+    d->min_before = c->lead - sn_min(c->lead, c->column);
+    d->max_before = total + c->lead - end - c->column;
     memset(d->mask, 0, end * sizeof(ELEMENT));
     memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
 }
 
 /* Finds the steps *strip .. *rest - 1, of those up to `end`, that may load whole vectors, for a plane at offset `at` in the
  * array. */
-static void find_strips(const struct rows * d, size_t at, const struct step * end, const struct step ** strip,
-                            const struct step ** rest)
+static void find_strips(const struct row_buffer * d, size_t at, const struct step * end, const struct step ** strip,
+                        const struct step ** rest)
 {
     if (!d->strip)
         return;
-    while (*strip < end && ((*strip)->common.count == 0 || at + (*strip)->first < d->least))
+    while (*strip < end && ((*strip)->common.count == 0 || at + (*strip)->first < d->min_before))
         ++*strip;
-    while (end > *strip && (end[-1].common.count == 0 || at + end[-1].last > d->most))
+    while (end > *strip && (end[-1].common.count == 0 || at + end[-1].last > d->max_before))
         --end;
     *rest = end;
 }
 
-static void do_strips(const struct rows * d, const struct step * t, const struct step * end, const ELEMENT * src,
-                          ELEMENT * dst)
+static void do_strips(const struct row_buffer * d, const struct step * t, const struct step * end, const ELEMENT * src,
+                      ELEMENT * dst)
 {
     d->strip(d, t, end, src + d->chunk.column - d->chunk.lead, dst + d->chunk.output);
 }

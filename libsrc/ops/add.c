@@ -1,7 +1,7 @@
 #include "ops/add.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct add_8i {
@@ -44,7 +44,7 @@ static void add_8i_nchw(const void * argument, void * work, size_t begin, size_t
 void sn_add_8i(const struct sn_add_8i * add, size_t batch, size_t channels, size_t spatial, enum sn_format format)
 {
     const bool nhwc = format == SN_NHWC;
-    const size_t number = batch * (nhwc ? spatial : channels), step = sn_items_per_piece(nhwc ? channels : spatial);
+    const size_t number = batch * (nhwc ? spatial : channels), step = sn_items_per_unit(nhwc ? channels : spatial);
     const struct add_8i job = {*add, channels, spatial, number, step, format, sn_table()->add.run_8i};
     sn_parallel_for(&(struct sn_parallel){.run = nhwc ? add_8i_nhwc : add_8i_nchw, .job = &job,
         .units = sn_ceil_div(number, step), .cost = sn_cost_of_bytes(8.0 * (double)(batch * channels * spatial))});
@@ -61,7 +61,7 @@ static void add_16b_range(const void * argument, void * work, size_t begin, size
 {
     (void)work;
     const struct add_16b * job = argument;
-    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    const size_t first = begin * SN_UNIT_ELEMENTS, number = sn_min(end * SN_UNIT_ELEMENTS, job->size) - first;
     job->kernel(job->a + first * job->aBytes, job->b + first * job->bBytes, job->dst + first * job->dstBytes, number);
 }
 
@@ -70,6 +70,31 @@ void sn_add_16b(const struct sn_table * table, bool aType, bool bType, bool dstT
 {
     const struct add_16b job = {a, b, dst, aType ? 2 : 4, bType ? 2 : 4, dstType ? 2 : 4, size,
                                 table->add.run_16b[aType][bType][dstType]};
-    sn_parallel_for(&(struct sn_parallel){.run = add_16b_range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+    sn_parallel_for(&(struct sn_parallel){.run = add_16b_range, .job = &job, .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes((double)(job.aBytes + job.bBytes + job.dstBytes) * (double)size)});
+}
+
+struct add_pixels {
+    struct sn_add_pixels all;
+    size_t aStep, bStep, dstStep; /* bytes */
+    sn_add_16b_fn kernel;
+};
+
+static void add_pixels_range(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct add_pixels * job = argument;
+    const struct sn_add_pixels * p = &job->all;
+    for (; begin < end; ++begin)
+        job->kernel(p->a + begin * job->aStep, p->b + begin * job->bStep, p->dst + begin * job->dstStep, p->channels);
+}
+
+void sn_add_16b_pixels(const struct sn_table * table, bool aType, bool bType, bool dstType, const struct sn_add_pixels * p)
+{
+    const size_t aBytes = aType ? 2 : 4, bBytes = bType ? 2 : 4, dstBytes = dstType ? 2 : 4;
+    const struct add_pixels job = {*p, aBytes * p->aPixel, bBytes * p->bPixel, dstBytes * p->dstPixel,
+                                   table->add.run_16b[aType][bType][dstType]};
+    sn_parallel_for(&(struct sn_parallel){.run = add_pixels_range, .job = &job, .units = p->pixels,
+        .cost = sn_cost_of_bytes((double)(aBytes + bBytes + dstBytes) * (double)(p->channels * p->pixels)),
+        .least = sn_items_per_unit(p->channels)});
 }

@@ -7,7 +7,7 @@
 
 #include "contract/format.h"
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 static struct sn_channelwise_rows rows_of(const struct sn_channelwise * l, const sn_32f * src, size_t channels, sn_32f * dst)
@@ -30,10 +30,10 @@ struct cut {
 
 static struct cut cut_of(const struct sn_channelwise_rows * r)
 {
-    struct cut cut = {1, 1, sn_items_per_piece(r->period) * r->period, 0};
+    struct cut cut = {1, 1, sn_items_per_unit(r->period) * r->period, 0};
     cut.parts = sn_ceil_div(r->size, cut.step);
     if (cut.parts == 1)
-        cut.rows = sn_items_per_piece(r->size);
+        cut.rows = sn_items_per_unit(r->size);
     cut.units = sn_ceil_div(r->rows, cut.rows) * cut.parts;
     return cut;
 }
@@ -93,7 +93,7 @@ static void one(const struct sn_table * table, const struct sn_channelwise * l)
 {
     struct one job = {.rows = rows_of(l, l->src, l->channels, l->dst), .kernel = table->channelwise.rows[l->op]};
     const size_t all = job.rows.rows * job.rows.size, arrays = l->src1 ? 3 : 2;
-    if (all <= SN_PIECE) {
+    if (all <= SN_UNIT_ELEMENTS) {
         job.kernel(&job.rows);
         return;
     }
@@ -195,7 +195,7 @@ static void join(const struct sn_table * table, const struct sn_channelwise * l,
 {
     job->pixels = l->spatial;
     job->dst = l->dst;
-    job->step = sn_items_per_piece(job->half[0].period + job->half[1].period);
+    job->step = sn_items_per_unit(job->half[0].period + job->half[1].period);
     job->kernel = table->channelwise.joined[l->op == SN_FUSED_9];
     const double values = (double)job->pixels * (double)(job->half[0].period + job->half[1].period);
     sn_parallel_for(&(struct sn_parallel){.run = join_range, .job = job, .units = sn_ceil_div(job->pixels, job->step),

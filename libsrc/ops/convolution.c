@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "runtime/threads.h"
 
 size_t sn_activation_params(enum sn_activation activation, size_t channels)
@@ -40,36 +40,37 @@ static bool plan_images(struct sn_convolution * c)
         return false;
     c->srcSize *= sn_element(p->srcT);
     c->dstSize *= sn_element(p->dstT);
+    c->dense = (struct sn_distances){p->srcC, p->dstC, p->dstC, c->srcSize, c->dstSize, c->dstSize, false};
     return true;
 }
 
 /* ---- the choice */
 
-/* True if a candidate admits the shape and, with `pays`, is worth using where no earlier candidate was chosen. */
-static bool is_admitted(const struct sn_convolution * c, const struct sn_candidate * one, bool pays)
+/* True if a candidate supports the shape and, with `preferred`, is worth using where no earlier candidate was chosen. */
+static bool is_usable(const struct sn_convolution * c, const struct sn_candidate * one, bool preferred)
 {
     struct sn_convolution trial = *c;
     trial.algorithm = one->algorithm;
-    return trial.algorithm->admits(&trial) && (!pays || !one->pays || one->pays(&trial));
+    return trial.algorithm->supports(&trial) && (!preferred || !one->preferred || one->preferred(&trial));
 }
 
-static const struct sn_convolution_algorithm * choice(const struct sn_convolution * c)
+static const struct sn_convolution_algorithm * choose_algorithm(const struct sn_convolution * c)
 {
     const struct sn_candidate * one = c->family->candidates;
-    while (!is_admitted(c, one, true))
+    while (!is_usable(c, one, true))
         ++one;
     return one->algorithm;
 }
 
-size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
+size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list)
 {
     const struct sn_candidate * one = c->family->candidates;
     size_t number = 0;
     list[0] = one->algorithm;
-    if (is_admitted(c, one, false))
+    if (is_usable(c, one, false))
         return 1;
     while ((++one)->algorithm)
-        if (is_admitted(c, one, false))
+        if (is_usable(c, one, false))
             list[number++] = one->algorithm;
     return number;
 }
@@ -92,7 +93,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
     const enum sn_error_kind error = given || !c->family->prepare ? SN_ERROR_NONE : c->family->prepare(c);
     if (error != SN_ERROR_NONE)
         return error;
-    c->algorithm = given ? c->algorithm : choice(c);
+    c->algorithm = given ? c->algorithm : choose_algorithm(c);
     if (!c->algorithm->plan(c))
         return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
@@ -107,40 +108,40 @@ static bool has_slope(const struct sn_convolution * c)
     return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
 }
 
-void * sn_lay(uintptr_t * at, size_t bytes, size_t align)
+void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align)
 {
     const uintptr_t here = sn_align(*at, align);
     *at = sn_align(here + bytes, align);
     return (void *)here;
 }
 
-static uintptr_t lay_out(struct sn_convolution * c, uintptr_t at)
+static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
 {
     const size_t align = c->family->align, values = c->channels * sizeof(float);
-    c->segment = sn_lay(&at, c->segments * sizeof(size_t), SN_ALIGN);
-    c->weight = sn_lay(&at, c->weightSize, align);
-    c->bias = sn_lay(&at, values, align);
-    c->slope = has_slope(c) ? sn_lay(&at, values, align) : NULL;
-    return c->family->lay_out ? c->family->lay_out(c, at) : at;
+    c->segment = sn_layout_array(&at, c->segments * sizeof(size_t), SN_ALIGN);
+    c->weight = sn_layout_array(&at, c->weightSize, align);
+    c->bias = sn_layout_array(&at, values, align);
+    c->slope = has_slope(c) ? sn_layout_array(&at, values, align) : NULL;
+    return c->family->layout_arrays ? c->family->layout_arrays(c, at) : at;
 }
 
 /* Allocates a block of zeros and sets the pointers to its parts; false if there is no memory. */
-static bool hold(struct sn_convolution * c)
+static bool allocate_arrays(struct sn_convolution * c)
 {
     size_t most; /* upper bounds of the families' arrays, checked for overflow */
-    c->held = NULL;
+    c->packed = NULL;
     if (!sn_product(&most, c->channels, 6 * sizeof(float)) || !sn_product(&most, c->p.srcC, sizeof(float)))
         return false;
-    c->heldSize = lay_out(c, 0);
-    c->held = sn_keep(sn_max(c->heldSize, 1));
-    if (!c->held)
+    c->packedSize = layout_arrays(c, 0);
+    c->packed = sn_arena_allocate(sn_max(c->packedSize, 1));
+    if (!c->packed)
         return false;
-    memset(c->held, 0, c->heldSize);
-    lay_out(c, (uintptr_t)c->held);
+    memset(c->packed, 0, c->packedSize);
+    layout_arrays(c, (uintptr_t)c->packed);
     return true;
 }
 
-void sn_convolution_spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
+void sn_convolution_scatter(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
 {
     if (!values)
         return;
@@ -155,7 +156,7 @@ void sn_convolution_spread(const struct sn_convolution * c, const sn_32f * value
 static void set_activation(struct sn_convolution * c, const sn_32f * params)
 {
     if (c->p.activation == SN_ACTIVATION_PRELU)
-        sn_convolution_spread(c, params, c->slope);
+        sn_convolution_scatter(c, params, c->slope);
     else if (c->slope)
         for (size_t i = 0; i < c->channels; ++i)
             c->slope[i] = params[0];
@@ -164,51 +165,52 @@ static void set_activation(struct sn_convolution * c, const sn_32f * params)
             c->param[i] = params[i];
 }
 
-static bool is_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
+static bool has_fault(const struct sn_fault * fault) { return fault->memory || fault->name; }
 
 /* Sets the parameters of `next`, a copy of the present plan; with a fault it holds none. */
-static struct sn_fault make(struct sn_convolution * next, const struct sn_given * given)
+static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_set_params * given)
 {
     struct sn_fault fault = {NULL, 0, 0, NULL, false};
     const struct sn_convolution_family * family = next->family;
     void * scratch = NULL;
-    fault.memory = !hold(next) || (family->scratch && !(scratch = sn_allocate(sn_max(family->scratch(next), 1), SN_ALIGN)));
+    fault.memory = !allocate_arrays(next) ||
+                   (family->scratch && !(scratch = sn_allocate(sn_max(family->scratch(next), 1), SN_ALIGN)));
     if (!fault.memory && next->p.dstC) { /* without outputs there may be any number of groups */
         set_activation(next, given->params);
-        const void * weight = family->take(next, given, scratch, &fault);
-        if (!is_fault(&fault) && next->weightSize)
+        const void * weight = family->set_params(next, given, scratch, &fault);
+        if (!has_fault(&fault) && next->weightSize)
             next->algorithm->pack(next, weight);
     }
     sn_free(scratch);
-    if (is_fault(&fault)) {
-        sn_drop(next->held);
-        next->held = NULL;
+    if (has_fault(&fault)) {
+        sn_arena_free(next->packed);
+        next->packed = NULL;
     }
     return fault;
 }
 
-struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_given * given, size_t count)
+struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count)
 {
     struct sn_convolution next[SN_MOST_PLANS]; /* new plans, so that a fault leaves the present ones unchanged */
     struct sn_fault fault = {NULL, 0, 0, NULL, false};
     size_t made = 0;
-    for (; made < count && !is_fault(&fault); ++made) {
+    for (; made < count && !has_fault(&fault); ++made) {
         next[made] = c[made];
-        fault = make(&next[made], &given[made]);
+        fault = set_plan(&next[made], &given[made]);
     }
     for (size_t i = 0; i < made; ++i) {
-        sn_drop(is_fault(&fault) ? next[i].held : c[i].held);
-        if (!is_fault(&fault))
+        sn_arena_free(has_fault(&fault) ? next[i].packed : c[i].packed);
+        if (!has_fault(&fault))
             c[i] = next[i];
     }
     return fault;
 }
 
-size_t sn_convolution_held(const struct sn_convolution * c) { return c->held ? c->heldSize + c->tablesSize : 0; }
+size_t sn_convolution_memory(const struct sn_convolution * c) { return c->packed ? c->packedSize + c->tablesSize : 0; }
 
 void sn_convolution_free(struct sn_convolution * c)
 {
-    sn_drop(c->held);
+    sn_arena_free(c->packed);
     sn_free(c->tables);
 }
 
@@ -217,19 +219,16 @@ void sn_convolution_free(struct sn_convolution * c)
 struct job {
     const struct sn_convolution_run * r;
     struct sn_shares shares;
-    size_t srcStep, dstStep; /* bytes from one part to the next */
+    struct sn_arrays all; /* images are parts */
 };
 
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const struct sn_arrays * all = job->r->arrays;
     struct sn_share s;
     for (; begin < end; begin += s.units) {
         s = sn_share_at(&job->shares, begin, end);
-        const size_t from = s.image * job->srcStep, to = s.image * job->dstStep;
-        const struct sn_arrays a = {(const char *)all->src + from, work, all->add ? (const char *)all->add + to : NULL,
-            (char *)all->dst + to};
+        const struct sn_arrays a = sn_image_of(&job->all, s.image, work);
         job->r->compute(job->r->c, &s, &a);
     }
 }
@@ -237,11 +236,15 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_convolution_run(const struct sn_convolution_run * r)
 {
     const size_t parts = sn_max(r->parts, 1);
-    struct job job = {r, sn_shares_of(r->shares), r->c->srcSize, r->c->dstSize};
+    struct sn_distances split;
+    struct job job = {r, sn_shares_of(r->shares), *r->arrays};
     if (parts > 1) { /* the divisions would slow down small layers */
-        job.srcStep /= parts;
-        job.dstStep /= parts;
+        split = *r->arrays->at;
+        split.srcImage /= parts;
+        split.addImage /= parts;
+        split.dstImage /= parts;
+        job.all.at = &split;
     }
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.each,
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.imageUnits,
         .cost = r->time, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});
 }

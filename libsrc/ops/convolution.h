@@ -18,22 +18,32 @@
 
 struct sn_convolution;
 
+/* Where the pixels of arrays are, and where `add` is added. Calls with dense arrays do not fill one: copying it for each call
+ * and each share took 4 ns. */
+struct sn_distances {
+    size_t srcPixel, addPixel, dstPixel; /* elements between pixels: in NCHW, and in dense NHWC, the number of channels */
+    size_t srcImage, addImage, dstImage; /* bytes between images */
+    bool after;       /* adds to the results of the activation; algorithms other than `base` never see it */
+};
+
 /* The arrays of a call: all images, or one of them (or one group of it, if the algorithm processes groups separately). */
 struct sn_arrays {
     const void * src;
     void * work;      /* workSize bytes, aligned to SN_ALIGN */
-    const void * add; /* NULL, or an array that is added before the activation; has the layout of dst */
+    const void * add; /* NULL, or an array that is added before the activation; for algorithms it has the layout of dst */
     void * dst;
+    const struct sn_distances * at;
 };
 
 struct sn_convolution_algorithm {
     const char * name;
     bool tiled;     /* uses the tile of the family */
-    bool adds;      /* supports `add`; otherwise another pass over the result adds it */
+    bool adds;      /* supports `add` before the activation; otherwise another pass over the result adds it */
+    bool plain;     /* supports any `add`, in either order and with pixels at another distance than those of dst */
     size_t variant; /* distinguishes algorithms of one file */
 
     /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
-    bool (*admits)(const struct sn_convolution * c);
+    bool (*supports)(const struct sn_convolution * c);
 
     /* Computes weightSize, channels, groupStep, segments, workSize and its private struct. False if a size exceeds the
      * largest array. */
@@ -44,7 +54,7 @@ struct sn_convolution_algorithm {
     void (*pack)(const struct sn_convolution * c, const void * weight);
 
     /* Copies one float per output channel to its places in an array of `channels` floats, which are zero; NULL: each to
-     * sn_place(). */
+     * sn_channel_index(). */
     void (*spread)(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
 
     /* Computes all images. */
@@ -52,7 +62,7 @@ struct sn_convolution_algorithm {
 };
 
 /* The arguments of SetParams; stats for bytes only. */
-struct sn_given {
+struct sn_set_params {
     const sn_32f * weight, * bias, * params; /* bias may be NULL */
     const sn_32f * const * stats;
 };
@@ -69,20 +79,20 @@ struct sn_fault {
 /* An algorithm of a family, and its cost model (ops/convolution_cost.h). */
 struct sn_candidate {
     const struct sn_convolution_algorithm * algorithm;
-    bool (*pays)(const struct sn_convolution * c);     /* NULL: always, if no earlier candidate was chosen */
+    bool (*preferred)(const struct sn_convolution * c);     /* NULL: always, if no earlier candidate was chosen */
     double (*cycles)(const struct sn_convolution * c); /* NULL: there is no model */
 };
 
 struct sn_convolution_family {
-    /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it admits; the last
-     * one admits all remaining shapes. */
+    /* In order of preference, ended by NULL. `base` is the first, and the only one for the shapes that it supports; the
+     * last one supports all remaining shapes. */
     const struct sn_candidate * candidates;
 
-    enum sn_data small;  /* the element type that images may have besides float */
-    size_t unit;         /* bytes of the unit of buffer sizes, */
-    const char * units;  /* and its name */
-    size_t align;        /* of the arrays that SetParams makes, except offsets and weights, which are aligned to SN_ALIGN */
-    const char * note;   /* prefix of the algorithm's name */
+    enum sn_data smallType; /* the element type that images may have besides float */
+    size_t unit;            /* bytes of the unit of buffer sizes, */
+    const char * units;     /* and its name */
+    size_t align;           /* of the arrays that SetParams makes, but offsets and weights, which are aligned to SN_ALIGN */
+    const char * prefix;    /* prefix of the algorithm's name */
 
     /* The shape of an instruction set's tile, for context infos. */
     struct sn_tile_shape {
@@ -92,21 +102,22 @@ struct sn_convolution_family {
     /* Normalises parameters of p that have no effect. */
     void (*simplify)(struct sn_convolution * c);
 
-    /* NULL, or computes the family's values in c->shared, before an algorithm is chosen. */
+    /* NULL, or computes the family's values in c->familyData, before an algorithm is chosen. */
     enum sn_error_kind (*prepare)(struct sn_convolution * c);
 
-    /* NULL, or the bytes of temporary memory that take() needs. */
+    /* NULL, or the bytes of temporary memory that set_params() needs. */
     size_t (*scratch)(const struct sn_convolution * c);
 
-    /* Writes the bias and the family's arrays in `held`; returns the weights for pack(), which may be in scratch. Not called
-     * if there are no outputs. */
-    const void * (*take)(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault);
+    /* Writes the bias and the family's arrays in `packed`; returns the weights for pack(), which may be in scratch. Not
+     * called if there are no outputs. */
+    const void * (*set_params)(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                               struct sn_fault * fault);
 
-    /* NULL, or sets the pointers to the family's arrays in `held`, which begin at `at`; returns their end. */
-    uintptr_t (*lay_out)(struct sn_convolution * c, uintptr_t at);
+    /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
+    uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
 };
 
-enum { SN_SHARED = 192, SN_OWN = 192 };
+enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
 
 struct sn_convolution {
     struct sn_convolution_parameters p;
@@ -116,6 +127,7 @@ struct sn_convolution {
     const struct sn_convolution_algorithm * algorithm; /* NULL until it is chosen */
 
     size_t srcSize, dstSize;   /* of one image */
+    struct sn_distances dense;
     size_t weightSize;         /* of the packed weights */
     size_t channels;           /* size of arrays with a value of each output channel, placed by spread(), */
     size_t groupStep;          /* and values from the first one of a group to that of the next group */
@@ -125,22 +137,22 @@ struct sn_convolution {
     void * tables;             /* tablesSize bytes allocated by the family; NULL for none */
     size_t tablesSize;
 
-    void * held;               /* everything from SetParams, heldSize bytes; NULL before */
-    size_t heldSize;
-    size_t * segment;          /* in `held`, as the next three */
+    void * packed;               /* everything from SetParams, packedSize bytes; NULL before */
+    size_t packedSize;
+    size_t * segment;          /* in `packed`, as the next three */
     void * weight;
     sn_32f * bias;             /* `channels` floats; for bytes, int32 initial sums */
     sn_32f * slope;            /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
     float param[2];            /* of the other activations */
 
     /* The private structs of the family and of the algorithm. */
-    char shared[SN_SHARED] __attribute__((aligned(8)));
-    char own[SN_OWN] __attribute__((aligned(8)));
+    char familyData[SN_FAMILY_DATA] __attribute__((aligned(8)));
+    char algorithmData[SN_ALGORITHM_DATA] __attribute__((aligned(8)));
 };
 
 /* Asserts that a family's or an algorithm's struct fits. */
-#define SN_FITS_SHARED(type) typedef char sn_fits_shared[sizeof(type) <= SN_SHARED ? 1 : -1] __attribute__((unused))
-#define SN_FITS_OWN(type) typedef char sn_fits_own[sizeof(type) <= SN_OWN ? 1 : -1] __attribute__((unused))
+#define SN_FITS_FAMILY_DATA(type) _Static_assert(sizeof(type) <= SN_FAMILY_DATA, #type " is too large for the plan")
+#define SN_FITS_ALGORITHM_DATA(type) _Static_assert(sizeof(type) <= SN_ALGORITHM_DATA, #type " is too large for the plan")
 
 /* ---- for contexts */
 
@@ -150,7 +162,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
 
 /* Lists the algorithms that admit a plan, in order of preference; returns their number. */
 enum { SN_MOST_ALGORITHMS = 16 };
-size_t sn_convolution_admitted(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
+size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
 
 /* The estimated cost of the plan's algorithm for one image, in cycles of a core that multiplies 16 floats per cycle; 0 if
  * there is no model. */
@@ -159,13 +171,53 @@ double sn_convolution_cycles(const struct sn_convolution * c);
 enum { SN_MOST_PLANS = 3 };
 
 /* Sets the parameters of `count` plans; with a fault, all of them stay unchanged. */
-struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_given * given, size_t count);
+struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count);
 
 /* The bytes that the plan holds: its parameters and the tables; 0 before SetParams. */
-size_t sn_convolution_held(const struct sn_convolution * c);
+size_t sn_convolution_memory(const struct sn_convolution * c);
 
 /* Frees what the plan owns. */
 void sn_convolution_free(struct sn_convolution * c);
+
+/* Dense arrays; the workspace is not set. */
+static inline struct sn_arrays sn_dense_arrays(const struct sn_convolution * c, const void * src, const void * add,
+                                               void * dst)
+{
+    return (struct sn_arrays){src, NULL, add, dst, &c->dense};
+}
+
+/* One image, or part, with a workspace. */
+static inline struct sn_arrays sn_image_of(const struct sn_arrays * all, size_t image, void * work)
+{
+    struct sn_arrays a = *all;
+    a.src = (const char *)all->src + image * all->at->srcImage;
+    a.work = work;
+    a.add = all->add ? (const char *)all->add + image * all->at->addImage : NULL;
+    a.dst = (char *)all->dst + image * all->at->dstImage;
+    return a;
+}
+
+/* Image `b` of the arrays, for the loops of `base`. */
+static inline struct sn_plain sn_plain_of(const struct sn_arrays * a, size_t b)
+{
+    const struct sn_arrays one = sn_image_of(a, b, NULL);
+    return (struct sn_plain){one.src, one.add, one.dst, a->at->srcPixel, a->at->addPixel, a->at->dstPixel, a->at->after};
+}
+
+/* Computes all images, with any addition; the elements of `add` are floats. */
+void sn_convolution_forward_32f(const struct sn_convolution * c, const struct sn_arrays * a);
+
+/*
+ * The same for a plan that ends with the convolution `last`: forward() computes it with additions before the activation, if
+ * it `adds` any, of arrays with the layout of dst; `last` may be replaced by a copy without activation.
+ */
+struct sn_added {
+    const void * plan;
+    const struct sn_convolution * last;
+    bool adds;
+    void (*forward)(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a);
+};
+void sn_forward_added(const struct sn_added * added, const struct sn_arrays * a);
 
 /* The floats in the `params` of an activation. */
 size_t sn_activation_params(enum sn_activation activation, size_t channels);
@@ -207,7 +259,7 @@ static inline bool sn_is_depthwise(const struct sn_convolution * c)
 }
 
 /* The index of output channel o in arrays of `channels` values. */
-static inline size_t sn_place(const struct sn_convolution * c, size_t o)
+static inline size_t sn_channel_index(const struct sn_convolution * c, size_t o)
 {
     return o / sn_outputs(c) * c->groupStep + o % sn_outputs(c);
 }
@@ -220,10 +272,10 @@ static inline void sn_channels_plain(struct sn_convolution * c)
 }
 
 /* Copies one float per output channel, if `values` is not NULL, to the places that the algorithm needs. */
-void sn_convolution_spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
+void sn_convolution_scatter(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread);
 
-/* For lay_out(): an array of `bytes` bytes at the next aligned address; *at moves to its end. */
-void * sn_lay(uintptr_t * at, size_t bytes, size_t align);
+/* For layout_arrays(): an array of `bytes` bytes at the next aligned address; *at moves to its end. */
+void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align);
 
 /* The bytes of an array of floats, whose number is the product of some factors; false if it is too large. */
 #define sn_floats(bytes, ...) (sn_product(bytes, __VA_ARGS__) && (*(bytes) *= sizeof(float), true))

@@ -6,7 +6,7 @@
 
 /* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
-static bool admits(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
 
 static bool plan(struct sn_convolution * c)
 {
@@ -18,15 +18,14 @@ static void pack(const struct sn_convolution * c, const void * weight) { memcpy(
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const sn_32f * params = c->slope ? c->slope : c->param;
-    const uint8_t * src = a->src;
-    uint8_t * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, params, src + b * c->srcSize, dst + b * c->dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_16b.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .admits = admits, .plan = plan,
-    .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_convolution_16b_base = {.name = "base", .plain = true, .supports = supports,
+    .plan = plan, .pack = pack, .forward = forward};
 
 /* ---- the family */
 
@@ -44,7 +43,7 @@ static struct sn_tile_shape tile_of(const struct sn_table * table)
 static enum sn_error_kind prepare(struct sn_convolution * c)
 {
     const struct sn_convolution_16b_slots * slots = &c->table->convolution_16b;
-    struct sn_dot_family * dot = (void *)c->shared;
+    struct sn_dot_family * dot = (void *)c->familyData;
     *dot = (struct sn_dot_family){.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes, .spaced = true,
         .result = result};
     return SN_ERROR_NONE;
@@ -53,17 +52,18 @@ static enum sn_error_kind prepare(struct sn_convolution * c)
 /* For the rounded weights. */
 static size_t scratch_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(sn_16b); }
 
-static const void * take(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault)
+static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                               struct sn_fault * fault)
 {
     sn_16b * small = scratch;
     (void)fault;
     for (size_t i = 0; i < sn_weight_count(c); ++i)
         small[i] = sn_32f_to_16b(given->weight[i]);
-    sn_convolution_spread(c, given->bias, c->bias);
+    sn_convolution_scatter(c, given->bias, c->bias);
     return small;
 }
 
-SN_FITS_SHARED(struct sn_dot_family);
+SN_FITS_FAMILY_DATA(struct sn_dot_family);
 static const struct sn_candidate candidates[] = {
     {&sn_convolution_16b_base, NULL, NULL},
     {&sn_convolution_16b_depthwise, NULL, NULL},
@@ -71,6 +71,6 @@ static const struct sn_candidate candidates[] = {
     {NULL, NULL, NULL},
 };
 
-const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .small = SN_DATA_16B,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .note = "", .tile = tile_of,
-    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .take = take};
+const struct sn_convolution_family sn_convolution_16b = {.candidates = candidates, .smallType = SN_DATA_16B,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
+    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .set_params = set_params};

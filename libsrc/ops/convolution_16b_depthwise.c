@@ -10,24 +10,24 @@ struct depthwise {
     struct sn_dot_band band;
     size_t floats, lines; /* bytes from the end of the band to the floats to be rounded, and to the pointers to lines */
 };
-SN_FITS_OWN(struct depthwise);
+SN_FITS_ALGORITHM_DATA(struct depthwise);
 
-static const struct depthwise * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct depthwise * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* Lines from one output row to the next if rows share lines; otherwise each row has its own. */
 static size_t line_step(const struct sn_convolution * c)
 {
-    const size_t strideY = own(c)->band.band.strideY;
+    const size_t strideY = data_of(c)->band.band.strideY;
     return c->p.dilationY == 1 && strideY < c->p.kernelY ? strideY : c->p.kernelY;
 }
 
-static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c); }
+static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
 /* The workspace after the band: results to be converted to planes, floats to be rounded, pointers to lines. */
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct depthwise * d = (void *)c->own;
+    struct depthwise * d = (void *)c->algorithmData;
     const struct sn_band * band = &d->band.band;
     size_t floats, lines;
     c->segments = 0;
@@ -60,7 +60,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 static void find_lines(const struct sn_convolution * c, const uint8_t * lines, size_t rows, const sn_32f ** line)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band band = own(c)->band.band;
+    const struct sn_band band = data_of(c)->band.band;
     const size_t step = line_step(c);
     for (size_t y = 0; y < rows; ++y)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
@@ -71,31 +71,32 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band.band;
-    const uint8_t * lines = sn_dot_lines(c, &own(c)->band, s, a);
-    uint8_t * work = (uint8_t *)a->work + own(c)->band.bytes;
-    const sn_32f ** line = (const sn_32f **)(void *)(work + own(c)->lines);
+    const struct sn_band * band = &data_of(c)->band.band;
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, &data_of(c)->band, s, a);
+    uint8_t * work = (uint8_t *)a->work + data_of(c)->band.bytes;
+    const sn_32f ** line = (const sn_32f **)(void *)(work + data_of(c)->lines);
     const bool narrow = p->dstT == SN_DATA_16B;
     size_t step;
-    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &step);
-    sn_32f * floats = (sn_32f *)(void *)(narrow ? work + own(c)->floats : to);
-    find_lines(c, lines, rows, line);
+    uint8_t * to = sn_dot_result_at(c, 0, p->dstC, row, work, a, &step);
+    sn_32f * floats = (sn_32f *)(void *)(narrow ? work + data_of(c)->floats : to);
+    const size_t pixel = narrow ? p->dstC : step / sizeof(float); /* of the floats */
+    find_lines(c, lines.first, rows, line);
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = line_step(c), .srcW = band->columns,
         .srcPixel = band->pixel / sizeof(float), .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = band->strideX,
         .dilationX = p->dilationX, .channels = p->dstC, .weight = c->weight, .bias = c->bias, .slope = c->slope,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .dst = floats, .rows = rows, .dstW = p->dstW,
-        .dstRow = p->dstW * p->dstC, .dstPixel = p->dstC};
+        .dstRow = p->dstW * pixel, .dstPixel = pixel};
     c->table->convolution_32f.depthwise_nhwc(&d);
     if (narrow)
         sn_dot_of(c)->pixels(&(struct sn_pixels){.src = floats, .floats = true, .srcPixel = p->dstC, .srcChannel = 1,
             .channels = p->dstC, .pixels = rows * p->dstW, .dst = to, .dstPixel = step});
-    sn_dot_result_done(c, work, 0, p->dstC, row, rows, a->dst);
+    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_run(c, &own(c)->band, a, 0, compute);
+    sn_dot_run(c, &data_of(c)->band, a, 0, compute);
 }
 
-const struct sn_convolution_algorithm sn_convolution_16b_depthwise = {.name = "depthwise", .admits = admits, .plan = plan,
-    .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_convolution_16b_depthwise = {.name = "depthwise", .supports = supports,
+    .plan = plan, .pack = pack, .forward = forward};

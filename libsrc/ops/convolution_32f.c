@@ -6,7 +6,7 @@
 
 /* ---- `base`: the loops of the formula, with weights and parameters in the caller's layout */
 
-bool sn_base_admits(const struct sn_convolution * c) { return !c->table->gemm.tile_32f.run; }
+bool sn_base_supports(const struct sn_convolution * c) { return !c->table->gemm.tile_32f.run; }
 
 bool sn_base_plan(struct sn_convolution * c)
 {
@@ -18,15 +18,13 @@ void sn_base_pack(const struct sn_convolution * c, const void * weight) { memcpy
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t srcSize = c->srcSize / sizeof(float), dstSize = c->dstSize / sizeof(float);
-    const sn_32f * params = c->slope ? c->slope : c->param, * src = a->src, * add = a->add;
-    sn_32f * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * srcSize, add ? add + b * dstSize : NULL,
-                                        dst + b * dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base", .adds = true, .admits = sn_base_admits,
+const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base", .plain = true, .supports = sn_base_supports,
     .plan = sn_base_plan, .pack = sn_base_pack, .forward = forward};
 
 /* ---- the family */
@@ -52,33 +50,33 @@ struct sn_tile_shape sn_tile_32f(const struct sn_table * table)
     return (struct sn_tile_shape){table->gemm.tile_32f.rows, table->gemm.tile_32f.columns};
 }
 
-const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_given * given, void * scratch,
+const void * sn_convolution_32f_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                      struct sn_fault * fault)
 {
     (void)scratch, (void)fault;
-    sn_convolution_spread(c, given->bias, c->bias);
+    sn_convolution_scatter(c, given->bias, c->bias);
     return given->weight;
 }
 
 const struct sn_candidate sn_convolution_32f_candidates[] = {
     {&sn_convolution_32f_base, NULL, NULL},
-    {&sn_convolution_32f_depthwise_sliced, sn_sliced_pays, NULL},
+    {&sn_convolution_32f_depthwise_sliced, sn_sliced_preferred, NULL},
     {&sn_convolution_32f_depthwise_nhwc, NULL, NULL},
-    {&sn_convolution_32f_depthwise_converted, sn_depthwise_converted_pays, sn_depthwise_converted_cycles},
+    {&sn_convolution_32f_depthwise_converted, sn_depthwise_converted_preferred, sn_depthwise_converted_cycles},
     {&sn_convolution_32f_depthwise_nchw, NULL, sn_depthwise_nchw_cycles},
-    {&sn_convolution_32f_few_nhwc, sn_few_nhwc_pays, sn_few_nhwc_cycles},
-    {&sn_convolution_32f_few_nchw, sn_few_nchw_pays, NULL},
-    {&sn_convolution_32f_winograd_2, sn_winograd_pays, sn_winograd_cycles},
-    {&sn_convolution_32f_winograd_3, sn_winograd_pays, sn_winograd_cycles},
-    {&sn_convolution_32f_winograd_4, sn_winograd_pays, sn_winograd_cycles},
-    {&sn_convolution_32f_winograd_strided_2, sn_winograd_pays, sn_winograd_cycles},
-    {&sn_convolution_32f_winograd_strided_4, sn_winograd_pays, sn_winograd_cycles},
-    {&sn_convolution_32f_converted, sn_converted_pays, sn_converted_cycles},
+    {&sn_convolution_32f_few_nhwc, sn_few_nhwc_preferred, sn_few_nhwc_cycles},
+    {&sn_convolution_32f_few_nchw, sn_few_nchw_preferred, NULL},
+    {&sn_convolution_32f_winograd_2, sn_winograd_preferred, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_3, sn_winograd_preferred, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_4, sn_winograd_preferred, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_2, sn_winograd_preferred, sn_winograd_cycles},
+    {&sn_convolution_32f_winograd_strided_4, sn_winograd_preferred, sn_winograd_cycles},
+    {&sn_convolution_32f_converted, sn_converted_preferred, sn_converted_cycles},
     {&sn_convolution_32f_nhwc, NULL, sn_nhwc_cycles},
     {&sn_convolution_32f_nchw, NULL, sn_nchw_cycles},
     {NULL, NULL, NULL},
 };
 
 const struct sn_convolution_family sn_convolution_32f = {.candidates = sn_convolution_32f_candidates,
-    .small = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .note = "", .tile = sn_tile_32f,
-    .simplify = simplify, .take = sn_convolution_32f_take};
+    .smallType = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "",
+    .tile = sn_tile_32f, .simplify = simplify, .set_params = sn_convolution_32f_set_params};

@@ -24,17 +24,14 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_c
 /* By the GEMM tile: NHWC, NCHW converted to it, NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_nhwc, sn_convolution_32f_converted, sn_convolution_32f_nchw;
 
-/* For `base`, also of deconvolutions: admits() is true if the level has no tile. */
-bool sn_base_admits(const struct sn_convolution * c);
+/* For `base`, also of deconvolutions: supports() is true if the level has no tile. */
+bool sn_base_supports(const struct sn_convolution * c);
 bool sn_base_plan(struct sn_convolution * c);
 void sn_base_pack(const struct sn_convolution * c, const void * weight);
 
-/* tile() and take() of the family; take() spreads the bias and returns the caller's weights. */
+/* tile() and set_params() of the family; set_params() spreads the bias and returns the caller's weights. */
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table);
-const void * sn_convolution_32f_take(struct sn_convolution * c, const struct sn_given * given, void * scratch,
+const void * sn_convolution_32f_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                      struct sn_fault * fault);
-
-/* Computes all images and adds a->add, by another pass over the result if the algorithm does not support additions. */
-void sn_convolution_32f_forward_add(const struct sn_convolution * c, const struct sn_arrays * a);
 
 #endif

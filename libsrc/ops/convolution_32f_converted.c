@@ -14,11 +14,11 @@ struct converted {
     struct sn_direct_nhwc direct;
     size_t lines; /* floats of the converted lines of a band */
 };
-SN_FITS_OWN(struct converted);
+SN_FITS_ALGORITHM_DATA(struct converted);
 
-static const struct converted * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct converted * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-static bool admits(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->p.group == 1 && c->srcSize && c->dstSize;
 }
@@ -32,7 +32,7 @@ static size_t lines_of(const struct sn_convolution_parameters * p, size_t rows)
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct converted * o = (void *)c->own;
+    struct converted * o = (void *)c->algorithmData;
     struct sn_band * band = &o->direct.nhwc.band;
     if (!sn_direct_nhwc_plan(c, &o->direct))
         return false;
@@ -46,16 +46,19 @@ static bool plan(struct sn_convolution * c)
     return sn_floats(&c->workSize, copied + o->lines + result);
 }
 
-static void pack(const struct sn_convolution * c, const void * weight) { sn_direct_nhwc_pack(c, &own(c)->direct, weight); }
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    sn_direct_nhwc_pack(c, &data_of(c)->direct, weight);
+}
 
 /* Computes some output rows and some panels of one image. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_direct_nhwc * direct = &own(c)->direct;
+    const struct sn_direct_nhwc * direct = &data_of(c)->direct;
     const size_t step = c->table->gemm.tile_32f.columns, srcPixels = p->srcH * p->srcW, dstPixels = p->dstH * p->dstW;
-    sn_32f * lines = a->work, * result = lines + own(c)->lines;
+    sn_32f * lines = a->work, * result = lines + data_of(c)->lines;
     sn_32f * band = result + direct->nhwc.band.rows * p->dstW * step, * dst = a->dst;
     const sn_32f * add = a->add;
     const struct sn_lines needed = sn_lines_of(p, row, rows);
@@ -64,7 +67,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                 needed.begin * p->srcW, needed.end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!direct->edges)
-        sn_nhwc_source(c, &direct->nhwc, image, row, band, &r);
+        sn_nhwc_source(c, &direct->nhwc, (struct sn_nhwc_image){image, p->srcC}, row, band, &r);
     for (r.first = s->first; r.first < s->first + s->columns; r.first += step) {
         r.outputs = r.dstPixel = sn_min(step, p->dstC - r.first);
         r.dstLine = p->dstW * r.dstPixel;
@@ -75,7 +78,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
                                         (row + rows) * p->dstW);
         }
         if (direct->edges)
-            sn_direct_nhwc_rows(c, direct, image, row, band, r);
+            sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){image, p->srcC}, row, band, r);
         else
             sn_direct_nhwc_compute(c, direct, &r);
         c->table->layout.image_32f(r.outputs, dstPixels, result - row * r.dstLine, SN_NHWC,
@@ -88,10 +91,10 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = own(c)->direct.nhwc.band.rows,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = data_of(c)->direct.nhwc.band.rows,
         .columns = p->dstC, .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
         .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_converted = {.name = "direct NCHW by NHWC", .tiled = true,
-    .adds = true, .admits = admits, .plan = plan, .pack = pack, .forward = forward};
+    .adds = true, .supports = supports, .plan = plan, .pack = pack, .forward = forward};

@@ -8,6 +8,7 @@
 #include "ops/convolution_32f.h"
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
+#include "ops/nhwc_band.h"
 #include "runtime/cpu.h"
 
 /* Channels of a slice of NHWC. */
@@ -18,18 +19,18 @@ struct converted {
     size_t pixel; /* channels that are computed together */
     size_t lines; /* floats of the copied lines; in the workspace, pointers precede them and the result follows */
 };
-SN_FITS_OWN(struct converted);
+SN_FITS_ALGORITHM_DATA(struct converted);
 
-static const struct converted * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct converted * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool sliced(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
 
-static bool admits_sliced(const struct sn_convolution * c)
+static bool supports_sliced(const struct sn_convolution * c)
 {
     return sn_is_depthwise(c) && sliced(c) && c->srcSize && c->dstSize;
 }
 
-static bool admits_converted(const struct sn_convolution * c)
+static bool supports_converted(const struct sn_convolution * c)
 {
     return sn_is_depthwise(c) && !sliced(c) && c->srcSize && c->dstSize;
 }
@@ -42,7 +43,7 @@ static bool admits_converted(const struct sn_convolution * c)
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct converted * o = (void *)c->own;
+    struct converted * o = (void *)c->algorithmData;
     const size_t lanes = sn_lanes(c), pixels = p->srcH * p->srcW + p->dstH * p->dstW;
     const bool small = 2 * lanes * pixels * sizeof(float) <= sn_cpu()->cacheL2 / 16;
     o->pixel = sliced(c) ? SLICE : small ? 2 * lanes : lanes;
@@ -68,24 +69,24 @@ static void pack_converted(const struct sn_convolution * c, const void * weight)
 }
 
 /* Output rows row .. row + d->rows - 1 of the channels of d; src and dst are the first of their planes (or pixels). */
-static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, const sn_32f * src, size_t row,
-                         void * work, sn_32f * dst)
+static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nhwc_32f d, struct sn_nhwc_image from,
+                         size_t row, void * work, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    sn_32f * lines = (sn_32f *)work + sn_align(own(c)->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
-    sn_32f * result = lines + own(c)->lines;
+    sn_32f * lines = (sn_32f *)work + sn_align(data_of(c)->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
+    sn_32f * result = lines + data_of(c)->lines;
     const struct sn_lines needed = sn_lines_of(p, row, d.rows);
     sn_32f * image = lines - needed.begin * p->srcW * d.srcPixel;
     if (sliced(c)) {
-        const struct sn_lines_32f pixels = {.src = src + needed.begin * p->srcW * p->srcC, .srcStep = p->srcC, .stride = 1,
-            .dst = lines, .dstStep = d.srcPixel, .lines = (needed.end - needed.begin) * p->srcW, .inside = d.channels,
-            .size = d.channels};
+        const struct sn_lines_32f pixels = {.src = from.src + needed.begin * p->srcW * from.pixel, .srcStep = from.pixel,
+            .stride = 1, .dst = lines, .dstStep = d.srcPixel, .lines = (needed.end - needed.begin) * p->srcW,
+            .inside = d.channels, .size = d.channels};
         c->table->convolution_32f.lines(&pixels);
     } else {
-        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, src, SN_NCHW, image, SN_NHWC,
+        c->table->layout.image_32f(d.channels, p->srcH * p->srcW, from.src, SN_NCHW, image, SN_NHWC,
                                     needed.begin * p->srcW, needed.end * p->srcW);
     }
-    sn_depthwise_lines(c, &own(c)->rows, image, row, d.rows, d.srcPixel, work);
+    sn_depthwise_lines(c, &data_of(c)->rows, image, row, d.rows, d.srcPixel, work);
     d.line = work;
     d.dst = sliced(c) ? dst + row * d.dstRow : result;
     c->table->convolution_32f.depthwise_nhwc(&d);
@@ -98,17 +99,16 @@ static void compute_rows(const struct sn_convolution * c, struct sn_depthwise_nh
 static void compute_channels(const struct sn_convolution * c, size_t first, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t count = sn_min(own(c)->pixel, p->dstC - first);
+    const size_t count = sn_min(data_of(c)->pixel, p->dstC - first);
     const sn_32f * src = a->src;
     sn_32f * dst = a->dst;
-    struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, &own(c)->rows, first, count, count);
-    if (sliced(c))
-        d.dstPixel = p->dstC, d.dstRow = p->dstW * p->dstC;
+    struct sn_depthwise_nhwc_32f d =
+        sn_depthwise_job(c, &data_of(c)->rows, first, count, count, sliced(c) ? a->at->dstPixel : count);
     src += first * (sliced(c) ? 1 : p->srcH * p->srcW);
     dst += first * (sliced(c) ? 1 : p->dstH * p->dstW);
     for (size_t row = 0; row < p->dstH; row += d.rows) {
-        d.rows = sn_min(own(c)->rows.rows, p->dstH - row);
-        compute_rows(c, d, src, row, a->work, dst);
+        d.rows = sn_min(data_of(c)->rows.rows, p->dstH - row);
+        compute_rows(c, d, (struct sn_nhwc_image){src, a->at->srcPixel}, row, a->work, dst);
     }
 }
 
@@ -116,18 +116,18 @@ static void compute_channels(const struct sn_convolution * c, size_t first, cons
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     for (size_t i = s->line; i < s->line + s->lines; ++i)
-        compute_channels(c, i * own(c)->pixel, a);
+        compute_channels(c, i * data_of(c)->pixel, a);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t units = sn_ceil_div(c->p.dstC, own(c)->pixel);
+    const size_t units = sn_ceil_div(c->p.dstC, data_of(c)->pixel);
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
         .time = sn_convolution_32f_time(c), .shares = {.lines = units, .most = units}});
 }
 
 const struct sn_convolution_algorithm
-    sn_convolution_32f_depthwise_sliced = {.name = "depthwise NHWC by slices", .admits = admits_sliced, .plan = plan,
+    sn_convolution_32f_depthwise_sliced = {.name = "depthwise NHWC by slices", .supports = supports_sliced, .plan = plan,
         .pack = sn_depthwise_rows_pack, .forward = forward},
-    sn_convolution_32f_depthwise_converted = {.name = "depthwise NCHW by NHWC", .admits = admits_converted, .plan = plan,
+    sn_convolution_32f_depthwise_converted = {.name = "depthwise NCHW by NHWC", .supports = supports_converted, .plan = plan,
         .pack = pack_converted, .forward = forward};

@@ -8,23 +8,23 @@
 #include "ops/convolution_cost.h"
 #include "ops/nchw_band.h"
 
-SN_FITS_OWN(struct sn_band);
+SN_FITS_ALGORITHM_DATA(struct sn_band);
 
-static const struct sn_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct sn_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NCHW; }
+static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NCHW; }
 
 static bool plan(struct sn_convolution * c)
 {
     c->segments = c->p.kernelX;
     sn_channels_plain(c);
-    return sn_split_plan(c, 1, (void *)c->own) && sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
+    return sn_split_plan(c, 1, (void *)c->algorithmData) && sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
 }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     for (size_t kx = 0; kx < c->p.kernelX; ++kx)
-        c->segment[kx] = sn_split_tap(c, own(c), 0, 0, kx);
+        c->segment[kx] = sn_split_tap(c, data_of(c), 0, 0, kx);
     memcpy(c->weight, weight, c->weightSize);
 }
 
@@ -32,15 +32,15 @@ static void pack(const struct sn_convolution * c, const void * weight)
 static void compute_channel(const struct sn_convolution * c, size_t channel, const sn_32f * src, sn_32f * work, sn_32f * dst)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = own(c)->strideY * own(c)->line,
-        .tapStep = p->dilationY * own(c)->line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
+    struct sn_depthwise_nchw_32f d = {.src = work, .srcStep = data_of(c)->strideY * data_of(c)->line,
+        .tapStep = p->dilationY * data_of(c)->line, .tap = c->segment, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .weight = sn_weights(c) + channel * p->kernelY * p->kernelX, .bias = c->bias[channel],
         .slope = c->slope ? c->slope[channel] : 0, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .columns = p->dstW};
     for (size_t row = 0; row < p->dstH; row += d.rows) {
-        d.rows = sn_min(own(c)->rows, p->dstH - row);
+        d.rows = sn_min(data_of(c)->rows, p->dstH - row);
         d.dst = dst + row * p->dstW;
-        sn_split_copy(c, own(c), src, row, d.rows, work);
+        sn_split_copy(c, data_of(c), src, row, d.rows, work);
         c->table->convolution_32f.depthwise_nchw(&d);
     }
 }
@@ -61,5 +61,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
         .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstC, .most = c->p.dstC}});
 }
 
-const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .admits = admits,
+const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .supports = supports,
     .plan = plan, .pack = pack, .forward = forward};

@@ -3,20 +3,20 @@
 #include "ops/convolution_cost.h"
 #include "ops/depthwise_rows.h"
 
-SN_FITS_OWN(struct sn_depthwise_rows);
+SN_FITS_ALGORITHM_DATA(struct sn_depthwise_rows);
 
-static const struct sn_depthwise_rows * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct sn_depthwise_rows * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NHWC; }
+static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c) && c->p.srcF == SN_NHWC; }
 
 static bool plan(struct sn_convolution * c)
 {
-    c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, (void *)c->own);
+    c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, (void *)c->algorithmData);
     return sn_depthwise_rows_weights(c);
 }
 
 /* Units of work are output rows, in groups of four, which the kernel computes together. */
-static size_t rows_of_unit(const struct sn_convolution * c) { return own(c)->rows >= 4 ? 4 : 1; }
+static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows >= 4 ? 4 : 1; }
 
 /*
  * The number of channels that are computed for all rows before the next channels. If pixels are a multiple of 2 KB apart,
@@ -34,9 +34,10 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const size_t row = s->line * rows_of_unit(c), part = part_of(c);
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
-    sn_depthwise_lines(c, own(c), a->src, row, rows, p->dstC, a->work);
+    sn_depthwise_lines(c, data_of(c), a->src, row, rows, a->at->srcPixel, a->work);
     for (size_t first = 0; first < p->dstC; first += part) {
-        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, own(c), first, sn_min(part, p->dstC - first), p->dstC);
+        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first), a->at->srcPixel,
+                                                          a->at->dstPixel);
         d.line = a->work;
         d.rows = rows;
         d.offset = first;
@@ -49,8 +50,9 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const size_t unit = rows_of_unit(c);
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = own(c)->rows / unit}});
+        .time = sn_convolution_32f_time(c),
+        .shares = {.lines = sn_ceil_div(c->p.dstH, unit), .most = data_of(c)->rows / unit}});
 }
 
-const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc = {.name = "depthwise NHWC", .admits = admits,
+const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc = {.name = "depthwise NHWC", .supports = supports,
     .plan = plan, .pack = sn_depthwise_rows_pack, .forward = forward};

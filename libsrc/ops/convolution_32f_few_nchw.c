@@ -11,30 +11,30 @@ struct few_nchw {
     size_t depth; /* multiply-adds of one output */
     size_t step;  /* floats from one row of packed weights to the next */
 };
-SN_FITS_OWN(struct few_nchw);
+SN_FITS_ALGORITHM_DATA(struct few_nchw);
 
-static const struct few_nchw * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct few_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-static bool admits(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->srcSize && c->dstSize && sn_outputs(c) <= SN_FEW;
 }
 
 static bool plan(struct sn_convolution * c)
 {
-    struct few_nchw * f = (void *)c->own;
+    struct few_nchw * f = (void *)c->algorithmData;
     return sn_planes_plan(c, &f->band, &f->depth, &f->step);
 }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    sn_planes_pack(c, &own(c)->band, weight, own(c)->depth, own(c)->step);
+    sn_planes_pack(c, &data_of(c)->band, weight, data_of(c)->depth, data_of(c)->step);
 }
 
 /* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const struct few_nchw * o = own(c);
+    const struct few_nchw * o = data_of(c);
     const struct sn_convolution_parameters * p = &c->p;
     const size_t first = s->image % p->group * sn_outputs(c);
     struct sn_few_nchw_32f f = {.src = sn_planes_source(c, &o->band, a->src, s->line, s->lines, a->work),
@@ -53,9 +53,9 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = c->p.group,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = own(c)->band.rows,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = c->p.dstH, .most = data_of(c)->band.rows,
         .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, c->p.dstW)}});
 }
 
-const struct sn_convolution_algorithm sn_convolution_32f_few_nchw = {.name = "few outputs NCHW", .admits = admits,
+const struct sn_convolution_algorithm sn_convolution_32f_few_nchw = {.name = "few outputs NCHW", .supports = supports,
     .plan = plan, .pack = pack, .forward = forward};

@@ -24,28 +24,28 @@ struct direct_nchw {
     size_t step;          /* floats from one row of packed weights to the next */
     size_t block, stripe; /* of depth, and of pixels, that are packed at a time */
 };
-SN_FITS_OWN(struct direct_nchw);
+SN_FITS_ALGORITHM_DATA(struct direct_nchw);
 
-static const struct direct_nchw * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct direct_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* ---- plan and weights */
 
-static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
 /* The distance of panels: their size and a cache line, so that a row of B is not written to a single set of the L1 cache. */
 static size_t pitch(const struct sn_convolution * c)
 {
-    return own(c)->block * c->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
+    return data_of(c)->block * c->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
 }
 
 static size_t panels_size(const struct sn_convolution * c)
 {
-    return own(c)->stripe / c->table->gemm.tile_32f.columns * pitch(c);
+    return data_of(c)->stripe / c->table->gemm.tile_32f.columns * pitch(c);
 }
 
 static bool plan(struct sn_convolution * c)
 {
-    struct direct_nchw * d = (void *)c->own;
+    struct direct_nchw * d = (void *)c->algorithmData;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (!sn_planes_plan(c, &d->band, &d->depth, &d->step))
         return false;
@@ -59,19 +59,22 @@ static bool plan(struct sn_convolution * c)
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    const struct direct_nchw * d = own(c);
+    const struct direct_nchw * d = data_of(c);
     sn_planes_pack(c, &d->band, weight, d->depth, d->step);
 }
 
 /* ---- forward */
 
 /* True if the inputs of neighbouring rows follow each other without a gap. */
-static bool is_dense(const struct sn_convolution * c) { return own(c)->band.strideY * own(c)->band.line == c->p.dstW; }
+static bool is_dense(const struct sn_convolution * c)
+{
+    return data_of(c)->band.strideY * data_of(c)->band.line == c->p.dstW;
+}
 
 /* The pieces of a band's rows that contain pixels first .. first + count - 1. */
 static size_t cut(const struct sn_convolution * c, size_t first, size_t count, struct sn_piece * piece)
 {
-    const size_t columns = c->p.dstW, step = own(c)->band.strideY * own(c)->band.line;
+    const size_t columns = c->p.dstW, step = data_of(c)->band.strideY * data_of(c)->band.line;
     if (is_dense(c)) {
         piece[0] = (struct sn_piece){first, count};
         return 1;
@@ -98,7 +101,7 @@ struct stripe {
 /* Gathers the panels, for `depth` steps of the sum from k on. */
 static void gather(const struct sn_convolution * c, const struct stripe * s, size_t k, size_t depth)
 {
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     if (c->p.kernelY * c->p.kernelX == 1 && is_dense(c)) { /* B is a matrix */
         const struct sn_gemm_panels_32f job = {.b = s->src + k * band->plane + s->first, .step = band->plane,
@@ -123,7 +126,7 @@ static void multiply(const struct sn_convolution * c, const struct stripe * s, s
                      size_t depth)
 {
     static const size_t start = 0;
-    const struct direct_nchw * d = own(c);
+    const struct direct_nchw * d = data_of(c);
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t row = s->g * sn_outputs(c) + first;
@@ -131,14 +134,14 @@ static void multiply(const struct sn_convolution * c, const struct stripe * s, s
         .segment = &start, .segments = 1, .length = depth, .b = s->panels, .c = s->dst + first * p->dstH * p->dstW,
         .cStepX = p->dstH * p->dstW, .bias = k == 0 ? c->bias + row : NULL, .slope = c->slope ? c->slope + row : NULL,
         .byRow = true, .activation = k + depth == d->depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY,
-        .param = {c->param[0], c->param[1]}, .ahead = sn_weights(c) + (row + rows) * d->step + k};
+        .param = {c->param[0], c->param[1]}, .prefetch = sn_weights(c) + (row + rows) * d->step + k};
     for (size_t n = 0; n < s->pixels; n += tile->columns) {
         gemm.columns = sn_min(tile->columns, s->pixels - n);
         gemm.from = k > 0 ? gemm.c : s->add ? s->add + (gemm.c - s->dst) : NULL;
         tile->run(&gemm);
         gemm.b += pitch(c);
         gemm.c += tile->columns;
-        gemm.ahead = NULL; /* the next weights are prefetched once */
+        gemm.prefetch = NULL; /* the next weights are prefetched once */
     }
 }
 
@@ -148,14 +151,14 @@ static void compute_stripe(const struct sn_convolution * c, const struct stripe 
     const size_t tiles = sn_max(sn_ceil_div(sn_outputs(c), c->table->gemm.tile_32f.rows), 1); /* of about equal height */
     size_t k = 0;
     do { /* once even for an empty sum */
-        const size_t depth = sn_min(own(c)->block, own(c)->depth - k);
+        const size_t depth = sn_min(data_of(c)->block, data_of(c)->depth - k);
         gather(c, s, k, depth);
         for (size_t i = 0; i < tiles; ++i) {
             const size_t first = i * sn_outputs(c) / tiles;
             multiply(c, s, first, (i + 1) * sn_outputs(c) / tiles - first, k, depth);
         }
         k += depth;
-    } while (k < own(c)->depth);
+    } while (k < data_of(c)->depth);
 }
 
 /* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
@@ -164,10 +167,10 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t all = s->lines * c->p.dstW, at = s->line * c->p.dstW;
     sn_32f * panels = a->work, * dst = a->dst;
     const sn_32f * add = a->add;
-    struct stripe t = {.src = sn_planes_source(c, &own(c)->band, a->src, s->line, s->lines, panels + panels_size(c)),
+    struct stripe t = {.src = sn_planes_source(c, &data_of(c)->band, a->src, s->line, s->lines, panels + panels_size(c)),
         .panels = panels, .g = s->image % c->p.group};
     for (; t.first < all; t.first += t.pixels) {
-        t.pixels = sn_min(own(c)->stripe, all - t.first);
+        t.pixels = sn_min(data_of(c)->stripe, all - t.first);
         t.dst = dst + at + t.first;
         t.add = add ? add + at + t.first : NULL;
         compute_stripe(c, &t);
@@ -178,9 +181,9 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .parts = p->group,
-        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = own(c)->band.rows,
+        .time = sn_convolution_32f_time(c), .shares = {.lines = p->dstH, .most = data_of(c)->band.rows,
         .least = sn_ceil_div(2 * c->table->gemm.tile_32f.columns, p->dstW)}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_nchw = {.name = "direct NCHW", .tiled = true, .adds = true,
-    .admits = admits, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

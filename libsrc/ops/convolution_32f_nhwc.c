@@ -14,6 +14,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_cost.h"
+#include "runtime/cpu.h"
 
 /* ---- edges */
 
@@ -50,12 +51,12 @@ static bool only_edges(const struct sn_convolution * c, const struct sn_band * b
     const size_t most = sn_max(e.left, p->dstW - e.right); /* copied columns are stored in lines as long as the image's */
     if (e.left == e.right || (most && sn_used(most, p->strideX, p->kernelX, p->dilationX) > p->srcW))
         return false;
-    return sn_only_edges_pay(c, sides);
+    return sn_only_edges_preferred(c, sides);
 }
 
 /* ---- plan and weights */
 
-static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NHWC; }
 
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
 {
@@ -71,15 +72,15 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
            sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
-static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->own); }
+static bool plan(struct sn_convolution * c) { return sn_direct_nhwc_plan(c, (void *)c->algorithmData); }
 
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 {
-    struct sn_direct_nhwc * d = (void *)c->own;
+    struct sn_direct_nhwc * d = (void *)c->algorithmData;
     struct sn_band * band = &d->nhwc.band;
     band->rows = sn_min(band->rows, rows);
     band->lines = sn_used(band->rows, band->strideY, c->p.kernelY, c->p.dilationY);
-    return sn_product(size, band->copied, band->lines, band->line);
+    return sn_nhwc_copy_size(c, &d->nhwc, size);
 }
 
 /* Packs a panel: in each row, one tap of one input channel for `columns` output channels. */
@@ -126,24 +127,13 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
+/* All panels of weights over the rows that `gemm` describes, beginning with those of r. */
+static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
+                           struct sn_gemm_32f gemm)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    const size_t width = r->columns ? r->columns : c->p.dstW;
-    struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
-        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
-        .cStepX = r->dstPixel, .activation = sn_activation_of(c),
-        .param = {c->param[0], c->param[1]}};
-    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
-        gemm.width *= r->rows;
-        gemm.height = 1;
-    } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
-        gemm.height = width, gemm.width = r->rows;
-        gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
-        gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
-    }
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
-    const bool far = sn_weights_are_far(c), in_place = !d->nhwc.band.copied || d->edges;
+    const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = r->first; first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
@@ -154,23 +144,70 @@ void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_dir
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
-            gemm.ahead = NULL;
-            if (r->aheadSize && !far) {
-                gemm.ahead = r->ahead + r->aheadSize * first / sn_outputs(c);
-                gemm.aheadStep = r->aheadSize * gemm.columns / sn_outputs(c) / gemm.width;
+            gemm.prefetch = NULL;
+            if (r->prefetchSize && !far) {
+                gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);
+                gemm.prefetchStep = r->prefetchSize * gemm.columns / sn_outputs(c) / gemm.width;
             } else if (first == 0 && in_place && depth >= 64) {
-                gemm.ahead = gemm.a + tile->rows * gemm.aStepX;
-                gemm.aheadStep = gemm.aStepX;
+                gemm.prefetch = gemm.a + tile->rows * gemm.aStepX;
+                gemm.prefetchStep = gemm.aStepX;
             } else if (far) {
-                gemm.ahead = gemm.b + depth * gemm.columns;
-                gemm.aheadStep = depth * gemm.columns / gemm.width;
+                gemm.prefetch = gemm.b + depth * gemm.columns;
+                gemm.prefetchStep = depth * gemm.columns / gemm.width;
             }
             tile->run(&gemm);
         }
 }
 
+/*
+ * The rows of A that meet all panels of weights before the next rows. Where results are written faster in order (a trait of
+ * the processor), two tiles, if the weights stay in the L2 cache from one of these parts to the next: on Emerald Rapids 1.5
+ * times as fast for 16x112x112 to 96 channels, 1.2 for 64x56x56 to 256; on Zen 4 0.94 and 1.00.
+ */
+static size_t rows_at_once(const struct sn_convolution * c, const struct sn_nhwc_rows * r, size_t all)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const bool near = !r->prefetchSize && !sn_weights_exceed_l2(c) && sn_outputs(c) > tile->columns;
+    return near && sn_cpu()->traits.ordered ? sn_min(2 * tile->rows, all) : all;
+}
+
+void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const size_t width = r->columns ? r->columns : c->p.dstW;
+    struct sn_gemm_32f gemm = {.height = r->rows, .width = width, .aStepY = r->srcLine, .aStepX = r->srcPixel,
+        .segment = c->segment, .segments = c->segments, .length = d->nhwc.length, .cStepY = r->dstLine,
+        .cStepX = r->dstPixel, .coldC = !sn_cpu()->traits.prefetchC, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}};
+    if (r->srcLine == width * r->srcPixel && r->dstLine == width * r->dstPixel) { /* pixels of all rows are one line */
+        gemm.width *= r->rows;
+        gemm.height = 1;
+    } else if (width < tile->rows && width < r->rows) { /* tiles along columns are higher than along rows */
+        gemm.height = width, gemm.width = r->rows;
+        gemm.aStepY = r->srcPixel, gemm.aStepX = r->srcLine;
+        gemm.cStepY = r->dstPixel, gemm.cStepX = r->dstLine;
+    }
+    const size_t all = gemm.width, once = rows_at_once(c, r, gemm.width);
+    if (once == all) {
+        compute_panels(c, d, r, gemm);
+        return;
+    }
+    const size_t lines = gemm.height;
+    gemm.height = 1;
+    for (size_t y = 0; y < lines; ++y)
+        for (size_t x = 0; x < all; x += once) {
+            const size_t a = y * gemm.aStepY + x * gemm.aStepX, to = y * gemm.cStepY + x * gemm.cStepX;
+            struct sn_nhwc_rows some = *r;
+            some.src += a;
+            some.dst += to;
+            some.add = r->add ? r->add + to : NULL;
+            gemm.width = sn_min(once, all - x);
+            compute_panels(c, d, &some, gemm);
+        }
+}
+
 /* Copies the input of r->rows x r->columns outputs from (row, x) on, with padding, to lines as long as those of an image. */
-static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t x,
+static void copy_part(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t x,
                       const struct sn_nhwc_rows * r, size_t line, sn_32f * to)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -182,13 +219,13 @@ static void copy_part(const struct sn_convolution * c, const sn_32f * src, size_
         const size_t y = row * p->strideY + i - p->padY; /* wraps to a huge number for a line above the image */
         memset(to, 0, columns * p->srcC * sizeof(float));
         if (y < p->srcH && inside)
-            memcpy(to + before * p->srcC, src + (y * p->srcW + begin) * p->srcC, inside * p->srcC * sizeof(float));
+            sn_nhwc_copy(c, image, y * p->srcW + begin, 1, inside, to + before * p->srcC, p->srcC);
     }
 }
 
 /* Computes rows y .. endY - 1, columns x .. endX - 1 of the outputs r, which begin with `row`. */
-static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
-                         sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
+static void compute_part(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
+                         size_t row, sn_32f * work, struct sn_nhwc_rows r, size_t y, size_t endY, size_t x, size_t endX)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct edges e = edges_of(p);
@@ -199,21 +236,21 @@ static void compute_part(const struct sn_convolution * c, const struct sn_direct
     r.columns = endX - x;
     r.dst += to;
     r.add = r.add ? r.add + to : NULL;
-    if (y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
-        r.src = src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
+    if (image.pixel == p->srcC && y >= e.top && endY <= e.bottom && x >= e.left && endX <= e.right) {
+        r.src = image.src + ((y * p->strideY - p->padY) * p->srcW + x * p->strideX - p->padX) * p->srcC;
     } else {
-        copy_part(c, src, y, x, &r, d->nhwc.band.line, work);
+        copy_part(c, image, y, x, &r, d->nhwc.band.line, work);
         r.src = work;
     }
     sn_direct_nhwc_compute(c, d, &r);
 }
 
-void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
-                         sn_32f * work, struct sn_nhwc_rows r)
+void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
+                         size_t row, sn_32f * work, struct sn_nhwc_rows r)
 {
     const struct sn_band * band = &d->nhwc.band;
     if (!d->edges) {
-        sn_nhwc_source(c, &d->nhwc, src, row, work, &r);
+        sn_nhwc_source(c, &d->nhwc, image, row, work, &r);
         sn_direct_nhwc_compute(c, d, &r);
         return;
     }
@@ -224,12 +261,13 @@ void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct
     r.srcPixel = band->strideX * band->pixel;
     for (size_t i = 0; i < 3; ++i)
         for (size_t j = 0; j < 3; ++j)
-            compute_part(c, d, src, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
+            compute_part(c, d, image, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), a->src, s->line, a->work, sn_nhwc_rows_of(c, s, a));
+    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work,
+                        sn_nhwc_rows_of(c, s, a));
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
@@ -243,6 +281,6 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
         .start = d->nhwc.band.copied && !d->edges, .least = sn_ceil_div(2 * tile->rows, p->dstW)}});
 }
 
-SN_FITS_OWN(struct sn_direct_nhwc);
+SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .admits = admits, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

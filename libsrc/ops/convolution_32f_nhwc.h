@@ -13,7 +13,7 @@ struct sn_direct_nhwc {
 /* The private struct of a plan whose algorithm is sn_convolution_32f_nhwc. */
 static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_convolution * c)
 {
-    return (const void *)c->own;
+    return (const void *)c->algorithmData;
 }
 
 /* plan() and pack() of the algorithm; weights have the layout that belongs to the image format. */
@@ -26,8 +26,8 @@ bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size)
 /* Computes rows whose source is set. */
 void sn_direct_nhwc_compute(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r);
 
-/* Sets the source of some rows, from `row` on of the image src, and computes them. */
-void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * src, size_t row,
-                         sn_32f * work, struct sn_nhwc_rows r);
+/* Sets the source of some rows, from `row` on of the image, and computes them. */
+void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct_nhwc * d, struct sn_nhwc_image image,
+                         size_t row, sn_32f * work, struct sn_nhwc_rows r);
 
 #endif

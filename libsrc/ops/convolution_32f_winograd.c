@@ -40,9 +40,9 @@ struct winograd {
     size_t product;        /* floats between planes of products */
     size_t lines;          /* NCHW: floats of the lines that a block needs */
 };
-SN_FITS_OWN(struct winograd);
+SN_FITS_ALGORITHM_DATA(struct winograd);
 
-static const struct winograd * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct winograd * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
@@ -55,7 +55,7 @@ static size_t block_of(const struct sn_convolution * c, enum sn_winograd kind, s
 /* ---- plan and weights */
 
 /* Few channels gain little, and their rounding errors do not average out. */
-static bool admits(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
@@ -95,7 +95,7 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    struct winograd * w = (void *)c->own;
+    struct winograd * w = (void *)c->algorithmData;
     w->kind = (enum sn_winograd)c->algorithm->variant;
     const struct sn_winograd_size s = sn_winograd_size(w->kind);
     w->tilesY = sn_ceil_div(p->dstH, s.blockY);
@@ -154,7 +154,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    struct sn_winograd_filter_32f job = {.kind = own(c)->kind, .src = weight, .size = p->srcC * p->dstC,
+    struct sn_winograd_filter_32f job = {.kind = data_of(c)->kind, .src = weight, .size = p->srcC * p->dstC,
         .trans = !is_nchw(c)};
     sn_32f * packed = c->weight;
     *c->segment = 0;
@@ -169,22 +169,22 @@ static void pack(const struct sn_convolution * c, const void * weight)
 /* ---- forward */
 
 /* Jobs to transform tiles begin .. end - 1 of an NHWC image; the caller sets dst and channels of the output for a panel. */
-static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t begin,
+static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t pixel, size_t begin,
                                              size_t end)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     return (struct sn_winograd_input_32f){.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
-        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = p->srcC, .tilesY = w->tilesY, .tilesX = w->tilesX,
+        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = pixel, .tilesY = w->tilesY, .tilesX = w->tilesX,
         .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
 }
 
-static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, size_t begin, size_t end)
+static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, size_t pixel, size_t begin, size_t end)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     return (struct sn_winograd_output_32f){.kind = w->kind, .plane = w->product, .tilesY = w->tilesY, .tilesX = w->tilesX,
-        .height = p->dstH, .width = p->dstW, .pixel = p->dstC, .trans = true, .begin = begin, .end = end,
+        .height = p->dstH, .width = p->dstW, .pixel = pixel, .trans = true, .begin = begin, .end = end,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
 }
 
@@ -192,7 +192,7 @@ static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, 
 static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs, sn_32f * products, const sn_32f * b,
                           size_t first, struct sn_winograd_output_32f * out)
 {
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     const struct sn_winograd_size s = sn_winograd_size(w->kind);
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     struct sn_gemm_32f gemm = {.width = out->end - out->begin, .aStepY = w->input, .aStepX = w->pixel,
@@ -202,15 +202,15 @@ static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs
     /* Weights that do not stay in the L2 cache from call to call: the next plane is prefetched during two passes over this
      * one. 64 x 13 x 13 to 256 in its network is 1.4 times as fast; prefetching half of a plane in one pass is 1.2 times as
      * slow. */
-    const bool far = sn_weights_are_far(c);
+    const bool far = sn_weights_exceed_l2(c);
     for (size_t f = 0, first_plane; f < sn_winograd_filters(s); ++f) {
         gemm.height = sn_winograd_shared(s, f, &first_plane);
         gemm.a = inputs + first_plane * w->input;
         gemm.b = b + f * c->p.srcC * gemm.columns;
         gemm.c = products + first_plane * w->product;
         const bool fetch = far && gemm.height * gemm.width > tile->rows;
-        gemm.ahead = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
-        gemm.aheadStep = c->p.srcC * gemm.columns / gemm.width;
+        gemm.prefetch = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
+        gemm.prefetchStep = c->p.srcC * gemm.columns / gemm.width;
         tile->run(&gemm);
     }
     out->src = products;
@@ -221,18 +221,18 @@ static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs
 
 static const sn_32f * panel(const struct sn_convolution * c, size_t first)
 {
-    return sn_weights(c) + filters_of(own(c)->kind) * c->p.srcC * first;
+    return sn_weights(c) + filters_of(data_of(c)->kind) * c->p.srcC * first;
 }
 
 /* Computes some tiles of an NHWC image, some panels of the result. */
 static void compute_tiles(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t step = c->table->gemm.tile_32f.columns, begin = s->line, end = begin + s->lines;
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input, * dst = a->dst;
     const sn_32f * add = a->add;
-    struct sn_winograd_input_32f in = input_of(c, a->src, begin, end);
-    struct sn_winograd_output_32f out = output_of(c, begin, end);
+    struct sn_winograd_input_32f in = input_of(c, a->src, a->at->srcPixel, begin, end);
+    struct sn_winograd_output_32f out = output_of(c, a->at->dstPixel, begin, end);
     in.dst = inputs;
     c->table->winograd.input_32f(&in);
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
@@ -247,7 +247,7 @@ static void compute_tiles(const struct sn_convolution * c, const struct sn_share
 static void compute_rows(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     const struct sn_winograd_size size = sn_winograd_size(w->kind);
     const size_t step = c->table->gemm.tile_32f.columns;
     sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input, * dst = a->dst;
@@ -259,8 +259,8 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
     const struct sn_lines needed = sn_lines_of(p, row, rows);
     c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, a->src, SN_NCHW, lines - needed.begin * p->srcW * p->srcC,
                                 SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
-    struct sn_winograd_input_32f in = input_of(c, lines, 0, tiles);
-    struct sn_winograd_output_32f out = output_of(c, 0, tiles);
+    struct sn_winograd_input_32f in = input_of(c, lines, p->srcC, 0, tiles);
+    struct sn_winograd_output_32f out = output_of(c, p->dstC, 0, tiles);
     in.padY = p->padY > from ? p->padY - from : 0;
     in.height = needed.end - needed.begin;
     in.dst = inputs;
@@ -284,7 +284,7 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
 /* The "lines" of a share are rows of tiles in NCHW, single tiles in NHWC. */
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const struct winograd * w = own(c);
+    const struct winograd * w = data_of(c);
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t line = is_nchw(c) ? w->tilesX : 1;
     sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a,
@@ -295,8 +295,8 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 #define WINOGRAD(text, kind)                                                                                                \
-    {.name = "Winograd " text, .tiled = true, .adds = true, .variant = kind, .admits = admits, .plan = plan, .pack = pack,  \
-     .forward = forward}
+    {.name = "Winograd " text, .tiled = true, .adds = true, .variant = kind, .supports = supports, .plan = plan,            \
+     .pack = pack, .forward = forward}
 
 const struct sn_convolution_algorithm
     sn_convolution_32f_winograd_2 = WINOGRAD("F(2,3)", SN_WINOGRAD_2_3),

@@ -8,20 +8,20 @@
 
 struct quantised {
     struct sn_dot_family dot;
-    sn_32f * norm, * bias; /* in `held`, like the following arrays */
+    sn_32f * norm, * bias; /* in `packed`, like the following arrays */
     sn_32f * dstScale;
     uint8_t * low, * high;
     sn_32f * given;        /* the caller's parameters of the activation */
     float dstZero;
     bool bounded;          /* see struct sn_result_8i */
 };
-SN_FITS_SHARED(struct quantised);
+SN_FITS_FAMILY_DATA(struct quantised);
 
-static const struct quantised * own(const struct sn_convolution * c) { return (const void *)c->shared; }
+static const struct quantised * data_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
 
 /* ---- `base`: the loops of the formula, with all arrays in the caller's layout */
 
-static bool admits(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
+static bool supports(const struct sn_convolution * c) { return !sn_dot_of(c)->tile->run; }
 
 static bool plan(struct sn_convolution * c)
 {
@@ -34,23 +34,23 @@ static void pack(const struct sn_convolution * c, const void * weight) { memcpy(
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const struct quantised * o = own(c);
+    const struct quantised * o = data_of(c);
     const struct sn_quantised_8i q = {c->weight, o->norm, o->bias, o->dot.srcScale, o->dstScale, o->dot.srcZero, o->dstZero,
         o->given};
-    const uint8_t * src = a->src;
-    uint8_t * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->convolution_8i.plain(&c->p, &q, src + b * c->srcSize, dst + b * c->dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->convolution_8i.plain(&c->p, &q, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", .admits = admits, .plan = plan,
+const struct sn_convolution_algorithm sn_convolution_8i_base = {.name = "base", .supports = supports, .plan = plan,
     .pack = pack, .forward = forward};
 
 /* ---- results */
 
 static void result(const struct sn_convolution * c, size_t first, union sn_dot_result * to)
 {
-    const struct quantised * q = own(c);
+    const struct quantised * q = data_of(c);
     enum sn_activation activation = sn_activation_of(c);
     const bool bytes = c->p.dstT == SN_DATA_8U;
     if (bytes && (activation == SN_ACTIVATION_RELU || activation == SN_ACTIVATION_RESTRICT_RANGE))
@@ -133,7 +133,7 @@ static uint8_t byte_of(float v, float scale, float zero) { return sn_32f_to_8u(v
 /* Sets the limits of bytes of channel o, which implement the activation. */
 static void limit(const struct sn_convolution * c, size_t o, const sn_32f * params)
 {
-    const struct quantised * q = own(c);
+    const struct quantised * q = data_of(c);
     const float zero = q->dstZero, scale = q->dstScale[o];
     q->low[o] = 0;
     q->high[o] = 255;
@@ -146,17 +146,17 @@ static void limit(const struct sn_convolution * c, size_t o, const sn_32f * para
 }
 
 /* Quantises all filters into the arrays of c, and into weight8 in the caller's layout; scale: one float for each output. */
-static void quantise(struct sn_convolution * c, const struct sn_given * given, sn_32f * scale, int8_t * weight8,
+static void quantise(struct sn_convolution * c, const struct sn_set_params * given, sn_32f * scale, int8_t * weight8,
                      struct sn_fault * fault)
 {
-    struct quantised * q = (void *)c->shared;
+    struct quantised * q = (void *)c->familyData;
     const sn_32f * const * stats = given->stats;
     int32_t * start = (int32_t *)(void *)c->bias;
     q->dot.srcZero = scales(stats[0], stats[1], c->p.srcC, q->dot.srcScale);
     q->dstZero = scales(stats[2], stats[3], c->p.dstC, scale);
     q->bounded = true;
     for (size_t o = 0; o < c->p.dstC && !fault->name; ++o) {
-        const size_t to = sn_place(c, o);
+        const size_t to = sn_channel_index(c, o);
         const struct filter f = filter(c, given->weight, given->bias ? given->bias[o] : 0, o, weight8, fault);
         q->norm[to] = f.norm;
         q->bias[to] = f.b;
@@ -178,23 +178,23 @@ static struct sn_tile_shape tile_of(const struct sn_table * table)
 static enum sn_error_kind prepare(struct sn_convolution * c)
 {
     const struct sn_convolution_8i_slots * slots = &c->table->convolution_8i;
-    struct quantised * q = (void *)c->shared;
+    struct quantised * q = (void *)c->familyData;
     *q = (struct quantised){.dot = {.tile = &slots->tile, .pixels = slots->pixels, .planes = slots->planes,
         .result = result}};
     return SN_ERROR_NONE;
 }
 
-static uintptr_t lay_out(struct sn_convolution * c, uintptr_t at)
+static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
 {
-    struct quantised * q = (void *)c->shared;
+    struct quantised * q = (void *)c->familyData;
     const size_t floats = c->channels * sizeof(float);
-    q->norm = sn_lay(&at, floats, SN_ALIGN);
-    q->bias = sn_lay(&at, floats, SN_ALIGN);
-    q->dstScale = sn_lay(&at, floats, SN_ALIGN);
-    q->dot.srcScale = sn_lay(&at, c->p.srcC * sizeof(float), SN_ALIGN);
-    q->low = sn_lay(&at, c->channels, SN_ALIGN); /* these are read in vectors of bytes, also beyond their ends */
-    q->high = sn_lay(&at, c->channels + SN_ALIGN, SN_ALIGN);
-    q->given = sn_lay(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float), SN_ALIGN);
+    q->norm = sn_layout_array(&at, floats, SN_ALIGN);
+    q->bias = sn_layout_array(&at, floats, SN_ALIGN);
+    q->dstScale = sn_layout_array(&at, floats, SN_ALIGN);
+    q->dot.srcScale = sn_layout_array(&at, c->p.srcC * sizeof(float), SN_ALIGN);
+    q->low = sn_layout_array(&at, c->channels, SN_ALIGN); /* these are read in vectors of bytes, also beyond their ends */
+    q->high = sn_layout_array(&at, c->channels + SN_ALIGN, SN_ALIGN);
+    q->given = sn_layout_array(&at, sn_activation_params(c->p.activation, c->p.dstC) * sizeof(float), SN_ALIGN);
     return at;
 }
 
@@ -215,13 +215,14 @@ static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_
 /* A float for each output, then the weights as bytes. */
 static size_t scratch_size(const struct sn_convolution * c) { return c->p.dstC * sizeof(float) + sn_weight_count(c); }
 
-static const void * take(struct sn_convolution * c, const struct sn_given * given, void * scratch, struct sn_fault * fault)
+static const void * set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
+                               struct sn_fault * fault)
 {
     sn_32f * scale = scratch;
     int8_t * weight8 = (int8_t *)(scale + c->p.dstC);
     memset(weight8, 0, sn_weight_count(c));
     for (size_t i = 0; i < sn_activation_params(c->p.activation, c->p.dstC); ++i)
-        own(c)->given[i] = given->params[i];
+        data_of(c)->given[i] = given->params[i];
     *fault = fault_of_stats(c, given->stats);
     if (!fault->name)
         quantise(c, given, scale, weight8, fault);
@@ -235,6 +236,7 @@ static const struct sn_candidate candidates[] = {
     {NULL, NULL, NULL},
 };
 
-const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .small = SN_DATA_8U,
-    .unit = 1, .units = "bytes", .align = SN_ALIGN, .note = "", .tile = tile_of,
-    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size, .take = take, .lay_out = lay_out};
+const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,
+    .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
+    .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size,
+    .set_params = set_params, .layout_arrays = layout_arrays};

@@ -1,9 +1,9 @@
 /* Quantised depthwise convolution, by a kernel with vectors of channels. */
 #include "ops/convolution_8i.h"
 
-SN_FITS_OWN(struct sn_dot_band);
+SN_FITS_ALGORITHM_DATA(struct sn_dot_band);
 
-static const struct sn_dot_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct sn_dot_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* True if the kernel runs by lines and handles padding itself. */
 static bool by_lines(const struct sn_convolution_parameters * p)
@@ -12,12 +12,12 @@ static bool by_lines(const struct sn_convolution_parameters * p)
            p->strideX <= 2;
 }
 
-static bool admits(const struct sn_convolution * c) { return sn_is_depthwise(c); }
+static bool supports(const struct sn_convolution * c) { return sn_is_depthwise(c); }
 
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct sn_dot_band * b = (void *)c->own;
+    struct sn_dot_band * b = (void *)c->algorithmData;
     const enum sn_dot_reads reads = by_lines(p) ? SN_READS_LINES : SN_READS_PIXELS;
     size_t most;
     c->segments = p->kernelY * p->kernelX;
@@ -34,7 +34,7 @@ static bool plan(struct sn_convolution * c)
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     for (size_t t = 0; t < c->segments; ++t)
         c->segment[t] = t / p->kernelX * p->dilationY * band->line + t % p->kernelX * p->dilationX * band->pixel;
     c->table->convolution_8i.depthwise.pack(weight, p->srcF == SN_NCHW, c->segments, p->dstC,
@@ -42,17 +42,17 @@ static void pack(const struct sn_convolution * c, const void * weight)
 }
 
 /* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
-static void surround(const struct sn_convolution * c, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
+static void set_padding(const struct sn_convolution * c, bool copied, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (own(c)->band.copied) {
+    if (copied) {
         d->srcRows = sn_used(rows, p->strideY, 3, 1);
-        d->srcColumns = own(c)->band.columns;
+        d->srcColumns = data_of(c)->band.columns;
         return;
     }
     const size_t image = row * p->strideY; /* d->src is this line */
     const size_t first = image > p->padY ? sn_min(image - p->padY, p->srcH) : 0;
-    d->src -= (image - first) * own(c)->band.line;
+    d->src -= (image - first) * d->srcStepY;
     d->srcRows = p->srcH - first;
     d->srcColumns = p->srcW;
     d->top = image > p->padY ? 0 : p->padY - image;
@@ -64,23 +64,27 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 {
     const size_t row = s->line, rows = s->lines;
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     union sn_dot_result result;
-    uint8_t * work = a->work ? (uint8_t *)a->work + own(c)->bytes : NULL;
-    struct sn_depthwise_run_8i d = {.src = sn_dot_lines(c, own(c), s, a), .srcStepY = band->line, .srcStepX = band->pixel,
+    uint8_t * work = a->work ? (uint8_t *)a->work + data_of(c)->bytes : NULL;
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, data_of(c), s, a);
+    struct sn_depthwise_run_8i d = {.src = lines.first, .srcStepY = lines.line, .srcStepX = lines.pixel,
         .strideY = band->strideY, .strideX = band->strideX, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .tap = by_lines(p) ? NULL : c->segment, .weight = c->weight, .channels = p->dstC, .rows = rows,
         .columns = p->dstW, .result = &result.as_8i};
     sn_dot_of(c)->result(c, 0, &result);
     if (!d.tap)
-        surround(c, row, rows, &d);
-    d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a->dst, &d.dstStepX);
+        set_padding(c, lines.copied, row, rows, &d);
+    d.dst = sn_dot_result_at(c, 0, p->dstC, row, work, a, &d.dstStepX);
     d.dstStepY = p->dstW * d.dstStepX;
     c->table->convolution_8i.depthwise.run(&d);
-    sn_dot_result_done(c, work, 0, p->dstC, row, rows, a->dst);
+    sn_dot_result_store(c, work, 0, p->dstC, row, rows, a);
 }
 
-static void forward(const struct sn_convolution * c, const struct sn_arrays * a) { sn_dot_run(c, own(c), a, 0, compute); }
+static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_dot_run(c, data_of(c), a, 0, compute);
+}
 
-const struct sn_convolution_algorithm sn_convolution_8i_depthwise = {.name = "depthwise", .admits = admits, .plan = plan,
+const struct sn_convolution_algorithm sn_convolution_8i_depthwise = {.name = "depthwise", .supports = supports, .plan = plan,
     .pack = pack, .forward = forward};

@@ -4,7 +4,7 @@
 
 #include "ops/cache_sets.h"
 #include "ops/phases.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 
 /*
  * ---- constants. A cycle is the time in which a core multiplies 16 floats; a vector cycle, one vector. All were measured
@@ -18,8 +18,8 @@ static const double DIRECT_NCHW = 10.3 / 9;  /* the same with gathered pixels as
 static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low tiles; LOW_ROWS fewer take twice as long */
 
 /* Weights that are read from the L3 cache, or from memory. */
-static const double FAR_BYTES = 10e6;                   /* from memory if there are more bytes */
-static const double NEAR_SPEED = 20, FAR_SPEED = 5.5;   /* bytes per cycle */
+static const double L3_BYTES = 10e6;                       /* from memory if there are more bytes */
+static const double L3_SPEED = 20, MEMORY_SPEED = 5.5;    /* bytes per cycle */
 
 /* Winograd's algorithm, on 3x3 layers. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
@@ -56,7 +56,7 @@ static const double PHASES_PIXELS = 1.03, PHASES_CONVERTED = 9; /* by NHWC: a pr
 static const double COPIED = 0.4;
 
 /* Bytes of packed weights that stay in the L2 cache besides a layer's images. */
-enum { NEAR_WEIGHTS = 256 << 10 };
+enum { L2_WEIGHTS = 256 << 10 };
 
 /* ---- common to several models */
 
@@ -81,7 +81,7 @@ static double dst_pixels(const struct sn_convolution * c) { return (double)(c->p
 /* Vector cycles to cycles. */
 static double of_vectors(const struct sn_convolution * c, double cycles) { return cycles * (double)sn_lanes(c) / 16; }
 
-static double fetched(double bytes) { return bytes / (bytes < FAR_BYTES ? NEAR_SPEED : FAR_SPEED); }
+static double fetched(double bytes) { return bytes / (bytes < L3_BYTES ? L3_SPEED : MEMORY_SPEED); }
 
 /* ---- Winograd's algorithm, against the direct one */
 
@@ -130,7 +130,7 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     return products - first + fmax(first, waited) + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
 }
 
-/* The cheapest variant that admits the shape, if it is cheap enough; NULL for none. */
+/* The cheapest variant that supports the shape, if it is cheap enough; NULL for none. */
 static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_algorithm * best = NULL;
@@ -138,7 +138,7 @@ static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn
     double least = WINOGRAD_GAIN * direct_cycles(c);
     for (const struct sn_candidate * one = c->family->candidates; one->algorithm; ++one) {
         trial.algorithm = one->algorithm;
-        if (one->cycles != sn_winograd_cycles || !trial.algorithm->admits(&trial))
+        if (one->cycles != sn_winograd_cycles || !trial.algorithm->supports(&trial))
             continue;
         const double cycles = sn_winograd_cycles(&trial);
         best = cycles < least ? one->algorithm : best;
@@ -147,7 +147,7 @@ static const struct sn_convolution_algorithm * cheapest_winograd(const struct sn
     return best;
 }
 
-bool sn_winograd_pays(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
+bool sn_winograd_preferred(const struct sn_convolution * c) { return cheapest_winograd(c) == c->algorithm; }
 
 /* ---- few outputs */
 
@@ -175,13 +175,13 @@ double sn_few_nhwc_cycles(const struct sn_convolution * c)
     return of_vectors(c, dst_pixels(c) * outputs * (vectors + LANES_ADDED));
 }
 
-bool sn_few_nhwc_pays(const struct sn_convolution * c)
+bool sn_few_nhwc_preferred(const struct sn_convolution * c)
 {
     const double tile = dst_pixels(c) * depth_of(c) * width_of(c, c->p.dstC) / 16;
     return !is_for_winograd(c) && sn_few_nhwc_cycles(c) < tile;
 }
 
-bool sn_few_nchw_pays(const struct sn_convolution * c) { return !is_for_winograd(c); }
+bool sn_few_nchw_preferred(const struct sn_convolution * c) { return !is_for_winograd(c); }
 
 /* ---- direct NCHW, or by NHWC */
 
@@ -206,7 +206,7 @@ double sn_converted_cycles(const struct sn_convolution * c)
     return of_vectors(c, products + CONVERTED * (in + out));
 }
 
-bool sn_converted_pays(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
+bool sn_converted_preferred(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
 
 /* ---- depthwise */
 
@@ -221,7 +221,7 @@ bool sn_pixels_share_sets(const struct sn_convolution * c)
  * copied side by side: up to 1.8 times as fast with vectors of 8 floats (1024x7x7). With vectors as long as a cache line, or
  * pixels 1 KB apart, it took up to 1.3 times as long.
  */
-bool sn_sliced_pays(const struct sn_convolution * c)
+bool sn_sliced_preferred(const struct sn_convolution * c)
 {
     return sn_pixels_share_sets(c) && sn_lanes(c) * sizeof(float) < SN_ALIGN;
 }
@@ -248,7 +248,7 @@ double sn_depthwise_converted_cycles(const struct sn_convolution * c)
     return vectors_of(c, c->p.dstC) * (of_vectors(c, pixels) + DEPTHWISE_CALL);
 }
 
-bool sn_depthwise_converted_pays(const struct sn_convolution * c)
+bool sn_depthwise_converted_preferred(const struct sn_convolution * c)
 {
     return sn_depthwise_converted_cycles(c) < sn_depthwise_nchw_cycles(c);
 }
@@ -284,7 +284,7 @@ double sn_phases_converted_cycles(const struct sn_convolution * c)
     return of_phases(c, PHASES_PIXELS * phases_depth(c) * columns + moved);
 }
 
-bool sn_phases_converted_pays(const struct sn_convolution * c)
+bool sn_phases_converted_preferred(const struct sn_convolution * c)
 {
     return sn_phases_converted_cycles(c) < sn_phases_nchw_cycles(c);
 }
@@ -292,15 +292,15 @@ bool sn_phases_converted_pays(const struct sn_convolution * c)
 /* ---- other choices */
 
 /* Rows are divided into tiles once more at the sides, which costs about as much as the outputs computed there. */
-bool sn_only_edges_pay(const struct sn_convolution * c, size_t sides)
+bool sn_only_edges_preferred(const struct sn_convolution * c, size_t sides)
 {
     const double products = depth_of(c) * (double)sn_ceil_div(c->p.dstC, 16);
     return (double)sides * (double)c->p.dstH * products < COPIED * (double)(c->srcSize / sizeof(float));
 }
 
-bool sn_weights_are_far(const struct sn_convolution * c) { return c->weightSize > NEAR_WEIGHTS; }
+bool sn_weights_exceed_l2(const struct sn_convolution * c) { return c->weightSize > L2_WEIGHTS; }
 
-/* ---- times: rough values suffice, see ops/pieces.h. With one thread they are not used, and not computed, which would slow
+/* ---- times: rough values suffice, see ops/units.h. With one thread they are not used, and not computed, which would slow
  * down small layers. */
 
 /* The time of a number of products, and of moving `moved` floats for each image. */

@@ -15,7 +15,7 @@ union sn_dot_result {
     struct sn_result_16b as_16b;
 };
 
-/* The beginning of c->shared in both families. */
+/* The beginning of c->familyData in both families. */
 struct sn_dot_family {
     const struct sn_dot_tile * tile;
     sn_pixels_fn pixels;
@@ -25,17 +25,17 @@ struct sn_dot_family {
     /* Sets *result for the channels from index `first` of the spread arrays on. */
     void (*result)(const struct sn_convolution * c, size_t first, union sn_dot_result * result);
 
-    sn_32f * srcScale; /* for bytes: srcC scales, in `held` */
+    sn_32f * srcScale; /* for bytes: srcC scales, in `packed` */
     float srcZero;     /* the number that represents 0 */
 };
 
-static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution * c) { return (const void *)c->shared; }
+static inline const struct sn_dot_family * sn_dot_of(const struct sn_convolution * c) { return (const void *)c->familyData; }
 
-/* By the tile; admits every shape. */
+/* By the tile; supports every shape. */
 extern const struct sn_convolution_algorithm sn_convolution_dot_tiled;
 
 /* The bytes of a small number in images. */
-static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->small); }
+static inline size_t sn_small(const struct sn_convolution * c) { return sn_element(c->family->smallType); }
 
 /* The offset of a weight in the caller's layout; o counts through all groups, i inside one. */
 static inline size_t sn_weight_at(const struct sn_convolution_parameters * p, size_t o, size_t i, size_t ky, size_t kx)
@@ -51,6 +51,7 @@ struct sn_dot_band {
     struct sn_band band; /* pixel and line in bytes */
     size_t number;       /* bytes of a number of it */
     size_t inputs;       /* numbers of a group of channels in a pixel, with spacing */
+    bool anywhere;       /* an image whose pixels have gaps between them can be read in place; otherwise it is copied */
     size_t bytes;        /* of its copy, which begins the workspace; results for NCHW follow */
 };
 
@@ -72,16 +73,21 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
                 void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a));
 
 /* For compute(): the input for the rows of a share, in the image or copied to the workspace. */
-const uint8_t * sn_dot_lines(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
-                             const struct sn_arrays * a);
+struct sn_dot_lines {
+    const uint8_t * first;
+    bool copied;
+    size_t pixel, line; /* bytes between pixels and between lines */
+};
+struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                                    const struct sn_arrays * a);
 
 /*
  * The address for results of output rows from `row` on, `channels` channels from `first` on, and the bytes between their
- * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_done() copies them to planes.
+ * pixels: in the image or, for NCHW, in `work`, from where sn_dot_result_store() copies them to planes.
  */
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
-                           uint8_t * dst, size_t * step);
-void sn_dot_result_done(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
-                        size_t rows, uint8_t * dst);
+                           const struct sn_arrays * a, size_t * step);
+void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+                        size_t rows, const struct sn_arrays * a);
 
 #endif

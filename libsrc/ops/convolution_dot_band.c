@@ -31,9 +31,11 @@ bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn
         return false;
     sn_band_rows(band, p, cache / 2);
     sn_band_limit(band, p, sn_min(band->rows, cache / 4 / sn_max(result, 1)));
-    if (!sn_product(&b->bytes, band->copied, band->lines, band->line))
+    b->anywhere = reads == SN_READS_LINES || p->kernelY * p->kernelX == 1;
+    const bool copies = band->copied || (!is_nchw(c) && !b->anywhere);
+    if (!sn_product(&b->bytes, copies, band->lines, band->line))
         return false;
-    if (band->copied)
+    if (copies)
         b->bytes = sn_align(b->bytes + SN_ALIGN, SN_ALIGN); /* a group may extend beyond the last pixel */
     return sn_product(&c->workSize, b->bytes + band->rows * result, 1);
 }
@@ -42,7 +44,7 @@ bool sn_dot_band_plan(struct sn_convolution * c, struct sn_dot_band * b, enum sn
 struct copy {
     const struct sn_convolution * c;
     const struct sn_dot_band * b;
-    const uint8_t * src;
+    const struct sn_arrays * a;
 };
 
 /* Writes columns of padding. */
@@ -64,10 +66,10 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
     const struct sn_dot_band * b = j->b;
     const struct sn_convolution_parameters * p = &c->p;
     const size_t channel = is_nchw(c) ? p->srcH * p->srcW : 1, element = sn_element(p->srcT);
-    struct sn_pixels pixel = {.floats = p->srcT == SN_DATA_32F, .srcPixel = is_nchw(c) ? 1 : step * p->srcC,
+    struct sn_pixels pixel = {.floats = p->srcT == SN_DATA_32F, .srcPixel = is_nchw(c) ? 1 : step * j->a->at->srcPixel,
         .srcChannel = channel, .scale = sn_dot_of(c)->srcScale, .zero = sn_dot_of(c)->srcZero, .channels = p->srcC,
         .pixels = pixels, .dstPixel = b->band.pixel, .wide = b->number > sn_small(c)};
-    const uint8_t * src = j->src + first * (is_nchw(c) ? 1 : p->srcC) * element;
+    const uint8_t * src = (const uint8_t *)j->a->src + first * (is_nchw(c) ? 1 : j->a->at->srcPixel) * element;
     if (b->inputs == sn_inputs(c)) {
         pixel.src = src, pixel.dst = to;
         sn_dot_of(c)->pixels(&pixel);
@@ -82,15 +84,16 @@ static void copy(const void * job, size_t first, size_t step, size_t pixels, uin
     }
 }
 
-const uint8_t * sn_dot_lines(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
-                             const struct sn_arrays * a)
+struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_share * s,
+                                    const struct sn_arrays * a)
 {
-    const uint8_t * src = a->src;
-    if (!b->band.copied)
-        return src + s->line * c->p.strideY * b->band.line;
-    const struct copy job = {c, b, src};
+    if (!b->band.copied && (b->anywhere || a->at->srcPixel == c->p.srcC)) {
+        const size_t pixel = a->at->srcPixel * b->number, line = c->p.srcW * pixel;
+        return (struct sn_dot_lines){(const uint8_t *)a->src + s->line * c->p.strideY * line, false, pixel, line};
+    }
+    const struct copy job = {c, b, a};
     sn_band_copy(&(struct sn_band_copy){&b->band, &c->p, 1, &job, fill, copy}, s->line, s->lines, a->work);
-    return a->work;
+    return (struct sn_dot_lines){a->work, true, b->band.pixel, b->band.line};
 }
 
 void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, const struct sn_arrays * a, size_t panel,
@@ -104,20 +107,21 @@ void sn_dot_run(const struct sn_convolution * c, const struct sn_dot_band * b, c
 }
 
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
-                           uint8_t * dst, size_t * step)
+                           const struct sn_arrays * a, size_t * step)
 {
-    *step = (is_nchw(c) ? channels : c->p.dstC) * sn_element(c->p.dstT);
-    return is_nchw(c) ? work : dst + (row * c->p.dstW * c->p.dstC + first) * sn_element(c->p.dstT);
+    const size_t element = sn_element(c->p.dstT);
+    *step = (is_nchw(c) ? channels : a->at->dstPixel) * element;
+    return is_nchw(c) ? work : (uint8_t *)a->dst + (row * c->p.dstW * a->at->dstPixel + first) * element;
 }
 
-void sn_dot_result_done(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
-                        size_t rows, uint8_t * dst)
+void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
+                        size_t rows, const struct sn_arrays * a)
 {
     const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;
     const size_t element = sn_element(c->p.dstT);
     if (!is_nchw(c))
         return;
-    dst += first * plane * element;
+    uint8_t * dst = (uint8_t *)a->dst + first * plane * element;
     if (element < sizeof(float))
         sn_dot_of(c)->planes(work, channels * element, channels, pixels, dst + begin * element, plane);
     else

@@ -11,9 +11,9 @@ struct tiled {
     struct sn_dot_band band;
     size_t depth, length; /* number of groups in a sum, and in a segment */
 };
-SN_FITS_OWN(struct tiled);
+SN_FITS_ALGORITHM_DATA(struct tiled);
 
-static const struct tiled * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct tiled * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 static const struct sn_dot_tile * tile_of(const struct sn_convolution * c) { return sn_dot_of(c)->tile; }
 
 static size_t width_of(const struct sn_convolution * c, size_t columns)
@@ -23,7 +23,7 @@ static size_t width_of(const struct sn_convolution * c, size_t columns)
 }
 
 /* Taps of a kernel row that are adjacent in memory, if the band has no gaps between pixels: all, or 1. */
-static size_t neighbours(const struct sn_convolution * c)
+static size_t adjacent_taps(const struct sn_convolution * c)
 {
     return c->p.group == 1 && c->p.dilationX == 1 ? c->p.kernelX : 1;
 }
@@ -31,17 +31,17 @@ static size_t neighbours(const struct sn_convolution * c)
 /* The taps of a segment, and its numbers. */
 static size_t taps(const struct sn_convolution * c)
 {
-    const struct sn_dot_band * b = &own(c)->band;
-    return b->band.pixel == b->inputs * b->number ? neighbours(c) : 1;
+    const struct sn_dot_band * b = &data_of(c)->band;
+    return b->band.pixel == b->inputs * b->number ? adjacent_taps(c) : 1;
 }
 
-static size_t numbers(const struct sn_convolution * c) { return taps(c) * own(c)->band.inputs; }
+static size_t numbers(const struct sn_convolution * c) { return taps(c) * data_of(c)->band.inputs; }
 
 /* The kernel row and column of the first tap of segment s. */
 static size_t row_of(const struct sn_convolution * c, size_t s) { return s * taps(c) / c->p.kernelX; }
 static size_t column_of(const struct sn_convolution * c, size_t s) { return s * taps(c) % c->p.kernelX; }
 
-static bool admits(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c)
 {
     (void)c;
     return true;
@@ -51,11 +51,11 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_dot_tile * tile = tile_of(c);
-    struct tiled * t = (void *)c->own;
+    struct tiled * t = (void *)c->algorithmData;
     const size_t spacing = sn_dot_of(c)->spaced ? tile->group : 1;
     t->band.number = tile->number;
     t->band.inputs = sn_ceil_div(sn_inputs(c), spacing) * spacing;
-    const bool whole = t->band.inputs == sn_inputs(c) && neighbours(c) * t->band.inputs % tile->group == 0;
+    const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * t->band.inputs % tile->group == 0;
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
         return false;
@@ -67,9 +67,9 @@ static bool plan(struct sn_convolution * c)
 }
 
 /* Stores a weight; weights of one byte are widened to 16 bits if the tile has groups of two. */
-static void put(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
+static void store_weight(const struct sn_convolution * c, void * packed, size_t at, const void * weight, size_t from)
 {
-    if (c->family->small == SN_DATA_16B)
+    if (c->family->smallType == SN_DATA_16B)
         ((sn_16b *)packed)[at] = ((const sn_16b *)weight)[from];
     else if (tile_of(c)->group == 4)
         ((int8_t *)packed)[at] = ((const int8_t *)weight)[from];
@@ -82,22 +82,22 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
                        void * packed)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t group = tile_of(c)->group, width = width_of(c, columns), inputs = own(c)->band.inputs;
+    const size_t group = tile_of(c)->group, width = width_of(c, columns), inputs = data_of(c)->band.inputs;
     for (size_t s = 0; s < c->segments; ++s)
         for (size_t k = 0; k < numbers(c); ++k) {
             const size_t ky = row_of(c, s), kx = column_of(c, s) + k / inputs, i = k % inputs;
             if (i >= sn_inputs(c))
                 continue;
-            const size_t row = (s * own(c)->length + k / group) * width;
+            const size_t row = (s * data_of(c)->length + k / group) * width;
             for (size_t n = 0; n < columns; ++n)
-                put(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
+                store_weight(c, packed, (row + n) * group + k % group, weight, sn_weight_at(p, o + n, i, ky, kx));
         }
 }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band.band;
+    const struct sn_band * band = &data_of(c)->band.band;
     const size_t most = tile_of(c)->columns;
     for (size_t s = 0; s < c->segments; ++s)
         c->segment[s] = row_of(c, s) * p->dilationY * band->line + column_of(c, s) * p->dilationX * band->pixel;
@@ -106,13 +106,13 @@ static void pack(const struct sn_convolution * c, const void * weight)
         for (size_t first = 0; first < sn_outputs(c); first += most) {
             const size_t columns = sn_min(most, sn_outputs(c) - first);
             pack_panel(c, weight, g * sn_outputs(c) + first, columns, packed);
-            packed += own(c)->depth * 4 * width_of(c, columns);
+            packed += data_of(c)->depth * 4 * width_of(c, columns);
         }
 }
 
 /* The rows of a product may be any pixels: all rows as one line, if they are contiguous, or columns, if tiles along them are
  * higher than along rows. */
-static void arrange(struct sn_dot * gemm, size_t rows)
+static void choose_row_order(struct sn_dot * gemm, size_t rows)
 {
     if (gemm->aStepY == gemm->width * gemm->aStepX) {
         gemm->width *= gemm->height;
@@ -128,35 +128,36 @@ static void arrange(struct sn_dot * gemm, size_t rows)
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_dot_band * b = &own(c)->band;
+    const struct sn_dot_band * b = &data_of(c)->band;
     const struct sn_band * band = &b->band;
     const struct sn_dot_tile * tile = tile_of(c);
-    const uint8_t * lines = sn_dot_lines(c, b, s, a), * weight = c->weight;
+    const struct sn_dot_lines lines = sn_dot_lines_of(c, b, s, a);
+    const uint8_t * weight = c->weight;
     uint8_t * work = a->work ? (uint8_t *)a->work + b->bytes : NULL;
     const size_t last = p->group == 1 ? s->first + s->columns : sn_outputs(c);
-    weight += own(c)->depth * 4 * s->first;
+    weight += data_of(c)->depth * 4 * s->first;
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = s->first; first < last; first += tile->columns) {
             const size_t o = g * sn_outputs(c) + first, columns = sn_min(tile->columns, sn_outputs(c) - first);
             union sn_dot_result result;
             sn_dot_of(c)->result(c, g * c->groupStep + first, &result);
-            struct sn_dot gemm = {.a = lines + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
-                .aStepY = band->strideY * band->line, .aStepX = band->strideX * band->pixel, .segment = c->segment,
-                .segments = c->segments, .length = own(c)->length, .b = weight, .columns = columns,
+            struct sn_dot gemm = {.a = lines.first + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
+                .aStepY = band->strideY * lines.line, .aStepX = band->strideX * lines.pixel, .segment = c->segment,
+                .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
                 .start = c->bias + g * c->groupStep + first, .result = &result};
-            gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a->dst, &gemm.cStepX);
+            gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
-            arrange(&gemm, tile->rows);
+            choose_row_order(&gemm, tile->rows);
             tile->run(&gemm);
-            weight += own(c)->depth * 4 * width_of(c, columns);
-            sn_dot_result_done(c, work, o, columns, s->line, s->lines, a->dst);
+            weight += data_of(c)->depth * 4 * width_of(c, columns);
+            sn_dot_result_store(c, work, o, columns, s->line, s->lines, a);
         }
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_run(c, &own(c)->band, a, tile_of(c)->columns, compute);
+    sn_dot_run(c, &data_of(c)->band, a, tile_of(c)->columns, compute);
 }
 
-const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .admits = admits,
+const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .supports = supports,
     .plan = plan, .pack = pack, .forward = forward};

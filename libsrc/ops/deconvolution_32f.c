@@ -8,18 +8,17 @@
 
 /* ---- `base`, also used if there are too many phases */
 
-static bool base_admits(const struct sn_convolution * c) { return sn_base_admits(c) || !c->tables; }
+static bool base_supports(const struct sn_convolution * c) { return sn_base_supports(c) || !c->tables; }
 
 static void base_forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t srcSize = c->srcSize / sizeof(float), dstSize = c->dstSize / sizeof(float);
-    const sn_32f * params = c->slope ? c->slope : c->param, * src = a->src;
-    sn_32f * dst = a->dst;
-    for (size_t b = 0; b < c->batch; ++b)
-        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, params, src + b * srcSize, dst + b * dstSize);
+    for (size_t b = 0; b < c->batch; ++b) {
+        const struct sn_plain image = sn_plain_of(a, b);
+        c->table->deconvolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+    }
 }
 
-const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .admits = base_admits,
+const struct sn_convolution_algorithm sn_deconvolution_32f_base = {.name = "base", .plain = true, .supports = base_supports,
     .plan = sn_base_plan, .pack = sn_base_pack, .forward = base_forward};
 
 /* ---- stride 1: a convolution */
@@ -29,7 +28,7 @@ static bool is_convolution(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t y = (p->kernelY - 1) * p->dilationY, x = (p->kernelX - 1) * p->dilationX;
-    return !sn_base_admits(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
+    return !sn_base_supports(c) && p->strideY == 1 && p->strideX == 1 && p->padY <= y && p->padH <= y && p->padX <= x &&
            p->padW <= x;
 }
 
@@ -53,18 +52,18 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
 
 static size_t flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
 
-static const void * take_flipped(struct sn_convolution * c, const struct sn_given * given, void * scratch,
+static const void * set_params_flipped(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
                                  struct sn_fault * fault)
 {
-    sn_convolution_32f_take(c, given, NULL, fault);
+    sn_convolution_32f_set_params(c, given, NULL, fault);
     if (sn_weight_count(c))
         flip(c, given->weight, scratch);
     return scratch;
 }
 
-static const struct sn_convolution_family flipped = {.candidates = sn_convolution_32f_candidates, .small = SN_DATA_32F,
-    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .note = "as a convolution, ", .tile = sn_tile_32f,
-    .scratch = flipped_size, .take = take_flipped};
+static const struct sn_convolution_family flipped = {.candidates = sn_convolution_32f_candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "as a convolution, ", .tile = sn_tile_32f,
+    .scratch = flipped_size, .set_params = set_params_flipped};
 
 static void make_convolution(struct sn_convolution * c)
 {
@@ -104,11 +103,11 @@ static const struct sn_candidate candidates[] = {
     {&sn_deconvolution_32f_base, NULL, NULL},
     {&sn_deconvolution_32f_depthwise, NULL, NULL},
     {&sn_deconvolution_32f_nhwc, NULL, NULL},
-    {&sn_deconvolution_32f_converted, sn_phases_converted_pays, sn_phases_converted_cycles},
+    {&sn_deconvolution_32f_converted, sn_phases_converted_preferred, sn_phases_converted_cycles},
     {&sn_deconvolution_32f_nchw, NULL, sn_phases_nchw_cycles},
     {NULL, NULL, NULL},
 };
 
-const struct sn_convolution_family sn_deconvolution_32f = {.candidates = candidates, .small = SN_DATA_32F,
-    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .note = "", .tile = sn_tile_32f, .simplify = simplify,
-    .prepare = sn_phases_plan, .take = sn_convolution_32f_take};
+const struct sn_convolution_family sn_deconvolution_32f = {.candidates = candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
+    .simplify = simplify, .prepare = sn_phases_plan, .set_params = sn_convolution_32f_set_params};

@@ -7,11 +7,11 @@
 #include "ops/phase_planes.h"
 #include "runtime/cpu.h"
 
-SN_FITS_OWN(struct sn_band);
+SN_FITS_ALGORITHM_DATA(struct sn_band);
 
-static const struct sn_band * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct sn_band * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
-static bool admits(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c)
 {
     return c->p.srcF == SN_NCHW && c->p.srcC > 0 && c->p.srcC == c->p.group;
 }
@@ -19,7 +19,7 @@ static bool admits(const struct sn_convolution * c)
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_phases * x = sn_phases_x(c);
-    struct sn_band * band = (void *)c->own;
+    struct sn_band * band = (void *)c->algorithmData;
     sn_channels_plain(c);
     c->segments = x->taps;
     size_t row, copied, products;
@@ -61,7 +61,7 @@ static void compute_phase(const struct sn_convolution * c, size_t channel, const
                           size_t rows, const sn_32f * weight, sn_32f * products, sn_32f * dst)
 {
     const struct sn_phases * all = sn_phases_x(c);
-    const size_t columns = all->count, line = own(c)->line;
+    const size_t columns = all->count, line = data_of(c)->line;
     struct sn_depthwise_nchw_32f d = {.srcStep = line, .tapStep = sn_phases_y(c)->lineStep * line, .tap = c->segment,
         .kernelY = y->taps, .weight = weight, .bias = c->bias[channel], .slope = c->slope ? c->slope[channel] : 0,
         .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}, .rows = rows, .columns = columns};
@@ -83,8 +83,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const size_t first = s->image % p->group * sn_outputs(c), taps = p->kernelY * p->kernelX;
-    sn_32f * products = a->work, * band = products + own(c)->rows * x->number * x->count, * dst = a->dst;
-    sn_phase_planes_copy(c, own(c), a->src, s->line, s->lines, band);
+    sn_32f * products = a->work, * band = products + data_of(c)->rows * x->number * x->count, * dst = a->dst;
+    sn_phase_planes_copy(c, data_of(c), a->src, s->line, s->lines, band);
     for (size_t o = first; o < first + sn_outputs(c); ++o, dst += p->dstH * p->dstW) {
         const sn_32f * weight = sn_weights(c) + o * taps;
         for (size_t f = 0; f < y->number; ++f) {
@@ -100,8 +100,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_phase_bands_run(c, own(c), a, compute);
+    sn_phase_bands_run(c, data_of(c), a, compute);
 }
 
-const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW", .admits = admits,
-    .plan = plan, .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW",
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

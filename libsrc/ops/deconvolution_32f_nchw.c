@@ -22,13 +22,13 @@ struct phases_nchw {
     size_t block;   /* of depth that is packed at a time */
     size_t outputs; /* channels that are computed together */
 };
-SN_FITS_OWN(struct phases_nchw);
+SN_FITS_ALGORITHM_DATA(struct phases_nchw);
 
-static const struct phases_nchw * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct phases_nchw * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 /* ---- plan and weights */
 
-static bool admits(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
+static bool supports(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
 static size_t depth_of(const struct sn_convolution * c, const struct sn_phase * y, const struct sn_phase * x)
 {
@@ -66,18 +66,18 @@ static bool plan_weights(struct sn_convolution * c)
 static size_t panel_size(const struct sn_convolution * c)
 {
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    return sn_align(own(c)->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
+    return sn_align(data_of(c)->block * sn_gemm_width(tile, tile->columns) + sn_lanes(c), LINE);
 }
 
 static size_t products_size(const struct sn_convolution * c)
 {
     const size_t wide = c->table->gemm.tile_32f.columns;
-    return sn_phases_x(c)->number * own(c)->outputs * wide + LINE; /* the interleaving reads one vector more */
+    return sn_phases_x(c)->number * data_of(c)->outputs * wide + LINE; /* the interleaving reads one vector more */
 }
 
 static bool plan(struct sn_convolution * c)
 {
-    struct phases_nchw * o = (void *)c->own;
+    struct phases_nchw * o = (void *)c->algorithmData;
     const size_t wide = c->table->gemm.tile_32f.columns, part = sn_cpu()->cacheL2 / 4 / sizeof(float);
     size_t copied, depth, products;
     if (!sn_phase_planes_plan(c, false, sn_inputs(c), 0, 2 * part, &o->band, &copied) ||
@@ -110,7 +110,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
     const struct sn_convolution_parameters * p = &c->p;
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    sn_phase_segments_pack(c, &own(c)->band, sn_inputs(c));
+    sn_phase_segments_pack(c, &data_of(c)->band, sn_inputs(c));
     for (size_t g = 0; g < p->group; ++g, w += sn_inputs(c) * sn_outputs(c) * p->kernelY * p->kernelX)
         for (size_t fy = 0; fy < sn_phases_y(c)->number; ++fy)
             for (size_t fx = 0; fx < sn_phases_x(c)->number; ++fx) {
@@ -145,10 +145,10 @@ static void compute_phases(const struct panel * q, size_t f, size_t alike, const
     struct sn_gemm_32f gemm = {.height = 1, .width = q->channels, .aStepX = step, .segment = &start, .segments = 1,
         .b = columns.panel, .columns = q->pixels, .cStepX = wide,
         .slope = c->slope ? c->slope + q->channel : NULL, .byRow = true, .param = {c->param[0], c->param[1]}};
-    columns.src += q->y->from * own(c)->band.line + x->from;
+    columns.src += q->y->from * data_of(c)->band.line + x->from;
     size_t k = 0;
     do { /* once even for an empty sum */
-        gemm.length = columns.depth = sn_min(own(c)->block, depth - k);
+        gemm.length = columns.depth = sn_min(data_of(c)->block, depth - k);
         gemm.bias = k > 0 ? NULL : c->bias + q->channel;
         gemm.activation = k + gemm.length == depth ? sn_activation_of(c) : SN_ACTIVATION_IDENTITY;
         columns.offset = sn_phase_offsets(c, x, sn_inputs(c)) + k;
@@ -185,9 +185,9 @@ static void scatter(const struct panel * q, size_t first, sn_32f * dst)
 static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, size_t first, sn_32f * dst)
 {
     const struct sn_convolution * c = q->c;
-    for (size_t o = 0; o < sn_outputs(c); o += own(c)->outputs) {
+    for (size_t o = 0; o < sn_outputs(c); o += data_of(c)->outputs) {
         q->channel = g * sn_outputs(c) + o;
-        q->channels = sn_min(own(c)->outputs, sn_outputs(c) - o);
+        q->channels = sn_min(data_of(c)->outputs, sn_outputs(c) - o);
         const sn_32f * w = weight;
         for (size_t f = 0, alike; f < sn_phases_x(c)->number; f += alike) {
             const size_t step = step_of(depth_of(c, q->y, &sn_phases_x(c)->phase[f]));
@@ -203,14 +203,14 @@ static void compute_panel(struct panel * q, size_t g, const sn_32f * weight, siz
 static size_t cut(const struct sn_convolution * c, size_t first, size_t count, struct sn_piece * piece)
 {
     const size_t columns = sn_phases_x(c)->count;
-    if (own(c)->band.line == columns) { /* rows are contiguous */
+    if (data_of(c)->band.line == columns) { /* rows are contiguous */
         piece[0] = (struct sn_piece){first, count};
         return 1;
     }
     size_t pieces = 0;
     for (size_t y = first / columns, x = first % columns; count; ++y, x = 0) {
         const size_t n = sn_min(columns - x, count);
-        piece[pieces++] = (struct sn_piece){y * own(c)->band.line + x, n};
+        piece[pieces++] = (struct sn_piece){y * data_of(c)->band.line + x, n};
         count -= n;
     }
     return pieces;
@@ -233,7 +233,7 @@ static void compute_phase(struct panel * q, size_t g, size_t rows, const sn_32f 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_band * band = &own(c)->band;
+    const struct sn_band * band = &data_of(c)->band;
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const size_t g = s->image % p->group;
     struct panel q = {.c = c, .product = (sn_32f *)a->work + panel_size(c),
@@ -259,8 +259,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_phase_bands_run(c, &own(c)->band, a, compute);
+    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 
-const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true, .admits = admits,
-    .plan = plan, .pack = pack, .forward = forward};
+const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,
+    .supports = supports, .plan = plan, .pack = pack, .forward = forward};

@@ -8,12 +8,14 @@
  * NCHW with one group is converted if that is faster: first the lines that a band needs, afterwards its result.
  *
  * The image is read in place if possible; a band of its lines is copied if outputs need padding, or if pixels are a multiple
- * of 2 KB apart, which map to few sets of the L1 cache.
+ * of 2 KB apart, which map to few sets of the L1 cache, or if products have several taps and pixels have gaps between them.
+ * Products of several phases cannot be written to pixels with gaps: rows are copied from the workspace.
  */
 #include <string.h>
 
 #include "ops/cache_sets.h"
 #include "ops/deconvolution_32f.h"
+#include "ops/nhwc_band.h"
 #include "ops/phase_bands.h"
 #include "runtime/cpu.h"
 
@@ -22,26 +24,41 @@ struct phases_nhwc {
     size_t length; /* of a segment; 0: all taps of a line */
     size_t step;   /* floats of weights for one tap in y of all phases in x */
 };
-SN_FITS_OWN(struct phases_nhwc);
+SN_FITS_ALGORITHM_DATA(struct phases_nhwc);
 
-static const struct phases_nhwc * own(const struct sn_convolution * c) { return (const void *)c->own; }
+static const struct phases_nhwc * data_of(const struct sn_convolution * c) { return (const void *)c->algorithmData; }
 
 static bool is_nchw(const struct sn_convolution * c) { return c->p.srcF == SN_NCHW; }
 
 /* ---- plan and weights */
 
-static bool admits_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
-static bool admits_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
+static bool supports_nhwc(const struct sn_convolution * c) { return !is_nchw(c); }
+static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) && c->p.group == 1 && sn_phases_used(c); }
 
-/* The workspace of NCHW: the band, if it is copied, then the rows of the result, and the converted lines. */
+/* Whether a product has inputs of several pixels; whether one has outputs of several phases. */
+static bool has_taps(const struct sn_convolution * c) { return sn_phases_y(c)->taps > 1 || sn_phases_x(c)->taps > 1; }
+
+static bool has_alike(const struct sn_convolution * c)
+{
+    const struct sn_phases * x = sn_phases_x(c);
+    for (size_t f = 0; f < x->number; ++f)
+        if (sn_phases_alike(x, f) > 1)
+            return true;
+    return false;
+}
+
+/* The workspace: the band, if it is ever copied; then the rows of the result, in NHWC one, and in NCHW the converted
+ * lines. */
 static size_t result_offset(const struct sn_convolution * c)
 {
-    return own(c)->band.copied ? sn_align(own(c)->band.lines * own(c)->band.line, SN_ALIGN / sizeof(float)) : 0;
+    const struct sn_band * band = &data_of(c)->band;
+    const bool copies = band->copied || (!is_nchw(c) && has_taps(c));
+    return copies ? sn_align(band->lines * band->line, SN_ALIGN / sizeof(float)) : 0;
 }
 
 static size_t lines_offset(const struct sn_convolution * c)
 {
-    const size_t result = own(c)->band.rows * sn_phases_y(c)->number * c->p.dstW * c->p.dstC;
+    const size_t result = data_of(c)->band.rows * sn_phases_y(c)->number * c->p.dstW * c->p.dstC;
     return result_offset(c) + sn_align(result, SN_ALIGN / sizeof(float));
 }
 
@@ -59,7 +76,8 @@ static bool plan_band(struct sn_convolution * c, struct sn_band * band)
         return false;
     sn_phase_band_rows(c, all, y->reach * band->line, sn_cpu()->cacheL2 / 2 / sizeof(float), band);
     if (!is_nchw(c))
-        return sn_floats(&c->workSize, band->copied, band->lines, band->line);
+        return sn_product(&all, band->lines, band->line) &&
+               sn_floats(&c->workSize, result_offset(c) + (has_alike(c) ? p->dstW * p->dstC : 0));
     return sn_product(&all, band->copied, band->lines, band->line) && sn_product(&row, row, band->rows) &&
            sn_product(&line, line, band->lines) && sn_floats(&c->workSize, lines_offset(c) + line);
 }
@@ -68,7 +86,7 @@ static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
-    struct phases_nhwc * o = (void *)c->own;
+    struct phases_nhwc * o = (void *)c->algorithmData;
     if (!plan_band(c, &o->band))
         return false;
     const bool joined = x->lineStep == 1 && o->band.pixel == p->srcC;
@@ -137,11 +155,11 @@ static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     sn_32f * packed = c->weight;
-    if (own(c)->length)
-        sn_phase_segments_pack(c, &own(c)->band, 1);
+    if (data_of(c)->length)
+        sn_phase_segments_pack(c, &data_of(c)->band, 1);
     else
         for (size_t s = 0; s < c->segments; ++s)
-            c->segment[s] = s * y->lineStep * own(c)->band.line;
+            c->segment[s] = s * y->lineStep * data_of(c)->band.line;
     for (size_t fy = 0; fy < y->number; ++fy)
         for (size_t fx = 0, alike; fx < x->number; fx += alike) {
             alike = sn_phases_alike(x, fx);
@@ -163,23 +181,20 @@ static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32
 
 /* ---- forward */
 
-static void copy_band(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows, sn_32f * band)
+static void copy_band(const struct sn_convolution * c, struct sn_nhwc_image image, size_t row, size_t rows, sn_32f * band)
 {
     const size_t lines = sn_phase_lines(c, rows);
-    const size_t C = c->p.srcC, pixel = own(c)->band.pixel, line = own(c)->band.line;
+    const size_t pixel = data_of(c)->band.pixel, line = data_of(c)->band.line;
     const struct sn_span y = sn_span_of(sn_phases_y(c)->low + (ptrdiff_t)row, lines, c->p.srcH);
-    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, own(c)->band.columns, c->p.srcW);
-    src += y.inside && x.inside ? (y.begin * c->p.srcW + x.begin) * C : 0;
+    const struct sn_span x = sn_span_of(sn_phases_x(c)->low, data_of(c)->band.columns, c->p.srcW);
+    size_t first = y.begin * c->p.srcW + x.begin;
     memset(band, 0, y.before * line * sizeof(float));
     band += y.before * line;
-    for (size_t i = 0; i < y.inside; ++i, band += line, src += c->p.srcW * C) {
+    for (size_t i = 0; i < y.inside; ++i, band += line, first += c->p.srcW) {
         sn_32f * to = band + x.before * pixel, * behind = to + x.inside * pixel;
         memset(band, 0, x.before * pixel * sizeof(float));
-        if (pixel == C)
-            memcpy(to, src, x.inside * C * sizeof(float));
-        else
-            for (size_t n = 0; n < x.inside; ++n)
-                memcpy(to + n * pixel, src + n * C, C * sizeof(float));
+        if (x.inside)
+            sn_nhwc_copy(c, image, first, 1, x.inside, to, pixel);
         memset(behind, 0, (size_t)(band + line - behind) * sizeof(float));
     }
     memset(band, 0, (lines - y.before - y.inside) * line * sizeof(float));
@@ -200,7 +215,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
 }
 
 /* The rows of a product may be any pixels: all as one line, if contiguous, or along columns, if these are longer. */
-static void arrange(struct sn_gemm_32f * g, size_t rows)
+static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
 {
     if (g->aStepY == g->width * g->aStepX && g->cStepY == g->width * g->cStepX) {
         g->width *= g->height;
@@ -212,32 +227,32 @@ static void arrange(struct sn_gemm_32f * g, size_t rows)
     }
 }
 
-/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row. */
-static void compute_phase(const struct sn_convolution * c, const sn_32f * src, const struct sn_phase * y, size_t rows,
-                          const sn_32f * b, sn_32f * dst)
+/* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row, whose
+ * pixels are `pixel` floats apart. */
+static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
+                          const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phases * all = sn_phases_x(c);
-    const struct sn_band * band = &own(c)->band;
     const sn_32f * bias = c->bias, * slope = c->slope;
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
         alike = sn_phases_alike(all, f);
         struct sn_gemm_32f gemm = {.a = src + y->from * band->line + x->from * band->pixel, .height = rows,
             .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = y->taps,
-            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * p->dstC,
-            .cStepX = all->stride * p->dstC, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
-        if (own(c)->length) {
+            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * pixel,
+            .cStepX = all->stride * pixel, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+        if (data_of(c)->length) {
             gemm.segments *= x->taps;
             gemm.segment = sn_phase_offsets(c, x, 1);
-            gemm.length = own(c)->length;
+            gemm.length = data_of(c)->length;
         }
-        arrange(&gemm, tile->rows);
+        choose_row_order(&gemm, tile->rows);
         for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
             gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
             gemm.b = b;
-            gemm.c = dst + f * p->dstC + first;
+            gemm.c = dst + f * pixel + first;
             gemm.bias = bias + first;
             gemm.slope = slope ? slope + first : NULL;
             tile->run(&gemm);
@@ -248,29 +263,61 @@ static void compute_phase(const struct sn_convolution * c, const sn_32f * src, c
     }
 }
 
+/* The same, row by row in the workspace, for pixels with gaps. */
+static void compute_spaced(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
+                           const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * work, sn_32f * dst,
+                           size_t pixel)
+{
+    const size_t channels = c->p.dstC, line = sn_phases_y(c)->stride * c->p.dstW * pixel;
+    sn_32f * row = work + result_offset(c);
+    struct sn_lines_32f copy = {.src = row, .srcStep = channels, .stride = 1, .dst = dst, .dstStep = pixel,
+        .lines = c->p.dstW, .inside = channels, .size = channels};
+    for (size_t i = 0; i < rows; ++i, src += band->line, copy.dst += line) {
+        compute_phase(c, band, src, y, 1, b, row, channels);
+        c->table->convolution_32f.lines(&copy);
+    }
+}
+
+/* The band for rows from `row` on, in the workspace or in the image; returns its address. */
+static const sn_32f * find_band(const struct sn_convolution * c, const struct sn_arrays * a, size_t row, size_t rows,
+                                struct sn_band * band)
+{
+    struct sn_nhwc_image image = {a->src, a->at->srcPixel};
+    *band = data_of(c)->band;
+    if (is_nchw(c))
+        image.src = convert_lines(c, a->src, row, rows, (sn_32f *)a->work + lines_offset(c));
+    if (band->copied || (image.pixel != c->p.srcC && has_taps(c))) {
+        copy_band(c, image, row, rows, a->work);
+        return a->work;
+    }
+    band->pixel = image.pixel;
+    band->line = c->p.srcW * image.pixel;
+    if (sn_phases_used(c))
+        image.src += (size_t)(sn_phases_y(c)->low + (ptrdiff_t)row) * band->line +
+                     (size_t)sn_phases_x(c)->low * band->pixel;
+    return image.src;
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_phases * y = sn_phases_y(c);
-    const struct sn_band * band = &own(c)->band;
     const size_t row = s->line, first = row * y->stride; /* of the result */
-    const sn_32f * src = a->src, * b = c->weight;
+    const size_t pixel = is_nchw(c) ? p->dstC : a->at->dstPixel;
+    struct sn_band band;
+    const sn_32f * src = find_band(c, a, row, s->lines, &band), * b = c->weight;
     sn_32f * work = a->work, * dst = a->dst;
-    sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * p->dstC;
-    if (is_nchw(c))
-        src = convert_lines(c, src, row, s->lines, work + lines_offset(c));
-    if (band->copied) {
-        copy_band(c, src, row, s->lines, work);
-        src = work;
-    } else if (sn_phases_used(c)) {
-        src += (size_t)(y->low + (ptrdiff_t)row) * band->line + (size_t)sn_phases_x(c)->low * band->pixel;
-    }
+    sn_32f * result = is_nchw(c) ? work + result_offset(c) : dst + first * p->dstW * pixel;
+    const bool spaced = pixel != p->dstC && has_alike(c);
     for (size_t f = 0; f < y->number; ++f) {
         const struct sn_phase * phase = &y->phase[f];
         const size_t rows = sn_phase_rows(phase, row, s->lines);
-        if (rows)
-            compute_phase(c, src, phase, rows, b, result + f * p->dstW * p->dstC);
-        b += phase->taps * own(c)->step;
+        sn_32f * to = result + f * p->dstW * pixel;
+        if (rows && spaced)
+            compute_spaced(c, &band, src, phase, rows, b, work, to, pixel);
+        else if (rows)
+            compute_phase(c, &band, src, phase, rows, b, to, pixel);
+        b += phase->taps * data_of(c)->step;
     }
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
     if (is_nchw(c))
@@ -280,11 +327,11 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_phase_bands_run(c, &own(c)->band, a, compute);
+    sn_phase_bands_run(c, &data_of(c)->band, a, compute);
 }
 
 const struct sn_convolution_algorithm
-    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .admits = admits_nhwc, .plan = plan, .pack = pack,
+    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .plan = plan, .pack = pack,
         .spread = spread, .forward = forward},
-    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .admits = admits_nchw, .plan = plan,
+    sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .supports = supports_nchw, .plan = plan,
         .pack = pack, .spread = spread, .forward = forward};

@@ -32,14 +32,14 @@ void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight
 }
 
 struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
-                                              size_t first, size_t count, size_t pixel)
+                                              size_t first, size_t count, size_t srcPixel, size_t dstPixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    return (struct sn_depthwise_nhwc_32f){.lineStep = r->step, .srcW = p->srcW, .srcPixel = pixel,
+    return (struct sn_depthwise_nhwc_32f){.lineStep = r->step, .srcW = p->srcW, .srcPixel = srcPixel,
         .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
         .channels = count, .weight = sn_weights(c) + first * p->kernelY * p->kernelX, .bias = c->bias + first,
         .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
-        .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * pixel, .dstPixel = pixel};
+        .param = {c->param[0], c->param[1]}, .dstW = p->dstW, .dstRow = p->dstW * dstPixel, .dstPixel = dstPixel};
 }
 
 void sn_depthwise_lines(const struct sn_convolution * c, const struct sn_depthwise_rows * r, const sn_32f * src, size_t row,

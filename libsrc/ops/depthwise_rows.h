@@ -16,9 +16,9 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c);
 void sn_depthwise_rows_pack(const struct sn_convolution * c, const void * weight);
 
-/* A job for channels first .. first + count - 1; pixels of input and output have `pixel` floats. Without line, rows, dst. */
+/* A job for channels first .. first + count - 1, with the floats between pixels. Without line, rows, dst. */
 struct sn_depthwise_nhwc_32f sn_depthwise_job(const struct sn_convolution * c, const struct sn_depthwise_rows * r,
-                                              size_t first, size_t count, size_t pixel);
+                                              size_t first, size_t count, size_t srcPixel, size_t dstPixel);
 
 /* Sets the pointers to the lines that `rows` output rows from `row` on need; pixels of the image src have `pixel` floats.
  * Lines outside of it are NULL. */

@@ -1,7 +1,7 @@
 #include "ops/eltwise.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct job {
@@ -18,7 +18,7 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct job * job = argument;
-    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    const size_t first = begin * SN_UNIT_ELEMENTS, number = sn_min(end * SN_UNIT_ELEMENTS, job->size) - first;
     job->kernel(job->src, job->weight, job->count, first, number, job->type, job->dst, job->stream);
 }
 
@@ -29,6 +29,6 @@ void sn_eltwise_32f(const sn_32f * const * src, const sn_32f * weight, size_t co
     for (size_t i = 0; i < count; ++i)
         stream = stream && src[i] != dst; /* otherwise its cache lines are read anyway */
     const struct job job = {src, weight, count, size, type, dst, stream, sn_table()->eltwise.run_32f};
-    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes(4.0 * (double)(count + 1) * (double)size)});
 }

@@ -14,7 +14,7 @@
 #include "dispatch/dispatch.h"
 #include "ops/cache_sets.h"
 #include "ops/inner_product.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/cpu.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
@@ -75,11 +75,11 @@ static void multiply(const struct job * job, const sn_32f * b, size_t row, size_
     /* Few rows: the next step's part of B is prefetched while this one's is used, if it is contiguous. */
     const bool fetch = !g->transposed && g->M < FEW && g->ldb <= columns * 5 / 4 && k + depth < g->K;
     const size_t share = depth * g->ldb / sn_ceil_div(columns, tile->columns);
-    run.aheadStep = share / rows;
+    run.prefetchStep = share / rows;
     for (size_t n = 0, i = 0; n < columns; n += tile->columns, ++i) {
         run.columns = sn_min(tile->columns, columns - n);
         run.from = resume ? run.c : NULL;
-        run.ahead = fetch ? g->B + (k + depth) * g->ldb + i * share : NULL;
+        run.prefetch = fetch ? g->B + (k + depth) * g->ldb + i * share : NULL;
         tile->run(&run);
         run.b += pitch_of_panels(job, depth);
         run.c += tile->columns;

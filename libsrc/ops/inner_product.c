@@ -2,7 +2,7 @@
 #include "ops/inner_product.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 /* Rows of one unit of work: a multiple of the rows that any kernel computes together. */

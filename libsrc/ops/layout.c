@@ -5,7 +5,7 @@
 
 #include "contract/format.h"
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct copy {
@@ -18,14 +18,14 @@ static void copy_range(const void * argument, void * work, size_t begin, size_t 
 {
     (void)work;
     const struct copy * job = argument;
-    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->elements) - first;
+    const size_t first = begin * SN_UNIT_ELEMENTS, number = sn_min(end * SN_UNIT_ELEMENTS, job->elements) - first;
     memcpy(job->dst + first, job->src + first, number * sizeof(float));
 }
 
 static void copy(const sn_32f * src, size_t elements, sn_32f * dst)
 {
     const struct copy job = {src, dst, elements};
-    sn_parallel_for(&(struct sn_parallel){.run = copy_range, .job = &job, .units = sn_ceil_div(elements, SN_PIECE),
+    sn_parallel_for(&(struct sn_parallel){.run = copy_range, .job = &job, .units = sn_ceil_div(elements, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes(8.0 * (double)elements)});
 }
 
@@ -64,7 +64,7 @@ void sn_convert_image_32f(size_t batch, size_t channels, size_t spatial, const s
         return;
     }
     /* Whole cache lines of both sides: a multiple of 16 positions. */
-    const size_t step = sn_align(sn_items_per_piece(channels), 16), pieces = sn_ceil_div(spatial, step);
+    const size_t step = sn_align(sn_items_per_unit(channels), 16), pieces = sn_ceil_div(spatial, step);
     const struct convert job = {src,      dst,      srcFormat, dstFormat, channels, spatial,
                                 srcImage, dstImage, pieces,    step,      sn_table()->layout.image_32f};
     sn_parallel_for(&(struct sn_parallel){.run = convert_range, .job = &job, .units = batch * pieces,
@@ -99,7 +99,7 @@ void sn_convert_filter_32f(size_t output, size_t input, size_t kernel, const sn_
         copy(src, elements, dst);
         return;
     }
-    const size_t step = sn_align(sn_items_per_piece(output * kernel), 16);
+    const size_t step = sn_align(sn_items_per_unit(output * kernel), 16);
     const struct convert_filter job = {output, input,     kernel,    src,  dst,
                                        srcFormat, dstFormat, step, sn_table()->layout.filter_32f};
     sn_parallel_for(&(struct sn_parallel){.run = convert_filter_range, .job = &job, .units = sn_ceil_div(input, step),

@@ -2,7 +2,7 @@
 #include "ops/lrn.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
@@ -25,7 +25,7 @@ bool sn_lrn_32f(const struct sn_lrn * p)
     if (!work)
         return false;
     /* Whole cache lines of NCHW: a multiple of 16 positions. */
-    const size_t step = sn_align(sn_items_per_piece(p->channels), 16);
+    const size_t step = sn_align(sn_items_per_unit(p->channels), 16);
     const struct job job = {p, step, sn_table()->lrn.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->spatial, step),
         .cost = sn_cost_of_bytes(64.0 * (double)p->channels * (double)p->spatial), .work = work, .workBytes = bytes});

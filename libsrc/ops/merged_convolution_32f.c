@@ -32,19 +32,21 @@ static bool plan_base(struct sn_merged_convolution_32f * m)
 
 static void forward_base(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
 {
-    const size_t srcSize = m->stage[m->first].srcSize / sizeof(float), dstSize = m->stage[m->last].dstSize / sizeof(float);
-    const sn_32f * src = a->src;
-    for (size_t b = 0; b < m->batch; ++b, src += srcSize) {
-        const sn_32f * from = src;
-        sn_32f * to = a->work;
+    for (size_t b = 0; b < m->batch; ++b) {
+        const struct sn_plain whole = sn_plain_of(a, b);
+        struct sn_plain image = {.src = whole.src, .srcPixel = whole.srcPixel};
+        sn_32f * work = a->work;
         for (int i = m->first; i <= (int)m->last; ++i) {
             const struct sn_convolution * c = &m->stage[i];
             const bool last = i == (int)m->last;
-            to = last ? (sn_32f *)a->dst + b * dstSize : to;
-            m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, from,
-                                            m->add && last ? src : NULL, to);
-            from = to;
-            to += c->dstSize / sizeof(float);
+            image.dst = last ? whole.dst : work;
+            image.dstPixel = last ? whole.dstPixel : c->p.dstC;
+            if (last)
+                image.add = whole.add, image.addPixel = whole.addPixel, image.after = whole.after;
+            m->table->convolution_32f.plain(&c->p, c->weight, c->bias, c->slope ? c->slope : c->param, &image);
+            image.src = work;
+            image.srcPixel = c->p.dstC;
+            work += c->dstSize / sizeof(float);
         }
     }
 }
@@ -115,6 +117,9 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
         if (sn_convolution_plan(c) != SN_ERROR_NONE)
             return false;
     }
+    m->dense = m->stage[m->last].dense;
+    m->dense.srcPixel = m->stage[m->first].dense.srcPixel;
+    m->dense.srcImage = m->stage[m->first].dense.srcImage;
     if (is_base(m))
         return plan_base(m);
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -129,16 +134,16 @@ bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m)
 
 static size_t stages(const struct sn_merged_convolution_32f * m) { return (size_t)m->last - m->first + 1; }
 
-struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given)
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given)
 {
     return sn_convolution_set(&m->stage[m->first], given, stages(m));
 }
 
-size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m)
+size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m)
 {
     size_t size = 0;
     for (size_t i = 0; i < stages(m); ++i)
-        size += sn_convolution_held(&m->stage[m->first + i]);
+        size += sn_convolution_memory(&m->stage[m->first + i]);
     return size;
 }
 
@@ -152,40 +157,41 @@ void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m)
 
 struct job {
     const struct sn_merged_convolution_32f * m;
-    const sn_32f * src;
-    sn_32f * dst;
-    size_t srcSize, dstSize; /* floats of one image */
+    const struct sn_arrays * all;
 };
 
 /* Expands lines `line` .. end - 1 of the image to their places in the ring, as many at a time as are contiguous there. */
-static void expand(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t line, size_t end)
+static void expand(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t line, size_t end)
 {
     const struct sn_convolution * c = &m->stage[SN_EXPANSION];
     const struct sn_direct_nhwc * direct = sn_direct_nhwc_of(c);
     const size_t left = m->stage[SN_DEPTHWISE].p.padX * m->pixel;
+    sn_32f * work = a->work;
     while (line < end) {
         const size_t place = line % m->lines, rows = sn_min(sn_min(end - line, m->lines - place), direct->nhwc.band.rows);
-        sn_direct_nhwc_rows(c, direct, src, line, work + m->band, (struct sn_nhwc_rows){.rows = rows,
-            .dst = work + place * m->line + left, .dstLine = m->line, .dstPixel = m->pixel});
+        sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){a->src, a->at->srcPixel}, line, work + m->band,
+            (struct sn_nhwc_rows){.rows = rows, .dst = work + place * m->line + left, .dstLine = m->line,
+            .dstPixel = m->pixel});
         line += rows;
     }
 }
 
 /* Computes rows row .. row + rows - 1 of the depthwise stage, from the ring or, without an expansion, from the image. */
-static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f * src, const sn_32f * work, size_t row,
-                      size_t rows, sn_32f * dst, size_t dstRow, size_t dstPixel)
+static void depthwise(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                      sn_32f * dst, size_t dstRow, size_t dstPixel)
 {
     const struct sn_convolution * c = &m->stage[SN_DEPTHWISE];
     const struct sn_convolution_parameters * p = &c->p;
     const bool ring = m->first == SN_EXPANSION;
-    const sn_32f * line[MOST_LINES];
+    const size_t pixel = ring ? m->pixel : a->at->srcPixel;
+    const sn_32f * src = a->src, * work = a->work, * line[MOST_LINES];
     const size_t lines = lines_of(m, rows);
     for (size_t i = 0; i < lines; ++i) {
         const size_t y = row * p->strideY + i - p->padY; /* wraps for a line above the image */
-        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * m->line;
+        line[i] = y >= p->srcH ? NULL : ring ? work + y % m->lines * m->line : src + y * p->srcW * pixel;
     }
     const struct sn_depthwise_nhwc_32f d = {.line = line, .lineStep = p->strideY,
-        .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = m->pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
+        .srcW = ring ? m->line / m->pixel : p->srcW, .srcPixel = pixel, .kernelY = p->kernelY, .kernelX = p->kernelX,
         .strideX = p->strideX, .dilationX = 1, .padX = ring ? 0 : p->padX, .channels = p->dstC, .weight = c->weight,
         .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}, .dst = dst, .rows = rows, .dstW = p->dstW, .dstRow = dstRow,
@@ -195,7 +201,7 @@ static void depthwise(const struct sn_merged_convolution_32f * m, const sn_32f *
 
 /* Expands, if there is an expansion, the lines that these rows of the depthwise stage need, except the first `ready` lines
  * of the image. Returns the new number of lines that are ready. */
-static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
+static size_t prepare(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
                       size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
@@ -204,54 +210,57 @@ static size_t prepare(const struct sn_merged_convolution_32f * m, const sn_32f *
     const size_t at = row * p->strideY, reach = at + lines_of(m, rows); /* of padded lines */
     const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
     const size_t end = reach > p->padY ? sn_min(reach - p->padY, p->srcH) : 0;
-    expand(m, src, work, sn_max(begin, ready), end);
+    expand(m, a, sn_max(begin, ready), end);
     return sn_max(ready, end);
 }
 
-/* The offset and size of the lines that the depthwise stage will read for the first time when it continues at `row`. */
-static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t row, size_t rows, size_t * size)
+/* The offset and size of the lines, of `line` floats, that the depthwise stage will read for the first time when it
+ * continues at `row`. */
+static size_t next_lines(const struct sn_merged_convolution_32f * m, size_t line, size_t row, size_t rows, size_t * size)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
     const size_t at = row * p->strideY + (p->kernelY - sn_min(p->kernelY, p->strideY)); /* of padded lines */
     const size_t begin = at > p->padY ? sn_min(at - p->padY, p->srcH) : 0;
-    *size = sn_min(rows * p->strideY, p->srcH - begin) * m->line;
-    return begin * m->line;
+    *size = sn_min(rows * p->strideY, p->srcH - begin) * line;
+    return begin * line;
 }
 
 /* Computes rows row .. row + rows - 1 of the projection, from the buffer, which includes the padding of the projection. */
-static size_t project(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
-                      size_t ready, sn_32f * dst)
+static size_t project(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                      size_t ready)
 {
     const struct sn_convolution * c = &m->stage[SN_PROJECTION];
     const struct sn_convolution_parameters * p = &c->p;
     const size_t begin = row > p->padY ? sn_min(row - p->padY, p->srcH) : 0;
     const size_t end = row + rows > p->padY ? sn_min(row + rows - p->padY, p->srcH) : 0;
     const size_t line = p->dstW * m->bufferPixel;
-    sn_32f * buffer = work + m->buffer;
+    const sn_32f * src = a->src, * add = a->add;
+    sn_32f * buffer = (sn_32f *)a->work + m->buffer, * dst = a->dst;
     if (end - begin < rows || p->srcW < p->dstW) /* some pixels are padding */
         memset(buffer, 0, rows * line * sizeof(float));
     if (begin < end) {
-        ready = prepare(m, src, work, begin, end - begin, ready);
-        depthwise(m, src, work, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
+        ready = prepare(m, a, begin, end - begin, ready);
+        depthwise(m, a, begin, end - begin, buffer + (begin + p->padY - row) * line + p->padX * m->bufferPixel, line,
                   m->bufferPixel);
     }
-    const size_t dstLine = p->dstW * p->dstC;
+    const size_t dstLine = p->dstW * a->at->dstPixel;
     struct sn_nhwc_rows r = {.rows = rows, .src = buffer, .srcLine = line, .srcPixel = m->bufferPixel,
-        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = p->dstC, .add = m->add ? src + row * dstLine : NULL};
+        .dst = dst + row * dstLine, .dstLine = dstLine, .dstPixel = a->at->dstPixel,
+        .add = add ? add + row * dstLine : NULL};
     if (m->first == SN_DEPTHWISE)
-        r.ahead = src + next_lines(m, end, rows, &r.aheadSize);
+        r.prefetch = src + next_lines(m, p->srcW * a->at->srcPixel, end, rows, &r.prefetchSize);
     sn_direct_nhwc_compute(c, sn_direct_nhwc_of(c), &r);
     return ready;
 }
 
 /* The same without a projection. */
-static size_t finish(const struct sn_merged_convolution_32f * m, const sn_32f * src, sn_32f * work, size_t row, size_t rows,
-                     size_t ready, sn_32f * dst)
+static size_t finish(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a, size_t row, size_t rows,
+                     size_t ready)
 {
     const struct sn_convolution_parameters * p = &m->stage[SN_DEPTHWISE].p;
-    const size_t line = p->dstW * p->dstC;
-    ready = prepare(m, src, work, row, rows, ready);
-    depthwise(m, src, work, row, rows, dst + row * line, line, p->dstC);
+    const size_t line = p->dstW * a->at->dstPixel;
+    ready = prepare(m, a, row, rows, ready);
+    depthwise(m, a, row, rows, (sn_32f *)a->dst + row * line, line, a->at->dstPixel);
     return ready;
 }
 
@@ -272,25 +281,20 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     const struct job * job = argument;
     const struct sn_merged_convolution_32f * m = job->m;
     const struct sn_shares all = {.lines = m->stage[m->last].p.dstH, .most = m->rows, .panels = 1,
-        .each = m->stage[m->last].p.dstH};
+        .imageUnits = m->stage[m->last].p.dstH};
     struct sn_share s;
     clear_padding(m, work);
     for (size_t ready = 0; begin < end; begin += s.units) {
         s = sn_share_at(&all, begin, end);
         ready = s.line == 0 ? 0 : ready;
-        ready = (m->last == SN_PROJECTION ? project : finish)(m, job->src + s.image * job->srcSize, work, s.line, s.lines,
-                                                              ready, job->dst + s.image * job->dstSize);
+        const struct sn_arrays a = sn_image_of(job->all, s.image, work);
+        ready = (m->last == SN_PROJECTION ? project : finish)(m, &a, s.line, s.lines, ready);
     }
 }
 
-void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+static void forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
 {
-    if (is_base(m)) {
-        forward_base(m, a);
-        return;
-    }
-    const struct job job = {m, a->src, a->dst, m->stage[m->first].srcSize / sizeof(float),
-        m->stage[m->last].dstSize / sizeof(float)};
+    const struct job job = {m, a};
     const size_t rows = m->batch * m->stage[m->last].p.dstH;
     double time = 0;
     for (int i = m->first; i <= (int)m->last; ++i)
@@ -303,4 +307,36 @@ void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * 
     const size_t least = sn_max(4 * (m->stage[SN_DEPTHWISE].p.kernelY + 1), m->rows);
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = rows, .cost = time,
         .least = sn_min(least, sn_max(rows / sn_threads(), 1)), .work = a->work, .workBytes = m->workSize});
+}
+
+/* With another convolution as the last stage. */
+static void forward_as(const void * plan, const struct sn_convolution * last, const struct sn_arrays * a)
+{
+    const struct sn_merged_convolution_32f * m = plan;
+    if (last == &m->stage[m->last]) {
+        forward(m, a);
+        return;
+    }
+    struct sn_merged_convolution_32f other = *m;
+    other.stage[m->last] = *last;
+    forward(&other, a);
+}
+
+void sn_merged_convolution_32f_forward(const struct sn_merged_convolution_32f * m, const struct sn_arrays * a)
+{
+    struct sn_arrays all = *a;
+    struct sn_distances at;
+    if (m->add) {
+        at = *a->at;
+        at.addPixel = at.srcPixel, at.addImage = at.srcImage;
+        at.after = false;
+        all.add = a->src;
+        all.at = &at;
+    }
+    if (is_base(m))
+        forward_base(m, &all);
+    else if (all.add)
+        sn_forward_added(&(struct sn_added){m, &m->stage[m->last], m->last == SN_PROJECTION, forward_as}, &all);
+    else
+        forward(m, &all);
 }

@@ -13,6 +13,7 @@ struct sn_merged_convolution_32f {
     bool add;                         /* adds the source to the sums of the last stage */
     struct sn_convolution stage[SN_MERGED_STAGES]; /* plans with their parameters */
 
+    struct sn_distances dense;        /* of the source and of the result */
     size_t workSize;                  /* bytes of workspace for one thread; may be 0 */
 
     /* A step: `rows` output rows of the depthwise stage, from a ring of padded lines that the expansion fills. */
@@ -26,10 +27,10 @@ struct sn_merged_convolution_32f {
 bool sn_merged_convolution_32f_plan(struct sn_merged_convolution_32f * m);
 
 /* Sets the parameters of the stages; with a fault, all of them stay unchanged. */
-struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_given * given);
+struct sn_fault sn_merged_convolution_32f_set(struct sn_merged_convolution_32f * m, const struct sn_set_params * given);
 
-/* The bytes that the stages hold; 0 before SetParams. */
-size_t sn_merged_convolution_32f_held(const struct sn_merged_convolution_32f * m);
+/* The bytes that the stages occupy; 0 before SetParams. */
+size_t sn_merged_convolution_32f_memory(const struct sn_merged_convolution_32f * m);
 
 void sn_merged_convolution_32f_free(struct sn_merged_convolution_32f * m);
 

@@ -21,7 +21,13 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b)
     c->segments = joined ? p->kernelY : p->kernelY * p->kernelX;
     b->length = joined ? p->kernelX * p->srcC : sn_inputs(c);
     b->depth = p->kernelY * p->kernelX * sn_inputs(c);
-    return sn_floats(&c->workSize, band->copied, band->lines, band->line);
+    return sn_nhwc_copy_size(c, b, &c->workSize) && sn_floats(&c->workSize, c->workSize);
+}
+
+bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_band * b, size_t * size)
+{
+    const bool ever = b->band.copied || c->p.kernelY * c->p.kernelX > 1;
+    return sn_product(size, ever, b->band.lines, b->band.line);
 }
 
 void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b)
@@ -36,10 +42,10 @@ void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band
 struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const size_t line = p->dstW * p->dstC, at = s->line * line + s->first;
+    const size_t line = p->dstW * a->at->dstPixel, at = s->line * line + s->first;
     const sn_32f * add = a->add;
-    return (struct sn_nhwc_rows){.rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line, .dstPixel = p->dstC,
-        .add = add ? add + at : NULL, .first = s->first, .outputs = p->group == 1 ? s->columns : 0};
+    return (struct sn_nhwc_rows){.rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line,
+        .dstPixel = a->at->dstPixel, .add = add ? add + at : NULL, .first = s->first, .outputs = p->group == 1 ? s->columns : 0};
 }
 
 /* ---- the copy */
@@ -47,8 +53,22 @@ struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struc
 struct copy {
     const struct sn_convolution * c;
     const struct sn_band * band;
-    const sn_32f * src;
+    struct sn_nhwc_image image;
 };
+
+void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, size_t first, size_t step, size_t pixels,
+                  sn_32f * to, size_t toPixel)
+{
+    const size_t channels = c->p.srcC;
+    const sn_32f * src = image.src + first * image.pixel;
+    if (step == 1 && image.pixel == channels && toPixel == channels) {
+        memcpy(to, src, pixels * channels * sizeof(float));
+    } else {
+        const struct sn_lines_32f lines = {.src = src, .srcStep = step * image.pixel, .stride = 1, .dst = to,
+            .dstStep = toPixel, .lines = pixels, .inside = channels, .size = channels};
+        c->table->convolution_32f.lines(&lines);
+    }
+}
 
 static void fill(const void * job, uint8_t * to, size_t bytes)
 {
@@ -59,28 +79,23 @@ static void fill(const void * job, uint8_t * to, size_t bytes)
 static void copy(const void * job, size_t first, size_t step, size_t pixels, uint8_t * to)
 {
     const struct copy * j = job;
-    const size_t pixel = j->c->p.srcC, bytes = pixel * sizeof(float);
-    const sn_32f * src = j->src + first * pixel;
-    if (step == 1 && j->band->pixel == pixel) {
-        memcpy(to, src, pixels * bytes);
-    } else {
-        for (size_t x = 0; x < pixels; ++x)
-            memcpy(to + x * j->band->pixel * sizeof(float), src + x * step * pixel, bytes);
-    }
+    sn_nhwc_copy(j->c, j->image, first, step, pixels, (sn_32f *)(void *)to, j->band->pixel);
 }
 
-void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, const sn_32f * src, size_t row,
+void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image, size_t row,
                     sn_32f * work, struct sn_nhwc_rows * r)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &b->band;
-    r->srcLine = band->strideY * band->line;
-    r->srcPixel = band->strideX * band->pixel;
-    if (band->copied) {
-        const struct copy job = {c, band, src};
+    if (sn_nhwc_copied(c, b, image)) {
+        const struct copy job = {c, band, image};
+        r->srcLine = band->strideY * band->line;
+        r->srcPixel = band->strideX * band->pixel;
         sn_band_copy(&(struct sn_band_copy){band, p, sizeof(float), &job, fill, copy}, row, r->rows, (uint8_t *)work);
         r->src = work;
     } else {
-        r->src = src + row * p->strideY * p->srcW * p->srcC;
+        r->src = image.src + row * p->strideY * p->srcW * image.pixel;
+        r->srcLine = p->strideY * p->srcW * image.pixel;
+        r->srcPixel = p->strideX * image.pixel;
     }
 }

@@ -20,6 +20,26 @@ bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b);
 /* Writes the offsets of the segments of a sum from the first input of a pixel. */
 void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b);
 
+/* An NHWC image, and the floats between its pixels. */
+struct sn_nhwc_image {
+    const sn_32f * src;
+    size_t pixel;
+};
+
+/* Whether the band is a copy for this image. Taps of a dense image are read as one segment, or at offsets that were set with
+ * the weights; an image with other distances is read in place if there is a single tap. */
+static inline bool sn_nhwc_copied(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image)
+{
+    return b->band.copied || (image.pixel != c->p.srcC && c->p.kernelY * c->p.kernelX > 1);
+}
+
+/* The floats of the copy, for images with any distances; false: too large. */
+bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_band * b, size_t * size);
+
+/* Copies `pixels` pixels of an image, every step-th, to dense pixels `toPixel` floats apart. */
+void sn_nhwc_copy(const struct sn_convolution * c, struct sn_nhwc_image image, size_t first, size_t step, size_t pixels,
+                  sn_32f * to, size_t toPixel);
+
 /* Output rows, the location of their input (the steps include the stride), and their destination. */
 struct sn_nhwc_rows {
     size_t rows, columns;     /* 0 columns: all */
@@ -29,16 +49,16 @@ struct sn_nhwc_rows {
     size_t dstLine, dstPixel;
     const sn_32f * add;       /* NULL, or an array that is added before the activation; has the layout of dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
-    const sn_32f * ahead;     /* NULL, or `aheadSize` floats that will be needed next and are prefetched */
-    size_t aheadSize;
+    const sn_32f * prefetch;     /* NULL, or `prefetchSize` floats that will be needed next and are prefetched */
+    size_t prefetchSize;
 };
 
 /* The rows of a share of an image; their source is not set. */
 struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
 
-/* Sets the source of r, for r->rows output rows from `row` on of the image src, copied to `work` if the band is a copy.
+/* Sets the source of r, for r->rows output rows from `row` on of the image, copied to `work` if the band is a copy.
  * r->rows is at most b->band.rows. */
-void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, const sn_32f * src, size_t row,
+void sn_nhwc_source(const struct sn_convolution * c, const struct sn_nhwc_band * b, struct sn_nhwc_image image, size_t row,
                     sn_32f * work, struct sn_nhwc_rows * r);
 
 #endif

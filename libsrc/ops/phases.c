@@ -84,7 +84,7 @@ struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent)
 enum sn_error_kind sn_phases_plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    struct sn_phase_axes * phases = (void *)c->shared;
+    struct sn_phase_axes * phases = (void *)c->familyData;
     struct sn_phases * y = &phases->y, * x = &phases->x;
     const bool any = p->srcC && p->dstC; /* without channels there are no taps, whatever the kernel */
     const size_t kernelY = any ? p->kernelY : 0, kernelX = any ? p->kernelX : 0;
@@ -100,4 +100,4 @@ enum sn_error_kind sn_phases_plan(struct sn_convolution * c)
     return SN_ERROR_NONE;
 }
 
-SN_FITS_SHARED(struct sn_phase_axes);
+SN_FITS_FAMILY_DATA(struct sn_phase_axes);

@@ -29,17 +29,17 @@ struct sn_phases {
     ptrdiff_t low;            /* the first of these lines for output 0, in the image */
 };
 
-/* The phases of both axes: c->shared of the family. */
+/* The phases of both axes: c->familyData of the family. */
 struct sn_phase_axes {
     struct sn_phases y, x;
 };
 static inline const struct sn_phases * sn_phases_y(const struct sn_convolution * c)
 {
-    return &((const struct sn_phase_axes *)(const void *)c->shared)->y;
+    return &((const struct sn_phase_axes *)(const void *)c->familyData)->y;
 }
 static inline const struct sn_phases * sn_phases_x(const struct sn_convolution * c)
 {
-    return &((const struct sn_phase_axes *)(const void *)c->shared)->x;
+    return &((const struct sn_phase_axes *)(const void *)c->familyData)->x;
 }
 
 /* Tap number `n` of a phase, in the order of lines. */

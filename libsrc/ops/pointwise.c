@@ -1,7 +1,7 @@
 #include "ops/pointwise.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct job {
@@ -17,7 +17,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct job * job = argument;
-    const size_t first = begin * SN_PIECE, number = sn_min(end * SN_PIECE, job->size) - first;
+    const size_t first = begin * SN_UNIT_ELEMENTS, number = sn_min(end * SN_UNIT_ELEMENTS, job->size) - first;
     job->kernel(job->src + first, number, job->params, job->dst + first, job->stream);
 }
 
@@ -25,6 +25,6 @@ void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t siz
 {
     const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
     const struct job job = {src, size, params, dst, stream, sn_table()->pointwise.run_32f[function]};
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(size, SN_PIECE),
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes(8.0 * (double)size)});
 }

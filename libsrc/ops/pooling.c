@@ -1,6 +1,6 @@
 #include "ops/pooling.h"
 
-#include "ops/pieces.h"
+#include "ops/units.h"
 
 struct job {
     sn_pooling_fn pooling;

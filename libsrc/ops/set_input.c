@@ -2,7 +2,7 @@
 #include "ops/set_input.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct job {
@@ -20,7 +20,7 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 
 void sn_set_input_32f(const struct sn_set_input * p)
 {
-    const size_t step = sn_items_per_piece(p->width);
+    const size_t step = sn_items_per_unit(p->width);
     const struct job job = {p, step, sn_table()->set_input.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = sn_ceil_div(p->height, step),
         .cost = sn_cost_of_bytes(24.0 * (double)p->height * (double)p->width)});

@@ -19,21 +19,21 @@ struct sn_shares {
 
     /* Filled in by sn_shares_of(). */
     size_t panels;          /* 1: units are lines; else they are panels of bands */
-    size_t each;            /* units of an image */
+    size_t imageUnits;            /* units of an image */
 };
 
 static inline struct sn_shares sn_shares_of(struct sn_shares s)
 {
     s.most = sn_max(s.most, 1);
     s.panels = 1;
-    s.each = s.lines;
+    s.imageUnits = s.lines;
     if (sn_threads() == 1)
         return s;
     const size_t panels = s.width ? sn_ceil_div(s.columns, s.width) : 1;
     const bool few = s.lines <= s.most || s.lines / sn_max(s.least, 1) < sn_threads(); /* too few lines for the threads */
     if (panels >= 4 && s.weights / 2 > s.source && few) {
         s.panels = panels;
-        s.each = sn_ceil_div(s.lines, s.most) * panels;
+        s.imageUnits = sn_ceil_div(s.lines, s.most) * panels;
         s.least = s.start ? sn_max(panels / sn_threads(), 1) : 1;
     }
     return s;
@@ -48,8 +48,8 @@ struct sn_share {
 
 static inline struct sn_share sn_share_at(const struct sn_shares * s, size_t begin, size_t end)
 {
-    struct sn_share part = {.image = begin / s->each, .columns = s->columns};
-    const size_t at = begin % s->each;
+    struct sn_share part = {.image = begin / s->imageUnits, .columns = s->columns};
+    const size_t at = begin % s->imageUnits;
     part.line = s->panels == 1 ? at : at / s->panels * s->most;
     part.lines = sn_min(s->most, s->lines - part.line);
     if (s->panels == 1) {

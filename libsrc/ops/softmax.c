@@ -1,7 +1,7 @@
 #include "ops/softmax.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/threads.h"
 
 struct job {
@@ -24,7 +24,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 void sn_softmax_32f(const sn_32f * src, size_t outer, size_t count, size_t inner, sn_32f * dst)
 {
     /* An exponential costs about as much as ten loads. */
-    const size_t step = sn_items_per_piece(8 * count * inner);
+    const size_t step = sn_items_per_unit(8 * count * inner);
     const struct job job = {src, outer, count, inner, dst, step, sn_table()->softmax.run_32f};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(outer, step),
         .cost = sn_cost_of_bytes(64.0 * (double)outer * (double)count * (double)inner)});

@@ -1,12 +1,12 @@
 #include "ops/winograd.h"
 
 #include "dispatch/dispatch.h"
-#include "ops/pieces.h"
+#include "ops/units.h"
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
 /* Filters, tiles or rows of tiles in one unit of work: whole vectors of any instruction set, since they may be lanes. */
-static size_t step_of(size_t elements) { return sn_align(sn_items_per_piece(elements), 16); }
+static size_t step_of(size_t elements) { return sn_align(sn_items_per_unit(elements), 16); }
 
 /* The cost of transforming `number` filters or tiles of a channel. */
 static double cost_of(enum sn_winograd kind, size_t number)

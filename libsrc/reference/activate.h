@@ -24,4 +24,15 @@ static inline double activate(double v, enum sn_activation type, const sn_32f * 
     return v;
 }
 
+/* The activation of a sum, and the addition to it or to its result, for images of floats. */
+static inline double joined(const struct sn_convolution_parameters * p, const struct sn_plain * image, double sum,
+                            const sn_32f * params, size_t o, size_t y, size_t x)
+{
+    const sn_32f * add = image->add;
+    const double v = add ? add[at(p->dstF, image->addPixel, p->dstH, p->dstW, o, y, x)] : 0;
+    if (!add)
+        return activate(sum, p->activation, params, o);
+    return image->after ? activate(sum, p->activation, params, o) + v : activate(sum + v, p->activation, params, o);
+}
+
 #endif

@@ -19,8 +19,8 @@ static double element(enum sn_data type, const uint8_t * src, size_t i)
     return sn_16b_to_32f(x);
 }
 
-static double sum_of_window(const struct sn_convolution_parameters * p, const sn_16b * weight, const uint8_t * src, size_t o,
-                            size_t y, size_t x)
+static double sum_of_window(const struct sn_convolution_parameters * p, const sn_16b * weight,
+                            const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
     double sum = 0;
@@ -30,20 +30,22 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
                 const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
                 if (sy < p->srcH && sx < p->srcW)
-                    sum += element(p->srcT, src, at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)) *
+                    sum += element(p->srcT, image->src, at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)) *
                            (double)sn_16b_to_32f(weight[filter_at(p, o, i, ky, kx)]);
             }
     return sum;
 }
 
 static void convolution_16b(const struct sn_convolution_parameters * p, const sn_16b * weight, const sn_32f * bias,
-                            const sn_32f * params, const uint8_t * src, uint8_t * dst)
+                            const sn_32f * params, const struct sn_plain * image)
 {
+    uint8_t * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const float v = (float)activate(sum_of_window(p, weight, src, o, y, x) + bias[o], p->activation, params, o);
-                const size_t to = at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
+                const double sum = sum_of_window(p, weight, image, o, y, x) + bias[o];
+                const float v = (float)joined(p, image, sum, params, o, y, x);
+                const size_t to = at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x);
                 const uint16_t rounded = sn_32f_to_16b(v);
                 if (p->dstT == SN_DATA_16B)
                     memcpy(dst + to * sizeof(rounded), &rounded, sizeof(rounded));

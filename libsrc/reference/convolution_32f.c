@@ -2,10 +2,11 @@
 #include "reference/activate.h"
 #include "reference/reference.h"
 
-static double sum_of_window(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
-                            size_t y, size_t x)
+static double sum_of_window(const struct sn_convolution_parameters * p, const sn_32f * weight,
+                            const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
+    const sn_32f * src = image->src;
     double sum = 0;
     for (size_t i = 0; i < inputs; ++i)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
@@ -13,21 +14,22 @@ static double sum_of_window(const struct sn_convolution_parameters * p, const sn
                 const size_t sy = y * p->strideY + ky * p->dilationY - p->padY; /* wraps to a huge value if negative */
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
                 if (sy < p->srcH && sx < p->srcW)
-                    sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, first + i, sy, sx)] *
+                    sum += (double)src[at(p->srcF, image->srcPixel, p->srcH, p->srcW, first + i, sy, sx)] *
                            weight[filter_at(p, o, i, ky, kx)];
             }
     return sum;
 }
 
 static void convolution_32f(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
-                            const sn_32f * params, const sn_32f * src, const sn_32f * add, sn_32f * dst)
+                            const sn_32f * params, const struct sn_plain * image)
 {
+    sn_32f * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const size_t to = at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
-                const double v = sum_of_window(p, weight, src, o, y, x) + (bias ? bias[o] : 0) + (add ? add[to] : 0);
-                dst[to] = (float)activate(v, p->activation, params, o);
+                const double sum = sum_of_window(p, weight, image, o, y, x) + (bias ? bias[o] : 0);
+                dst[at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x)] =
+                    (float)joined(p, image, sum, params, o, y, x);
             }
 }
 

@@ -26,12 +26,13 @@ static float activate(float v, enum sn_activation type, const sn_32f * p, size_t
 }
 
 /* The byte of an input; coordinates above or left of the image have wrapped to huge values. */
-static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src,
-                     size_t c, size_t y, size_t x)
+static uint8_t input(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
+                     const struct sn_plain * image, size_t c, size_t y, size_t x)
 {
+    const uint8_t * src = image->src;
     if (y >= p->srcH || x >= p->srcW)
         return (uint8_t)q->srcZero;
-    const size_t i = at(p->srcF, p->srcC, p->srcH, p->srcW, c, y, x);
+    const size_t i = at(p->srcF, image->srcPixel, p->srcH, p->srcW, c, y, x);
     if (p->srcT == SN_DATA_8U)
         return src[i];
     float v;
@@ -41,7 +42,7 @@ static uint8_t input(const struct sn_convolution_parameters * p, const struct sn
 
 /* Coordinates are unsigned because they wrap. */
 static int32_t sum_of_window(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
-                             const uint8_t * src, size_t o, size_t y, size_t x)
+                             const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, first = o / (p->dstC / p->group) * inputs;
     uint32_t sum = 0;
@@ -50,22 +51,23 @@ static int32_t sum_of_window(const struct sn_convolution_parameters * p, const s
             for (size_t kx = 0; kx < p->kernelX; ++kx) {
                 const size_t sy = y * p->strideY + ky * p->dilationY - p->padY;
                 const size_t sx = x * p->strideX + kx * p->dilationX - p->padX;
-                sum += (uint32_t)(input(p, q, src, first + i, sy, sx) * q->weight[filter_at(p, o, i, ky, kx)]);
+                sum += (uint32_t)(input(p, q, image, first + i, sy, sx) * q->weight[filter_at(p, o, i, ky, kx)]);
             }
     int32_t result;
     memcpy(&result, &sum, sizeof(result));
     return result;
 }
 
-static void convolution_8i(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q, const uint8_t * src,
-                           uint8_t * dst)
+static void convolution_8i(const struct sn_convolution_parameters * p, const struct sn_quantised_8i * q,
+                           const struct sn_plain * image)
 {
+    uint8_t * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const float sum = (float)sum_of_window(p, q, src, o, y, x);
+                const float sum = (float)sum_of_window(p, q, image, o, y, x);
                 const float v = activate(sum * q->norm[o] + q->bias[o], p->activation, q->params, o);
-                const size_t i = at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x);
+                const size_t i = at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x);
                 if (p->dstT == SN_DATA_8U)
                     dst[i] = sn_32f_to_8u(v * q->dstScale[o] + q->dstZero, 255);
                 else

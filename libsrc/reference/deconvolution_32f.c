@@ -18,10 +18,11 @@ static size_t source(size_t y, size_t pad, size_t tap, size_t dilation, size_t s
 }
 
 /* The sum of the contributions of all inputs of its group to an output, with one input or none per tap. */
-static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * src, size_t o,
-                            size_t y, size_t x)
+static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn_32f * weight,
+                            const struct sn_plain * image, size_t o, size_t y, size_t x)
 {
     const size_t inputs = p->srcC / p->group, outputs = p->dstC / p->group, first = o / outputs * inputs;
+    const sn_32f * src = image->src;
     double sum = 0;
     for (size_t i = first; i < first + inputs; ++i)
         for (size_t ky = 0; ky < p->kernelY; ++ky)
@@ -29,20 +30,22 @@ static double sum_of_inputs(const struct sn_convolution_parameters * p, const sn
                 const size_t sy = source(y, p->padY, ky, p->dilationY, p->strideY);
                 const size_t sx = source(x, p->padX, kx, p->dilationX, p->strideX);
                 if (sy < p->srcH && sx < p->srcW)
-                    sum += (double)src[at(p->srcF, p->srcC, p->srcH, p->srcW, i, sy, sx)] *
+                    sum += (double)src[at(p->srcF, image->srcPixel, p->srcH, p->srcW, i, sy, sx)] *
                            weight[weight_at(p, i, o % outputs, ky, kx)];
             }
     return sum;
 }
 
 static void deconvolution_32f(const struct sn_convolution_parameters * p, const sn_32f * weight, const sn_32f * bias,
-                              const sn_32f * params, const sn_32f * src, sn_32f * dst)
+                              const sn_32f * params, const struct sn_plain * image)
 {
+    sn_32f * dst = image->dst;
     for (size_t o = 0; o < p->dstC; ++o)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                const double v = sum_of_inputs(p, weight, src, o, y, x) + bias[o];
-                dst[at(p->dstF, p->dstC, p->dstH, p->dstW, o, y, x)] = (float)activate(v, p->activation, params, o);
+                const double sum = sum_of_inputs(p, weight, image, o, y, x) + bias[o];
+                dst[at(p->dstF, image->dstPixel, p->dstH, p->dstW, o, y, x)] =
+                    (float)joined(p, image, sum, params, o, y, x);
             }
 }
 

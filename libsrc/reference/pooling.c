@@ -97,9 +97,18 @@ static void average_32f(const struct sn_pooling * p, const struct window * w, si
     ((sn_32f *)p->dst)[output] = (float)(sum / divisor);
 }
 
-static void pooling_max_32f(const struct sn_pooling * p, size_t begin, size_t end) { for_each_output(p, begin, end, max_32f); }
-static void pooling_max_16b(const struct sn_pooling * p, size_t begin, size_t end) { for_each_output(p, begin, end, max_16b); }
+static void pooling_max_32f(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    for_each_output(p, begin, end, max_32f);
+}
+
+static void pooling_max_16b(const struct sn_pooling * p, size_t begin, size_t end)
+{
+    for_each_output(p, begin, end, max_16b);
+}
+
 static void pooling_max_8u(const struct sn_pooling * p, size_t begin, size_t end) { for_each_output(p, begin, end, max_8u); }
+
 static void pooling_average_32f(const struct sn_pooling * p, size_t begin, size_t end)
 {
     for_each_output(p, begin, end, average_32f);

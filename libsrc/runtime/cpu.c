@@ -91,6 +91,24 @@ static uint32_t detect_features(void)
     return sn_cpu_features(&cpuid);
 }
 
+/* From CPUID's leaf 1: extensions are added to family 15, and models of families 6 and 15 have four more bits (Intel SDM,
+ * volume 2A, CPUID; AMD APM, volume 3, appendix E). */
+void sn_cpu_model(uint32_t signature, struct sn_model * model)
+{
+    const uint32_t family = signature >> 8 & 15, extended = signature >> 16 & 15;
+    model->family = family + (family == 15 ? signature >> 20 & 255 : 0);
+    model->model = (signature >> 4 & 15) + (family == 6 || family == 15 ? extended << 4 : 0);
+}
+
+static void detect_model(struct sn_model * model)
+{
+    uint32_t eax, vendor[3], rest[3];
+    if (__get_cpuid(0, &eax, &vendor[0], &vendor[2], &vendor[1]))
+        memcpy(model->vendor, vendor, sizeof(vendor));
+    if (__get_cpuid(1, &eax, &rest[0], &rest[1], &rest[2]))
+        sn_cpu_model(eax, model);
+}
+
 /* The name is in three leaves of 16 characters; blanks at both ends are removed. */
 static void detect_name(char name[49])
 {
@@ -120,6 +138,8 @@ static void detect_name(char name[49])
     name[strcspn(name, "\n")] = '\0';
 }
 
+static void detect_model(struct sn_model * model) { (void)model; }
+
 static uint32_t detect_features(void)
 {
     const unsigned long caps = getauxval(AT_HWCAP);
@@ -130,6 +150,7 @@ static uint32_t detect_features(void)
 
 static uint32_t detect_features(void) { return 0; }
 static void detect_name(char name[49]) { name[0] = '\0'; }
+static void detect_model(struct sn_model * model) { (void)model; }
 
 #endif
 
@@ -196,8 +217,10 @@ static void detect(void)
 {
     machine.features = detect_features();
     detect_name(machine.name);
+    detect_model(&machine.model);
     detect_counts(&machine);
     detect_caches(&machine);
+    machine.traits = sn_traits_of(&machine.model, machine.cacheL3);
 }
 
 const struct sn_cpu * sn_cpu(void)
@@ -206,9 +229,9 @@ const struct sn_cpu * sn_cpu(void)
     return &machine;
 }
 
-void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3)
+void sn_cpu_set(size_t cacheL2, const struct sn_traits * traits)
 {
     pthread_once(&machine_once, detect);
     machine.cacheL2 = cacheL2;
-    machine.cacheL3 = cacheL3;
+    machine.traits = *traits;
 }

@@ -3,6 +3,7 @@
 #define SN_RUNTIME_CPU_H
 
 #include "runtime/common.h"
+#include "runtime/traits.h"
 
 /* Feature bits. Each level of isa/levels.h requires some of them. */
 enum {
@@ -39,8 +40,12 @@ struct sn_cpuid {
 /* The features (SN_CPU_*) of a processor and a system that return these values. */
 uint32_t sn_cpu_features(const struct sn_cpuid * cpuid);
 
+/* Family and model from EAX of CPUID's leaf 1. */
+void sn_cpu_model(uint32_t signature, struct sn_model * model);
+
 struct sn_cpu {
     char name[49];              /* of the model, "" if unknown */
+    struct sn_model model;
     uint32_t features;          /* SN_CPU_*; a set whose registers the operating system does not save is absent */
     size_t sockets;             /* processor packages, physical cores and hardware threads that are online */
     size_t cores;
@@ -48,6 +53,7 @@ struct sn_cpu {
     size_t cacheL1;             /* bytes of data cache; 32 K, 256 K and 2 M if the system does not report them */
     size_t cacheL2;
     size_t cacheL3;
+    struct sn_traits traits;
 };
 
 /* The L1 data cache: 64 sets of 8 or 12 lines of 64 bytes on every processor we know. */
@@ -63,8 +69,8 @@ enum { SN_BYTES_PER_NS = 50, SN_CYCLES_PER_NS = 3 };
 /* Detected by the first call; later calls return the same. */
 const struct sn_cpu * sn_cpu(void);
 
-/* For tests: sets the sizes of the L2 and the L3 cache in bytes. Only while no other thread computes. */
-void sn_cpu_set_caches(size_t cacheL2, size_t cacheL3);
+/* For tests: sets the size of the L2 cache in bytes, and the traits. Only while no other thread computes. */
+void sn_cpu_set(size_t cacheL2, const struct sn_traits * traits);
 
 /* This thread's rounding mode and treatment of denormal numbers; sn_relax() is the pause of spin loops. */
 #if defined(__x86_64__)

@@ -50,7 +50,7 @@ static size_t quota_of(const char * directory)
     return sn_max((size_t)(number[0] / number[1]), 1);
 }
 
-static size_t lesser(size_t a, size_t b) { return a == 0 ? b : b == 0 ? a : sn_min(a, b); }
+static size_t min_limit(size_t a, size_t b) { return a == 0 ? b : b == 0 ? a : sn_min(a, b); }
 
 /* The smallest quota of a group and its ancestors, including the root: in a container the mounted root may be a subgroup. */
 static size_t quota_from(const char * root, const char * controller, const char * group)
@@ -62,7 +62,7 @@ static size_t quota_from(const char * root, const char * controller, const char 
     char * const top = path + strlen(root) + strlen(controller);
     size_t least = 0;
     for (;;) {
-        least = lesser(least, quota_of(path));
+        least = min_limit(least, quota_of(path));
         char * slash = strrchr(top, '/');
         if (!slash)
             return least;
@@ -71,7 +71,7 @@ static size_t quota_from(const char * root, const char * controller, const char 
 }
 
 /* True if a list separated by commas contains the word. */
-static bool lists(const char * list, const char * word)
+static bool contains(const char * list, const char * word)
 {
     const size_t length = strlen(word);
     for (const char * at = list; (at = strstr(at, word)); at += length)
@@ -97,9 +97,9 @@ size_t sn_group_quota(const char * groups, const char * root)
         *path++ = '\0';
         ++controllers;
         if (*controllers == '\0')
-            least = lesser(least, lesser(quota_from(root, "", path), quota_from(root, "/unified", path)));
-        else if (lists(controllers, "cpu"))
-            least = lesser(least, quota_from(root, "/cpu", path));
+            least = min_limit(least, min_limit(quota_from(root, "", path), quota_from(root, "/unified", path)));
+        else if (contains(controllers, "cpu"))
+            least = min_limit(least, quota_from(root, "/cpu", path));
     }
     return least;
 }
@@ -123,5 +123,5 @@ size_t sn_processors(void)
         usable = online > 0 ? (size_t)online : 1;
     }
     pthread_once(&quota_once, read_quota);
-    return lesser(usable, quota);
+    return min_limit(usable, quota);
 }

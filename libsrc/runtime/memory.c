@@ -47,60 +47,60 @@ void * sn_allocate(size_t size, size_t align)
 void sn_free(void * block) { free(block); }
 
 /* The memory of a thread: the value of a thread-specific key, whose destructor frees it. */
-struct own {
+struct thread_memory {
     size_t size; /* of the scratch block */
     void * scratch;
     char text[SN_THREAD_TEXT];
 };
 
-static pthread_key_t own_key;
-static bool own_key_made;
-static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool key_made;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
-static void own_destroy(void * value)
+static void thread_memory_free(void * value)
 {
-    struct own * own = value;
-    sn_free(own->scratch);
-    free(own);
+    struct thread_memory * memory = value;
+    sn_free(memory->scratch);
+    free(memory);
 }
 
-static void own_init(void) { own_key_made = pthread_key_create(&own_key, own_destroy) == 0; }
+static void make_key(void) { key_made = pthread_key_create(&key, thread_memory_free) == 0; }
 
 /* The destructor of another key may run after ours and allocate this again; our destructor then runs once more. */
-static struct own * own_of_thread(void)
+static struct thread_memory * memory_of_thread(void)
 {
-    pthread_once(&own_once, own_init);
-    if (!own_key_made)
+    pthread_once(&key_once, make_key);
+    if (!key_made)
         return NULL;
-    struct own * own = pthread_getspecific(own_key);
-    if (!own) {
-        own = calloc(1, sizeof(*own));
-        if (own && pthread_setspecific(own_key, own) != 0) {
-            free(own);
-            own = NULL;
+    struct thread_memory * memory = pthread_getspecific(key);
+    if (!memory) {
+        memory = calloc(1, sizeof(*memory));
+        if (memory && pthread_setspecific(key, memory) != 0) {
+            free(memory);
+            memory = NULL;
         }
     }
-    return own;
+    return memory;
 }
 
 void * sn_scratch(size_t size)
 {
-    struct own * own = own_of_thread();
-    if (!own)
+    struct thread_memory * memory = memory_of_thread();
+    if (!memory)
         return NULL;
-    if (own->size < size || !own->scratch) {
+    if (memory->size < size || !memory->scratch) {
         void * block = sn_allocate(size, SN_ALIGN);
         if (!block)
             return NULL;
-        sn_free(own->scratch);
-        own->scratch = block;
-        own->size = size;
+        sn_free(memory->scratch);
+        memory->scratch = block;
+        memory->size = size;
     }
-    return own->scratch;
+    return memory->scratch;
 }
 
 char * sn_thread_text(void)
 {
-    struct own * own = own_of_thread();
-    return own ? own->text : NULL;
+    struct thread_memory * memory = memory_of_thread();
+    return memory ? memory->text : NULL;
 }

@@ -18,28 +18,28 @@ struct row {
 };
 
 /* The size of the table, a power of two, and the limit of rows: a program with ever new shapes does not fill the memory. */
-enum { PLACES = 2048, ROWS = 1500 };
+enum { BUCKETS = 2048, ROWS = 1500 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct row * rows[PLACES];
+static struct row * rows[BUCKETS];
 static size_t row_count;
-static const char rest[] = "(others) - - -"; /* the row of calls that exceed the limit */
+static const char other_calls[] = "(others) - - -"; /* the row of calls that exceed the limit */
 
-static bool heeds_forks;
+static bool has_fork_handlers;
 
-static void lock_it(void) { pthread_mutex_lock(&lock); }
-static void leave(void) { pthread_mutex_unlock(&lock); }
+static void lock_table(void) { pthread_mutex_lock(&lock); }
+static void unlock_table(void) { pthread_mutex_unlock(&lock); }
 
-static void heed_forks(void) { heeds_forks = pthread_atfork(lock_it, leave, leave) == 0; }
+static void set_fork_handlers(void) { has_fork_handlers = pthread_atfork(lock_table, unlock_table, unlock_table) == 0; }
 
 /* Takes the lock. False, without it, if the fork handlers could not be registered: then nothing is counted. */
-static bool take(void)
+static bool try_lock(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, heed_forks);
-    if (heeds_forks)
-        lock_it();
-    return heeds_forks;
+    pthread_once(&once, set_fork_handlers);
+    if (has_fork_handlers)
+        lock_table();
+    return has_fork_handlers;
 }
 
 static uint64_t hash_of(const char * text)
@@ -54,46 +54,46 @@ static uint64_t hash_of(const char * text)
 static struct row * row_of(const char * text, size_t limit)
 {
     const uint64_t hash = hash_of(text);
-    size_t place = hash % PLACES;
-    while (rows[place] && (rows[place]->hash != hash || strcmp(rows[place]->text, text) != 0))
-        place = (place + 1) % PLACES;
-    if (!rows[place] && row_count < limit) {
+    size_t bucket = hash % BUCKETS;
+    while (rows[bucket] && (rows[bucket]->hash != hash || strcmp(rows[bucket]->text, text) != 0))
+        bucket = (bucket + 1) % BUCKETS;
+    if (!rows[bucket] && row_count < limit) {
         struct row * row = malloc(sizeof(*row) + strlen(text) + 1);
         if (row) {
             *row = (struct row){.hash = hash, .least = UINT64_MAX};
             strcpy(row->text, text);
-            rows[place] = row;
+            rows[bucket] = row;
             ++row_count;
         }
     }
-    return rows[place];
+    return rows[bucket];
 }
 
 void sn_statistic_add(const char * text, uint64_t nanoseconds)
 {
-    if (!take())
+    if (!try_lock())
         return;
     struct row * row = row_of(text, ROWS);
-    row = row ? row : row_of(rest, ROWS + 1);
+    row = row ? row : row_of(other_calls, ROWS + 1);
     if (row) {
         ++row->calls;
         row->total += nanoseconds;
         row->least = row->least < nanoseconds ? row->least : nanoseconds;
         row->most = row->most > nanoseconds ? row->most : nanoseconds;
     }
-    leave();
+    unlock_table();
 }
 
 void sn_statistic_clear(void)
 {
-    if (!take())
+    if (!try_lock())
         return;
-    for (size_t i = 0; i < PLACES; ++i) {
+    for (size_t i = 0; i < BUCKETS; ++i) {
         free(rows[i]);
         rows[i] = NULL;
     }
     row_count = 0;
-    leave();
+    unlock_table();
 }
 
 /* The largest total first; equal totals by text. */
@@ -124,18 +124,18 @@ static void write_table(char * text, struct row * const * sorted)
 const char * sn_statistic_text(void)
 {
     char * text = NULL;
-    if (!take())
+    if (!try_lock())
         return NULL;
     struct row ** sorted = sn_scratch(row_count * sizeof(sorted[0]) + (row_count + 1) * LINE);
     if (sorted) {
         size_t count = 0;
-        for (size_t i = 0; i < PLACES; ++i)
+        for (size_t i = 0; i < BUCKETS; ++i)
             if (rows[i])
                 sorted[count++] = rows[i];
         qsort(sorted, count, sizeof(sorted[0]), compare);
         text = (char *)(sorted + count);
         write_table(text, sorted);
     }
-    leave();
+    unlock_table();
     return text;
 }

@@ -16,7 +16,7 @@ void sn_append(char * text, size_t size, const char * format, ...)
     va_end(arguments);
 }
 
-void sn_say(const char * format, ...)
+void sn_message(const char * format, ...)
 {
     const int before = errno;
     char line[1200] = "simdnet: ";

@@ -11,6 +11,6 @@ void sn_append(char * text, size_t size, const char * format, ...) SN_PRINTF(3, 
  * Writes "simdnet: " and this message to stderr as one line, by one write(), so that lines of several threads do not mix.
  * Control characters become '?', and errno does not change.
  */
-void sn_say(const char * format, ...) SN_PRINTF(1, 2);
+void sn_message(const char * format, ...) SN_PRINTF(1, 2);
 
 #endif

@@ -3,11 +3,11 @@
  * Between two jobs they spin for a while, so that successive calls start within a microsecond, then sleep until a job wakes
  * them.
  *
- * One atomic word, the gate, synchronises everything: it holds the number of workers that may still join the job (seats) and
- * the number of workers inside it. A worker that takes a seat may access the job, which is on the caller's stack; the caller
- * closes the gate when no units are left, and returns when no worker is inside. So a worker that arrives late finds the gate
- * closed and accesses nothing. The caller does not wait for workers to arrive: it starts at once, and all threads take
- * ranges of units until none is left.
+ * One atomic word, the gate, synchronises everything: it holds the number of workers that may still join the job (permits)
+ * and the number of active workers, those that have joined it. A worker that takes a permit may access the job, which is on
+ * the caller's stack; the caller closes the gate when no units are left, and returns when no worker is active. So a worker
+ * that arrives late finds the gate closed and accesses nothing. The caller does not wait for workers to arrive: it starts at
+ * once, and all threads take ranges of units until none is left.
  *
  * There is one job at a time. A call that finds the pool busy (with another thread's call, or from inside a job) runs alone.
  *
@@ -42,8 +42,8 @@
 /* ---- the number */
 
 size_t sn_thread_number;
-static bool forced;        /* see sn_threads_force() */
-static bool crowded;       /* more threads than processors: a spinning thread keeps another from working */
+static bool forced;          /* see sn_threads_force() */
+static bool oversubscribed;  /* more threads than processors: a spinning thread keeps another from working */
 static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 
 /*
@@ -53,17 +53,17 @@ static pthread_once_t number_once = PTHREAD_ONCE_INIT;
 enum { MASK_WORDS = 1024 / sizeof(unsigned long) }; /* 8192 processors */
 static unsigned long mask[MASK_WORDS];
 static uint32_t mask_version;
-static bool forked;        /* since the mask was set */
-static bool forks_unseen;  /* the fork handler could not be registered: a child would rely on workers that do not exist in
-                            * it, so there is no pool */
+static bool forked;          /* since the mask was set */
+static bool no_fork_handler; /* the fork handler could not be registered: a child would rely on workers that do not exist
+                              * in it, so there is no pool */
 
-static bool is(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
-static void make(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
+static bool get_flag(const bool * flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static void set_flag(bool * flag, bool value) { __atomic_store_n(flag, value, __ATOMIC_RELAXED); }
 
-static void remember_mask(void)
+static void save_mask(void)
 {
     unsigned long now[MASK_WORDS] = {0};
-    make(&forked, false);
+    set_flag(&forked, false);
     if (sched_getaffinity(0, sizeof(now), (cpu_set_t *)now) != 0)
         return;
     for (size_t i = 0; i < MASK_WORDS; ++i)
@@ -71,21 +71,21 @@ static void remember_mask(void)
     __atomic_fetch_add(&mask_version, 1, __ATOMIC_RELEASE);
 }
 
-static void forget_threads(void);
+static void reset_after_fork(void);
 
-static size_t most_threads(void) { return is(&forks_unseen) ? 1 : sn_processors(); }
+static size_t max_threads(void) { return get_flag(&no_fork_handler) ? 1 : sn_processors(); }
 
-/* Runs before the first call. The value must be digits only: no sign, no space. It is limited to most_threads(). */
+/* Runs before the first call. The value must be digits only: no sign, no space. It is limited to max_threads(). */
 static void read_environment(void)
 {
-    make(&forks_unseen, pthread_atfork(NULL, NULL, forget_threads) != 0);
+    set_flag(&no_fork_handler, pthread_atfork(NULL, NULL, reset_after_fork) != 0);
     const char * text = secure_getenv("SIMDNET_NUM_THREADS");
     const bool digits = text && strspn(text, "0123456789") == strlen(text);
     const unsigned long wanted = digits ? strtoul(text, NULL, 10) : 0;
     if (text && *text && !wanted)
-        sn_say("SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: %.80s", text);
-    remember_mask();
-    __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, most_threads()) : 1, __ATOMIC_RELAXED);
+        sn_message("SIMDNET_NUM_THREADS is ignored, expected a number of at least 1: %.80s", text);
+    save_mask();
+    __atomic_store_n(&sn_thread_number, wanted ? sn_min(wanted, max_threads()) : 1, __ATOMIC_RELAXED);
 }
 
 size_t sn_threads_of_environment(void)
@@ -96,7 +96,7 @@ size_t sn_threads_of_environment(void)
 
 /* ---- the pool */
 
-enum { SEAT = 1 << 16, INSIDE = SEAT - 1, MOST_WORKERS = 1024 };
+enum { PERMIT = 1 << 16, ACTIVE = PERMIT - 1, MAX_WORKERS = 1024 };
 
 /* Bytes: enough for the functions and for the program's signal handlers and thread-local variables. The default size is set
  * by the program, and may be smaller. */
@@ -113,12 +113,12 @@ enum { WAKE_NS = 150000 };
 enum { RANGE_NS = 2000, SHARE_NS = 3000 };
 
 static struct {
-    uint32_t gate __attribute__((aligned(128))); /* free seats * SEAT + workers inside */
+    uint32_t gate __attribute__((aligned(128))); /* free permits * PERMIT + active workers */
     uint32_t sleepers;
 
     uint64_t left __attribute__((aligned(128))); /* units not yet taken: the first, and << 32 the last plus 1 */
 
-    /* The job, for the caller and the workers inside. */
+    /* The job, for the caller and the active workers. */
     const struct sn_parallel * p __attribute__((aligned(128)));
     size_t scale;      /* units of p that count as one in `left` */
     size_t parts, least;
@@ -131,9 +131,9 @@ static struct {
 
     /* For the call that uses the pool. */
     size_t workers;
-    bool full;         /* the system did not create another thread */
-    double alone;      /* nanoseconds of work of successive calls that ran alone since the last wake */
-    int64_t last;      /* when the last of them ended */
+    bool create_failed; /* the system did not create another thread */
+    double serial_work; /* nanoseconds of work of successive calls that ran on one thread since the last wake */
+    int64_t serial_end; /* when the last of them ended */
 } pool;
 
 static int64_t now(void)
@@ -148,7 +148,7 @@ static void futex(int operation, uint32_t value) { syscall(SYS_futex, &pool.gate
 /* ---- inside a job */
 
 /* Takes the next range of units: the caller from the front, so that its ranges are adjacent, workers from the back. */
-static bool take(bool front, size_t * begin, size_t * end)
+static bool take_range(bool front, size_t * begin, size_t * end)
 {
     uint64_t left = __atomic_load_n(&pool.left, __ATOMIC_RELAXED), rest;
     uint32_t first, last, count;
@@ -169,15 +169,15 @@ static bool take(bool front, size_t * begin, size_t * end)
 static bool run_ranges(void * work, bool front)
 {
     size_t begin, end, count = 0;
-    for (; take(front, &begin, &end); ++count)
+    for (; take_range(front, &begin, &end); ++count)
         pool.p->run(pool.p->job, work, begin, end);
     return count > 0;
 }
 
-static void close_gate(void) { __atomic_fetch_and(&pool.gate, INSIDE, __ATOMIC_ACQUIRE); }
+static void close_gate(void) { __atomic_fetch_and(&pool.gate, ACTIVE, __ATOMIC_ACQUIRE); }
 
 /* A worker without memory for its workspace takes no range; the other threads compute all. */
-static void take_part(void)
+static void run_part(void)
 {
     void * work = pool.p->workBytes ? sn_scratch(pool.p->workBytes) : NULL;
     if (work || !pool.p->workBytes) {
@@ -191,16 +191,16 @@ static void take_part(void)
 
 /* ---- workers */
 
-static bool enter(uint32_t gate)
+static bool try_join(uint32_t gate)
 {
-    while (gate >= SEAT)
-        if (__atomic_compare_exchange_n(&pool.gate, &gate, gate - SEAT + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    while (gate >= PERMIT)
+        if (__atomic_compare_exchange_n(&pool.gate, &gate, gate - PERMIT + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return true;
     return false;
 }
 
 /* Applies a changed mask to this worker. If the system refuses, its affinity stays the same. */
-static void follow_mask(uint32_t * version)
+static void apply_mask(uint32_t * version)
 {
     const uint32_t newest = __atomic_load_n(&mask_version, __ATOMIC_ACQUIRE);
     if (*version == newest)
@@ -216,7 +216,7 @@ static void follow_mask(uint32_t * version)
  * Moves this worker off the caller's processor, where it would only delay the caller; false if it may use no other. Its
  * affinity mask is the same afterwards.
  */
-static bool step_aside(int processor)
+static bool leave_processor(int processor)
 {
     unsigned long own[MASK_WORDS] = {0};
     const size_t bits = 8 * sizeof(own[0]), at = (size_t)processor / bits;
@@ -230,18 +230,18 @@ static bool step_aside(int processor)
     return sched_setaffinity(0, sizeof(own), (const cpu_set_t *)own) == 0;
 }
 
-static bool enter_spinning(void)
+static bool spin_to_join(void)
 {
-    enum { LOOKS = 32 };
-    if (is(&crowded))
-        return enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
+    enum { POLLS = 32 };
+    if (get_flag(&oversubscribed))
+        return try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED));
     const int64_t end = now() + SPIN_NS;
     do {
         const int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
-        if (sched_getcpu() == processor && !step_aside(processor))
+        if (sched_getcpu() == processor && !leave_processor(processor))
             sched_yield();
-        for (int i = 0; i < LOOKS; ++i) {
-            if (enter(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
+        for (int i = 0; i < POLLS; ++i) {
+            if (try_join(__atomic_load_n(&pool.gate, __ATOMIC_RELAXED)))
                 return true;
             sn_relax();
         }
@@ -255,51 +255,51 @@ static void wake(uint32_t count)
         futex(FUTEX_WAKE_PRIVATE, count);
 }
 
-/* Waking takes microseconds, so the caller wakes one worker, and each woken worker wakes two more while there are seats. */
+/* Waking takes microseconds, so the caller wakes one worker, and each woken worker wakes two more while permits are free. */
 static void * worker(void * unused)
 {
     (void)unused;
     uint32_t version = 0;
     for (;;) {
         bool slept = false;
-        follow_mask(&version);
-        while (!enter_spinning()) {
+        apply_mask(&version);
+        while (!spin_to_join()) {
             /* The caller opens the gate, then reads `sleepers`; this increments `sleepers`, then reads the gate. So either
              * the job is seen here, or the caller wakes this worker. */
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             const uint32_t gate = __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST);
-            if (gate < SEAT)
+            if (gate < PERMIT)
                 futex(FUTEX_WAIT_PRIVATE, gate);
             __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             slept = true;
-            follow_mask(&version);
+            apply_mask(&version);
         }
-        if (slept && __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST) >= SEAT)
+        if (slept && __atomic_load_n(&pool.gate, __ATOMIC_SEQ_CST) >= PERMIT)
             wake(2);
-        take_part();
+        run_part();
     }
     return NULL;
 }
 
 /* After fork() a child has none of the threads: the pool starts empty, and jobs of the parent are forgotten. */
-static void forget_threads(void)
+static void reset_after_fork(void)
 {
     memset(&pool, 0, sizeof(pool));
-    make(&forked, true);
+    set_flag(&forked, true);
 }
 
 /*
  * Creates workers until there are `wanted`, or as many as the system allows. Workers block all signals, which are left to
  * the program's own threads, except those raised by an instruction.
  */
-static void hire(size_t wanted)
+static void create_workers(size_t wanted)
 {
     static const int raised[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     pthread_attr_t attributes;
-    if (is(&pool.full) || pthread_attr_init(&attributes) != 0)
+    if (get_flag(&pool.create_failed) || pthread_attr_init(&attributes) != 0)
         return;
-    if (is(&forked))
-        remember_mask(); /* child processes are often given other processors */
+    if (get_flag(&forked))
+        save_mask(); /* child processes are often given other processors */
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, WORKER_STACK);
     sigset_t all, before;
@@ -310,7 +310,7 @@ static void hire(size_t wanted)
     pthread_t thread;
     while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
         __atomic_store_n(&pool.workers, pool.workers + 1, __ATOMIC_RELAXED);
-    make(&pool.full, pool.workers < wanted);
+    set_flag(&pool.create_failed, pool.workers < wanted);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
@@ -320,33 +320,33 @@ static void hire(size_t wanted)
 /* True if these nanoseconds of work, with those of the calls just before, are worth waking workers. */
 static bool worth_waking(double work)
 {
-    if (now() - __atomic_load_n(&pool.last, __ATOMIC_RELAXED) > SPIN_NS)
-        pool.alone = 0;
-    pool.alone += work;
-    if (pool.alone < WAKE_NS)
+    if (now() - __atomic_load_n(&pool.serial_end, __ATOMIC_RELAXED) > SPIN_NS)
+        pool.serial_work = 0;
+    pool.serial_work += work;
+    if (pool.serial_work < WAKE_NS)
         return false;
-    pool.alone = 0;
+    pool.serial_work = 0;
     return true;
 }
 
 /* The number of workers for the job, at most `free`; *wakes: some of them sleep and should be woken. */
-static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
+static size_t workers_for(const struct sn_parallel * p, size_t free, bool * wakes)
 {
-    *wakes = is(&forced);
+    *wakes = get_flag(&forced);
     if (*wakes) {
-        hire(free);
+        create_workers(free);
         return sn_min(free, pool.workers);
     }
     const double shares = p->cost / SHARE_NS, ranges = (double)p->units / (double)sn_max(p->least, 1);
     const double most = shares < ranges ? shares : ranges;
-    const size_t seats = most < (double)free + 1 ? (size_t)sn_max((size_t)most, 1) - 1 : free;
+    const size_t workers = most < (double)free + 1 ? (size_t)sn_max((size_t)most, 1) - 1 : free;
     const size_t awake = pool.workers - sn_min(__atomic_load_n(&pool.sleepers, __ATOMIC_RELAXED), pool.workers);
-    if (seats <= awake)
-        return seats;
+    if (workers <= awake)
+        return workers;
     *wakes = worth_waking(p->cost);
     if (*wakes)
-        hire(seats);
-    return sn_min(seats, *wakes ? pool.workers : awake);
+        create_workers(workers);
+    return sn_min(workers, *wakes ? pool.workers : awake);
 }
 
 /*
@@ -355,7 +355,7 @@ static size_t seats_of(const struct sn_parallel * p, size_t free, bool * wakes)
  */
 static void set_ranges(size_t units, size_t threads)
 {
-    if (is(&forced)) {
+    if (get_flag(&forced)) {
         pool.parts = SIZE_MAX;
         pool.least = 1;
         return;
@@ -368,7 +368,7 @@ static void set_ranges(size_t units, size_t threads)
 }
 
 /* Sets up the job and opens the gate. */
-static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
+static void start_job(const struct sn_parallel * p, size_t workers, bool wakes)
 {
     pool.p = p;
     pool.helpers = 0;
@@ -376,16 +376,16 @@ static void open_gate(const struct sn_parallel * p, size_t seats, bool wakes)
     pool.control = sn_float_control();
     __atomic_store_n(&pool.processor, sched_getcpu(), __ATOMIC_RELAXED);
     const size_t units = sn_ceil_div(p->units, pool.scale);
-    set_ranges(units, seats + 1);
+    set_ranges(units, workers + 1);
     __atomic_store_n(&pool.left, (uint64_t)units << 32, __ATOMIC_RELAXED);
-    __atomic_store_n(&pool.gate, (uint32_t)seats * SEAT, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&pool.gate, (uint32_t)workers * PERMIT, __ATOMIC_SEQ_CST);
     if (wakes)
         wake(1);
 }
 
 /* Sleeps on a futex that is never woken, not in nanosleep(), which is a cancellation point: the job of a cancelled caller
  * would vanish while workers use it. */
-static void doze(void)
+static void sleep_briefly(void)
 {
     static const struct timespec time = {.tv_nsec = SPIN_NS};
     static const uint32_t never;
@@ -405,8 +405,8 @@ static void wait_below(uint32_t bound)
     for (size_t i = 0; __atomic_load_n(&pool.gate, __ATOMIC_ACQUIRE) >= bound; ++i) {
         sn_relax();
         if (i > SPINS + YIELDS)
-            doze();
-        else if (i > SPINS || is(&crowded))
+            sleep_briefly();
+        else if (i > SPINS || get_flag(&oversubscribed))
             sched_yield();
     }
 }
@@ -416,11 +416,11 @@ static SN_PER_THREAD uint32_t used;
 void sn_threads_used_clear(void) { used = 1; }
 size_t sn_threads_used(void) { return used; }
 
-void sn_parallel_together(const struct sn_parallel * p)
+void sn_parallel_run(const struct sn_parallel * p)
 {
     const size_t threads = sn_threads();
-    const bool all = is(&forced);
-    size_t seats = 0;
+    const bool all = get_flag(&forced);
+    size_t workers = 0;
     bool wakes = false;
     if (!all && p->cost < 2 * SHARE_NS) {
         p->run(p->job, p->work, 0, p->units);
@@ -430,11 +430,11 @@ void sn_parallel_together(const struct sn_parallel * p)
     const size_t callers = __atomic_add_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
     const size_t free = sn_min(all ? threads - 1 : threads - sn_min(threads, callers), p->units - 1);
     if (free && !__atomic_exchange_n(&pool.busy, 1, __ATOMIC_ACQUIRE)) {
-        seats = seats_of(p, sn_min(free, MOST_WORKERS), &wakes);
-        if (seats) {
-            open_gate(p, seats, wakes);
+        workers = workers_for(p, sn_min(free, MAX_WORKERS), &wakes);
+        if (workers) {
+            start_job(p, workers, wakes);
             if (all)
-                wait_below(SEAT);
+                wait_below(PERMIT);
             run_ranges(p->work, true);
             close_gate();
             wait_below(1);
@@ -442,9 +442,9 @@ void sn_parallel_together(const struct sn_parallel * p)
         }
         __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
     }
-    if (!seats) {
+    if (!workers) {
         p->run(p->job, p->work, 0, p->units);
-        __atomic_store_n(&pool.last, now(), __ATOMIC_RELAXED);
+        __atomic_store_n(&pool.serial_end, now(), __ATOMIC_RELAXED);
     }
     __atomic_sub_fetch(&pool.callers, 1, __ATOMIC_RELAXED);
 }
@@ -454,11 +454,11 @@ void sn_parallel_together(const struct sn_parallel * p)
 static void set(size_t wanted, bool force)
 {
     sn_threads_of_environment(); /* now, so that it does not replace the number later */
-    wanted = force ? wanted : sn_min(wanted, most_threads());
-    make(&forced, force);
-    make(&crowded, wanted > sn_processors());
-    make(&pool.full, false);
-    remember_mask();
+    wanted = force ? wanted : sn_min(wanted, max_threads());
+    set_flag(&forced, force);
+    set_flag(&oversubscribed, wanted > sn_processors());
+    set_flag(&pool.create_failed, false);
+    save_mask();
     __atomic_store_n(&sn_thread_number, sn_max(wanted, 1), __ATOMIC_RELAXED);
 }
 

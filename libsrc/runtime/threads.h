@@ -54,13 +54,13 @@ size_t sn_threads_used(void);
 size_t sn_threads_alive(void);
 
 /* For sn_parallel_for(): decides how many threads the work is worth. */
-void sn_parallel_together(const struct sn_parallel * p);
+void sn_parallel_run(const struct sn_parallel * p);
 
 /* Runs all units: in one range on the caller or, if that is faster, in ranges on several threads. */
 static inline void sn_parallel_for(const struct sn_parallel * p)
 {
     if (p->units > 1 && sn_threads() > 1)
-        sn_parallel_together(p);
+        sn_parallel_run(p);
     else if (p->units)
         p->run(p->job, p->work, 0, p->units);
 }

@@ -1,4 +1,4 @@
-"""What a network is: nodes that apply operators to tensors, in an order in which they can be computed.
+"""The representation of a network: nodes that apply operators to tensors, in an order in which they can be computed.
 
 Operators, their attributes and the order of their inputs are those of ONNX, except that numbers which ONNX has as constant
 inputs (the bounds of Clip, the scales of Resize, ...) are attributes here.

@@ -1,4 +1,4 @@
-"""What one call can compute: nodes in groups, formed by a sequence of small passes.
+"""Fusion: nodes in groups that one call can compute, formed by a sequence of small passes.
 
 Each pass takes groups and returns groups. Groups are joined only if nothing else reads the values between them, since these
 are not stored.

@@ -1,7 +1,8 @@
-"""What a network becomes before it runs: steps, a memory range for each image, and layouts.
+"""The plan of a network: its steps, a memory range for each image, and layouts.
 
-Images are NHWC, one at a time, so an array is (H, W, C); a vector is an image of 1x1. All arrays are parts of one block,
-which can use large pages; arrays that are not needed at the same time share memory, which is then still in the caches.
+Images are NHWC, so an array is (H, W, C), or (N, H, W, C) for a batch; a vector is an image of 1x1. All arrays are parts of
+one block, which can use large pages; arrays that are not needed at the same time share memory, which is then still in the
+caches.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Plan:
 
 
 def plan_of(graph: Graph) -> Plan:
-    """The plan of a graph. Raises ValueError if the graph is not for one image at a time."""
+    """The plan of a graph. Raises ValueError for tensors that are neither images nor vectors."""
     steps = tuple(fused(graph))
     images = {name: _image(graph.tensors[name]) for name in (*graph.inputs, *(step.output for step in steps))}
     places, size = _places(graph, steps, {name: prod(image.shape) for name, image in images.items()})
@@ -38,11 +39,14 @@ def plan_of(graph: Graph) -> Plan:
 
 
 def _image(tensor: Tensor) -> Tensor:
-    """The shape of an image in its array."""
-    if tensor.shape[0] != 1 or len(tensor.shape) not in (2, 4):
-        raise ValueError(f"{tensor.name} has shape {tensor.shape}, expected (1, C, H, W) or (1, C)")
-    _, c, *size = tensor.shape
-    return Tensor(tensor.name, (*(size or (1, 1)), c), tensor.dtype, "hwc")
+    """The shape of an image, or of a batch, in its array."""
+    if len(tensor.shape) not in (2, 4):
+        raise ValueError(f"{tensor.name} has shape {tensor.shape}, expected (N, C, H, W) or (N, C)")
+    n, c, *size = tensor.shape
+    shape = (*(size or (1, 1)), c)
+    return (
+        Tensor(tensor.name, shape, tensor.dtype, "hwc") if n == 1 else Tensor(tensor.name, (n, *shape), tensor.dtype, "nhwc")
+    )
 
 
 def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tuple[dict[str, int], int]:
@@ -78,7 +82,7 @@ def weights_of(graph: Graph, node: Node) -> tuple[Array, Array]:
 def matrix_of(graph: Graph, node: Node, image: Tensor) -> tuple[Array, Array]:
     """Weights and bias of a Gemm over an image stored as (H, W, C), which the graph flattens as (C, H, W)."""
     weight, bias = (graph.constants[name] for name in node.inputs[1:3])
-    h, w, c = image.shape
+    h, w, c = image.shape[-3:]
     return weight.reshape(-1, c, h, w).transpose(0, 2, 3, 1).reshape(len(weight), -1).copy(), bias
 
 

@@ -1,4 +1,4 @@
-"""A graph that is ready to run: contexts with their weights, arrays, and the prepared calls of each step of the plan."""
+"""Execution of a graph: contexts with their weights, arrays, and the prepared calls of each step of the plan."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ _PAGE, _LINE = 4096, 64
 
 
 class Runner:
-    """Runs a graph of one image and one result.
+    """Runs a graph of one input and one result, for an image or a batch.
 
     ``runner(image)`` takes (H, W, C) float32 and returns the result's array, which the next call overwrites. It is
-    (H, W, C), or (1, 1, C) for a vector. Alternatively, write the image into :attr:`image` and call :meth:`run`.
+    (H, W, C), or (1, 1, C) for a vector. If the graph is for more images than one, both have their number in front.
+    Alternatively, write the image into :attr:`image` and call :meth:`run`.
 
     steps, calls : groups of nodes, and for each the calls that compute it.
     contexts : those of the steps that have one, by step number.
@@ -74,8 +75,10 @@ class Runner:
         if first.operator == "Concat":
             calls = self._concatenation(step, x, y)
         elif first.operator == "Gemm":
-            weight, bias = matrix_of(self._graph, first.node, self._images[first.inputs[0]])
-            calls = [prepare(inner_product, x[0].reshape(-1), weight, bias, out=y.reshape(-1))]
+            calls = [self._fully_connected(number, first, x[0], y)]
+        elif first.operator == "Mul":
+            images = zip(*(array.reshape(-1, *array.shape[-3:]) for array in (*x, y)))
+            calls = [prepare(scale, image, factors.reshape(-1), out=result) for image, factors, result in images]
         else:
             calls = [_plain(first.node, x, y)]
         activation = step.parts[-1].activation
@@ -93,12 +96,22 @@ class Runner:
         (other,) = [name for name in step.parts[-1].inputs if name != convolutions[0].output]
         return prepare(context.forward, x, add=self._arrays[other], out=y)
 
+    def _fully_connected(self, number: int, part: Part, x: Array, y: Array) -> Call:
+        """Of a batch as a convolution, whose packed weights are read once for all images."""
+        weight, bias = matrix_of(self._graph, part.node, self._images[part.inputs[0]])
+        if x.ndim == 3:
+            return prepare(inner_product, x.reshape(-1), weight, bias, out=y.reshape(-1))
+        pixels = x.reshape(len(x), 1, -1)
+        self.contexts[number] = context = Convolution32f(pixels.shape, len(bias), kernel=1)
+        context.set_params(np.ascontiguousarray(weight.T)[None, None], bias)
+        return prepare(context.forward, pixels, out=y.reshape(len(y), 1, -1))
+
     def _concatenation(self, step: Group, x: list[Array], y: Array) -> list[Call]:
         """A concatenation, of maxima if they are joined with it."""
         positive = all(is_positive(self._graph, name) for name in step.inputs)
         if len(step.parts) == 1:
             return [_joined(x, y, positive)]
-        maxima = [_aligned((*y.shape[:2], part.shape[2]), number) for number, part in enumerate(x)]
+        maxima = [_aligned((*y.shape[:-1], part.shape[-1]), number) for number, part in enumerate(x)]
         node = step.parts[1].node
         return [*(_plain(node, [part], result) for part, result in zip(x, maxima)), _joined(maxima, y, positive)]
 
@@ -180,14 +193,13 @@ def _plain(node: Node, x: list[Array], y: Array) -> Call:
     calls: dict[str, Callable[[], Call]] = {
         "Add": lambda: prepare(eltwise, x, out=y),
         "AveragePool": lambda: prepare(pooling_average, x[0], kernel=a["kernel_shape"], stride=a["strides"], out=y),
-        "GlobalAveragePool": lambda: prepare(pooling_average, x[0], kernel=x[0].shape[:2], out=y),
+        "GlobalAveragePool": lambda: prepare(pooling_average, x[0], kernel=x[0].shape[-3:-1], out=y),
         "MaxPool": lambda: prepare(
             pooling_max, x[0], kernel=a["kernel_shape"], stride=a["strides"], padding=a["pads"], out=y
         ),
-        "Mul": lambda: prepare(scale, x[0], x[1].reshape(-1), out=y),
         "Resize": lambda: _enlarged(x[0], y),
         "Sigmoid": lambda: prepare(sigmoid, x[0], out=y),
-        "Slice": lambda: partial(np.copyto, y, x[0][:, :, a["start"] : a["end"]]),
+        "Slice": lambda: partial(np.copyto, y, x[0][..., a["start"] : a["end"]]),
         "Softmax": lambda: prepare(softmax, x[0], out=y),
     }
     return calls[node.operator]() if node.operator in calls else _activated(node, x[0], y)
@@ -195,8 +207,8 @@ def _plain(node: Node, x: list[Array], y: Array) -> Call:
 
 def _enlarged(x: Array, y: Array) -> Call:
     """Repeats pixels."""
-    (h, w, c), times = x.shape, y.shape[0] // x.shape[0]
-    return partial(np.copyto, y.reshape(h, times, w, -1, c), x[:, None, :, None])
+    (*images, h, w, c), times = x.shape, y.shape[-2] // x.shape[-2]
+    return partial(np.copyto, y.reshape(*images, h, -1, w, times, c), x[..., :, None, :, None, :])
 
 
 def _activated(node: Node, x: Array, y: Array) -> Call:
@@ -221,7 +233,7 @@ def _joined(x: list[Array], y: Array, positive: bool) -> Call:
     """
     if len(x) != 2:
         raise ValueError(f"a concatenation of {len(x)} images, expected two")
-    ones, zeros = np.ones(y.shape[2], np.float32), np.zeros(y.shape[2], np.float32)
+    ones, zeros = np.ones(y.shape[-1], np.float32), np.zeros(y.shape[-1], np.float32)
     if positive:
         return prepare(fused9, x[0], x[1], scale=ones, bias=zeros, out=y)
     return prepare(fused9, x[0], x[1], scale=ones, bias=zeros, out=_aligned(y.shape, 2), out1=y)

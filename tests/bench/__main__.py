@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import shlex
 import sys
@@ -16,7 +17,7 @@ from bench.cases import CASES, Case, of_networks
 from bench.models import MODELS
 from bench.peers import NAMES, workers
 from bench.progress import Progress
-from bench.whole import PEERS, USUAL, table
+from bench.whole import PEERS, USUAL, steps, table
 
 
 def _count(text: str) -> int:
@@ -26,11 +27,23 @@ def _count(text: str) -> int:
 
 
 def _threads(text: str) -> list[int]:
-    counts = [_count(part) for part in text.split(",")]
+    counts = _counts(text)
     with pysimd.num_threads(max(counts)) as most:
         if most < max(counts):
             raise argparse.ArgumentTypeError(f"{max(counts)} is more than the {most} processors that this process may use")
-    return sorted(set(counts))
+    return counts
+
+
+def _part(text: str) -> tuple[int, int]:
+    """ "I/N" """
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and int(number) < int(parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no I/N with I below N")
+    return int(number), int(parts)
+
+
+def _counts(text: str) -> list[int]:
+    return sorted({_count(part) for part in text.split(",")})
 
 
 def _figures(text: str) -> dict[str, Any]:
@@ -44,14 +57,16 @@ def _figures(text: str) -> dict[str, Any]:
     machine_then = found.get("machine") if isinstance(found, dict) and "command" in found else None
     if not isinstance(machine_then, dict) or not {"cpu", "date"} <= machine_then.keys():
         raise argparse.ArgumentTypeError(f"{text} is none of the files that --json writes")
-    if not found.get("results") and not found.get("networks"):
+    if not any(found.get(kind) for kind in _KINDS):
         raise argparse.ArgumentTypeError(f"{text} has no rows")
     return dict(found)
 
 
+_KINDS = ("results", "networks", "steps")  # the tables of a file
+
 # For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
-_OF_USE = {"compare": {"compare"}, "load": {"load", "markdown", "plots", "html"}}
-_IDLE = {"whole": {"only", "layout"}}
+_OF_USE = {"compare": {"compare"}, "load": {"load", "keep", "markdown", "plots", "html"}}
+_IDLE = {"whole": {"only", "layout", "cold", "part"}, "steps": {"only", "layout", "cold", "part", "threads"}}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
@@ -63,7 +78,9 @@ def _arguments(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> a
     for mode, options in {**idle, **{mode: given & options for mode, options in _IDLE.items()}}.items():
         if mode in given and options:
             parser.error(f"--{mode} has no use for {', '.join(sorted('--' + name.replace('_', '-') for name in options))}")
-    if not (arguments.compare or arguments.load or arguments.whole):
+    if arguments.batch != [1] and not (arguments.whole or arguments.steps or arguments.compare or arguments.load):
+        parser.error("--batch is of use only with --whole or --steps")
+    if not (arguments.compare or arguments.load or arguments.whole or arguments.steps):
         for words in arguments.only or [""]:
             if not _cases(arguments, [words]):
                 layout = f" and layout {arguments.layout}" if arguments.layout else ""
@@ -76,6 +93,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description="Times layers as fractions of the machine's limits.")
     what = parser.add_argument_group("what is timed")
     what.add_argument("--whole", action="store_true", help="whole networks, from image to result, in place of layers")
+    what.add_argument("--steps", action="store_true", help="whole networks step by step: in the network, alone, the bound")
+    what.add_argument("--cold", action="store_true", help="each layer also cold, after other data went through the caches")
     what.add_argument(
         "--network",
         action="append",
@@ -88,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="WORDS",
         help="cases that have these words, whole and in this order, in family, layer and layout; may be repeated",
     )
+    what.add_argument("--part", type=_part, default=(0, 1), metavar="I/N", help="the Ith of N parts of the table, from 0")
     what.add_argument("--layout", choices=["nhwc", "nchw"], help="cases of this layout")
     what.add_argument(
         "--isa",
@@ -97,11 +117,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     what.add_argument("--all-levels", action="store_true", help="every level of this machine, or up to SIMDNET_MAX_ISA")
     what.add_argument("--threads", type=_threads, default=[1], metavar="N,N", help="numbers of threads (default 1)")
+    what.add_argument("--batch", type=_counts, default=[1], metavar="N,N", help="images in a batch of whole networks")
     what.add_argument("--peers", action="store_true", help="other libraries beside, on the newest level")
     what.add_argument("--rounds", type=_count, default=9, help="samples of each case (default 9)")
     written = parser.add_argument_group("what is written")
     written.add_argument("--json", type=Path, metavar="FILE", help="all figures, with the machine they were taken on")
     written.add_argument("--markdown", type=Path, metavar="FILE", help="the table as a page of Markdown")
+    written.add_argument("--keep", type=Path, metavar="FOLDER", help="both, named by the processor")
     written.add_argument("--plots", type=Path, metavar="FOLDER", help="pictures as PNG; needs matplotlib")
     written.add_argument("--html", type=Path, metavar="FILE", help="one page with tables and pictures; needs matplotlib")
     files = parser.add_argument_group("from files, nothing is timed")
@@ -129,7 +151,7 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
     if arguments.all_levels:
         return levels
     useful = [level for level in levels if level != "base"] or levels  # base is the reference, and not optimised
-    return useful[-1:] if arguments.peers or arguments.whole else useful
+    return [pysimd.active_isa()] if arguments.peers or arguments.whole or arguments.steps else useful
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:
@@ -139,57 +161,78 @@ def _named(arguments: argparse.Namespace) -> list[Case]:
 
 
 def _cases(arguments: argparse.Namespace, only: Sequence[str]) -> list[Case]:
-    """The cases that contain one of the texts of `only` as whole words."""
+    """The cases that contain one of the texts of `only` as whole words; of these, the part."""
     layouts = (arguments.layout, "-") if arguments.layout else ()
-    return [
+    number, parts = arguments.part
+    found = [
         case
         for case in _named(arguments)
         if any(_spaced(words) in _spaced(f"{case.family} {case.layer} {case.layout}") for words in only)
         and (not layouts or case.layout in layouts)
     ]
+    return found[len(found) * number // parts : len(found) * (number + 1) // parts]
 
 
 def _spaced(words: str) -> str:
     return f" {' '.join(words.split())} " if words else ""
 
 
-def _time_layers(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
+def _time_layers(arguments: argparse.Namespace) -> dict[str, Any]:
     cases, levels = _cases(arguments, arguments.only or [""]), _levels(arguments)
     results = []
     with workers.started(NAMES if arguments.peers else ()) as (others, skipped):
-        print(report.header(others, skipped), flush=True)
+        print(report.header(others, skipped, cold=arguments.cold), flush=True)
         with Progress(runner.count(cases, levels, arguments.threads)) as progress:
-            for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads):
+            for result in runner.run(cases, levels, arguments.rounds, others, arguments.threads, cold=arguments.cold):
                 progress.step(report.row(result, others))
                 results.append(result)
     print(report.footer(results, others))
-    if arguments.markdown:
-        _write(arguments.markdown, report.page(results, f"`{command}` writes this page", machine.line(), others, skipped))
     return report.figures(results, {peer.NAME: peer.VERSION for peer in others}, skipped)
 
 
-def _time_networks(arguments: argparse.Namespace, command: str) -> dict[str, Any]:
-    names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network or USUAL
-    levels, others = _levels(arguments), PEERS if arguments.peers else ()
+def _networks(arguments: argparse.Namespace) -> Sequence[str]:
+    return list(MODELS) if "all" in (arguments.network or ()) else arguments.network or USUAL
+
+
+def _time_networks(arguments: argparse.Namespace) -> dict[str, Any]:
+    names, levels, others = _networks(arguments), _levels(arguments), PEERS if arguments.peers else ()
     print(table.header(others), flush=True)
     results = []
-    with Progress(len(names) * len(levels) * len(arguments.threads)) as progress:
-        for result in table.run(names, arguments.threads, levels, arguments.rounds, others):
+    with Progress(len(names) * len(levels) * len(arguments.threads) * len(arguments.batch)) as progress:
+        for result in table.run(names, arguments.batch, arguments.threads, levels, arguments.rounds, others):
             progress.step(table.row(result, others))
             results.append(result)
     print(table.footer(results))
-    if arguments.markdown:
-        _write(arguments.markdown, table.page(results, f"`{command}` writes this page", machine.line(), others))
     return table.figures(results)
 
 
-def _draw(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
-    if arguments.plots:
-        for path in pages.write_plots(figures, arguments.plots):
-            print(f"written: {path}")
-    if arguments.html:
-        pages.write_html(figures, arguments.html)
-        print(f"written: {arguments.html}")
+def _time_steps(arguments: argparse.Namespace) -> dict[str, Any]:
+    results = []
+    for name, isa, batch in itertools.product(_networks(arguments), _levels(arguments), arguments.batch):
+        results.append(steps.time_steps(name, batch, isa, arguments.rounds))
+        print(steps.text(results[-1]), flush=True)
+    print(steps.footer())
+    return steps.figures(results)
+
+
+# ---- what is written
+
+
+def _page(figures: dict[str, Any], source: str) -> str:
+    """All tables as a page of Markdown."""
+    where = ", ".join(str(figures["machine"][what]) for what in ("processor", "line", "date") if what in figures["machine"])
+    parts = [f"# Figures\n\n{source}; [benchmarks.md](../benchmarks.md) describes how the times are taken.\n\n{where}\n"]
+    if wholes := table.read(figures):
+        parts.append(table.section(wholes, _named_peers(wholes)))
+    if stepped := steps.read(figures):
+        parts.append(steps.section(stepped))
+    if layers := report.read(figures):
+        parts.append(report.section(layers, report.peers_of(figures), figures.get("skipped", {})))
+    return "\n".join(parts)
+
+
+def _named_peers(wholes: Sequence[table.Whole]) -> list[str]:
+    return list(dict.fromkeys(name for result in wholes for name in result.peers))
 
 
 def _write(path: Path, text: str) -> None:
@@ -198,27 +241,39 @@ def _write(path: Path, text: str) -> None:
     print(f"written: {path}")
 
 
-def _load(arguments: argparse.Namespace) -> None:
-    """The rows of all files; everything else from the first."""
-    files = arguments.load
-    rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in ("results", "networks")}
-    figures = {**files[0], **rows}
-    runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
-    source = f"From `{figures['command']}`{runs}"
-    where = ", ".join(str(figures["machine"][what]) for what in ("cpu", "date"))
-    parts = []
-    if layers := report.read(figures):
-        peers_then, skipped = report.peers_of(figures), figures.get("skipped", {})
-        print(report.header(peers_then, skipped))
-        print("\n".join([*(report.row(result, peers_then) for result in layers), report.footer(layers, peers_then)]))
-        parts.append(report.page(layers, source, where, peers_then, skipped))
-    if wholes := table.read(figures):
-        others = list(dict.fromkeys(name for result in wholes for name in result.peers))
-        print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
-        parts.append(table.page(wholes, source, where, others))
+def _write_all(figures: dict[str, Any], arguments: argparse.Namespace, source: str) -> None:
+    """The files that are requested, except for --json."""
     if arguments.markdown:
-        _write(arguments.markdown, "\n".join(parts))
-    _draw(figures, arguments)
+        _write(arguments.markdown, _page(figures, source))
+    if arguments.keep:
+        path = arguments.keep / figures["machine"]["processor"]
+        _write(path.with_suffix(".md"), _page(figures, source))
+        report.write_json(figures, path.with_suffix(".json"))
+        print(f"written: {path.with_suffix('.json')}")
+    if arguments.plots:
+        for path in pages.write_plots(figures, arguments.plots):
+            print(f"written: {path}")
+    if arguments.html:
+        pages.write_html(figures, arguments.html)
+        print(f"written: {arguments.html}")
+
+
+def _load(arguments: argparse.Namespace) -> None:
+    """The rows of all files; everything else from the first that has it."""
+    files = arguments.load
+    rows = {kind: [row for file in files for row in file.get(kind, ())] for kind in _KINDS}
+    figures = {**{name: value for file in reversed(files) for name, value in file.items()}, **rows}
+    runs = f" and {len(files) - 1} runs more like it" if len(files) > 1 else ""
+    if layers := report.read(figures):
+        peers_then, cold = report.peers_of(figures), any(result.cold_samples for result in layers)
+        print(report.header(peers_then, figures.get("skipped", {}), cold=cold))
+        print("\n".join([*(report.row(result, peers_then) for result in layers), report.footer(layers, peers_then)]))
+    if wholes := table.read(figures):
+        others = _named_peers(wholes)
+        print("\n".join([table.header(others), *(table.row(result, others) for result in wholes), table.footer(wholes)]))
+    if stepped := steps.read(figures):
+        print("\n".join([*map(steps.text, stepped), steps.footer()]))
+    _write_all(figures, arguments, f"From `{figures['command']}`{runs}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -234,12 +289,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.plots or arguments.html:
         pages.need_matplotlib()  # before spending minutes
     print(machine.line())
-    measured = (_time_networks if arguments.whole else _time_layers)(arguments, command)
+    measured = (_time_steps if arguments.steps else _time_networks if arguments.whole else _time_layers)(arguments)
     figures = {"command": command, "machine": machine.facts(_levels(arguments)), **measured}
     if arguments.json:
         report.write_json(figures, arguments.json)
         print(f"written: {arguments.json}")
-    _draw(figures, arguments)
+    _write_all(figures, arguments, f"`{command}` writes this page")
     return 0
 
 

@@ -170,7 +170,7 @@ static bool plan_all(struct row * row, const struct sn_table * table)
     struct sn_convolution chosen = {.p = s->p, .batch = s->batch, .table = table, .family = s->family};
     if (sn_convolution_plan(&chosen) != SN_ERROR_NONE)
         return false;
-    row->number = sn_convolution_admitted(&chosen, list);
+    row->number = sn_convolution_supported(&chosen, list);
     for (size_t i = 0; i < row->number; ++i) {
         struct timed * t = &row->timed[i];
         *t = (struct timed){.plan = chosen, .warm = INFINITY, .cold = INFINITY};
@@ -193,7 +193,7 @@ static bool set_all(struct row * row)
     const sn_32f * const stats[] = {values, ones, values, ones};
     bool set = true;
     for (size_t i = 0; set && i < row->number; ++i) {
-        const struct sn_given given = {weight, NULL, NULL, stats};
+        const struct sn_set_params given = {weight, NULL, NULL, stats};
         const struct sn_fault fault = sn_convolution_set(&row->timed[i].plan, &given, 1);
         set = !fault.memory && !fault.name;
     }
@@ -217,7 +217,8 @@ static void measure(struct row * row, const uint8_t * other, double cycle)
         work = sn_max(work, row->timed[i].plan.workSize);
     const struct sn_convolution * any = &row->timed[0].plan;
     void * src = filled(any->batch * any->srcSize);
-    const struct sn_arrays a = {src, filled(work), NULL, filled(any->batch * any->dstSize)};
+    struct sn_arrays a = sn_dense_arrays(any, src, NULL, filled(any->batch * any->dstSize));
+    a.work = filled(work);
     for (size_t i = 0; i < row->number; ++i) {
         struct timed * t = &row->timed[i];
         t->model = sn_convolution_cycles(&t->plan) * (double)any->batch * cycle;
@@ -314,7 +315,7 @@ struct options {
 static int usage(void)
 {
     fputs("usage: calibrate [--isa LEVEL] [--shapes FILE | --shape SHAPE] [--only TEXT] [--part I/N] [--json FILE]\n"
-          "  measures every algorithm that admits a convolution, beside what ops/convolution_cost.c expects of it\n"
+          "  measures every algorithm that supports a convolution, beside what ops/convolution_cost.c expects of it\n"
           "  --shapes: a file with a shape in each line, as SIMDNET_VERBOSE prints them: 1x64x56x56->128x28x28,3x3,s2,nhwc\n"
           "    without nhwc or nchw it is both; \",deconvolution\" makes it one; \",8u->8u\" and \",16b->16b\" as there\n"
           "  --shape: this one    --only: those whose text contains TEXT    --part: every Nth from the Ith on, from 0\n",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import statistics
 import time
+from functools import cache
 from typing import Any, Callable, NamedTuple
+
+import numpy as np
 
 _ROUND_SECONDS = 0.004
 _STRETCHES = 9
 _SWING = 1.5
+_OTHER_DATA = 128 << 20
 
 
 def mean(call: Callable[[], Any], count: int) -> float:
@@ -44,6 +48,34 @@ class Timer:
         self._call()  # refills the caches after other code ran
         overhead = typical(self._empty, self._count) if self._empty else 0.0
         return Sample(typical(self._call, self._count), overhead)
+
+
+class ColdTimer:
+    """Times single calls, each after other data have gone through the caches: weights and images come from memory."""
+
+    def __init__(self, call: Callable[[], Any], empty: Callable[[], Any] | None) -> None:
+        self._call, self._empty = call, empty or _nothing
+
+    def sample(self) -> Sample:
+        """Measures one call. The empty call before it loads the code of Python again, but none of the call's arrays."""
+        _read_other_data()
+        self._empty()
+        overhead = mean(self._empty, 1)
+        return Sample(mean(self._call, 1), overhead)
+
+
+def _nothing() -> None:
+    pass
+
+
+@cache
+def _other_data() -> np.ndarray[Any, Any]:
+    return np.ones(_OTHER_DATA // 8, np.int64)
+
+
+def _read_other_data() -> None:
+    """Reading is enough: writing would leave lines to be stored during the timed call."""
+    _other_data().max()
 
 
 def _calls_per_round(call: Callable[[], Any]) -> int:

@@ -1,9 +1,9 @@
 """Compares two files of figures: which rows became faster or slower, and which differences are noise.
 
 For a layer, the compared quantity is each round's time divided by that of its limit in the same round, which cancels a
-temporary slowdown of the machine; for a network it is the time. The rule: a row is `faster` or `slower` if the two-sided
-Mann-Whitney test of the rounds gives p below 0.01, and both the medians and the fastest rounds' times differ in that
-direction by more than the variation between these two runs; everything else is `noise`.
+temporary slowdown of the machine; for a cold call and for a network it is the time. The rule: a row is `faster` or `slower`
+if the two-sided Mann-Whitney test of the rounds gives p below 0.01, and both the medians and the fastest rounds' times
+differ in that direction by more than the variation between these two runs; everything else is `noise`.
 
 The test computes the probability that rounds which differ by chance alone are separated so clearly. It does not cover
 differences between runs that are constant within a run: addresses of arrays, the clock, other processes. These are estimated
@@ -25,6 +25,7 @@ import numpy as np
 P_VALUE, LEAST_CHANGE = 0.01, 0.02
 _FEW = 8  # fewer rows than this give no estimate
 _RESAMPLES = 1000
+_COLD = " cold"  # the end of the names of rows of cold calls
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,19 @@ class Change:
     high: float
     least: float
     p: float
-    unrest: float = LEAST_CHANGE  # variation of unchanged rows
+    noise: float = LEAST_CHANGE  # variation of unchanged rows
+
+    @property
+    def cold(self) -> bool:
+        """Whether it is a row of cold calls, which vary more."""
+        return self.row.endswith(_COLD)
 
     @property
     def verdict(self) -> str:
         if self.p < P_VALUE:
-            if max(self.ratio, self.least) < 1 / (1 + self.unrest):
+            if max(self.ratio, self.least) < 1 / (1 + self.noise):
                 return "faster"
-            if min(self.ratio, self.least) > 1 + self.unrest:
+            if min(self.ratio, self.least) > 1 + self.noise:
                 return "slower"
         return "noise"
 
@@ -64,11 +70,11 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """The changes of the rows that are in both files."""
     first, second = _rows(before), _rows(after)
     found = [_change(row, first[row], second[row]) for row in first if row in second]
-    unrest = _unrest([change.ratio for change in found])
-    return [replace(change, unrest=unrest) for change in found]
+    noise = {cold: _noise([change.ratio for change in found if change.cold == cold]) for cold in (False, True)}
+    return [replace(change, noise=noise[change.cold]) for change in found]
 
 
-def _unrest(ratios: Sequence[float]) -> float:
+def _noise(ratios: Sequence[float]) -> float:
     """The variation of unchanged rows: five times half of the narrowest span that contains half of the ratios."""
     logs, half = sorted(map(math.log, ratios)), len(ratios) // 2
     if len(logs) < _FEW:
@@ -82,8 +88,11 @@ def _rows(figures: Mapping[str, Any]) -> dict[str, _Rounds]:
     for r in figures.get("results", ()):
         parts = [time / limit for time, limit in zip(r["samples"], r["limits"])]
         rows[f"{r['layer']:<38} {_where(r, r['layout'])}"] = _Rounds(r["samples"], parts)
+        cold = r.get("cold_samples", ())
+        rows[f"{r['layer']:<38} {_where(r, r['layout'])}{_COLD}"] = _Rounds(cold, cold)
     for n in figures.get("networks", ()):
-        rows[f"{n['title']:<38} {_where(n, 'whole')}"] = _Rounds(n["ours"]["rounds"], n["ours"]["rounds"])
+        title = n["title"] + (f" by {n['batch']}" if n.get("batch", 1) > 1 else "")
+        rows[f"{title:<38} {_where(n, 'whole')}"] = _Rounds(n["ours"]["rounds"], n["ours"]["rounds"])
     return {row: rounds for row, rounds in rows.items() if rounds.compared}
 
 
@@ -126,13 +135,13 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 def _orders(n: int, m: int) -> list[int]:
     """The number of orders of n and m values with U = 0, 1, 2 ..: the coefficients of the Gaussian binomial."""
-    ways = [1] + [0] * (n * m)
+    orders = [1] + [0] * (n * m)
     for i in range(1, n + 1):
         for u in range(n * m, m + i - 1, -1):  # times 1 - q^(m + i)
-            ways[u] -= ways[u - m - i]
+            orders[u] -= orders[u - m - i]
         for u in range(i, n * m + 1):  # divided by 1 - q^i
-            ways[u] += ways[u - i]
-    return ways
+            orders[u] += orders[u - i]
+    return orders
 
 
 def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -143,18 +152,20 @@ def text(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     lines = [
         *_machines(before, after),
         "",
-        f"{'row':<58} {'us':>10} {'us':>10} {'ratio':>6}  {'95%':<13} {'least':>6} {'p':>7}  verdict",
+        f"{'row':<63} {'us':>10} {'us':>10} {'ratio':>6}  {'95%':<13} {'least':>6} {'p':>7}  verdict",
     ]
     for c in found:
         interval = f"{c.low:.3f}-{c.high:.3f}"
         ratios = f"{c.ratio:6.3f}  {interval:<13} {c.least:6.3f} {c.p:7.4f}"
-        lines.append(f"{c.row:<58} {c.before * 1e6:10.2f} {c.after * 1e6:10.2f} {ratios}  {c.verdict}")
+        lines.append(f"{c.row:<63} {c.before * 1e6:10.2f} {c.after * 1e6:10.2f} {ratios}  {c.verdict}")
     counts = Counter(c.verdict for c in found)
     mean = math.exp(statistics.fmean(math.log(c.ratio) for c in found))
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("faster", "slower", "noise"))
+    noise = {change.cold: f"{change.noise:.1%} ({'cold' if change.cold else 'warm'})" for change in found}
+    apart = ", ".join(noise[cold] for cold in sorted(noise))
     rule = (
         f"ratio: of layers, of the times over those of their limits. Not noise: Mann-Whitney p below {P_VALUE} over the\n"
-        f"rounds, medians and fastest rounds (least) more than {found[0].unrest:.1%} apart, as rows are between these runs."
+        f"rounds, medians and fastest rounds (least) more than {apart} apart, as rows are between these runs."
     )
     return "\n".join([*lines, "", f"{len(found)} rows: {summary}; geometric mean of the ratios {mean:.3f}.", rule])
 

@@ -36,7 +36,18 @@ static void copy_base(const uint8_t * src, size_t size, uint8_t * dst)
         dst[i] = src[i];
 }
 
-const struct limits sn_limits_base = {fma_base, dot_8i_base, fma_base, copy_base};
+static uint32_t read_base(const uint8_t * src, size_t size)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < size; i += sizeof(sum)) {
+        uint32_t word = 0;
+        memcpy(&word, src + i, sn_min(size - i, sizeof(word)));
+        sum += word;
+    }
+    return sum;
+}
+
+const struct limits sn_limits_base = {fma_base, dot_8i_base, fma_base, copy_base, read_base};
 
 static const struct {
     const char * isa;

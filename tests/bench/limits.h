@@ -14,6 +14,8 @@ struct limits {
     size_t (*dot_8i)(size_t operations);  /* products of bytes, summed as in tiles of 8-bit convolutions */
     size_t (*dot_16b)(size_t operations); /* the same for bfloat16 numbers; for floats if there is no instruction */
     void (*copy)(const uint8_t * src, size_t size, uint8_t * dst); /* with plain loads and stores */
+    /* reading in order: the sum of words of 4 bytes, the last one filled up with zeros, modulo 2^32 */
+    uint32_t (*read)(const uint8_t * src, size_t size);
 };
 
 /* The limits of an instruction set of this machine, by its name; NULL for an unknown name. */

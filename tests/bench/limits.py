@@ -21,6 +21,9 @@ from pysimd._library import LIBRARY, LIBRARY_PATH, ROOT
 #: Floating-point operations of one measurement of the peak: a few milliseconds.
 _PEAK_WORK = 200_000_000
 
+#: Bytes that are read to measure the speed of memory: more than the share of a last cache that one core has.
+_READ_SIZE = 128 << 20
+
 _FUNCTIONS = {"fma": "fma", "dot": "dot_8i", "bf16": "dot_16b"}
 
 ffi: Any = cffi.FFI()
@@ -48,6 +51,18 @@ def operations_per_second(arithmetic: str = "fma") -> float:
     work, share = getattr(functions(), _FUNCTIONS[arithmetic]), _PEAK_WORK // 9
     done: int = work(share)
     return done / clock.typical(lambda: work(share), 9)
+
+
+class ReadLimit:
+    """The speed at which one core reads memory in order, without any prefetching but the processor's own."""
+
+    def __init__(self, size: int = _READ_SIZE) -> None:
+        self._source = arrays.placed(np.zeros(size, np.uint8))
+
+    def bytes_per_second(self) -> float:
+        """The best of a few measurements, since others may read from the same memory."""
+        source, read = ffi.from_buffer("uint8_t[]", self._source), functions().read
+        return len(source) / min(clock.mean(lambda: read(source, len(source)), 1) for _ in range(3))
 
 
 class CopyLimit:

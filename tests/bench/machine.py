@@ -6,7 +6,7 @@ import datetime
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ def facts(levels: Iterable[str]) -> dict[str, Any]:
     return {
         "line": line(),
         "cpu": _cpu_name(),
+        "processor": processor(),
         "cpu_info": pysimd.cpu_info(),
         "affinity": _affinity(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -36,17 +37,44 @@ def facts(levels: Iterable[str]) -> dict[str, Any]:
         "commit": _commit(),
         "versions": {"simdnet": pysimd.version(), "python": platform.python_version(), "numpy": np.__version__},
         "levels": list(pysimd.isa_levels()),
-        "limits": {"flops": {level: _peak(level) for level in levels}, "copy": _copies()},
+        "limits": {
+            "flops": {level: _peak(level) for level in levels},
+            "copy": _copies(),
+            "read": limits.ReadLimit().bytes_per_second(),
+        },
     }
 
 
-def _cpu_name() -> str:
+def _cpu_fields() -> dict[str, str]:
+    """The lines of /proc/cpuinfo about the first processor."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
     except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+        return {}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _cpu_name() -> str:
+    return _cpu_fields().get("model name") or platform.processor() or platform.machine()
+
+
+_VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
+
+
+def processor() -> str:
+    """A name for files: vendor, family and model, since servers hide the marketing name. "amd-19h-11h" is Zen 4,
+    "intel-06h-cfh" Emerald Rapids; of ARM, implementer and part."""
+    return processor_of(_cpu_fields())
+
+
+def processor_of(fields: Mapping[str, str]) -> str:
+    """The name for the fields of /proc/cpuinfo."""
+    if "vendor_id" in fields:
+        vendor = _VENDORS.get(fields["vendor_id"], fields["vendor_id"].lower())
+        return f"{vendor}-{int(fields['cpu family']):02x}h-{int(fields['model']):02x}h"
+    if "CPU part" in fields:
+        return f"arm-{int(fields['CPU implementer'], 16):02x}h-{int(fields['CPU part'], 16):03x}h"
+    return platform.machine()
 
 
 def _affinity() -> list[int]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Callable
 
 import numpy as np
 
 from bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
-from pysimd.network import Builder, Graph, Node
+from pysimd.network import Builder, Graph, Node, Tensor
 
 _Activate = Callable[[Builder, str], str]
 
@@ -271,6 +272,21 @@ MODELS: dict[str, Callable[..., Graph]] = {
         vgg16, resnet18, resnet50, squeezenet, mobilenetv1, mobilenetv2, mobilenetv3, unet, yolov3_tiny, yolov4_tiny,
     )
 }  # fmt: skip
+
+
+def of_batch(graph: Graph, size: int) -> Graph:
+    """The same network for a batch of images."""
+
+    def batched(tensor: Tensor) -> Tensor:
+        constant = tensor.name in graph.constants
+        return tensor if constant else replace(tensor, shape=(size, *tensor.shape[1:]))
+
+    tensors = {name: batched(tensor) for name, tensor in graph.tensors.items()}
+    nodes = [
+        replace(node, attributes={"shape": tensors[node.output].shape}) if node.operator == "Reshape" else node
+        for node in graph.nodes
+    ]
+    return Graph(graph.name, nodes, graph.inputs, graph.outputs, tensors, graph.constants)
 
 
 def layers(graph: Graph) -> Iterator[Layer]:

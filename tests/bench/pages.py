@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,7 @@ def _machine(figures: Mapping[str, Any]) -> Iterator[str]:
         "versions": ", ".join(f"{name} {version}" for name, version in _versions(figures).items()),
         "multiply-adds, one thread": ", ".join(f"{level} {v / 1e9:.0f} GFLOP/s" for level, v in limits["flops"].items()),
         "copies, read and written": ", ".join(f"{size} {v / 1e9:.0f} GB/s" for size, v in limits["copy"].items()),
+        "reading memory in order": f"{limits['read'] / 1e9:.0f} GB/s" if "read" in limits else None,
     }
     yield f"<p><code>{html.escape(figures.get('command', ''))}</code></p>"
     yield "<table>"
@@ -115,7 +117,7 @@ def _networks(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     names = list(dict.fromkeys(name for network in figures["networks"] for name in network["peers"]))
     rows = []
     for n in figures["networks"]:
-        cells = [n["title"], n["isa"], str(n["threads"]), f"{n['ours']['seconds'] * 1e3:.2f}"]
+        cells = [n["title"], n["isa"], str(n.get("batch", 1)), str(n["threads"]), f"{n['ours']['seconds'] * 1e3:.2f}"]
         row = [_cell(text) for text in cells]
         for name in names:
             if name in n["peers"]:
@@ -124,7 +126,7 @@ def _networks(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
             else:
                 row.append(_cell("-"))
         rows.append(row)
-    return ["network", "level", "threads", "simdnet", *names], rows
+    return ["network", "level", "batch", "threads", "simdnet", *names], rows
 
 
 def _layers(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -136,5 +138,7 @@ def _layers(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         row = [_cell(text) for text in [*cells, f"{r['fraction']:.2f} {r['limit']}", aim]]
         ratios = [r["peers"].get(name, {}).get("ratio") for name in names]
         row += [_cell(f"{ratio:.2f}" if ratio else "-", ratio) for ratio in ratios]
+        cold = r.get("cold_samples")
+        row.append(_cell(f"{statistics.median(cold) * 1e6:.1f}" if cold else "-"))
         rows.append([*row, _cell(r["info"] or r["family"])])
-    return ["layer", "layout", "level", "threads", "us", "of limit", "of aim", *names, "algorithm"], rows
+    return ["layer", "layout", "level", "threads", "us", "of limit", "of aim", *names, "cold us", "algorithm"], rows

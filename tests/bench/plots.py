@@ -18,7 +18,8 @@ _LONGEST = 3.3  # bars of limits are cut above this
 
 def draw(figures: Mapping[str, Any]) -> Iterator[tuple[str, str, Figure]]:
     """Name, title and figure of every picture for which there are figures."""
-    results, networks = figures.get("results", []), figures.get("networks", [])
+    results = figures.get("results", [])
+    networks = [network for network in figures.get("networks", []) if network.get("batch", 1) == 1]
     pictures: list[tuple[str, str, Callable[[], Figure | None]]] = [
         ("networks", "Whole networks compared with other libraries", lambda: _networks(networks)),
         ("networks-scaling", "Whole networks: scaling by threads", lambda: _networks_scaling(networks)),

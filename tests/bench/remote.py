@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, Callable
 
-from bench.ways import Unsupported
+from bench.implementations import Unsupported
 
 
 def _attempt(call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

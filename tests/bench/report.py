@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,9 +19,12 @@ t: threads. us: median of the samples. of limit: the speed of the same arithmeti
 bytes (dot) or of bfloat16 numbers (bf16), or of copying as many bytes (copy), in the same run on one thread. of aim: 1 or
 more when the row's aim is reached; aims are for the newest level. ~: the rounds swing, their median is more than 1.5 times
 the best of them; take such a row again."""
+_COLD_LEGEND = """
+cold: microseconds of a single call after 128 MB of other data have been read; weights and image come from memory."""
 _PEERS_LEGEND = """
-Under a peer's name: its time over ours, above 1 we are faster. In rows that say nhwc a peer has the image as it likes
-best within a network, in rows that say nchw it gets and gives NCHW."""
+Under a peer's name: its time over ours, above 1 we are faster; after a slash that of cold calls. In rows that say nhwc a
+peer has the image as it likes best within a network, in rows that say nchw it gets and gives NCHW."""
+_WORST = 5  # rows that are listed where cold calls take longest
 
 
 class Named(Protocol):
@@ -35,21 +40,27 @@ class _Peer:
     VERSION: str
 
 
-def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None) -> str:
+def header(peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None, *, cold: bool = False) -> str:
     """The lines above the table."""
+    head = _HEAD + (f" {'cold':>9}" if cold else "") + "".join(f" {peer.NAME:>13}" for peer in peers)
+    return "\n".join([*_beside(peers, skipped), "", head, "-" * len(head)])
+
+
+def _beside(peers: Sequence[Named], skipped: Mapping[str, str] | None) -> list[str]:
+    """The versions of the peers."""
     lines = [f"beside {peer.NAME} {peer.VERSION}" for peer in peers]
-    lines += [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
-    head = _HEAD + "".join(f" {peer.NAME:>12}" for peer in peers)
-    return "\n".join([*lines, "", head, "-" * len(head)])
+    return lines + [f"without {name}: {reason}" for name, reason in (skipped or {}).items()]
 
 
 def row(result: Result, peers: Sequence[Named] = ()) -> str:
-    """One line of the table: median and best time, fractions of the limit and of the aim, if any; ratios of peers."""
+    """One line of the table: median and best time, fractions of the limit and of the aim, if any; the cold time, if it was
+    taken; ratios of peers."""
     aim = f"{result.aim_seconds / result.seconds:6.2f}" if result.aim_seconds else ""
     return (
         f"{result.layer:<36} {result.layout:<11} {result.isa:<11} {result.threads:>2} {result.seconds * 1e6:9.2f} "
         f"{result.best_seconds * 1e6:9.2f}{_mark(result, OURS) or ' '} {result.fraction:7.2f} {result.limit:<5} {aim:>6}"
-        + "".join(f" {_ratio(result, peer.NAME):>12}" for peer in peers)
+        + (f" {result.cold_seconds * 1e6:9.2f}" if result.cold_seconds else "")
+        + "".join(f" {_ratio(result, peer.NAME):>13}" for peer in peers)
     )
 
 
@@ -59,17 +70,30 @@ def _mark(result: Result, name: str) -> str:
 
 
 def _ratio(result: Result, peer: str) -> str:
-    """A peer's time relative to ours, if there is one."""
+    """A peer's time relative to ours, if there is one; those of cold calls behind a slash."""
     time = result.peers.get(peer)
-    return f"{time.ratio:.2f}{_mark(result, peer)}" if time and time.ratio else "-"
+    if not time or not time.ratio:
+        return "-"
+    return f"{time.ratio:.2f}{_mark(result, peer)}" + (f"/{time.cold_ratio:.2f}" if time.cold_ratio else "")
 
 
 def footer(results: Sequence[Result], peers: Sequence[Named] = ()) -> str:
     """The lines below the table: the meaning of its columns; where a peer is faster; whole networks."""
     lines = [_LEGEND]
+    if any(result.cold_samples for result in results):
+        lines += [_COLD_LEGEND, "", *_coldest(results)]
     if peers:
         lines += [_PEERS_LEGEND, "", *_behind(results), "", *_failures(results)]
     return "\n".join([*lines, *_networks(results, peers)])
+
+
+def _coldest(results: Iterable[Result]) -> Iterator[str]:
+    """Rows whose cold calls take longest, relative to warm ones."""
+    rows = [(result.cold_seconds / result.seconds, result) for result in results if result.cold_seconds]
+    mean = math.exp(statistics.fmean(math.log(ratio) for ratio, _ in rows))
+    yield f"Cold over warm: geometric mean {mean:.2f} of {len(rows)} rows; most:"
+    for ratio, result in sorted(rows, key=lambda row: -row[0])[:_WORST]:
+        yield f"{ratio:5.2f}  {result.layer:<36} {result.layout:<5} {result.seconds * 1e6:9.2f} us  {result.info}"
 
 
 def _behind(results: Iterable[Result]) -> Iterator[str]:
@@ -142,7 +166,7 @@ def read(figures: Mapping[str, Any]) -> list[Result]:
     results = []
     for row in figures.get("results", ()):
         found = {name: value for name, value in row.items() if name not in ("fraction", "swings")}
-        found |= {name: tuple(row[name]) for name in ("samples", "limits")}
+        found |= {name: tuple(row.get(name, ())) for name in ("samples", "limits", "cold_samples")}
         found["peers"] = {name: PeerTime(**time) for name, time in row["peers"].items()}
         results.append(Result(**found))
     return results
@@ -154,51 +178,58 @@ def peers_of(figures: Mapping[str, Any]) -> list[Named]:
 
 
 def write_json(everything: Mapping[str, Any], path: Path) -> None:
-    """All figures, with a description of the machine."""
+    """All figures, with a description of the machine; one line for each row of a table."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(everything, indent=1) + "\n")
+    parts = []
+    for name, value in _rounded(everything).items():
+        rows = isinstance(value, list) and value
+        text = ",\n  ".join(json.dumps(row) for row in value) if rows else json.dumps(value, indent=1)
+        parts.append(f'"{name}": ' + (f"[\n  {text}\n ]" if rows else text))
+    path.write_text("{\n " + ",\n ".join(parts) + "\n}\n")
 
 
-def page(
-    results: Sequence[Result],
-    source: str,
-    where: str,
-    peers: Sequence[Named] = (),
-    skipped: Mapping[str, str] | None = None,
-) -> str:
-    """The table as a page of Markdown: its origin, and the machine."""
-    names = [peer.NAME for peer in peers]
+def _rounded(value: Any) -> Any:
+    """With six digits of each number, which is more than is reproducible."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {name: _rounded(part) for name, part in value.items()}
+    return [_rounded(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
+def section(results: Sequence[Result], peers: Sequence[Named] = (), skipped: Mapping[str, str] | None = None) -> str:
+    """The table as a section of a page of Markdown."""
+    names, cold = [peer.NAME for peer in peers], any(result.cold_samples for result in results)
     lines = [
-        "# Figures",
+        "## Layers",
         "",
-        f"{source}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
-        f"{where}  ",
-        *[f"{line}  " for line in header(peers, skipped).splitlines()[:-3]],
+        *[f"{line}  " for line in _beside(peers, skipped)],
         _LEGEND,
+        *([_COLD_LEGEND] if cold else []),
         *([_PEERS_LEGEND] if peers else []),
         *_markdown_sums(results, peers),
         "",
-        *_markdown_row(["layer", "layout", "level", "threads", "us", "of limit", "", *names, "how"]),
-        *_markdown_row(["---"] * (8 + len(names))),
     ]
+    head = ["layer", "layout", "level", "threads", "us", *(["cold"] if cold else []), "of limit", "", *names, "how"]
+    rows = []
     for r in results:
         time = f"{r.seconds * 1e6:.1f}{_mark(r, OURS)}"
-        cells = [r.layer, r.layout, r.isa, str(r.threads), time, f"{r.fraction:.2f}", r.limit]
-        lines += _markdown_row([*cells, *(_ratio(r, name) for name in names), r.info or r.family])
-    return "\n".join(lines) + "\n"
+        cells = [r.layer, r.layout, r.isa, str(r.threads), time]
+        cells += [f"{r.cold_seconds * 1e6:.1f}" if r.cold_seconds else "-"] if cold else []
+        rows.append([*cells, f"{r.fraction:.2f}", r.limit, *(_ratio(r, name) for name in names), r.info or r.family])
+    return "\n".join([*lines, *markdown_table(head, rows)]) + "\n"
 
 
-def _markdown_row(cells: Iterable[str]) -> list[str]:
-    return [f"| {' | '.join(cells)} |"]
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
 def _markdown_sums(results: Sequence[Result], peers: Sequence[Named]) -> Iterator[str]:
     """The sums of networks, from the lines of the text."""
     _, *sums = "\n".join(_networks(results, peers)).strip().splitlines() or [""]
     if sums:
-        yield "\n## Sums of the layers timed, ms\n"
-        yield from _markdown_row(["network", "layout", "level", "simdnet", *(peer.NAME for peer in peers)])
-        yield from _markdown_row(["---"] * (4 + len(peers)))
-        for line in sums:
-            yield from _markdown_row(line.split())
-        yield "\n## Layers"
+        yield "\n### Sums of the layers timed, ms\n"
+        head = ["network", "layout", "level", "simdnet", *(peer.NAME for peer in peers)]
+        yield from markdown_table(head, (line.split() for line in sums))
+        yield "\n### Each layer"

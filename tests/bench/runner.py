@@ -5,17 +5,21 @@ clock and other processes affect all of them alike; for each, the median and the
 their own, which sleep while others are timed, and whose crashes affect no others. The rounds of several rows of the table
 are interleaved, too: those of one row are then seconds apart, and a short disturbance of the machine affects few of them.
 
+Cold calls, if requested, follow the warm ones of a round, each after other data have gone through the caches.
+
 If there is an ``empty`` call (one that does nothing), it is timed as well, and the least of its times is subtracted: what
 remains is the function's time, not Python's.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Callable
 
@@ -24,8 +28,8 @@ import numpy as np
 import pysimd
 from bench import clock, limits
 from bench.cases import Case, Prepared
+from bench.implementations import Unsupported
 from bench.peers.workers import Built, Peer, Task
-from bench.ways import Unsupported
 from bench.whole import OURS
 from pysimd._library import ROOT
 
@@ -51,13 +55,16 @@ class PeerTime:
     """A peer's times for a case, and how it computed it.
 
     `ratio` is the median of the rounds' ratios of its time to ours: a temporary slowdown of the machine affects both. None
-    where the overhead of calling the peer exceeds the computation so much that the difference is meaningless.
+    where the overhead of calling the peer exceeds the computation so much that the difference is meaningless. The cold ones
+    are those of calls that find nothing in the caches, None if there are none.
     """
 
     how: str
     seconds: float
     best_seconds: float
     ratio: float | None
+    cold_seconds: float | None = None
+    cold_ratio: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Result:
     traffic: int = 0  # the least number of bytes that a case must read and write
     samples: tuple[float, ...] = ()
     limits: tuple[float, ...] = ()  # seconds of the limit, in the same rounds
+    cold_samples: tuple[float, ...] = ()  # seconds of calls that find nothing in the caches, one in each round
     uses: Mapping[str, int] = field(default_factory=dict)  # how often each network contains it
     peers: Mapping[str, PeerTime] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a peer has no time
@@ -89,6 +97,11 @@ class Result:
         return self.limit_seconds / self.seconds
 
     @property
+    def cold_seconds(self) -> float | None:
+        """The median of the cold calls, if there are any."""
+        return statistics.median(self.cold_samples) if self.cold_samples else None
+
+    @property
     def swings(self) -> list[str]:
         """The names of those whose rounds differ so much that the median is unreliable: ours, and peers."""
         times: dict[str, Result | PeerTime] = {OURS: self, **self.peers}
@@ -96,14 +109,17 @@ class Result:
 
 
 class _Timed:
-    """A timed call and its samples."""
+    """A timed call and its samples; `cold` are those of cold calls, if they are measured too."""
 
-    def __init__(self, sample: Callable[[], clock.Sample]) -> None:
+    def __init__(self, sample: Callable[[], clock.Sample], cold: Callable[[], clock.Sample] | None = None) -> None:
         self._sample = sample
         self._taken: list[clock.Sample] = []
+        self.cold = _Timed(cold) if cold else None
 
     def sample(self) -> None:
         self._taken.append(self._sample())
+        if self.cold:
+            self.cold.sample()
 
     @property
     def _overhead(self) -> float:
@@ -145,12 +161,12 @@ def _task(case: Case, prepared: Prepared) -> Task | None:
 class _Beside:
     """A case built by a peer, and its times; after a failure, no more times, and `fault` is the reason."""
 
-    def __init__(self, task: Task, peer: Peer) -> None:
+    def __init__(self, task: Task, peer: Peer, cold: bool) -> None:
         self.name, self.fault = peer.NAME, ""
         self._built: Built | None = None
         with self._noted():
             self._built = Built(peer, task)
-            self._timed = _Timed(self._built.sample)
+            self._timed = _Timed(self._built.sample, partial(self._built.sample, cold=True) if cold else None)
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
@@ -167,7 +183,11 @@ class _Beside:
     def time(self, ours: _Timed) -> PeerTime:
         """The result, after the last sample."""
         assert self._built is not None
-        return PeerTime(self._built.how, self._timed.median, self._timed.least, self._timed.over(ours))
+        times = PeerTime(self._built.how, self._timed.median, self._timed.least, self._timed.over(ours))
+        cold, our_cold = self._timed.cold, ours.cold
+        if cold is None or our_cold is None:
+            return times
+        return replace(times, cold_seconds=cold.median, cold_ratio=cold.over(our_cold))
 
     def close(self) -> None:
         if self._built is not None:
@@ -177,15 +197,16 @@ class _Beside:
 class _Row:
     """One case on one instruction set, with peers. The limits are those of one thread."""
 
-    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[Peer]) -> None:
+    def __init__(self, case: Case, isa: str, threads: int, others: Sequence[Peer], cold: bool) -> None:
         self._case, self._isa, self._threads = case, isa, threads
         self._bounds: list[float] = []
         self._peaks: list[float] = []
         with self._set() as self._used:
             self._prepared = case.prepare()
-            self._ours = _Timed(clock.Timer(self._prepared.call, self._prepared.empty).sample)
+            call, empty = self._prepared.call, self._prepared.empty
+            self._ours = _Timed(clock.Timer(call, empty).sample, clock.ColdTimer(call, empty).sample if cold else None)
             task = _task(case, self._prepared)
-            self._beside = [_Beside(task, peer) for peer in others if task]
+            self._beside = [_Beside(task, peer, cold) for peer in others if task]
             self._limit, self._limit_seconds = _limit_of(self._prepared)
             self._limit_seconds()
 
@@ -222,6 +243,7 @@ class _Row:
             traffic=prepared.traffic or _least_traffic(case),
             samples=tuple(self._ours.samples),
             limits=tuple(self._bounds),
+            cold_samples=tuple(self._ours.cold.samples) if self._ours.cold else (),
             uses=case.uses,
             peers={peer.name: peer.time(self._ours) for peer in self._beside if not peer.fault},
             absent={peer.name: peer.fault for peer in self._beside if peer.fault},
@@ -243,15 +265,17 @@ def _timed(rows: Sequence[_Row], rounds: int) -> list[Result]:
     return [row.result() for row in rows]
 
 
-def run_case(case: Case, isa: str, rounds: int, others: Sequence[Peer] = (), threads: int = 1) -> Result:
+def run_case(
+    case: Case, isa: str, rounds: int, others: Sequence[Peer] = (), threads: int = 1, *, cold: bool = False
+) -> Result:
     """Times one case on one instruction set, with peers."""
-    return _timed([_Row(case, isa, threads, others)], rounds)[0]
+    return _timed([_Row(case, isa, threads, others, cold)], rounds)[0]
 
 
 def isa_levels() -> list[str]:
-    """The instruction sets of this machine, oldest first, up to the one in use: ``SIMDNET_MAX_ISA`` may limit it."""
+    """The instruction sets of this machine, oldest first, up to ``SIMDNET_MAX_ISA``."""
     levels = pysimd.isa_levels()
-    return list(levels[: levels.index(pysimd.active_isa()) + 1])
+    return list(levels[: levels.index(pysimd.active_isa()) + 1] if os.environ.get("SIMDNET_MAX_ISA") else levels)
 
 
 def _least_traffic(case: Case) -> int:
@@ -278,9 +302,11 @@ def run(
     rounds: int,
     others: Sequence[Peer] = (),
     counts: Sequence[int] = (1,),
+    *,
+    cold: bool = False,
 ) -> Iterator[Result]:
     """Times every case on every level with every number of threads, yielding results as they come; peers, which use one
-    thread, only with the first number."""
+    thread, only with the first number. If `cold`, also those of cold calls."""
     wanted = (
         (case, isa, threads, others if threads == counts[0] else ())
         for case in cases
@@ -290,4 +316,4 @@ def run(
     total = count(cases, levels, counts)
     for done in range(groups := -(-total // _TOGETHER)):
         size = total * (done + 1) // groups - total * done // groups
-        yield from _timed([_Row(*row) for row in islice(wanted, size)], rounds)
+        yield from _timed([_Row(*row, cold) for row in islice(wanted, size)], rounds)

@@ -64,9 +64,9 @@ static void print(const char * level, const struct timing * t, double base, doub
     if (bytes > 0)
         printf("  %7.2f GB/s", bytes / least * 1e-9);
     printf("  %7.2fx", base / least);
-    if (frame_threads > 1) {
+    if (frame_option.threads > 1) {
         const double several = t->together[t->rounds / 2];
-        printf("  %zu threads: median %11.0f ns, %.2fx", frame_threads, several * 1e9, median / several);
+        printf("  %zu threads: median %11.0f ns, %.2fx", frame_option.threads, several * 1e9, median / several);
     }
     printf("\n");
     fflush(stdout);
@@ -76,7 +76,7 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
 {
     static struct timing timing[FRAME_LEVELS];
     void * a[FRAME_ARRAYS];
-    if (!frame_bench || !frame_selected())
+    if (!frame_option.bench || !frame_selected())
         return;
     frame_set_up(FRAME_BEGIN, a);
     for (size_t i = 0; i < frame_levels; ++i) {
@@ -102,8 +102,8 @@ void check_bench(check_call_fn call, const void * job, double flops, double byte
                 measure_peak(t, i);
             const double one = time_of(t->repeats, t->context, a, call, job);
             t->spent += one * (double)t->repeats;
-            if (frame_threads > 1) {
-                SimdSetThreadNumber(frame_threads);
+            if (frame_option.threads > 1) {
+                SimdSetThreadNumber(frame_option.threads);
                 time_of(2, t->context, a, call, job); /* wakes the threads */
                 t->together[t->rounds] = time_of(t->repeats, t->context, a, call, job);
                 SimdSetThreadNumber(1);

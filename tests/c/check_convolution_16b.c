@@ -17,7 +17,7 @@ static void * make(const struct check_layer * l)
     return SimdnetConvolution16bInit(l->batch, l->null_conv ? NULL : l->p);
 }
 
-static bool give(const struct check_layer * l, void * context, const float * const * a)
+static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     (void)l;
     SimdnetConvolution16bSetParams(context, a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS]);
@@ -68,8 +68,8 @@ static void compare_with_floats(const struct check_layer * l, void * const * a)
 }
 
 static const struct check_layer_family family = {
-    CHECK_LAYER_FUNCTIONS(SimdnetConvolution16b), .unit = 1, .weight_unit = 2, .narrow = true, .make = make, .give = give,
-    .run = run, .also = compare_with_floats};
+    CHECK_LAYER_FUNCTIONS(SimdnetConvolution16b), .unit = 1, .weight_unit = 2, .narrow = true, .make = make,
+    .call_set_params = call_set_params, .run = run, .also = compare_with_floats};
 
 /* ---- cases */
 

@@ -16,7 +16,7 @@ static void * make(const struct check_layer * l)
     return SimdSynetConvolution32fInit(l->batch, l->null_conv ? NULL : l->p, NULL);
 }
 
-static bool give(const struct check_layer * l, void * context, const float * const * a)
+static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     SimdBool internal = SimdFalse;
     (void)l;
@@ -31,7 +31,7 @@ static void run(void * context, const void * src, void * buf, void * dst)
 
 static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
-    .give = give, .run = run};
+    .call_set_params = call_set_params, .run = run};
 
 /* ForwardAdd: the source itself is added, which then has the shape of the result. */
 static void run_add(void * context, const void * src, void * buf, void * dst)
@@ -44,7 +44,7 @@ static const struct check_layer_family adding = {
     .forward = "SimdnetConvolution32fForwardAdd", .external = "SimdSynetConvolution32fExternalBufferSize",
     .internal = "SimdSynetConvolution32fInternalBufferSize", .external_size = SimdSynetConvolution32fExternalBufferSize,
     .internal_size = SimdSynetConvolution32fInternalBufferSize, .unit = sizeof(float), .weight_unit = sizeof(float),
-    .make = make, .give = give, .run = run_add};
+    .make = make, .call_set_params = call_set_params, .run = run_add};
 
 /* ---- bounds */
 

@@ -28,7 +28,7 @@ static void * make(const struct check_layer * l)
     return SimdSynetConvolution8iInit(l->batch, l->null_conv ? NULL : l->p);
 }
 
-static bool give(const struct check_layer * l, void * context, const float * const * a)
+static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     (void)l;
     SimdSynetConvolution8iSetParams(context, a[CHECK_WEIGHT], a[CHECK_BIAS], a[CHECK_PARAMS], a + CHECK_STATS);
@@ -42,7 +42,7 @@ static void run(void * context, const void * src, void * buf, void * dst)
 
 static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetConvolution8i), .unit = 1, .weight_unit = 1, .stats = true, .narrow = true, .make = make,
-    .give = give, .run = run};
+    .call_set_params = call_set_params, .run = run};
 
 /* ---- cases */
 
@@ -212,7 +212,7 @@ static void forward_after_faults(const void * job, void * context, void * const 
         memcpy(bad, a[faults[i].array], n * sizeof(float));
         bad[n - 1] = faults[i].value;
         arrays[faults[i].array] = bad;
-        give(l, context, arrays);
+        call_set_params(l, context, arrays);
         check_that(SimdnetLastErrorKind() == 1 && strstr(SimdnetLastError(), faults[i].names), family.set_params,
                    "%s with %g: %s", faults[i].names, (double)faults[i].value, SimdnetLastError());
         free(bad);

@@ -15,7 +15,7 @@ static void * make(const struct check_layer * l)
     return SimdSynetDeconvolution32fInit(l->batch, l->null_conv ? NULL : l->p, NULL);
 }
 
-static bool give(const struct check_layer * l, void * context, const float * const * a)
+static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     SimdBool internal = SimdFalse;
     (void)l;
@@ -30,7 +30,8 @@ static void run(void * context, const void * src, void * buf, void * dst)
 
 /* Weights that reach no output are not stored, so there is no lower bound for the size of stored weights. */
 static const struct check_layer_family family = {
-    CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution32f), .unit = sizeof(float), .make = make, .give = give, .run = run};
+    CHECK_LAYER_FUNCTIONS(SimdSynetDeconvolution32f), .unit = sizeof(float), .make = make,
+    .call_set_params = call_set_params, .run = run};
 
 /* ---- bounds */
 

@@ -6,6 +6,10 @@
 
 enum { FRAME_ARRAYS = 16, FRAME_LEVELS = 16 };
 
+struct frame_random {
+    uint64_t state;
+};
+
 enum frame_role { FRAME_IN, FRAME_OUT, FRAME_INOUT };
 enum frame_compare { FRAME_EXACT, FRAME_ULP, FRAME_WITHIN, FRAME_ANYTHING };
 
@@ -36,31 +40,59 @@ struct frame_case {
     int freedoms;
     bool raises;
     check_open_fn open;
+    struct frame_random random; /* for its data */
 };
-
-extern struct frame_case frame_case;
 
 size_t frame_type_bytes(enum check_type type);
 
-/* ---- check.c: levels, and the places of a call */
+/* ---- check.c */
+
+struct frame_options {
+    const char * isa, * test, * function, * geometry; /* NULL: all */
+    uint64_t seed;
+    size_t count, stack, jobs; /* 0: not given */
+    size_t threads;            /* 0: one thread */
+    bool quick, bench;
+    bool no_guards;            /* every place is FRAME_MIDDLE */
+};
+
+extern struct frame_options frame_option;
+extern const char * frame_program, * frame_family; /* their names */
 extern const char * frame_level[FRAME_LEVELS];
 extern size_t frame_levels;
-extern bool frame_bench;
-extern bool frame_no_guards; /* every place is FRAME_MIDDLE */
-extern size_t frame_threads;  /* 0: one thread */
-void frame_use_level(const char * level);
+
+/* ---- check_case.c */
+extern struct frame_case frame_case;
+extern struct frame_random frame_family_random; /* for geometries */
 bool frame_selected(void);
+
+/* ---- check_report.c */
+extern struct frame_counts {
+    size_t passed, failed, family_failed;
+} frame_count;
+void frame_fail(const char * format, ...) __attribute__((format(printf, 1, 2)));
+void frame_catch_crashes(void);
+
+/* The result of run(argument, a), where a has FRAME_ARRAYS elements. A crash is reported, and the result false. */
+bool frame_guarded(bool (*run)(const void * argument, void ** a), const void * argument);
+
+/* ---- check_run.c: calls on a level */
+extern const char * frame_level_in_use;
+void frame_use_level(const char * level);
 void frame_set_up(enum frame_place place, void ** a);
+unsigned char frame_filler(enum frame_place place); /* what outputs are filled with before the call */
+void frame_set_error(void);                         /* sets an error text, which a successful call must clear */
+bool frame_no_error(const char * where);            /* reports an error of the last call */
+bool frame_memory_intact(void * const * a);         /* reports changed inputs, and writes outside of arrays */
 
 /* ---- check_memory.c: memory between inaccessible pages. Slots are numbered from 0; an array and its canaries remain until
  * the slot is used again. */
 unsigned char * frame_place(size_t slot, size_t bytes, size_t step, enum frame_place place, uint64_t random);
-bool frame_canaries_whole(size_t slot);
+bool frame_canaries_intact(size_t slot);
 void frame_out_of_memory(void);
 void * frame_grow(void * block, size_t * capacity, size_t bytes);
 
 /* ---- check_data.c */
-struct frame_random { uint64_t state; };
 uint64_t frame_next(struct frame_random * random);
 uint64_t frame_hash(uint64_t hash, const char * text);
 void frame_fill(struct frame_random * random, enum check_type type, size_t count, enum check_fill fill, void * data);

@@ -115,8 +115,8 @@ static void refusals(bool transposed)
 static void bench(void)
 {
     static const size_t shapes[][3] = {{1024, 1024, 1024}, {49, 512, 4608}, {64, 64, 64}, {16, 16, 16}, {8, 8, 8},
-                                       {1, 1000, 1280}, {4, 1000, 1280}, {32, 1000, 1280}, {512, 512, 512}, {3136, 64, 64}, {384, 384, 384},
-                                       {100, 100, 100}, {196, 256, 2304}};
+                                       {1, 1000, 1280}, {4, 1000, 1280}, {32, 1000, 1280}, {512, 512, 512}, {3136, 64, 64},
+                                       {384, 384, 384}, {100, 100, 100}, {196, 256, 2304}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); ++i)
         for (int transposed = 0; transposed < 2; ++transposed) {
             struct job j = {.transposed = transposed, .M = shapes[i][0], .N = shapes[i][1], .K = shapes[i][2], .alpha = 1};

@@ -78,7 +78,7 @@ static void run_tile(const struct job * j, void * const * a)
             .activation = (enum sn_activation)j->activation, .param = {j->param[0], j->param[1]}};
         gemm.bias = j->no_bias ? NULL : j->byRow ? a[2] : per_column(j, a[2], first, bias);
         if (j->fetch)
-            gemm.ahead = panel, gemm.aheadStep = depth(j);
+            gemm.prefetch = panel, gemm.prefetchStep = depth(j);
         if (j->activation == SimdConvolutionActivationPrelu)
             gemm.slope = j->byRow ? a[3] : per_column(j, a[3], first, slope);
         tile->run(&gemm);
@@ -113,8 +113,8 @@ static double element(const struct job * j, const sn_32f * a, const sn_32f * b, 
 }
 
 /* Computes C, or with `bounds` the error bounds of C. */
-static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, const sn_32f * bias, const sn_32f * slope, sn_32f * c,
-                  double * bounds)
+static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, const sn_32f * bias, const sn_32f * slope,
+                  sn_32f * c, double * bounds)
 {
     for (size_t y = 0; y < j->height; ++y)
         for (size_t x = 0; x < j->width; ++x)
@@ -155,7 +155,8 @@ static void declare(const struct job * j)
     size_t reach = 0;
     for (size_t s = 0; s < j->segments; ++s)
         reach = sn_max(reach, j->segment[s] + j->length);
-    const sn_32f * a = check_in("a", CHECK_32F, (j->height - 1) * j->aStepY + (j->width - 1) * j->aStepX + reach, CHECK_RANDOM);
+    const size_t rows = (j->height - 1) * j->aStepY + (j->width - 1) * j->aStepX;
+    const sn_32f * a = check_in("a", CHECK_32F, rows + reach, CHECK_RANDOM);
     const sn_32f * b = check_in("b", CHECK_32F, depth(j) * j->n, CHECK_RANDOM);
     const sn_32f * bias = check_in("bias", CHECK_32F, ways, CHECK_RANDOM);
     const sn_32f * slope = check_in("slope", CHECK_32F, ways, CHECK_RANDOM);

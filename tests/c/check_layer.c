@@ -115,7 +115,7 @@ void * check_layer_open(const void * layer, void * const * a)
     copy(l, a, own);
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i)
         at[i] = own[i].at;
-    if (!f->give(l, context, at) && last_stage(l)->dstC != 0)
+    if (!f->call_set_params(l, context, at) && last_stage(l)->dstC != 0)
         check_that(false, f->set_params, "internal is not SimdTrue");
     spoil(own);
     if (f->internal_size(context) * f->unit < check_layer_count(l, CHECK_WEIGHT) * f->weight_unit)
@@ -220,7 +220,7 @@ static void set_params_missing(const void * layer, void * context, void * const 
     const float * arrays[CHECK_NO_ARRAY];
     for (size_t i = 0; i < CHECK_NO_ARRAY; ++i)
         arrays[i] = i == l->missing || (i >= CHECK_STATS && !l->family->stats) ? NULL : a[i];
-    l->family->give(l, l->wrong_context ? NULL : context, arrays);
+    l->family->call_set_params(l, l->wrong_context ? NULL : context, arrays);
 }
 
 void check_layer_refuse_init(const struct check_layer * l, const char * argument)

@@ -28,7 +28,7 @@ struct check_layer_family {
     bool narrow;              /* numbers narrower than floats: weights are not subnormal */
     void * (*make)(const struct check_layer * l);
     /* SetParams with these arrays, some of them NULL; false if `internal` was not set to SimdTrue. */
-    bool (*give)(const struct check_layer * l, void * context, const float * const * a);
+    bool (*call_set_params)(const struct check_layer * l, void * context, const float * const * a);
     void (*run)(void * context, const void * src, void * buf, void * dst);
     void (*also)(const struct check_layer * l, void * const * a); /* NULL, or a further check of the result */
 };

@@ -67,7 +67,7 @@ unsigned char * frame_place(size_t index, size_t bytes, size_t step, enum frame_
     struct slot * slot = &slots[index];
     map(slot, bytes + 1024);
     const size_t offset = random % 64 / step * step; /* of FRAME_MIDDLE: every alignment within a vector */
-    if (frame_no_guards)
+    if (frame_option.no_guards)
         place = FRAME_MIDDLE;
     slot->array = place == FRAME_END     ? slot->begin + slot->room - bytes
                   : place == FRAME_BEGIN ? slot->begin
@@ -84,7 +84,7 @@ static bool all_are(const unsigned char * p, size_t n, unsigned char value)
     return n == 0 || (p[0] == value && memcmp(p, p + 1, n - 1) == 0);
 }
 
-bool frame_canaries_whole(size_t index)
+bool frame_canaries_intact(size_t index)
 {
     const struct slot * slot = &slots[index];
     return all_are(slot->array - slack_before(slot), slack_before(slot), slot->canary) &&

@@ -30,7 +30,7 @@ static void * make(const struct check_layer * l)
     return SimdSynetMergedConvolution32fInit(l->batch, l->null_conv ? NULL : l->p, l->stages, l->add ? SimdTrue : SimdFalse);
 }
 
-static bool give(const struct check_layer * l, void * context, const float * const * a)
+static bool call_set_params(const struct check_layer * l, void * context, const float * const * a)
 {
     const float * const weight = a[CHECK_WEIGHT], * const bias = a[CHECK_BIAS], * const params = a[CHECK_PARAMS];
     struct stages weights = split(l, weight, weight_of), biases = split(l, bias, bias_of);
@@ -51,7 +51,7 @@ static void run(void * context, const void * src, void * buf, void * dst)
 
 static const struct check_layer_family family = {
     CHECK_LAYER_FUNCTIONS(SimdSynetMergedConvolution32f), .unit = sizeof(float), .weight_unit = sizeof(float), .make = make,
-    .give = give, .run = run};
+    .call_set_params = call_set_params, .run = run};
 
 /* ---- bounds */
 

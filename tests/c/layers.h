@@ -73,7 +73,8 @@ static void forward_add(void * context, float * dst)
 static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add};
 
 /* SAME padding of a square kernel. */
-static SimdConvolutionParameters shape(SimdTensorFormatType format, size_t inputs, size_t outputs, size_t kernel, size_t group)
+static SimdConvolutionParameters shape(SimdTensorFormatType format, size_t inputs, size_t outputs, size_t kernel,
+                                       size_t group)
 {
     const size_t pad = kernel / 2;
     return (SimdConvolutionParameters){

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "runtime/memory.h"
 #include "runtime/statistic.h"
 #include "runtime/threads.h"
@@ -107,7 +107,7 @@ static void each_refused(trial_fn trial, const void * of)
 
 /* ---- trials of a layer */
 
-static bool says(int kind, const struct kind * of, const char * function)
+static bool has_error(int kind, const struct kind * of, const char * function)
 {
     char name[80];
     snprintf(name, sizeof(name), "%s%s: ", of->name, function);
@@ -125,7 +125,7 @@ static void try_init(const void * layer, int from, int to)
     if (context)
         TEST_NO_ERROR();
     else
-        TEST(refused && says(2, l->kind, "Init"));
+        TEST(refused && has_error(2, l->kind, "Init"));
     SimdRelease(context);
     TEST(blocks_now() == before);
 }
@@ -160,14 +160,14 @@ static void try_set_of(const struct layer * l, int from, int to, bool again)
     l->kind->set(context);
     refuse_none();
     if (SimdnetLastErrorKind() != 0) {
-        TEST(refused && says(2, l->kind, "SetParams"));
+        TEST(refused && has_error(2, l->kind, "SetParams"));
         TEST(blocks_now() == made);
         if (again) {
             TEST(right(l, context));
         } else {
             memset(result, CANARY, sizeof(result));
             l->kind->forward(context, result);
-            TEST(says(3, l->kind, "Forward") && untouched());
+            TEST(has_error(3, l->kind, "Forward") && untouched());
         }
         l->kind->set(context);
         TEST_NO_ERROR();
@@ -250,7 +250,7 @@ static void refused_values(struct layer l)
         if (l.p[i].strideY == 2)
             l.p[i].dstH = l.p[i].dstW = ((size_t)1 << 41) - 1;
     }
-    TEST(l.kind->init(&l) == NULL && says(1, l.kind, "Init"));
+    TEST(l.kind->init(&l) == NULL && has_error(1, l.kind, "Init"));
     TEST(blocks_now() == before);
 }
 
@@ -276,7 +276,7 @@ static void faults_of_8i(void)
     for (int i = 0; i < 2; ++i) {
         const int before = blocks_now();
         SimdSynetConvolution8iSetParams(context, bad, NULL, NULL, stats);
-        TEST(says(1, &convolution_8i, "SetParams"));
+        TEST(has_error(1, &convolution_8i, "SetParams"));
         TEST(blocks_now() == before);
         set_8i(context);
         TEST_NO_ERROR();
@@ -391,17 +391,17 @@ static void chunks(void)
     const int before = blocks_now();
     for (int i = 0; i < BLOCKS; ++i) {
         refuse(i % 3, i % 3);
-        block[i] = sn_keep(SIZE);
+        block[i] = sn_arena_allocate(SIZE);
         refuse_none();
         TEST(block[i] || i % 3);
     }
     for (int i = 0; i < BLOCKS; ++i) {
         const int now = blocks_now();
         refuse(1, INT_MAX);
-        void * none = sn_keep(8 * SIZE), * small = sn_keep(100);
+        void * none = sn_arena_allocate(8 * SIZE), * small = sn_arena_allocate(100);
         refuse_none();
         TEST(none == NULL && small == NULL && blocks_now() <= now);
-        sn_drop(block[i]);
+        sn_arena_free(block[i]);
     }
     TEST(blocks_now() == before); /* including the chunk that the next blocks are taken from */
 }
@@ -504,7 +504,7 @@ int main(void)
     test_alarm();
     fill_layers();
     workers(); /* before this thread or another one has any memory of its own */
-    sn_drop(sn_keep(1 << 20)); /* the chunk that blocks are taken from remains */
+    sn_arena_free(sn_arena_allocate(1 << 20)); /* the chunk that blocks are taken from remains */
     (void)SimdPerformanceStatistic(); /* so does the memory of this thread */
     for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
         SimdnetSetMaxIsa(SimdnetIsaLevel(i));

@@ -210,6 +210,77 @@ static void levels_of_machines(void) { chosen("any", 0, "base"); }
 
 #endif
 
+#if defined(__x86_64__)
+
+/* EAX of CPUID's leaf 1 for some processors, as the manuals of their makers give it, and their traits. */
+static void traits_of_machines(void)
+{
+    static const struct machine {
+        const char * vendor;
+        uint32_t signature, family, model;
+        bool slow, prefetchC, ordered;
+        size_t cached; /* MB, with an L3 cache of 256 MB */
+    } identified[] = {
+        {"GenuineIntel", 0xC06F2, 6, 0xCF, true, false, true, 16},  /* Emerald Rapids */
+        {"GenuineIntel", 0x806F8, 6, 0x8F, true, false, true, 16},  /* Sapphire Rapids */
+        {"GenuineIntel", 0x5065B, 6, 0x55, false, false, true, 24}, /* Cooper Lake */
+        {"AuthenticAMD", 0xA10F11, 25, 0x11, false, true, false, 24}, /* Zen 4 */
+        {"AuthenticAMD", 0xC06F2, 6, 0xCF, false, true, false, 24}, /* no such processor: another vendor's model */
+        {"", 0, 0, 0, false, true, false, 24},
+    };
+    for (size_t i = 0; i < sizeof(identified) / sizeof(identified[0]); ++i) {
+        const struct machine * m = &identified[i];
+        struct sn_model model = {"", 0, 0};
+        strcpy(model.vendor, m->vendor);
+        sn_cpu_model(m->signature, &model);
+        TEST(model.family == m->family && model.model == m->model);
+        const struct sn_traits t = sn_traits_of(&model, (size_t)256 << 20);
+        TEST(t.slow == (m->slow ? (uint32_t)SN_CPU_AVX512BF16 : 0));
+        TEST(t.prefetchC == m->prefetchC && t.ordered == m->ordered && t.cached == m->cached << 20);
+        TEST(sn_traits_of(&model, 8 << 20).cached == 6 << 20);
+    }
+    TEST(strcmp(sn_cpu()->model.vendor, "") != 0 && sn_cpu()->model.family != 0);
+}
+
+/* A level with slow instructions is not the default, nor is one that is built on it, but the machine has it. */
+static void default_levels(void)
+{
+    const uint32_t avx2 = SN_CPU_SSE3 | SN_CPU_SSSE3 | SN_CPU_SSE41 | SN_CPU_AVX2 | SN_CPU_FMA | SN_CPU_F16C;
+    const uint32_t avx512 = avx2 | SN_CPU_AVX512F | SN_CPU_AVX512BW | SN_CPU_AVX512DQ | SN_CPU_AVX512VL;
+    const uint32_t bf16 = avx512 | SN_CPU_AVX512VNNI | SN_CPU_AVX512BF16;
+    const struct {
+        uint32_t features, slow;
+        const char * name;
+    } cases[] = {
+        {0, 0, "base"},
+        {bf16, 0, "avx512bf16"},
+        {bf16, SN_CPU_AVX512BF16, "avx512vnni"},
+        {bf16, SN_CPU_AVX512VNNI, "avx512"},
+        {avx512, SN_CPU_AVX512BF16, "avx512"},
+        {bf16, SN_CPU_SSE41, "base"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        const char * last = strrchr(built_of(names_of(sn_levels_of(cases[i].features & ~cases[i].slow))), ' ');
+        const char * name = sn_level_name(sn_default_level(cases[i].features, cases[i].slow));
+        TEST(name && strcmp(name, last ? last + 1 : "base") == 0);
+#if !defined(SOME_ISAS)
+        TEST(name && strcmp(name, cases[i].name) == 0);
+#endif
+    }
+}
+
+#else
+
+static void traits_of_machines(void)
+{
+    TEST(*sn_cpu()->model.vendor == '\0');
+    TEST(sn_cpu()->traits.slow == 0 && sn_cpu()->traits.prefetchC && !sn_cpu()->traits.ordered);
+}
+
+static void default_levels(void) { TEST(strcmp(sn_level_name(sn_default_level(0, 0)), "base") == 0); }
+
+#endif
+
 /* SimdnetIsaLevel() lists the levels chosen for the features of this machine. */
 static void levels_of_this_machine(void)
 {
@@ -227,5 +298,7 @@ int main(void)
 {
     levels_of_machines();
     levels_of_this_machine();
+    default_levels();
+    traits_of_machines();
     return test_end();
 }

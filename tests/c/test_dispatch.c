@@ -10,7 +10,7 @@
 
 /* What a fresh process with this SIMDNET_MAX_ISA (NULL: unset) reports as its active level, and all it writes to stderr. */
 struct answer {
-    char active[64], complaint[4096];
+    char active[64], warning[4096];
     bool exited;
 };
 
@@ -40,7 +40,7 @@ static void child(const char * cap, int out, int error)
 
 /* A fork is fresh enough: the library has not been called in this process yet. It also works under emulators where exec does
  * not. */
-static struct answer ask(const char * cap)
+static struct answer request(const char * cap)
 {
     struct answer answer;
     int out[2], error[2], status = 1;
@@ -53,15 +53,15 @@ static struct answer ask(const char * cap)
     close(out[1]);
     close(error[1]);
     read_all(out[0], answer.active, sizeof(answer.active));
-    read_all(error[0], answer.complaint, sizeof(answer.complaint));
+    read_all(error[0], answer.warning, sizeof(answer.warning));
     waitpid(pid, &status, 0);
     answer.exited = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return answer;
 }
 
 /* NULL, names of no level, a name of another architecture; followed by the levels of this one. */
-enum { ASKED = 40 };
-static const char * caps[ASKED] = {NULL, "", "AVX2", "avx 2", "avx2 ", "neon", "sse41"};
+enum { REQUESTED = 40 };
+static const char * caps[REQUESTED] = {NULL, "", "AVX2", "avx 2", "avx2 ", "neon", "sse41"};
 
 static size_t list_caps(void)
 {
@@ -117,14 +117,14 @@ static void environment(const struct answer * answers, size_t count)
         TEST(a->exited);
         if (!cap || !*cap) {
             TEST(strcmp(a->active, newest) == 0);
-            TEST(a->complaint[0] == '\0');
+            TEST(a->warning[0] == '\0');
         } else if (SimdnetSetMaxIsa(cap)) { /* a level of this architecture, which this machine may lack */
             TEST(strcmp(a->active, last_up_to(cap)) == 0);
-            TEST(a->complaint[0] == '\0');
+            TEST(a->warning[0] == '\0');
         } else { /* one line, which contains the variable's name and value */
             TEST(strcmp(a->active, newest) == 0);
-            TEST(count_char(a->complaint, '\n') == 1 && a->complaint[strlen(a->complaint) - 1] == '\n');
-            TEST(strstr(a->complaint, "SIMDNET_MAX_ISA") && strstr(a->complaint, cap));
+            TEST(count_char(a->warning, '\n') == 1 && a->warning[strlen(a->warning) - 1] == '\n');
+            TEST(strstr(a->warning, "SIMDNET_MAX_ISA") && strstr(a->warning, cap));
         }
     }
 }
@@ -132,7 +132,7 @@ static void environment(const struct answer * answers, size_t count)
 static void long_name(const struct answer * answer)
 {
     TEST(answer->exited);
-    TEST(count_char(answer->complaint, '\n') == 1 && strlen(answer->complaint) < 400);
+    TEST(count_char(answer->warning, '\n') == 1 && strlen(answer->warning) < 400);
 }
 
 static void levels(void)
@@ -255,21 +255,33 @@ static void machine(void)
     TEST_REFUSED(1, "type");
     TEST(SimdCpuInfo((SimdCpuInfoType)-1) == 0);
     TEST_REFUSED(1, "type");
-    TEST(strcmp(SimdVersion(), SIMDNET_VERSION) == 0);
-    TEST_NO_ERROR();
     TEST(SimdPerformanceStatistic() != NULL);
+}
+
+/* The version is written twice in the header, as text for people and scripts and as numbers for #if. */
+static void version(void)
+{
+#if SIMDNET_VERSION_NUMBER < 1 || SIMDNET_VERSION_MINOR > 99 || SIMDNET_VERSION_PATCH > 99
+#error "the parts of the version do not fit in SIMDNET_VERSION_NUMBER"
+#endif
+    char text[40];
+    snprintf(text, sizeof(text), "%d.%d.%d", SIMDNET_VERSION_MAJOR, SIMDNET_VERSION_MINOR, SIMDNET_VERSION_PATCH);
+    TEST(strcmp(text, SIMDNET_VERSION) == 0);
+    TEST(strcmp(SimdVersion(), SIMDNET_VERSION) == 0);
+    TEST(SimdnetVersionNumber() == SIMDNET_VERSION_NUMBER);
+    TEST_NO_ERROR();
 }
 
 int main(void)
 {
-    static struct answer answers[ASKED];
+    static struct answer answers[REQUESTED];
     static char name[2000];
     const size_t count = list_caps();
     for (size_t i = 0; i < count; ++i)
-        answers[i] = ask(caps[i]);
+        answers[i] = request(caps[i]);
     memset(name, 'x', sizeof(name) - 1);
     static struct answer longest;
-    longest = ask(name);
+    longest = request(name);
     environment(answers, count);
     long_name(&longest);
     levels();
@@ -277,5 +289,6 @@ int main(void)
     no_slot_empty();
     features();
     machine();
+    version();
     return test_end();
 }

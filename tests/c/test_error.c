@@ -45,6 +45,7 @@ static void clearing(void)
     CLEARS((SimdSetThreadNumber(1), 0));
     CLEARS(SimdSynetSpecifyTensorFormat(SimdTensorFormatNchwXc));
     CLEARS(SimdSynetTensorAlignment(SimdTensorFormatNchw));
+    CLEARS(SimdnetVersionNumber());
     CLEARS(SimdnetActiveIsa());
     CLEARS(SimdnetSetMaxIsa(NULL));
     CLEARS(SimdnetSetVerbose(0));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "emulated.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Aligned blocks, rounding, overflow in products of sizes, scratch memory of threads. */
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 #include "runtime/memory.h"
 
 #include <pthread.h>
@@ -105,7 +105,7 @@ static void scratch(void)
 }
 
 /* Blocks of all sizes, released in another order than allocated: none overlaps another, with one thread or many. */
-static void * keep_and_drop(void * of_thread)
+static void * allocate_and_free(void * of_thread)
 {
     enum { COUNT = 18 };
     static const size_t sizes[] = {1, 100, 70000, 300000, 65536, 9 << 20, 1 << 20, 3000001, 8 << 20};
@@ -117,19 +117,19 @@ static void * keep_and_drop(void * of_thread)
         const unsigned char mark = (unsigned char)(i + *(int *)of_thread);
         if (block[i])
             sound &= block[i][0] == mark && block[i][size[i] / 2] == mark && block[i][size[i] - 1] == mark;
-        sn_drop(block[i]);
+        sn_arena_free(block[i]);
         size[i] = sizes[(size_t)(turn + *(int *)of_thread) % (sizeof(sizes) / sizeof(sizes[0]))];
-        block[i] = sn_keep(size[i]);
+        block[i] = sn_arena_allocate(size[i]);
         sound &= block[i] && (uintptr_t)block[i] % SN_ALIGN == 0;
         if (block[i])
             memset(block[i], mark, size[i]);
     }
     for (int i = 0; i < COUNT; ++i)
-        sn_drop(block[i]);
+        sn_arena_free(block[i]);
     return sound ? of_thread : NULL;
 }
 
-static void kept(void)
+static void arena(void)
 {
     enum { THREADS = 3 };
     int number[THREADS];
@@ -137,17 +137,17 @@ static void kept(void)
     void * sound = NULL;
     for (int i = 0; i < THREADS; ++i) {
         number[i] = 50 * i;
-        TEST(pthread_create(&thread[i], NULL, keep_and_drop, &number[i]) == 0);
+        TEST(pthread_create(&thread[i], NULL, allocate_and_free, &number[i]) == 0);
     }
     for (int i = 0; i < THREADS; ++i)
         TEST(pthread_join(thread[i], &sound) == 0 && sound);
-    TEST(sn_keep(SIZE_MAX) == NULL && sn_keep(PTRDIFF_MAX) == NULL);
-    sn_drop(NULL);
-    void * first = sn_keep(1 << 20); /* an empty chunk is reused from its beginning */
-    sn_drop(first);
-    void * again = sn_keep(1 << 20);
+    TEST(sn_arena_allocate(SIZE_MAX) == NULL && sn_arena_allocate(PTRDIFF_MAX) == NULL);
+    sn_arena_free(NULL);
+    void * first = sn_arena_allocate(1 << 20); /* an empty chunk is reused from its beginning */
+    sn_arena_free(first);
+    void * again = sn_arena_allocate(1 << 20);
     TEST(first != NULL && (SN_SANITIZED || again == first));
-    sn_drop(again);
+    sn_arena_free(again);
 }
 
 /* Bytes of the process that are in physical memory; 0 if the system does not report it. */
@@ -163,20 +163,20 @@ static size_t resident(void)
 }
 
 /* If most blocks are released, but not all, their memory is returned to the system. */
-static void few_stay(void)
+static void memory_returns(void)
 {
-    enum { BLOCKS = 2000, SIZE = 70 << 10, STAY = 100 };
+    enum { BLOCKS = 2000, SIZE = 70 << 10, REMAINING = 100 };
     static void * block[BLOCKS];
     const size_t before = resident();
     for (size_t i = 0; i < BLOCKS; ++i)
-        if ((block[i] = sn_keep(SIZE)) != NULL)
+        if ((block[i] = sn_arena_allocate(SIZE)) != NULL)
             memset(block[i], 1, SIZE);
     for (size_t i = 0; i < BLOCKS; ++i)
-        if (i % STAY)
-            sn_drop(block[i]);
+        if (i % REMAINING)
+            sn_arena_free(block[i]);
     TEST(!before || resident() < before + BLOCKS * (size_t)SIZE / 4);
-    for (size_t i = 0; i < BLOCKS; i += STAY)
-        sn_drop(block[i]);
+    for (size_t i = 0; i < BLOCKS; i += REMAINING)
+        sn_arena_free(block[i]);
 }
 
 /* A small block does not reserve a large range of address space. */
@@ -191,7 +191,7 @@ static void little_space(void)
         const rlim_t limit = all * (size_t)sysconf(_SC_PAGESIZE) + MORE;
         if (!known || setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}) != 0)
             _exit(0);
-        _exit(sn_keep(80 << 10) && !sn_keep(16 << 20) ? 0 : 1);
+        _exit(sn_arena_allocate(80 << 10) && !sn_arena_allocate(16 << 20) ? 0 : 1);
     }
     int status = -1;
     TEST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -202,12 +202,12 @@ int main(void)
     test_alarm();
     if (!emulated() && !SN_SANITIZED) {
         little_space();
-        few_stay();
+        memory_returns();
     }
     blocks();
     rounding();
     products();
     scratch();
-    kept();
+    arena();
     return test_end();
 }

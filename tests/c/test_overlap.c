@@ -124,6 +124,37 @@ static void addend(void)
     SimdRelease(context);
 }
 
+/* Four pixels of six channels, of which a 1x1 convolution reads the first three and writes the last three. */
+static void channels_of_an_image(void)
+{
+    const SimdConvolutionParameters conv = {.srcC = 3, .srcH = 2, .srcW = 2, .srcT = SimdTensorData32f,
+        .srcF = SimdTensorFormatNhwc, .dstC = 3, .dstH = 2, .dstW = 2, .dstT = SimdTensorData32f, .dstF = SimdTensorFormatNhwc,
+        .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1, .group = 1};
+    const float weight[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    float image[24] = {0};
+    for (int i = 0; i < 24; ++i)
+        image[i] = (float)i;
+    void * context = SimdSynetConvolution32fInit(1, &conv, NULL);
+    SimdSynetConvolution32fSetParams(context, weight, NULL, NULL, NULL);
+    SimdnetForwardParameters f = {.size = sizeof(f), .src = image, .dst = image + 3, .srcPixel = 6, .dstPixel = 6};
+    SimdnetForward(context, &f);
+    TEST_NO_ERROR();
+    TEST(image[3] == 0 && image[5] == 2 && image[6] == 6 && image[23] == 20);
+    f.dst = image + 2;
+    SimdnetForward(context, &f);
+    TEST_REFUSED(1, "dst overlaps src");
+    f.dst = image + 3;
+    f.add = image + 1;
+    f.addPixel = 6;
+    SimdnetForward(context, &f);
+    TEST_REFUSED(1, "dst overlaps add");
+    f.add = NULL;
+    f.buf = image;
+    SimdnetForward(context, &f);
+    TEST_REFUSED(1, "buf overlaps src");
+    SimdRelease(context);
+}
+
 static void what_is_not_checked(void)
 {
     float x[4] = {-1, 1, -1, 1}, y[4] = {1, 2, 3, 4};
@@ -149,6 +180,7 @@ int main(void)
     gaps_of_a_picture();
     gaps_of_planes();
     addend();
+    channels_of_an_image();
     what_is_not_checked();
     return test_end();
 }

@@ -27,7 +27,8 @@ static void * infrastructure(void * unused)
     SimdSetThreadNumber(1000);
     SimdSetThreadNumber(1);
     TEST_NO_ERROR();
-    TEST(*SimdVersion() && SimdCpuInfo(SimdCpuInfoThreads) && SimdAlign(5, 4) == 8 && SimdAlignment());
+    TEST(*SimdVersion() && SimdnetVersionNumber());
+    TEST(SimdCpuInfo(SimdCpuInfoThreads) && SimdAlign(5, 4) == 8 && SimdAlignment());
     TEST(*SimdnetActiveIsa() && SimdnetIsaLevel(0) && SimdnetSetMaxIsa("base") && SimdnetSetMaxIsa(NULL));
     void * block = SimdAllocate(100, 64);
     TEST(block);

@@ -160,7 +160,7 @@ int __wrap_pthread_atfork(fork_handler * prepare, fork_handler * parent, fork_ha
 
 /* Without fork handlers, a child would wait for threads, or for a lock, that do not exist there: so there is no pool, and no
  * table. */
-static void forks_unseen(void)
+static void no_fork_handler(void)
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -189,7 +189,7 @@ int main(int argc, char ** argv)
     if (emulated()) {
         printf("skipped: forks and the environment, under an emulator\n");
     } else {
-        forks_unseen(); /* before this process reads the number */
+        no_fork_handler(); /* before this process reads the number */
         environment(argv[0]);
     }
     number();

@@ -23,17 +23,17 @@
 /* ---- replaced functions: creating threads fails once none are left */
 
 static int threads_left = 1 << 30;
-static int hiring, hired_at_once; /* failing calls; only one at a time may own the pool */
+static int creating, created_at_once; /* failing calls; only one at a time may own the pool */
 
 int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void * (*start)(void *), void * argument)
 {
     static int (*real)(pthread_t *, const pthread_attr_t *, void * (*)(void *), void *);
     if (threads_left-- <= 0) {
-        if (__atomic_add_fetch(&hiring, 1, __ATOMIC_RELAXED) > 1)
-            __atomic_store_n(&hired_at_once, 1, __ATOMIC_RELAXED);
+        if (__atomic_add_fetch(&creating, 1, __ATOMIC_RELAXED) > 1)
+            __atomic_store_n(&created_at_once, 1, __ATOMIC_RELAXED);
         for (int i = 0; i < 100; ++i)
             sn_relax();
-        __atomic_sub_fetch(&hiring, 1, __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&creating, 1, __ATOMIC_RELAXED);
         return EAGAIN;
     }
     if (!real)
@@ -42,7 +42,7 @@ int pthread_create(pthread_t * thread, const pthread_attr_t * attributes, void *
 }
 
 /* A caller that has waited for a long time sleeps on a futex with a time limit (-Wl,--wrap). */
-static int dozes;
+static int futex_sleeps;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -51,7 +51,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     const long result = __real_syscall(number, a, b, c, d, e, f);
     if (number == SYS_futex && d)
-        __atomic_add_fetch(&dozes, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&futex_sleeps, 1, __ATOMIC_RELAXED);
     return result;
 }
 
@@ -267,21 +267,21 @@ static void no_signals(void)
 /* ---- how many threads took part, where they run, callers with real-time priority */
 
 /* Units that wait for each other: each runs on a thread of its own. */
-static int met;
+static int arrivals;
 
-static void meet(const void * job, void * work, size_t begin, size_t end)
+static void wait_for_all(const void * job, void * work, size_t begin, size_t end)
 {
     (void)work;
     const int all = *(const int *)job;
     for (size_t i = begin; i < end; ++i)
-        for (__atomic_add_fetch(&met, 1, __ATOMIC_RELAXED); __atomic_load_n(&met, __ATOMIC_RELAXED) < all;)
+        for (__atomic_add_fetch(&arrivals, 1, __ATOMIC_RELAXED); __atomic_load_n(&arrivals, __ATOMIC_RELAXED) < all;)
             sched_yield();
 }
 
 static void together(int threads)
 {
-    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
-    sn_parallel_for(&(struct sn_parallel){.run = meet, .job = &threads, .units = (size_t)threads, .cost = 1e9});
+    __atomic_store_n(&arrivals, 0, __ATOMIC_RELAXED);
+    sn_parallel_for(&(struct sn_parallel){.run = wait_for_all, .job = &threads, .units = (size_t)threads, .cost = 1e9});
 }
 
 static void used(void)
@@ -314,13 +314,13 @@ static void count_processors(const void * job, void * work, size_t begin, size_t
         __atomic_store_n(&p->fewest, sn_min((size_t)p->fewest, (size_t)count), __ATOMIC_RELAXED);
         __atomic_store_n(&p->most, sn_max((size_t)p->most, (size_t)count), __ATOMIC_RELAXED);
     }
-    meet(&threads, work, begin, end);
+    wait_for_all(&threads, work, begin, end);
 }
 
 static bool workers_have(int processors)
 {
     struct processors p = {1 << 20, 0}, * const job = &p;
-    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&arrivals, 0, __ATOMIC_RELAXED);
     sn_parallel_for(&(struct sn_parallel){.run = count_processors, .job = &job, .units = 3, .cost = 1e9});
     return p.fewest == processors && p.most == processors;
 }
@@ -460,14 +460,14 @@ static bool at_once(void)
     usleep(2000000);
     __atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
     return pthread_join(thread[0], &wrong[0]) == 0 && pthread_join(thread[1], &wrong[1]) == 0 && !wrong[0] && !wrong[1] &&
-           !hired_at_once && arrived > 2;
+           !created_at_once && arrived > 2;
 }
 
 /* A caller that waits for its worker long enough to sleep leaves errno unchanged. */
 static void sleep_on_worker(const void * job, void * work, size_t begin, size_t end)
 {
-    meet(job, work, begin, end);
-    while (!pthread_equal(pthread_self(), main_thread) && !__atomic_load_n(&dozes, __ATOMIC_RELAXED))
+    wait_for_all(job, work, begin, end);
+    while (!pthread_equal(pthread_self(), main_thread) && !__atomic_load_n(&futex_sleeps, __ATOMIC_RELAXED))
         usleep(1000);
 }
 
@@ -475,8 +475,8 @@ static bool errno_stays(void)
 {
     const int threads = 2;
     sn_threads_force((size_t)threads);
-    __atomic_store_n(&met, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&dozes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&arrivals, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&futex_sleeps, 0, __ATOMIC_RELAXED);
     errno = ERANGE;
     sn_parallel_for(&(struct sn_parallel){.run = sleep_on_worker, .job = &threads, .units = 2, .cost = 1e9});
     return errno == ERANGE;

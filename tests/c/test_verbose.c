@@ -67,8 +67,8 @@ static void one_of_each(void)
     SimdSynetRelu32f(NULL, 0, NULL, NULL);
     TEST(errno == 77);
     TEST_NO_ERROR();
-    SimdSynetAddBias(x, 2, 3, x, SimdTensorFormatNhwc);
-    SimdSynetAddBias(x, 2, 3, x, (SimdTensorFormatType)99);
+    SimdSynetAddBias(x + 32, 2, 3, x, SimdTensorFormatNhwc);
+    SimdSynetAddBias(x + 32, 2, 3, x, (SimdTensorFormatType)99);
     TEST_REFUSED(1, "99");
     TEST(count(SimdPerformanceStatistic(), "SimdSynet") == 3);
 }

@@ -1,1 +1,2 @@
 FLAGS_avx2 := -mavx2 -mfma -mf16c
+HEADER_avx2 := immintrin.h

@@ -3,8 +3,8 @@ named like the library:
 
     NAME                            in the table
     VERSION                         the installed one
-    build(block, layout, values)    yields the ways in which the library can compute the block of layers, as functions that
-                                    each build one `Way`: if one fails, the others remain
+    build(block, layout, values)    yields the library's implementations of the block of layers, as functions that each build
+                                    one `Implementation`: if one fails, the others remain
 
 Each library is used at its best: constant weights, packed beforehand, ReLU in the same pass, one thread, the result written
 to the given array if the library can do that, and the fastest of several implementations. In rows for NHWC the image may
@@ -26,7 +26,7 @@ NAMES = ("onnxruntime", "openvino", "torch")
 
 
 @dataclass(frozen=True)
-class Way:
+class Implementation:
     """A block built by a library."""
 
     how: str  # a description of the implementation
@@ -41,7 +41,7 @@ class Library(Protocol):
     NAME: str
     VERSION: str
 
-    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]: ...
+    def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]: ...
 
 
 def trial(call: Callable[[], Any]) -> float:

@@ -27,7 +27,7 @@ from bench.layers import (
     quantised,
     values_of,
 )
-from bench.peers import Way
+from bench.peers import Implementation
 
 NAME = "onnxruntime"
 VERSION = str(onnxruntime.__version__)
@@ -36,7 +36,7 @@ _Optimization = onnxruntime.GraphOptimizationLevel
 _BLOCKED = "com.microsoft.nchwc"  # the domain of operators on blocks of channels
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """NCHW with all optimizations, which may convert to blocks and back, and with those that keep the layout. If the row
     does not fix the layout, also the convolutions on blocks alone, as within a network. Quantised layers as QLinearConv, in
     either layout of the images."""
@@ -113,14 +113,14 @@ def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Ar
     return lambda: session.run_with_iobinding(binding), out.numpy
 
 
-def _nchw(how: str, block: Block, model: Any, values: tuple[Values, ...], level: Any) -> Way:
+def _nchw(how: str, block: Block, model: Any, values: tuple[Values, ...], level: Any) -> Implementation:
     call, out = _bound(_session(model, level), np.ascontiguousarray(values[0].src))
 
     def result() -> Array:
         call()
         return out().reshape(block.dst)
 
-    return Way(how, call, result, _empty)
+    return Implementation(how, call, result, _empty)
 
 
 def _optimized(model: Any) -> Any:
@@ -156,7 +156,7 @@ def _without_conversions(model: Any) -> Any:
     return model
 
 
-def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
+def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Implementation:
     session = _session(model, _Optimization.ORT_DISABLE_ALL)
     channels = session.get_inputs()[0].shape[1]
     (c, rows, columns), src, (o, h, w) = block.layers[0].src, values[0].src, block.dst
@@ -170,10 +170,10 @@ def _blocked(block: Block, model: Any, values: tuple[Values, ...]) -> Way:
         call()
         return out().reshape(-1, h, w, _BLOCK).transpose(0, 3, 1, 2).reshape(-1, h, w)[:o]
 
-    return Way(f"blocks of {_BLOCK} channels", call, result, _empty)
+    return Implementation(f"blocks of {_BLOCK} channels", call, result, _empty)
 
 
-def _quantised(block: Block, values: Values, last: bool) -> Way:
+def _quantised(block: Block, values: Values, last: bool) -> Implementation:
     """With the channels last, or first. Quantisation clamps the sums at 0, so ReLU needs no operator."""
     layer, numbers, layout = block.layers[0], quantised(values), "nhwc" if last else "nchw"
     tensors = {
@@ -202,7 +202,7 @@ def _quantised(block: Block, values: Values, last: bool) -> Way:
         call()
         return from_layout(out()[0] * np.float32(numbers.dst_step), layout)
 
-    return Way(f"QLinearConv, {layout}", call, result, _empty)
+    return Implementation(f"QLinearConv, {layout}", call, result, _empty)
 
 
 def _relu_of_one() -> Any:

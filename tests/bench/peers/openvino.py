@@ -24,7 +24,7 @@ from bench.layers import (
     in_layout,
     quantised,
 )
-from bench.peers import Way
+from bench.peers import Implementation
 
 NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
@@ -39,7 +39,7 @@ _OPTIONS = {
 }
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """Yields one implementation."""
     if block.quantised:
         yield partial(_quantised, block, layout, values[0])
@@ -47,7 +47,7 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         yield partial(_float, block, layout, values)
 
 
-def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Way:
+def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Implementation:
     first, image = block.layers[0], values[0].src
     shape = [1, image.size] if first.kind == INNER_PRODUCT else [1, *first.src]
     x = y = op.parameter(shape, np.float32)
@@ -68,10 +68,10 @@ def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Way:
         array: Array = request.get_output_tensor().data
         return array[0].transpose(2, 0, 1) if layout == "nhwc" else array.reshape(block.dst)
 
-    return Way(layout, call, result, _empty)
+    return Implementation(layout, call, result, _empty)
 
 
-def _quantised(block: Block, layout: str, values: Values) -> Way:
+def _quantised(block: Block, layout: str, values: Values) -> Implementation:
     """A model as quantised by OpenVINO's own tools: the plugin turns it into one convolution of bytes. Images are transposed
     as floats, since the plugin would not detect the pattern after bytes."""
     layer, numbers = block.layers[0], quantised(values)
@@ -98,7 +98,7 @@ def _quantised(block: Block, layout: str, values: Values) -> Way:
         call()
         return from_layout(request.get_output_tensor().data[0] * np.float32(numbers.dst_step), layout)
 
-    return Way(f"{layout}, quantised", call, result, _empty)
+    return Implementation(f"{layout}, quantised", call, result, _empty)
 
 
 def _prepared(model: Any, src: Array) -> tuple[Callable[[], Any], Any]:

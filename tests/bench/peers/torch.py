@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional
 
 from bench import arrays
+from bench.implementations import Unsupported
 from bench.layers import (
     AVERAGE,
     CONVOLUTION,
@@ -22,8 +23,7 @@ from bench.layers import (
     Values,
     in_layout,
 )
-from bench.peers import Way
-from bench.ways import Unsupported
+from bench.peers import Implementation
 
 NAME = "torch"
 VERSION = str(torch.__version__)
@@ -36,17 +36,17 @@ _mkldnn = torch.ops.mkldnn
 _little = torch.zeros(1)
 
 
-def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Way]]:
+def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """In the layout of the row: PyTorch supports both."""
     if block.quantised:
         raise Unsupported("quantised layers are not compared here")
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is what PyTorch calls channels_last
     if len(block.layers) > 1:
-        yield partial(_way, "fused", block, _chain(block, x, values))
+        yield partial(_implementation, "fused", block, _chain(block, x, values))
         return
     (layer,), weight, bias = block.layers, *_tensors(values[0])
-    ways = {
+    implementations = {
         CONVOLUTION: _convolution,
         DECONVOLUTION: _deconvolution,
         INNER_PRODUCT: _inner_product,
@@ -55,8 +55,8 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
     }
     if layer.before != layer.after:
         raise Unsupported("padding differs from side to side")
-    for how, call in ways[layer.kind](layer, x, weight, bias):
-        yield partial(_way, how, block, call)
+    for how, call in implementations[layer.kind](layer, x, weight, bias):
+        yield partial(_implementation, how, block, call)
 
 
 def _tensors(values: Values) -> tuple[Any, Any]:
@@ -64,12 +64,12 @@ def _tensors(values: Values) -> tuple[Any, Any]:
     return torch.from_numpy(arrays.placed(values.weight)), torch.from_numpy(arrays.placed(values.bias))
 
 
-def _way(how: str, block: Block, call: Callable[[], Any]) -> Way:
+def _implementation(how: str, block: Block, call: Callable[[], Any]) -> Implementation:
     def result() -> Array:
         array: Array = call().numpy().reshape(block.dst)
         return array
 
-    return Way(how, call, result, lambda: functional.relu(_little))
+    return Implementation(how, call, result, lambda: functional.relu(_little))
 
 
 def _chain(block: Block, x: Any, values: tuple[Values, ...]) -> Callable[[], Any]:

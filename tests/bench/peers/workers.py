@@ -14,10 +14,10 @@ from itertools import count
 from typing import cast
 
 from bench import clock, peers
+from bench.implementations import Unsupported, fastest
 from bench.layers import Array, Block, Values
 from bench.peers import NAMES, Library, trial
 from bench.remote import Remote
-from bench.ways import Unsupported, fastest
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ class _Served:
 
     def __init__(self, module: str) -> None:
         self._library = cast(Library, importlib.import_module(module))
-        self._timers: dict[int, clock.Timer] = {}
+        self._timers: dict[int, tuple[clock.Timer, clock.ColdTimer]] = {}
 
     def about(self) -> tuple[str, str]:
         return self._library.NAME, self._library.VERSION
 
     def build(self, number: int, task: Task) -> str:
-        """Keeps the fastest implementation, returns its description."""
-        ways = self._library.build(task.block, task.layout, task.values)
-        way = fastest(ways, trial, task.expected, task.tolerance)
-        self._timers[number] = clock.Timer(way.call, way.empty)
-        return way.how
+        """Keeps the fastest made, returns its description."""
+        builders = self._library.build(task.block, task.layout, task.values)
+        made = fastest(builders, trial, task.expected, task.tolerance)
+        self._timers[number] = clock.Timer(made.call, made.empty), clock.ColdTimer(made.call, made.empty)
+        return made.how
 
-    def sample(self, number: int) -> clock.Sample:
-        return self._timers[number].sample()
+    def sample(self, number: int, cold: bool) -> clock.Sample:
+        return self._timers[number][cold].sample()
 
     def drop(self, number: int) -> None:
         del self._timers[number]
@@ -86,11 +86,11 @@ class Built:
         self._remote = self._peer.remote()
         self.how: str = self._remote.call("build", self._number, self._task)
 
-    def sample(self) -> clock.Sample:
-        """Measures one round."""
+    def sample(self, cold: bool = False) -> clock.Sample:
+        """Measures one round, or a cold call."""
         if not self._remote.alive:  # it crashed in another row
             self._build()
-        sample: clock.Sample = self._remote.call("sample", self._number)
+        sample: clock.Sample = self._remote.call("sample", self._number, cold)
         return sample
 
     def close(self) -> None:

@@ -17,8 +17,9 @@ from typing import Any, Callable
 import ncnn
 import numpy as np
 
+from bench.implementations import Unsupported
 from bench.layers import Array
-from bench.whole import Way
+from bench.whole import Implementation, nchw
 from pysimd.network import Graph, Node
 from pysimd.network.passes import Part, parts_of
 
@@ -30,15 +31,17 @@ _PLAIN_WEIGHTS = np.zeros(1, np.int32)  # the word before weights in plain float
 _ACTIVATIONS = {"Relu": 1, "LeakyRelu": 2, "Clip": 3, "HardSwish": 6}
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """All in float32, and with its usual options."""
-    planes = np.ascontiguousarray(image.transpose(2, 0, 1))
-    source = ncnn.Mat(planes).clone()
+    if len(images) > 1:
+        raise Unsupported("one image at a time")
+    planes = nchw(images)[0]
+    source = ncnn.Mat(planes).clone()  # a Mat itself only points to the array
     for how in ("float32", "usual options"):
-        yield partial(_way, how, graph, source, threads)
+        yield partial(_implementation, how, graph, source, threads)
 
 
-def _way(how: str, graph: Graph, source: Any, threads: int) -> Way:
+def _implementation(how: str, graph: Graph, source: Any, threads: int) -> Implementation:
     loaded = ncnn.Net()
     loaded.opt.num_threads = threads
     if how == "float32":
@@ -58,7 +61,7 @@ def _way(how: str, graph: Graph, source: Any, threads: int) -> Way:
     def result() -> Array:
         return np.array(call())
 
-    return Way(how, call, result)
+    return Implementation(how, call, result)
 
 
 def _load(loaded: Any, graph: Graph) -> None:

@@ -11,7 +11,7 @@ from pysimd.network import Graph, Node
 
 
 def model_of(graph: Graph) -> Any:
-    """A model with one image (1, C, H, W), "x", and one output, "y"."""
+    """A model with one input of images (N, C, H, W), "x", and one output, "y"."""
     made = _Model(graph)
     source = helper.make_tensor_value_info("x", TensorProto.FLOAT, graph.shape(graph.inputs[0]))
     target = helper.make_tensor_value_info("y", TensorProto.FLOAT, graph.shape(graph.outputs[0]))

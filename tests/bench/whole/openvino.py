@@ -1,4 +1,4 @@
-"""OpenVINO: float32, one stream, image bound; as NCHW and as NHWC."""
+"""OpenVINO: float32, one stream, images bound; as NCHW and as NHWC."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 import openvino
 
 from bench.layers import Array
-from bench.whole import Way, onnx_model
+from bench.whole import Implementation, nchw, onnx_model
 from pysimd.network import Graph
 
 NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
-    """The input image in either layout; inside, OpenVINO chooses its own."""
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
+    """The input images in either layout; inside, OpenVINO chooses its own."""
     options = {
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
@@ -27,21 +27,21 @@ def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way
     }
     core = openvino.Core()
     model = core.read_model(onnx_model.model_of(graph).SerializeToString())
-    yield lambda: _way("NCHW", core.compile_model(model, "CPU", options), image.transpose(2, 0, 1))
-    yield lambda: _way("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), image)
+    yield lambda: _implementation("NCHW", core.compile_model(model, "CPU", options), nchw(images))
+    yield lambda: _implementation("NHWC", core.compile_model(_in_nhwc(model.clone()), "CPU", options), images)
 
 
 def _in_nhwc(model: Any) -> Any:
-    """The same with the image as NHWC outside."""
+    """The same with the images as NHWC outside."""
     outside = openvino.preprocess.PrePostProcessor(model)
     outside.input().model().set_layout(openvino.Layout("NCHW"))
     outside.input().tensor().set_layout(openvino.Layout("NHWC"))
     return outside.build()
 
 
-def _way(how: str, compiled: Any, image: Array) -> Way:
+def _implementation(how: str, compiled: Any, images: Array) -> Implementation:
     request = compiled.create_infer_request()
-    source = openvino.Tensor(np.ascontiguousarray(image)[None])  # makes a copy
+    source = openvino.Tensor(images)  # makes a copy
     request.set_input_tensor(source)
 
     def result() -> Array:
@@ -49,4 +49,4 @@ def _way(how: str, compiled: Any, image: Array) -> Way:
         array: Array = np.array(request.get_output_tensor().data)
         return array
 
-    return Way(how, lambda: request.infer(share_outputs=True), result)
+    return Implementation(how, lambda: request.infer(share_outputs=True), result)

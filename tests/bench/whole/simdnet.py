@@ -10,7 +10,7 @@ import numpy as np
 
 import pysimd
 from bench.layers import Array
-from bench.whole import Way
+from bench.whole import Implementation, nchw
 from pysimd._library import ffi, lib
 from pysimd.network import Graph, Runner
 
@@ -18,17 +18,18 @@ NAME = "simdnet"
 VERSION = str(ffi.string(lib.SimdVersion()).decode())
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """Yields one implementation."""
-    yield partial(_way, graph, image, threads)
+    yield partial(_implementation, graph, images, threads)
 
 
-def _way(graph: Graph, image: Array, threads: int) -> Way:
+def _implementation(graph: Graph, images: Array, threads: int) -> Implementation:
     pysimd.set_num_threads(threads)
     runner = Runner(graph)
-    np.copyto(runner.image, image)
+    np.copyto(runner.image, images.reshape(runner.image.shape))
 
     def result() -> Array:
-        return np.ascontiguousarray(runner.run().transpose(2, 0, 1))
+        found = runner.run()
+        return nchw(found.reshape(-1, *found.shape[-3:]))
 
-    return Way(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)
+    return Implementation(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)

@@ -1,15 +1,17 @@
 """Measures the times of whole networks and prints them.
 
-All libraries have built the network before the first is timed; then they are timed alternately, in short rounds of whole
-passes, every second one in reverse order. For a round, the median pass counts; for the rounds, the median of the ratios to
-ours.
+All libraries have built the network before the first is timed; then they are timed alternately, in rounds of whole passes,
+every second one in reverse order. For a round, the median pass counts; for the rounds, the median of the ratios to ours.
+
+With one thread, rounds are short. With several, each library runs alone for seconds: short rounds made all of them slower
+(MobileNetV2 on two cores of an Emerald Rapids: 3.7 ms instead of 2.5, ONNX Runtime 4.7 instead of 3.4).
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import statistics
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -18,20 +20,22 @@ from typing import Any
 import numpy as np
 
 from bench import clock
+from bench.implementations import Unsupported
 from bench.layers import Array
-from bench.models import MODELS
-from bench.ways import Unsupported
+from bench.models import MODELS, of_batch
+from bench.report import markdown_table
 from bench.whole import OURS, USUAL
-from bench.whole.workers import Task, Worker
+from bench.whole.workers import Round, Task, Worker
 from pysimd.network import Graph
 
-# Pause between libraries with several threads: those of the previous library may wait actively for up to 0.2 s.
-_SETTLE_SECONDS = 0.3
+_SHORT = Round(0, 0, 0.05)
+# With several threads. The pause: threads of the previous library may wait actively for up to 0.2 s.
+_ALONE = Round(0.3, 0.3, 2.0)
 
 
 @dataclass(frozen=True)
 class Time:
-    """A library's time for a network: seconds of a pass, the median of the rounds, the fastest pass, and each round."""
+    """A library's time for a network: seconds of an image, the median of the rounds, the fastest pass, and each round."""
 
     version: str
     how: str
@@ -56,6 +60,7 @@ class Whole:
     ours: Time
     peers: Mapping[str, Time] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)  # why a library has no time
+    batch: int = 1
 
     def ratio(self, peer: str) -> float:
         """Its time relative to ours: the median of the rounds' ratios."""
@@ -68,37 +73,36 @@ class Whole:
         return (high - low) / 2
 
 
-def image_of(graph: Graph) -> Array:
-    """The same for all, (H, W, C)."""
-    _, c, h, w = graph.shape(graph.inputs[0])
-    return np.random.default_rng(7).random((h, w, c), np.float32)
+def images_of(graph: Graph) -> Array:
+    """The same for all, (N, H, W, C)."""
+    n, c, h, w = graph.shape(graph.inputs[0])
+    return np.random.default_rng(7).random((n, h, w, c), np.float32)
 
 
-def time_network(name: str, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
+def time_network(name: str, batch: int, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
     """One line of the table."""
-    graph = MODELS[name]()
-    task = Task(isa, graph, image_of(graph), threads)
+    graph = of_batch(MODELS[name](), batch)
+    task = Task(isa, graph, images_of(graph), threads)
+    round_ = _SHORT if threads == 1 else _ALONE
     absent: dict[str, str] = {}
     with ExitStack() as stack:
         ours = Worker(OURS, task)
         stack.callback(ours.close)
-        turn = [ours]
+        workers = [ours]
         for peer in peers:
             try:
                 worker = Worker(peer, dataclasses.replace(task, expected=ours.result))
                 stack.callback(worker.close)
-                turn.append(worker)
+                workers.append(worker)
             except Unsupported as error:
                 absent[peer] = str(error)
-        samples: dict[str, list[list[float]]] = {worker.name: [] for worker in turn}
+        samples: dict[str, list[list[float]]] = {worker.name: [] for worker in workers}
         for number in range(rounds):
-            for worker in turn if number % 2 == 0 else reversed(turn):
-                if threads > 1:
-                    time.sleep(_SETTLE_SECONDS)
-                samples[worker.name].append(worker.sample())
-        times = {worker.name: _time(worker, samples[worker.name]) for worker in turn}
+            for worker in workers if number % 2 == 0 else reversed(workers):
+                samples[worker.name].append([seconds / batch for seconds in worker.sample(round_)])
+        times = {worker.name: _time(worker, samples[worker.name]) for worker in workers}
     mine = times.pop(OURS)
-    return Whole(name, graph.name, threads, isa, mine, times, absent)
+    return Whole(name, graph.name, threads, isa, mine, times, absent, batch)
 
 
 def _time(worker: Worker, samples: list[list[float]]) -> Time:
@@ -107,13 +111,17 @@ def _time(worker: Worker, samples: list[list[float]]) -> Time:
 
 
 def run(
-    names: Iterable[str], counts: Sequence[int], levels: Sequence[str], rounds: int, peers: Sequence[str]
+    names: Iterable[str],
+    batches: Sequence[int],
+    counts: Sequence[int],
+    levels: Sequence[str],
+    rounds: int,
+    peers: Sequence[str],
 ) -> Iterator[Whole]:
-    """Times every network with every number of threads, yielding results as they come; peers only at the newest level."""
-    for name in names:
-        for isa in levels:
-            for threads in counts:
-                yield time_network(name, threads, isa, rounds, peers if isa == levels[-1] else ())
+    """Times every network with batches of every size and every number of threads, yielding results as they come; peers only
+    at the newest level."""
+    for name, isa, batch, threads in itertools.product(names, levels, batches, counts):
+        yield time_network(name, batch, threads, isa, rounds, peers if isa == levels[-1] else ())
 
 
 def figures(results: Iterable[Whole]) -> dict[str, Any]:
@@ -127,27 +135,29 @@ def figures(results: Iterable[Whole]) -> dict[str, Any]:
 
 
 def read(figures: Mapping[str, Any]) -> list[Whole]:
-    """Reads the results back from :func:`figures`, in the order of networks, then numbers of threads."""
+    """Reads the results back from :func:`figures`, by batch, number of threads and network."""
     results = []
     for row in figures.get("networks", ()):
         ours, *peers = (
             Time(**{**taken, "rounds": tuple(taken["rounds"])}) for taken in (row["ours"], *row["peers"].values())
         )
         found = {name: row[name] for name in ("network", "title", "threads", "isa", "absent")}
-        results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers))))
+        results.append(Whole(**found, ours=ours, peers=dict(zip(row["peers"], peers)), batch=row.get("batch", 1)))
     order = [*USUAL, *MODELS]
-    return sorted(results, key=lambda r: (r.threads, order.index(r.network) if r.network in order else 99))
+    return sorted(results, key=lambda r: (r.batch, r.threads, order.index(r.network) if r.network in order else 99))
 
 
 # ---- the text
 
-_LEGEND = """Milliseconds of a whole pass, one image. Behind another library's time: how many times ours that is, ± half of
+_LEGEND = """Milliseconds of an image of the batch. Behind another library's time: how many times ours that is, ± half of
 what the middle half of the rounds spans. ~: the rounds swing, their median is more than 1.5 times the fastest pass."""
 
 
 def header(peers: Sequence[str]) -> str:
     """The line above the table."""
-    head = f"{'network':<16} {'level':<11} {'threads':>7} {'ms':>8} {'best':>8}" + "".join(f" {peer:>20}" for peer in peers)
+    head = f"{'network':<16} {'level':<11} {'batch':>5} {'threads':>7} {'ms':>8} {'best':>8}" + "".join(
+        f" {peer:>20}" for peer in peers
+    )
     return f"{head}\n{'-' * len(head)}"
 
 
@@ -160,7 +170,9 @@ def row(whole: Whole, peers: Sequence[str]) -> str:
         for peer in peers
     ]
     mine = f"{whole.ours.seconds * 1e3:8.2f} {whole.ours.best_seconds * 1e3:8.2f}{whole.ours.mark}"
-    return f"{whole.title:<16} {whole.isa:<11} {whole.threads:>7} {mine}" + "".join(f" {cell:>20}" for cell in cells)
+    return f"{whole.title:<16} {whole.isa:<11} {whole.batch:>5} {whole.threads:>7} {mine}" + "".join(
+        f" {cell:>20}" for cell in cells
+    )
 
 
 def footer(results: Sequence[Whole]) -> str:
@@ -169,22 +181,25 @@ def footer(results: Sequence[Whole]) -> str:
 
 
 def _notes(results: Sequence[Whole]) -> list[str]:
-    ways: dict[str, list[str]] = {}
+    implementations: dict[str, list[str]] = {}
     for whole in results:
         for name, taken in whole.peers.items():
-            ways.setdefault(f"{name} {taken.version}, {taken.how}", []).append(f"{whole.title} ({whole.threads})")
-    lines = [f"{way}: {', '.join(networks)}" for way, networks in sorted(ways.items())]
+            implementations.setdefault(f"{name} {taken.version}, {taken.how}", []).append(_named(whole))
+    lines = [f"{implementation}: {', '.join(networks)}" for implementation, networks in sorted(implementations.items())]
     for whole in results:
-        lines += [f"without {name} in {whole.title}: {why}" for name, why in whole.absent.items()]
+        lines += [f"without {name} in {_named(whole)}: {why}" for name, why in whole.absent.items()]
         behind = [name for name in whole.peers if whole.ratio(name) < 1]
-        lines += [f"{name} is ahead in {whole.title}, threads: {whole.threads}" for name in behind]
+        lines += [f"{name} is ahead in {_named(whole)}" for name in behind]
     return lines
 
 
-def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]) -> str:
-    """The table as a page of Markdown: its origin, and the machine."""
-    head = ["network", "level", "threads", "simdnet", *peers]
-    rows = [head, ["---"] * len(head)]
+def _named(whole: Whole) -> str:
+    return f"{whole.title} ({whole.threads}{f', batch {whole.batch}' if whole.batch > 1 else ''})"
+
+
+def section(results: Sequence[Whole], peers: Sequence[str]) -> str:
+    """The table as a section of a page of Markdown."""
+    rows = []
     for whole in results:
         cells = [
             f"{whole.peers[peer].seconds * 1e3:.2f}{whole.peers[peer].mark} "
@@ -193,19 +208,16 @@ def page(results: Sequence[Whole], source: str, where: str, peers: Sequence[str]
             else "-"
             for peer in peers
         ]
-        rows.append([whole.title, whole.isa, str(whole.threads), f"{whole.ours.seconds * 1e3:.2f}{whole.ours.mark}", *cells])
+        mine = f"{whole.ours.seconds * 1e3:.2f}{whole.ours.mark}"
+        rows.append([whole.title, whole.isa, str(whole.batch), str(whole.threads), mine, *cells])
     lines = [
-        "# Whole networks",
-        "",
-        f"{source}; [benchmarks.md](benchmarks.md) tells how the times are taken.",
-        "",
-        where,
+        "## Whole networks",
         "",
         _LEGEND,
         "",
-        *(f"| {' | '.join(row)} |" for row in rows),
+        *markdown_table(["network", "level", "batch", "threads", "simdnet", *peers], rows),
         "",
-        "The fastest way of each library, and the networks (threads) that it was the fastest for:",
+        "The fastest implementation of each library, and the networks (threads) for which it was the fastest:",
         "",
         *(f"- {note}" for note in _notes(results)),
     ]

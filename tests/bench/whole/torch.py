@@ -6,36 +6,35 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Callable
 
-import numpy as np
 import torch
 from torch.nn import functional
 
 from bench.layers import Array
-from bench.whole import Way
+from bench.whole import Implementation, nchw
 from pysimd.network import Graph, Node
 
 NAME = "torch"
 VERSION = str(torch.__version__)
 
 
-def build(graph: Graph, image: Array, threads: int) -> Iterator[Callable[[], Way]]:
+def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Implementation]]:
     """Yields four implementations."""
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
     for layout, form in (("channels last", torch.channels_last), ("contiguous", torch.contiguous_format)):
         module = _Module(graph, form)
-        x = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)))[None].contiguous(memory_format=form)
-        yield partial(_way, f"eager, {layout}", module, x)
+        x = torch.from_numpy(nchw(images)).contiguous(memory_format=form)
+        yield partial(_implementation, f"eager, {layout}", module, x)
         yield partial(_frozen, f"frozen, {layout}", module, x)
 
 
-def _frozen(how: str, module: _Module, x: Any) -> Way:
+def _frozen(how: str, module: _Module, x: Any) -> Implementation:
     with torch.inference_mode(False):
         traced = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(module.eval(), x)))
-    return _way(how, traced, x)
+    return _implementation(how, traced, x)
 
 
-def _way(how: str, module: Callable[[Any], Any], x: Any) -> Way:
+def _implementation(how: str, module: Callable[[Any], Any], x: Any) -> Implementation:
     def call() -> Any:
         with torch.inference_mode():
             return module(x)
@@ -44,7 +43,7 @@ def _way(how: str, module: Callable[[Any], Any], x: Any) -> Way:
         array: Array = call().contiguous().numpy()
         return array
 
-    return Way(how, call, result)
+    return Implementation(how, call, result)
 
 
 class _Module(torch.nn.Module):  # type: ignore[misc]

@@ -13,23 +13,37 @@ from typing import Any, Callable
 import numpy as np
 
 import pysimd
+from bench.implementations import fastest
 from bench.layers import Array
 from bench.remote import Remote
-from bench.ways import fastest
 from bench.whole import OURS
 from pysimd.network import Graph
 
-_TRIAL_SECONDS, _ROUND_SECONDS = 0.1, 0.05
-_MOST_CALLS = 50
 _TOLERANCE = 1e-3  # relative to the largest value
 
 
-def _calls(call: Callable[[], Any], seconds: float, most: int = _MOST_CALLS) -> list[float]:
-    """The times of several calls, after one that refills the caches."""
+@dataclass(frozen=True)
+class Round:
+    """A round of a library: seconds of a pause before it, of passes that are not counted, and of those that are."""
+
+    pause: float
+    before: float
+    counted: float
+
+
+_TRIAL = Round(0, 0, 0.1)
+
+
+def passes(call: Callable[[], Any], round_: Round) -> list[float]:
+    """Seconds of each counted call; at least one is not counted, and two are."""
+    time.sleep(round_.pause)
+    begin = time.perf_counter()
     call()
+    while time.perf_counter() - begin < round_.before:
+        call()
     times: list[float] = []
     begin = time.perf_counter()
-    while len(times) < 2 or (time.perf_counter() - begin < seconds and len(times) < most):
+    while len(times) < 2 or time.perf_counter() - begin < round_.counted:
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
@@ -37,7 +51,7 @@ def _calls(call: Callable[[], Any], seconds: float, most: int = _MOST_CALLS) -> 
 
 
 def _trial(call: Callable[[], Any]) -> float:
-    return min(_calls(call, _TRIAL_SECONDS))
+    return min(passes(call, _TRIAL))
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,7 @@ class Task:
 
     isa: str
     graph: Graph
-    image: Array
+    images: Array  # (N, H, W, C)
     threads: int
     expected: Array | None = None
 
@@ -59,13 +73,13 @@ class _Built:
             pysimd.set_max_isa(task.isa)
         library = importlib.import_module(f"bench.whole.{name}")
         self._version = library.VERSION
-        self._way = fastest(library.build(task.graph, task.image, task.threads), _trial, task.expected, _TOLERANCE)
+        self._fastest = fastest(library.build(task.graph, task.images, task.threads), _trial, task.expected, _TOLERANCE)
 
     def about(self) -> tuple[str, str, Array]:
-        return self._version, self._way.how, np.asarray(self._way.result())
+        return self._version, self._fastest.how, np.asarray(self._fastest.result())
 
-    def sample(self) -> list[float]:
-        return _calls(self._way.call, _ROUND_SECONDS)
+    def sample(self, round_: Round) -> list[float]:
+        return passes(self._fastest.call, round_)
 
 
 class Worker:
@@ -76,9 +90,9 @@ class Worker:
         self._remote = Remote(_Built, name, task)
         self.version, self.how, self.result = self._remote.call("about")
 
-    def sample(self) -> list[float]:
+    def sample(self, round_: Round) -> list[float]:
         """Seconds of several consecutive passes."""
-        times: list[float] = self._remote.call("sample")
+        times: list[float] = self._remote.call("sample", round_)
         return times
 
     def close(self) -> None:

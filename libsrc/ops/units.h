@@ -1,16 +1,16 @@
 /* Cost of work, and the size of a unit of sn_parallel_for() in memory-bound operations. */
-#ifndef SN_OPS_PIECES_H
-#define SN_OPS_PIECES_H
+#ifndef SN_OPS_UNITS_H
+#define SN_OPS_UNITS_H
 
 #include "runtime/common.h"
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
 
 /* Approximate elements of one unit: a microsecond of work, so large that threads rarely write the same cache line. */
-enum { SN_PIECE = 8192 };
+enum { SN_UNIT_ELEMENTS = 8192 };
 
 /* Items of `elements` elements in one unit. */
-static inline size_t sn_items_per_piece(size_t elements) { return sn_ceil_div(SN_PIECE, sn_max(elements, 1)); }
+static inline size_t sn_items_per_unit(size_t elements) { return sn_ceil_div(SN_UNIT_ELEMENTS, sn_max(elements, 1)); }
 
 /*
  * Estimates for struct sn_parallel, in nanoseconds: of moving bytes into or out of the L2 cache; of multiply-adds with
@@ -28,6 +28,6 @@ static inline double sn_cost_of_sums(double sums, size_t vector)
  * the result first, a third of the memory traffic. For smaller results they would remove from the cache what the next layer
  * reads.
  */
-static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->cacheL3 / 4 * 3; }
+static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->traits.cached; }
 
 #endif

@@ -1,6 +1,6 @@
 /* Blocks that live long and are read often: the packed weights of contexts. */
-#ifndef SN_RUNTIME_KEEP_H
-#define SN_RUNTIME_KEEP_H
+#ifndef SN_RUNTIME_ARENA_H
+#define SN_RUNTIME_ARENA_H
 
 #include "runtime/common.h"
 
@@ -13,8 +13,8 @@
 #define SN_SANITIZED false
 #endif
 
-/* A block aligned to SN_ALIGN, NULL if there is no memory. sn_drop() frees it, from any thread, and accepts NULL. */
-void * sn_keep(size_t size);
-void sn_drop(void * block);
+/* A block aligned to SN_ALIGN, NULL if there is no memory. sn_arena_free() frees it, from any thread, and accepts NULL. */
+void * sn_arena_allocate(size_t size);
+void sn_arena_free(void * block);
 
 #endif

@@ -14,7 +14,7 @@ class Unsupported(Exception):
     """A computation that a library does not support."""
 
 
-class Way(Protocol):
+class Candidate(Protocol):
     """An implementation, as built by modules of libraries."""
 
     @property
@@ -25,7 +25,7 @@ class Way(Protocol):
     def result(self) -> Callable[[], Array]: ...
 
 
-W = TypeVar("W", bound=Way)
+T = TypeVar("T", bound=Candidate)
 
 
 def error_of(result: Array, expected: Array) -> float:
@@ -34,29 +34,32 @@ def error_of(result: Array, expected: Array) -> float:
 
 
 def fastest(
-    ways: Iterable[Callable[[], W]], trial: Callable[[Callable[[], Any]], float], expected: Array | None, tolerance: float
-) -> W:
-    """Each of `ways` is a function that builds an implementation. One that raises, or whose result differs from `expected`,
-    is skipped; if none is left, the first exception is raised. `trial` measures the seconds of a call."""
-    trials: list[tuple[float, int, W]] = []
+    builders: Iterable[Callable[[], T]],
+    trial: Callable[[Callable[[], Any]], float],
+    expected: Array | None,
+    tolerance: float,
+) -> T:
+    """Each of `builders` is a function that builds an implementation. One that raises, or whose result differs from
+    `expected`, is skipped; if none is left, the first exception is raised. `trial` measures the seconds of a call."""
+    trials: list[tuple[float, int, T]] = []
     faults: list[Exception] = []
-    for build in _until_a_fault(ways, faults):
+    for build in _until_a_fault(builders, faults):
         try:
-            way = build()
-            error = 0.0 if expected is None else error_of(np.asarray(way.result()), expected)
+            made = build()
+            error = 0.0 if expected is None else error_of(np.asarray(made.result()), expected)
             if not error <= tolerance:
                 raise Unsupported(f"computes something else, error {error:.1e}")
-            trials.append((trial(way.call), len(trials), way))
+            trials.append((trial(made.call), len(trials), made))
         except Exception as fault:  # of any kind: it is the library's failure
             faults.append(fault)
     if not trials:
-        raise faults[0] if faults else Unsupported("no way to compute this")
+        raise faults[0] if faults else Unsupported("no implementation of this")
     return min(trials)[-1]
 
 
-def _until_a_fault(ways: Iterable[Callable[[], W]], faults: list[Exception]) -> Iterator[Callable[[], W]]:
+def _until_a_fault(builders: Iterable[Callable[[], T]], faults: list[Exception]) -> Iterator[Callable[[], T]]:
     """A generator ends when it raises, but what it yielded before remains valid."""
     try:
-        yield from ways
+        yield from builders
     except Exception as fault:
         faults.append(fault)

@@ -14,24 +14,24 @@
  * from `current` meanwhile, and a thread that allocates at the same time makes a new chunk.
  */
 #define _DEFAULT_SOURCE /* madvise() */
-#include "runtime/keep.h"
+#include "runtime/arena.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/memory.h"
 
-enum { CHUNK = 4 << 20, LEAST = 64 << 10, MOST = CHUNK / 2 };
+enum { CHUNK = 4 << 20, MIN_BLOCK = 64 << 10, MAX_BLOCK = CHUNK / 2 };
 
 struct chunk {
     size_t used;    /* bytes, from its start */
-    size_t keepers; /* references: its blocks, and one while it is current or taken out */
+    size_t references; /* references: its blocks, and one while it is current or taken out */
 };
 
 /* Precedes each block, in a cache line of its own. */
-struct label {
+struct header {
     struct chunk * chunk;
-    size_t size; /* of label and block, up to the page of the next one; 0 if the block is the only one in its chunk */
+    size_t size; /* of header and block, up to the page of the next one; 0 if the block is the only one in its chunk */
 };
 
 static struct chunk * current; /* from which blocks are allocated, or NULL; read and written atomically */
@@ -44,71 +44,71 @@ static struct chunk * new_chunk(size_t size)
     return chunk;
 }
 
-static void leave(struct chunk * chunk)
+static void release(struct chunk * chunk)
 {
-    if (chunk && __atomic_sub_fetch(&chunk->keepers, 1, __ATOMIC_ACQ_REL) == 0)
+    if (chunk && __atomic_sub_fetch(&chunk->references, 1, __ATOMIC_ACQ_REL) == 0)
         sn_free(chunk);
 }
 
-static void * labelled(struct chunk * chunk, size_t begin, size_t size)
+static void * block_at(struct chunk * chunk, size_t begin, size_t size)
 {
-    struct label * label = (struct label *)((uint8_t *)chunk + begin);
-    *label = (struct label){chunk, size};
-    return (uint8_t *)label + SN_ALIGN;
+    struct header * header = (struct header *)((uint8_t *)chunk + begin);
+    *header = (struct header){chunk, size};
+    return (uint8_t *)header + SN_ALIGN;
 }
 
-static void * keep_alone(size_t size)
+static void * allocate_single(size_t size)
 {
     struct chunk * own = new_chunk(2 * SN_ALIGN + size);
-    return own ? labelled(own, SN_ALIGN, 0) : NULL;
+    return own ? block_at(own, SN_ALIGN, 0) : NULL;
 }
 
 /* Removes the current chunk from `current` for this thread alone, and resets it if empty; NULL if `bytes` do not fit. */
-static struct chunk * take_out(size_t bytes)
+static struct chunk * acquire_current(size_t bytes)
 {
     struct chunk * chunk = __atomic_exchange_n(&current, NULL, __ATOMIC_ACQ_REL);
-    if (chunk && __atomic_load_n(&chunk->keepers, __ATOMIC_ACQUIRE) == 1)
+    if (chunk && __atomic_load_n(&chunk->references, __ATOMIC_ACQUIRE) == 1)
         chunk->used = SN_ALIGN;
     if (chunk && chunk->used + bytes > CHUNK) {
-        leave(chunk);
+        release(chunk);
         chunk = NULL;
     }
     return chunk;
 }
 
-static void put_back(struct chunk * chunk)
+static void return_current(struct chunk * chunk)
 {
     struct chunk * none = NULL;
     if (!__atomic_compare_exchange_n(&current, &none, chunk, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        leave(chunk);
+        release(chunk);
 }
 
-void * sn_keep(size_t size)
+void * sn_arena_allocate(size_t size)
 {
     if (size > PTRDIFF_MAX - CHUNK)
         return NULL;
-    if (size < LEAST || size > MOST || SN_SANITIZED)
-        return keep_alone(size);
+    if (size < MIN_BLOCK || size > MAX_BLOCK || SN_SANITIZED)
+        return allocate_single(size);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = sn_align(SN_ALIGN + size, page);
-    struct chunk * chunk = take_out(page + bytes);
+    struct chunk * chunk = acquire_current(page + bytes);
     if (!chunk && !(chunk = new_chunk(CHUNK)))
-        return keep_alone(size); /* there is no address space for a whole chunk */
-    __atomic_fetch_add(&chunk->keepers, 1, __ATOMIC_RELAXED);
+        return allocate_single(size); /* there is no address space for a whole chunk */
+    __atomic_fetch_add(&chunk->references, 1, __ATOMIC_RELAXED);
     const size_t begin = sn_align(chunk->used, page);
     chunk->used = begin + bytes;
-    void * block = labelled(chunk, begin, bytes);
-    put_back(chunk);
+    void * block = block_at(chunk, begin, bytes);
+    return_current(chunk);
     return block;
 }
 
-void sn_drop(void * block)
+void sn_arena_free(void * block)
 {
     if (!block)
         return;
-    struct label * label = (struct label *)((uint8_t *)block - SN_ALIGN);
-    struct chunk * chunk = label->chunk;
-    const size_t others = __atomic_load_n(&chunk->keepers, __ATOMIC_ACQUIRE) - 1;
-    if (label->size && (others > 1 || __atomic_load_n(&current, __ATOMIC_RELAXED) != chunk))
-        (void)madvise(label, label->size, MADV_DONTNEED);
-    leave(chunk);
+    struct header * header = (struct header *)((uint8_t *)block - SN_ALIGN);
+    struct chunk * chunk = header->chunk;
+    const size_t others = __atomic_load_n(&chunk->references, __ATOMIC_ACQUIRE) - 1;
+    if (header->size && (others > 1 || __atomic_load_n(&current, __ATOMIC_RELAXED) != chunk))
+        (void)madvise(header, header->size, MADV_DONTNEED);
+    release(chunk);
 }

@@ -1,0 +1,26 @@
+/* The parameters of SimdnetForward(), for the contexts that it computes. */
+#ifndef SN_API_FORWARD_H
+#define SN_API_FORWARD_H
+
+#include "api/context.h"
+#include "ops/convolution.h"
+
+/* An array of pixels, and the name of its distance in messages. */
+struct sn_forward_array {
+    const char * name;
+    enum sn_format format;
+    size_t batch, pixels, channels, element; /* pixels of an image; bytes of an element */
+};
+
+/* Checks *pixel, replaces 0 by the number of channels, and computes the bytes from image to image. */
+bool sn_take_pixel(const char * function, struct sn_forward_array array, size_t * pixel, size_t * image);
+
+/* Checks the distances, and sets *at, for a context whose first and last convolution are given, the same if it has one. False
+ * if the last error is set. */
+bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, const struct sn_convolution * first,
+                     const struct sn_convolution * last, struct sn_distances * at);
+
+/* For the kinds of contexts of a single convolution. */
+void sn_convolution_forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
+
+#endif

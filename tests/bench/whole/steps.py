@@ -1,0 +1,244 @@
+"""The steps of networks: the time of each in the network, alone, and what bounds it.
+
+In the network, a step finds its weights in no cache if others have used the caches since the last image; alone, it is called
+again and again. No step can be faster than alone, nor than one core reads its packed weights from memory: the bound is the
+longer of these times. Rounds of passes of the network, of each step alone, and of the speed of memory alternate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+
+import pysimd
+from bench import clock
+from bench.limits import ReadLimit
+from bench.models import MODELS, of_batch
+from bench.report import markdown_table
+from bench.whole.table import images_of
+from bench.whole.workers import Round, passes
+from pysimd.network import Graph, Runner
+from pysimd.network.passes import Group, Part
+
+#: What a network may take, relative to the sum of the bounds of its steps.
+AIM = 1.08
+
+_PASSES = Round(0, 0, 0.1)
+_ALONE_SECONDS = 0.004
+_LISTED = 10  # steps of a network on a page
+
+_Calls = Sequence[Callable[[], Any]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a network. Times are seconds of a pass, medians of the rounds."""
+
+    name: str
+    info: str
+    network_seconds: float
+    alone_seconds: float
+    weight_bytes: int  # packed
+    bound_seconds: float
+
+    @property
+    def loss(self) -> float:
+        """Seconds of a pass beyond the bound."""
+        return self.network_seconds - self.bound_seconds
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A network on one instruction set with one thread."""
+
+    network: str
+    title: str
+    isa: str
+    batch: int
+    seconds: float  # of a pass without clocks between steps
+    read_speed: float  # bytes per second of memory
+    steps: tuple[Step, ...]
+
+    @property
+    def bound_seconds(self) -> float:
+        return sum(step.bound_seconds for step in self.steps)
+
+    @property
+    def ratio(self) -> float:
+        """Its time over the sum of the bounds."""
+        return self.seconds / self.bound_seconds
+
+
+class _Timed:
+    """A network that is ready to run, and the times of each round."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._runner = graph, Runner(graph)
+        np.copyto(self._runner.image, images_of(graph).reshape(self._runner.image.shape))
+        self._alone = [_together(calls) for calls in self._runner.calls]
+        self._runner.run()
+        self._counts = [max(1, round(_ALONE_SECONDS / max(clock.mean(call, 1), 1e-7))) for call in self._alone]
+        self._memory = ReadLimit()
+        self._whole: list[float] = []
+        self._in_network: list[list[float]] = []
+        self._by_itself: list[list[float]] = []
+        self._speeds: list[float] = []
+
+    def sample(self) -> None:
+        """Measures one round."""
+        self._whole.append(statistics.median(passes(self._runner.run, _PASSES)))
+        count = max(2, round(_PASSES.counted / self._whole[-1]))
+        clocks = min(min(_clocked([()] * len(self._alone))) for _ in range(count))
+        each = zip(*(_clocked(self._runner.calls) for _ in range(count)))
+        self._in_network.append([max(statistics.median(times) - clocks, 0.0) for times in each])
+        self._by_itself.append([_repeated(call, count) for call, count in zip(self._alone, self._counts)])
+        self._speeds.append(self._memory.bytes_per_second())
+
+    def result(self, network: str, isa: str, batch: int) -> Stepped:
+        """The result, after the last round."""
+        speed = statistics.median(self._speeds)
+        steps = []
+        times = zip(*(map(statistics.median, zip(*rounds)) for rounds in (self._in_network, self._by_itself)))
+        for number, (in_network, alone) in enumerate(times):
+            group, context = self._runner.steps[number], self._runner.contexts.get(number)
+            size = context.internal_buffer_size * 4 if context else _constants(self._graph, group)
+            info = context.info if context else ""
+            bound = max(alone, size / speed)
+            steps.append(Step(_name(self._graph, group), info, in_network, alone, size, bound))
+        return Stepped(network, self._graph.name, isa, batch, statistics.median(self._whole), speed, tuple(steps))
+
+
+def _together(calls: _Calls) -> Callable[[], Any]:
+    return calls[0] if len(calls) == 1 else lambda: [call() for call in calls]
+
+
+def _clocked(steps: Sequence[_Calls]) -> list[float]:
+    """Seconds of each step of a pass."""
+    times = [time.perf_counter()]
+    for calls in steps:
+        for call in calls:
+            call()
+        times.append(time.perf_counter())
+    return [end - begin for begin, end in zip(times, times[1:])]
+
+
+def _repeated(call: Callable[[], Any], count: int) -> float:
+    call()
+    return clock.typical(call, count)
+
+
+def _constants(graph: Graph, group: Group) -> int:
+    """Bytes of the constants of a step without context."""
+    names = (name for part in group.parts for name in part.node.inputs)
+    return sum(graph.constants[name].nbytes for name in names if name in graph.constants)
+
+
+def _name(graph: Graph, group: Group) -> str:
+    """For people: the shape of its first input, and what is done with it."""
+    shape = "x".join(map(str, graph.shape(group.inputs[0])[1:]))
+    return f"{shape} {', '.join(_part_name(graph, part) for part in group.parts)}"
+
+
+def _part_name(graph: Graph, part: Part) -> str:
+    a: Any = part.node.attributes
+    window = f"{'x'.join(map(str, a['kernel_shape']))} s{a['strides'][0]}" if "kernel_shape" in a else ""
+    outputs = graph.shape(part.output)[1]
+    if part.operator == "Conv" and a["group"] == outputs > 1:
+        return f"depthwise {window}"
+    if part.operator in ("Conv", "ConvTranspose", "Gemm"):
+        return " ".join(filter(None, [f"-> {outputs}", window, "transposed" * (part.operator == "ConvTranspose")]))
+    return " ".join(filter(None, [part.operator, window]))
+
+
+def time_steps(name: str, batch: int, isa: str, rounds: int) -> Stepped:
+    """A network, step by step."""
+    with pysimd.max_isa(isa), pysimd.num_threads(1):
+        timed = _Timed(of_batch(MODELS[name](), batch))
+        for _ in range(rounds):
+            timed.sample()
+        return timed.result(name, isa, batch)
+
+
+def figures(results: Iterable[Stepped]) -> dict[str, Any]:
+    """All figures, for JSON."""
+    totals = ("ratio", "bound_seconds")
+    return {"steps": [{**dataclasses.asdict(one), **{what: getattr(one, what) for what in totals}} for one in results]}
+
+
+def read(figures: Mapping[str, Any]) -> list[Stepped]:
+    """Reads the results back from :func:`figures`."""
+    results = []
+    for row in figures.get("steps", ()):
+        found = {field.name: row[field.name] for field in dataclasses.fields(Stepped)}
+        results.append(Stepped(**{**found, "steps": tuple(Step(**step) for step in row["steps"])}))
+    return results
+
+
+# ---- the text
+
+_LEGEND = f"""network: microseconds of a step in a pass of the network. alone: called again and again. bound: the longer of
+that and of the time in which one core reads the packed weights (MB) from memory in order, as measured in the same run.
+lost: network less bound. A network's time over the sum of its bounds: the aim is {AIM}."""
+_HEAD = ["lost", "network", "alone", "bound", "MB", "step", "how"]
+
+
+def _by_loss(one: Stepped) -> Iterator[list[str]]:
+    for step in sorted(one.steps, key=lambda step: -step.loss):
+        times = (step.loss, step.network_seconds, step.alone_seconds, step.bound_seconds)
+        yield [*(f"{seconds * 1e6:.1f}" for seconds in times), f"{step.weight_bytes / 1e6:.2f}", step.name, step.info]
+
+
+def total(one: Stepped) -> str:
+    """One line: the network's time, the sum of bounds, and their ratio."""
+    sums = [
+        sum(step.network_seconds for step in one.steps),
+        sum(step.alone_seconds for step in one.steps),
+        one.bound_seconds,
+    ]
+    steps, alone, bound = (f"{seconds * 1e3:.2f}" for seconds in sums)
+    return (
+        f"{one.title}, {one.isa}, batch {one.batch}: {one.seconds * 1e3:.2f} ms ({steps} with clocks between steps), "
+        f"alone {alone}, bounds {bound}: {one.ratio:.3f} of them; memory is read at {one.read_speed / 1e9:.1f} GB/s"
+    )
+
+
+def text(one: Stepped) -> str:
+    """The table of a network, the largest loss first, and its totals."""
+    lines = [_HEAD, *_by_loss(one)]
+    shown = [" ".join([*(f"{cell:>9}" for cell in line[:5]), f" {line[5]:<44}", line[6]]).rstrip() for line in lines]
+    return "\n".join(["", *shown, total(one)])
+
+
+def footer() -> str:
+    """The meaning of columns."""
+    return "\n" + _LEGEND
+
+
+def section(results: Sequence[Stepped]) -> str:
+    """The totals and the largest losses as a section of a page of Markdown."""
+    totals = [
+        [
+            one.title,
+            one.isa,
+            str(one.batch),
+            f"{one.seconds * 1e3:.2f}",
+            f"{sum(step.alone_seconds for step in one.steps) * 1e3:.2f}",
+            f"{one.bound_seconds * 1e3:.2f}",
+            f"{one.ratio:.3f}",
+            f"{one.read_speed / 1e9:.1f}",
+        ]
+        for one in results
+    ]
+    head = ["network", "level", "batch", "ms", "alone", "bounds", "ms over bounds", "memory, GB/s"]
+    lines = ["## Networks, step by step", "", _LEGEND, "", *markdown_table(head, totals)]
+    for one in results:
+        batch = f", batch {one.batch}" if one.batch > 1 else ""
+        lines += ["", f"### {one.title}{batch}: where most is lost", ""]
+        lines += markdown_table(_HEAD, list(_by_loss(one))[:_LISTED])
+    return "\n".join(lines) + "\n"

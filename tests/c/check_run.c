@@ -1,0 +1,252 @@
+/*
+ * Runs a case on each level, with its arrays at each place, and verifies memory, errors, floating-point exceptions and
+ * results.
+ */
+#include "check_frame.h"
+#include "runtime/cpu.h"
+#include "runtime/threads.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <stdlib.h>
+
+const char * frame_level_in_use;
+static struct frame_random place_random; /* for the placement of arrays on a level; other levels do not affect it */
+static size_t buffers;
+static enum frame_place buffer_place;
+
+void frame_use_level(const char * name)
+{
+    frame_level_in_use = name;
+    if (!SimdnetSetMaxIsa(name) || strcmp(SimdnetActiveIsa(), name) != 0) {
+        fprintf(stderr, "check: requested level %s, got %s\n", name, SimdnetActiveIsa());
+        exit(2);
+    }
+    place_random.state = frame_hash(frame_case.random.state, name);
+}
+
+/* ---- the memory of a call */
+
+void * check_buffer(size_t bytes)
+{
+    if (buffers == 4) {
+        fprintf(stderr, "check: %s requests more than 4 buffers\n", frame_case.function);
+        exit(2);
+    }
+    unsigned char * buffer = frame_place(FRAME_ARRAYS + buffers++, bytes, 1, buffer_place, frame_next(&place_random) >> 8);
+    const uint16_t signaling = 0x7FBF; /* as a bfloat16, and twice as a float */
+    for (size_t i = 0; i < bytes; ++i)
+        buffer[i] = (unsigned char)(signaling >> 8 * (i % 2));
+    return buffer;
+}
+
+/* The byte that fills outputs before the call: as floats, values that no result should have. */
+unsigned char frame_filler(enum frame_place place) { return (unsigned char)(0x5A + 0x11 * (int)place); }
+
+void frame_set_up(enum frame_place place, void ** a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        const uint64_t random = frame_next(&place_random);
+        const size_t step = random & 1 ? 1 : frame_type_bytes(array->type); /* aligned results may be streamed */
+        a[i] = frame_place(i, array->bytes, step, place, random >> 8);
+        if (array->role == FRAME_OUT)
+            memset(a[i], frame_filler(place), array->bytes);
+        else
+            memcpy(a[i], array->content, array->bytes);
+    }
+    buffers = 0;
+    buffer_place = place;
+}
+
+/* ---- errors of a call */
+
+void frame_set_error(void)
+{
+    SimdnetSetMaxIsa("no such level");
+    errno = 0; /* set by a refused call */
+}
+
+bool frame_no_error(const char * where)
+{
+    if (SimdnetLastErrorKind() == 0 && SimdnetLastError()[0] == '\0')
+        return true;
+    frame_fail("%s left the error \"%s\" of kind %d", where, SimdnetLastError(), SimdnetLastErrorKind());
+    return false;
+}
+
+bool frame_memory_intact(void * const * a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        const struct frame_array * array = &frame_case.array[i];
+        if (a[i] && array->role == FRAME_IN && memcmp(a[i], array->content, array->bytes) != 0) {
+            frame_fail("%s was changed", array->name);
+            return false;
+        }
+        if (a[i] && !frame_canaries_intact(i)) {
+            frame_fail("wrote outside %s", array->name);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < buffers; ++i)
+        if (!frame_canaries_intact(FRAME_ARRAYS + i)) {
+            frame_fail("wrote outside a buffer");
+            return false;
+        }
+    return true;
+}
+
+/* Reports the difference at an index; false if the index is the count: there is none. */
+static bool is_reported(const struct frame_array * array, const void * got, const void * expected, size_t index,
+                        const char * what)
+{
+    char is[80], should[80];
+    if (index == array->count)
+        return false;
+    frame_show(array, got, index, is, sizeof(is));
+    frame_show(array, expected, index, should, sizeof(should));
+    if (array->has_bound && array->bound[index] >= 0 && got != array->first)
+        frame_fail("%s[%zu] of %zu is %s, %s %s, the bound is %.3g", array->name, index, array->count, is, what, should,
+                   array->bound[index]);
+    else
+        frame_fail("%s[%zu] of %zu is %s, %s %s", array->name, index, array->count, is, what, should);
+    return true;
+}
+
+/* Compares the outputs of one call with base's, and with those of the first place. */
+static bool results_equal(enum frame_place place, bool is_base, void * const * a)
+{
+    for (size_t i = 0; i < frame_case.arrays; ++i) {
+        struct frame_array * array = &frame_case.array[i];
+        if (array->role == FRAME_IN)
+            continue;
+        if (place == FRAME_END) {
+            memcpy(array->first, a[i], array->bytes);
+            if (is_base)
+                memcpy(array->expected, a[i], array->bytes);
+            else if (is_reported(array, a[i], array->expected, frame_difference(&frame_case, array, a[i]), "base has"))
+                return false;
+        } else {
+            char what[120];
+            snprintf(what, sizeof(what), "by %zu threads; with one, at another alignment (end of a page%s), it was",
+                     SimdGetThreadNumber(), place == FRAME_BEGIN ? "" : ", larger caches");
+            if (is_reported(array, a[i], array->first, frame_unequal(array, a[i], array->first), what))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* At one of the places the caches seem small, and the traits are others: large results are then written with streaming
+ * stores, and work is cut into different blocks. */
+static void set_caches(bool small)
+{
+    static struct sn_cpu real;
+    if (real.cacheL1 == 0)
+        real = *sn_cpu();
+    struct sn_traits traits = real.traits;
+    if (small) {
+        traits.cached = 192;
+        traits.prefetchC = !traits.prefetchC;
+        traits.ordered = !traits.ordered;
+    }
+    sn_cpu_set(small ? 48 << 10 : real.cacheL2, &traits);
+}
+
+/* With --threads, every place except the first uses several threads, even on a machine with few processors and for small
+ * calls. */
+static void set_threads(enum frame_place place)
+{
+    if (frame_option.threads > 1 && place != FRAME_END)
+        sn_threads_force(2 + frame_next(&place_random) % (frame_option.threads - 1));
+    else
+        sn_threads_set(1);
+}
+
+/*
+ * Exceptions that a host may have unmasked; underflow and inexact results are not errors. Finite numbers of ordinary size
+ * must raise none, unless `base` raises one because of the formula itself: a division by zero, the root of a negative
+ * number. Larger numbers may, since `base` computes in double.
+ */
+enum { EXCEPTIONS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW };
+
+static bool ordinary_data(void)
+{
+    if (frame_case.raises)
+        return false;
+    for (size_t i = 0; i < frame_case.arrays; ++i)
+        if (frame_case.array[i].role != FRAME_OUT && !frame_ordinary(&frame_case.array[i]))
+            return false;
+    return true;
+}
+
+/* Exceptions of this thread, which does all the work at the first place. */
+static bool no_exception(enum frame_place place, bool is_base)
+{
+    static bool allowed;
+    const int raised = fetestexcept(EXCEPTIONS);
+    if (is_base && place == FRAME_END)
+        allowed = raised || !ordinary_data();
+    if (!raised || allowed)
+        return true;
+    frame_fail("raised floating-point exceptions:%s%s%s", raised & FE_INVALID ? " invalid" : "",
+               raised & FE_DIVBYZERO ? " division by zero" : "", raised & FE_OVERFLOW ? " overflow" : "");
+    return false;
+}
+
+static bool one_place(enum frame_place place, bool is_base, void ** a, check_call_fn call, const void * job)
+{
+    void * context = NULL;
+    frame_set_up(place, a);
+    set_caches(place == FRAME_MIDDLE);
+    set_threads(place);
+    frame_set_error();
+    feclearexcept(FE_ALL_EXCEPT);
+    if (frame_case.open) {
+        context = frame_case.open(job, a);
+        if (!context) {
+            frame_fail("Init returned NULL: %s", SimdnetLastError());
+            return false;
+        }
+        if (!frame_no_error("Init"))
+            return false;
+        frame_set_error();
+    }
+    call(job, context, a);
+    bool good = no_exception(place, is_base) && frame_no_error("a good call");
+    if (context)
+        SimdRelease(context);
+    return good && frame_memory_intact(a) && results_equal(place, is_base, a);
+}
+
+/* ---- all calls of a case */
+
+struct job {
+    bool is_base;
+    check_call_fn call;
+    const void * job;
+};
+
+static bool all_places(const void * argument, void ** a)
+{
+    const struct job * j = argument;
+    for (int place = FRAME_END; place < FRAME_PLACES; ++place)
+        if (!one_place((enum frame_place)place, j->is_base, a, j->call, j->job))
+            return false;
+    return true;
+}
+
+void check_run(check_call_fn call, const void * job)
+{
+    if (frame_case.skip || frame_option.bench)
+        return;
+    for (size_t i = 0; i < frame_levels; ++i) {
+        frame_use_level(frame_level[i]);
+        const bool good = frame_guarded(all_places, &(struct job){i == 0, call, job});
+        set_caches(false);
+        set_threads(FRAME_END);
+        frame_count.passed += good;
+        if (!good && i == 0)
+            return; /* nothing to compare with */
+    }
+}
