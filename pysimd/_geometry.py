@@ -159,7 +159,7 @@ def integer(value: Any, name: str) -> int:
 
 def number(value: Any, name: str, least: int) -> int:
     """An integer of at least `least` that the library can represent."""
-    result = integer(value, name)
+    result = value if type(value) is int else integer(value, name)
     if not least <= result <= _LARGEST:
         raise ValueError(f"{name} is {value}, expected at least {least}" if result < least else f"{name} is too large")
     return result
@@ -171,7 +171,10 @@ def shape_of(shape: Any, name: str) -> Shape:
         sizes = tuple(map(index, shape))
     except TypeError:
         raise TypeError(f"{name} is {shown(shape)}, expected a tuple of integers") from None
-    return tuple([number(size, name, 0) for size in sizes])
+    for size in sizes:
+        if not 0 <= size <= _LARGEST:
+            number(size, name, 0)  # raises
+    return sizes
 
 
 def pair(value: Any, name: str, least: int) -> tuple[int, int]:
