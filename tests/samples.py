@@ -5,6 +5,7 @@ A function or a class that is missing here fails tests/test_prepare.py or tests/
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -31,6 +32,16 @@ def _bf16(rng: np.random.Generator, *shape: int) -> Array:
     return (floats(rng, *shape).view(np.uint32) >> 16).astype(np.uint16)
 
 
+def _pointwise() -> Iterator[str]:
+    """The functions of every element that can be called with an array alone."""
+    for name in pysimd.__all__:
+        function = getattr(pysimd, name)
+        if getattr(function, "__module__", "") in ("pysimd.activation", "pysimd.unary"):
+            _, *others = inspect.signature(function).parameters.values()
+            if all(other.default is not inspect.Parameter.empty for other in others):
+                yield name
+
+
 def calls(rng: np.random.Generator) -> dict[str, Call]:
     """Calls by the name of the function, for some followed by a space and a variant; all without ``out=``."""
     x, z = floats(rng, 2, 6, 5, 8), floats(rng, 2, 6, 5, 8)
@@ -42,7 +53,6 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
     nchw: dict[str, Any] = {"layout": "nchw"}
     pool: dict[str, Any] = {"kernel": 3, "stride": 2, "padding": 1}
     made: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
-        "absolute": ((x,), {}),
         "add": ((x, z), {"dtype": "bfloat16"}),
         "add bfloat16": ((_bf16(rng, 3, 9), _bf16(rng, 3, 9)), {}),
         "add_8i": ((pixels, _bytes(rng, 6, 5, 8)), six),
@@ -56,7 +66,6 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "eltwise iterator": ((iter([x.copy(), z.copy()]), "max"), {}),
         "eltwise weights": (((x, z),), {"weights": [0.5, 2]}),
         "elu": ((x,), {"alpha": 0.5}),
-        "exp": ((x,), {}),
         "fused0": ((x,), {"bias": a, "scale": b}),
         "fused0 nchw": ((planes,), {"bias": a, "scale": b, **nchw}),
         "fused1": ((x,), {"bias0": a, "scale1": b, "bias1": c}),
@@ -69,20 +78,16 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
         "hardswish": ((x,), {"scale": 0.25}),
-        "hswish": ((x,), {}),
         "inner_product": ((a, matrix), {}),
         "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
-        "leaky_relu": ((x,), {}),
         "log": ((np.abs(x),), {}),
         "lrn": ((planes,), nchw),
-        "negative": ((x,), {}),
         "pooling_average": ((x,), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
         "pooling_max none": ((planes[:0],), {**pool, **nchw}),
         "pooling_max uint8": ((pixels,), pool),
         "pooling_max bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
         "prelu": ((blocks, a), {"layout": "nchw8c"}),
-        "relu6": ((x,), {}),
         "relu": ((x,), {"slope": 0.125}),
         "restrict_range": ((x, -1.0, 1.5), {}),
         "rsqrt": ((np.abs(x) + 1,), {}),
@@ -90,16 +95,14 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "scale nchw": ((planes, a), nchw),
         "set_input": ((pixels[..., :3].copy(),), {"pixel_format": "bgr24", "lower": [0.0, -1.0, -2.0]}),
         "shuffle": ((planes, planes[:, :6].copy()), nchw),
-        "sigmoid": ((x,), {}),
         "softmax": ((x,), {"axis": 2}),
-        "softplus": ((x,), {}),
         "sqrt": ((np.abs(x),), {}),
-        "tanh": ((x,), {}),
         "unary": ((x, "neg"), {}),
         "winograd_filter": ((weight,), {}),
         "winograd_input": ((x[0],), {"padding": 1}),
         "winograd_output": ((floats(rng, 36, 4, 8), (6, 5)), {}),
     }
+    made.update((name, ((x,), {})) for name in _pointwise() if name not in made)
     return {name: (getattr(pysimd, name.split()[0]), args, options) for name, (args, options) in made.items()}
 
 

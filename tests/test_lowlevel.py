@@ -160,14 +160,12 @@ POOLING = [
 ]
 
 
+# Functions of every element, with the names of their parameters.
 ACTIVATIONS = {
-    "Relu": "slope",
-    "Elu": "alpha",
-    "Hswish": "shift scale",
-    "RestrictRange": "lower upper",
-    "Sigmoid": "slope",
-    "Softplus": "beta threshold",
-    "Tanh": "slope",
+    name: re.findall(r"\w+(?=,)", parameters)
+    for name, parameters in re.findall(
+        r"(Simd\w+)\(const float \* src, size_t size,((?:\s+const float \* \w+,)+)\s+float \* dst\)", DECLARATIONS
+    )
 }
 
 
@@ -218,8 +216,8 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             [({"format": 2}, "format"), ({"format": -1}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
         ),
         **{
-            f"SimdSynet{name}32f": (
-                {"src": f, "size": 24, **dict.fromkeys(parameters.split(), s), "dst": d},
+            name: (
+                {"src": f, "size": 24, **dict.fromkeys(parameters, s), "dst": d},
                 "dst",
                 [({"size": 2**63}, "size")],
             )
