@@ -24,7 +24,6 @@ from pysimd._library import ffi
 from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
 from pysimd.errors import check
 
-
 _PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
 
 
@@ -93,9 +92,15 @@ class SingleConvolution(ConvolutionContext):
         dst = dst_c, dst_h, dst_w, self._dst.tensor, form
         steps = *window.kernel, *window.dilation, *window.stride
         conv = ffi.new(_PARAMETERS, (*src, *dst, *steps, *pads, group, self._kind.activation))  # all members, in order
-        arguments = _arguments(window, pads, form)
-        arguments.update(src_shape=self._src_shape, dst_c=dst_c, group=group, activation=self._kind.name, layout=name_of(form))
-        arguments.update(self._types())
+        arguments = {
+            "src_shape": self._src_shape,
+            "dst_c": dst_c,
+            "group": group,
+            "activation": self._kind.name,
+            "layout": name_of(form),
+            **_arguments(window, pads, form),
+            **self._types(),
+        }
         super().__init__(self._functions.init(self._images or 1, conv, ffi.NULL), arguments)
 
     def _types(self) -> dict[str, str]:
