@@ -159,7 +159,7 @@ def integer(value: Any, name: str) -> int:
 
 def number(value: Any, name: str, least: int) -> int:
     """An integer of at least `least` that the library can represent."""
-    result = integer(value, name)
+    result = value if type(value) is int else integer(value, name)
     if not least <= result <= _LARGEST:
         raise ValueError(f"{name} is {value}, expected at least {least}" if result < least else f"{name} is too large")
     return result
@@ -171,7 +171,10 @@ def shape_of(shape: Any, name: str) -> Shape:
         sizes = tuple(map(index, shape))
     except TypeError:
         raise TypeError(f"{name} is {shown(shape)}, expected a tuple of integers") from None
-    return tuple([number(size, name, 0) for size in sizes])
+    for size in sizes:
+        if not 0 <= size <= _LARGEST:
+            number(size, name, 0)  # raises
+    return sizes
 
 
 def pair(value: Any, name: str, least: int) -> tuple[int, int]:
@@ -186,15 +189,18 @@ def pair(value: Any, name: str, least: int) -> tuple[int, int]:
     return both, both
 
 
-def extent(value: Any, name: str, least: int, layout: int) -> tuple[int, int]:
-    """(y, x) of a kernel, a stride or a dilation; for signals, y is 1."""
-    if not is_signal(layout):
-        return pair(value, name, least)
+def _of_signal(value: Any, name: str, least: int) -> tuple[int, int]:
+    """(1, x) of a number, or of a sequence with it."""
     if isinstance(value, (tuple, list)):
         if len(value) != 1:
-            raise ValueError(f"{name} is {shown(value)}, expected a number for layout {name_of(layout)!r}")
+            raise ValueError(f"{name} is {shown(value)}, expected a number for a signal")
         value = value[0]
     return 1, number(value, name, least)
+
+
+def extent(value: Any, name: str, least: int, layout: int) -> tuple[int, int]:
+    """(y, x) of a kernel, a stride or a dilation; for signals, y is 1."""
+    return _of_signal(value, name, least) if is_signal(layout) else pair(value, name, least)
 
 
 def sides(value: Any, name: str) -> tuple[int, int, int, int]:
@@ -220,6 +226,12 @@ class Window(NamedTuple):
         """The rows and columns from the first to the last element of the kernel."""
         (kernel_y, kernel_x), (dilation_y, dilation_x) = self.kernel, self.dilation
         return dilation_y * (kernel_y - 1) + 1, dilation_x * (kernel_x - 1) + 1
+
+
+def window_of(kernel: Any, stride: Any, dilation: Any, layout: int) -> Window:
+    """The window of a convolution or a deconvolution."""
+    read = _of_signal if is_signal(layout) else pair
+    return Window(read(kernel, "kernel", 1), read(stride, "stride", 1), read(dilation, "dilation", 1))
 
 
 def same(size: int, span: int, stride: int) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import _cffi_backend
+
 from pysimd._activation_params import kind_of, params_of
-from pysimd._arrays import FLOAT32, UINT8, Element, coefficients_or_null, element_of_dtype, floats
+from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats
 from pysimd._convolution import ConvolutionContext
 from pysimd._geometry import (
     Window,
@@ -19,12 +21,14 @@ from pysimd._geometry import (
     same,
     shape_of,
     shape_of_images,
+    window_of,
 )
 from pysimd._library import ffi
 from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
 from pysimd.errors import check
 
 _PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
+_new: Any = _cffi_backend.newp  # what ffi.new calls
 
 
 class SingleConvolution(ConvolutionContext):
@@ -70,9 +74,7 @@ class SingleConvolution(ConvolutionContext):
         lead, src_c, src_h, src_w = images_of(self._src_shape, form, "src_shape")
         self._images = lead[0] if lead else 1
         dst_c, group = number(dst_c, "dst_c", 0), number(group, "group", 1)
-        window = Window(
-            extent(kernel, "kernel", 1, form), extent(stride, "stride", 1, form), extent(dilation, "dilation", 1, form)
-        )
+        window = window_of(kernel, stride, dilation, form)
         pads = padding_of(padding, form, (src_h, src_w), window, self._same)
         if self._output_padding != 0:
             pads = _less(pads, self._output_padding, form)
@@ -91,7 +93,7 @@ class SingleConvolution(ConvolutionContext):
         src = src_c, src_h, src_w, self._src.tensor, form
         dst = dst_c, dst_h, dst_w, self._dst.tensor, form
         steps = *window.kernel, *window.dilation, *window.stride
-        conv = ffi.new(_PARAMETERS, (*src, *dst, *steps, *pads, group, self._kind.activation))  # all members, in order
+        conv = _new(_PARAMETERS, (*src, *dst, *steps, *pads, group, self._kind.activation))  # all members, in order
         arguments = {
             "src_shape": self._src_shape,
             "dst_c": dst_c,
@@ -101,7 +103,7 @@ class SingleConvolution(ConvolutionContext):
             **_arguments(window, pads, form),
             **self._types(),
         }
-        super().__init__(self._functions.init(self._images or 1, conv, ffi.NULL), arguments)
+        super().__init__(self._functions.init(self._images or 1, conv, NULL), arguments)
 
     def _types(self) -> dict[str, str]:
         """The arguments for the element types, where there is a choice."""

@@ -6,12 +6,15 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
+import _cffi_backend
+
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.calls import Prepared, prepare
 from pysimd.errors import StateError, raise_last
 
 Self = TypeVar("Self", bound="Context")
+_gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
 
 def _once(init: Callable[..., None]) -> Callable[..., None]:
@@ -55,7 +58,7 @@ class Context:
     def __init__(self, handle: Any, arguments: dict[str, Any]) -> None:
         if handle == ffi.NULL:
             raise_last()
-        self._handle = ffi.gc(handle, lib.SimdRelease)
+        self._handle = _gc(handle, lib.SimdRelease)
         self._arguments = arguments
         self._made = True
 

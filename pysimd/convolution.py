@@ -176,9 +176,10 @@ def convolution(
     """
     images, weights = plain(x, "x"), plain(weight, "weight")
     form = layout_of(layout)
-    nchw = form == NCHW
-    images_of(images.shape, form)  # here x is the name of what the context knows as src_shape
-    if weights.ndim != (3 if is_signal(form) else 4):
+    nchw, rank = form == NCHW, 2 if is_signal(form) else 3
+    if images.ndim not in (rank, rank + 1):
+        images_of(images.shape, form)  # raises: here x is the name of what the context knows as src_shape
+    if weights.ndim != rank + 1:
         raise ValueError(f"weight has shape {weights.shape}, expected {Convolution32f._axes_of_weights(form)}")
     with Convolution32f(
         images.shape,

@@ -85,6 +85,8 @@ errno: Any = _cffi_backend.get_errno
 
 def check() -> None:
     """Raises if this thread's last call was refused; for functions that return nothing."""
+    if not errno():
+        return
     _cffi_backend.set_errno(0)  # the library does not, and a value that stays would make every call read the kind
     if lib.SimdnetLastErrorKind():
         raise_last()

@@ -135,7 +135,7 @@ def test_refused() -> None:
             {"layout": "ncw", "x": np.ones((1, 2, 3, 4), F32)},
             r"x has shape \(1, 2, 3, 4\), expected \(C, W\) or \(N, C, W\)",
         ),
-        ({"kernel": (1, 3)}, r"kernel is \(1, 3\), expected a number for layout 'nwc'"),
+        ({"kernel": (1, 3)}, r"kernel is \(1, 3\), expected a number for a signal"),
         ({"padding": (0, 1, 0, 1)}, r"padding is \(0, 1, 0, 1\), expected a number or a pair \(before, after\)"),
         ({"padding": "full"}, "padding is 'full', expected numbers, 'same' or 'valid'"),
     ]
