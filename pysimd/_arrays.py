@@ -138,15 +138,11 @@ def _conversion(array: Array, name: str, element: Element) -> str:
     return f"{name}.astype(np.{element.name})"
 
 
-class NotContiguousError(ValueError):
-    """An array is refused because of the distances between its elements."""
-
-
 def _refuse(array: Array, name: str, writable: bool) -> None:
     """Raises with the reason why NumPy returned no buffer."""
     if not array.flags.c_contiguous:
         remedy = "use a contiguous array and copy from it" if writable else f"use np.ascontiguousarray({name})"
-        raise NotContiguousError(f"{name} is not C-contiguous: {remedy}")
+        raise ValueError(f"{name} is not C-contiguous: {remedy}")
     if writable and not array.flags.writeable:
         raise ValueError(f"{name} is read-only, expected a writable array: use np.empty_like({name})")
 

@@ -10,10 +10,10 @@ from pysimd._arrays import (
     FLOAT32,
     NULL,
     Element,
-    NotContiguousError,
     apart,
     element_of,
     output,
+    plain,
     plain_output,
     pointer,
     tensor,
@@ -81,8 +81,10 @@ class ConvolutionContext(Context):
         """
         try:
             return self._forward_dense(x, out, buf)
-        except NotContiguousError:
-            if not self._last_channels():
+        except StateError:
+            raise
+        except ValueError:
+            if not self._has_gaps(x, out):
                 raise
         return self._forward_pixels(x, None, out, buf)
 
@@ -100,9 +102,11 @@ class ConvolutionContext(Context):
             raise StateError(NO_WEIGHTS)
         return out
 
-    def _last_channels(self) -> bool:
-        """Whether the layout has the channels of a pixel one after another."""
-        return str(self._arguments.get("layout", "nhwc")).endswith("c")
+    def _has_gaps(self, *images: Tensor | None) -> bool:
+        """Whether one of these images is not dense, which is allowed where the channels of a pixel are neighbours."""
+        if not str(self._arguments.get("layout", "nhwc")).endswith("c"):
+            return False
+        return any(image is not None and not plain(image, "image").flags.c_contiguous for image in images)
 
     def _forward_pixels(self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None) -> Array:
         """The same for arrays with other elements between their pixels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import NULL, NotContiguousError, apart, output, plain, tensor
+from pysimd._arrays import NULL, apart, output, plain, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, images_of, is_signal, layout_of, output_size
 from pysimd._library import ffi, lib
@@ -98,8 +98,10 @@ class Convolution32f(SingleConvolution):
             return super().forward(x, out=out, buf=buf)
         try:
             return self._forward_add(x, add, out, buf)
-        except NotContiguousError:
-            if not self._last_channels():
+        except StateError:
+            raise
+        except ValueError:
+            if not self._has_gaps(x, add, out):
                 raise
         return self._forward_pixels(x, add, out, buf)
 

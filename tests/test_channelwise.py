@@ -222,7 +222,7 @@ def test_refused(layer: str) -> None:
         changes.append(({name: np.zeros(6)}, TypeError, f"{name} has dtype float64"))
         changes.append(({name: np.zeros(5, np.float32)}, ValueError, rf"{name} has shape \(5,\), expected \(6,\)"))
         if (layer, name) != ("scale", "bias"):
-            changes.append(({name: None}, TypeError, f"{name} is a NoneType"))
+            changes.append(({name: None}, TypeError, f"{name} is None"))
     if layer == "fused8":
         changes.append(({"x1": np.ones((4, 6, 6), np.float32)}, ValueError, "x1 has shape"))
     for change, error, sentence in changes:
