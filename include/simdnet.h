@@ -1003,12 +1003,12 @@ typedef struct SimdnetForwardParameters {
  *
  * The contexts and what they add: Convolution32f, Deconvolution32f and MergedConvolution32f (whose own addition must then be
  * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
- * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its shapes, in
- * other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
+ * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
- * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the activation
- * of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
+ * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
+ * activation of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
  *
  * A struct of a later version may be larger: bytes that this version does not know must be 0.
  */

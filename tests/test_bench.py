@@ -540,12 +540,17 @@ def _small(name: str = "small") -> Graph:
     return net.graph(net.softmax(net.linear(x, 10)))
 
 
-@pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
-def test_libraries_compute_the_same_network(name: str) -> None:
+def _library(name: str) -> Any:
+    """The module that builds networks for this library."""
     try:
-        library = importlib.import_module(f"{whole.__name__}.{name}")
+        return importlib.import_module(f"{whole.__name__}.{name}")
     except ImportError as error:
         pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
+def test_libraries_compute_the_same_network(name: str) -> None:
+    library = _library(name)
     net = _small()
     images = table.images_of(net)
     exact = reference(net, images[0])
@@ -558,10 +563,7 @@ def test_libraries_compute_the_same_network(name: str) -> None:
 
 @pytest.mark.parametrize("name", [whole.OURS, *whole.PEERS])
 def test_libraries_compute_the_same_batch(name: str) -> None:
-    try:
-        library = importlib.import_module(f"{whole.__name__}.{name}")
-    except ImportError as error:
-        pytest.skip(str(error))
+    library = _library(name)
     net = of_batch(_small(), 2)
     images = table.images_of(net)
     if name == "ncnn":

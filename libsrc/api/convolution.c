@@ -78,7 +78,7 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c)
 }
 
 bool sn_convert_parameters(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
-                         struct sn_convolution_parameters * p)
+                           struct sn_convolution_parameters * p)
 {
     SN_CHECK_FOR(function, batch > 0, false, "batch is 0, expected at least 1");
     SN_CHECK_FOR(function, conv, false, "conv is NULL, expected parameters");
@@ -146,7 +146,8 @@ size_t sn_external_size(size_t workspace, size_t unit)
 }
 
 /* The pixels of an array of `bytes` bytes, `step` elements apart; dense ones are a single row. */
-static struct sn_rows pixels_of(const char * name, const void * at, size_t bytes, size_t channels, size_t step, size_t element)
+static struct sn_rows pixels_of(const char * name, const void * at, size_t bytes, size_t channels, size_t step,
+                                size_t element)
 {
     if (step == channels || bytes == 0)
         return (struct sn_rows){name, at, 1, bytes, bytes};
@@ -239,7 +240,7 @@ void * sn_convolution_init(const struct sn_context_kind * kind, const char * fun
 
 /* The plan of a context of this kind; NULL, and the last error set, for any other. */
 static const struct sn_convolution * plan_of(const struct sn_context_kind * kind, const char * function,
-                                              const void * context)
+                                             const void * context)
 {
     return sn_context_check(context, kind, function) ? &((const struct sn_convolution_context *)context)->plan : NULL;
 }
@@ -257,7 +258,7 @@ size_t sn_convolution_internal(const struct sn_context_kind * kind, const char *
 }
 
 bool sn_convolution_set_params(const struct sn_context_kind * kind, const char * function, void * context,
-                         const struct sn_set_params * given)
+                               const struct sn_set_params * given)
 {
     if (!sn_context_check(context, kind, function))
         return false;

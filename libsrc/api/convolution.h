@@ -39,7 +39,7 @@ static inline struct sn_convolution_axis sn_axis_x(const struct sn_convolution_p
 /* Floats, both NCHW or both NHWC. */
 bool sn_check_convolution_types(const struct sn_convolution_check * c);
 
-/* Each float or `smallType`, whose name in messages is `name`; likewise. */
+/* Each float or `small`, whose name in messages is `name`; likewise. */
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name);
 
 /* At least one group, which divides the channels, and an activation that exists. */
@@ -53,9 +53,9 @@ bool sn_check_convolution_size(const struct sn_convolution_check * c);
 
 /* At least one image, and parameters that are not NULL, `count` of which are copied to *p. */
 bool sn_convert_parameters(const char * function, size_t batch, const SimdConvolutionParameters * conv, size_t count,
-                         struct sn_convolution_parameters * p);
+                           struct sn_convolution_parameters * p);
 
-/* The checks above of types, sizes and channels; `smallType` may be 32f. */
+/* The checks above of types, sizes and channels; `small` may be 32f. */
 bool sn_check_convolution(const char * function, const struct sn_convolution_parameters * p, enum sn_data small,
                           const char * name);
 
@@ -104,7 +104,7 @@ size_t sn_convolution_internal(const struct sn_context_kind * kind, const char *
 
 /* Sets the parameters; false, and the last error set, if they are refused. */
 bool sn_convolution_set_params(const struct sn_context_kind * kind, const char * function, void * context,
-                         const struct sn_set_params * given);
+                               const struct sn_set_params * given);
 
 void sn_convolution_forward(const struct sn_context_kind * kind, const char * function, const void * context,
                             const void * src, void * buf, void * dst);

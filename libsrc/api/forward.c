@@ -1,8 +1,6 @@
 /* SimdnetForward(): the parameters that all contexts share, and the computation of contexts of a single convolution. */
 #include "api/forward.h"
 
-#include <string.h>
-
 #include "api/call.h"
 #include "api/convolution.h"
 

@@ -15,8 +15,8 @@ struct sn_forward_array {
 /* Checks *pixel, replaces 0 by the number of channels, and computes the bytes from image to image. */
 bool sn_take_pixel(const char * function, struct sn_forward_array array, size_t * pixel, size_t * image);
 
-/* Checks the distances, and sets *at, for a context whose first and last convolution are given, the same if it has one. False
- * if the last error is set. */
+/* Checks the distances, and sets *at, for a context whose first and last convolution are given, the same if it has one.
+ * False if the last error is set. */
 bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, const struct sn_convolution * first,
                      const struct sn_convolution * last, struct sn_distances * at);
 

@@ -52,7 +52,7 @@ void SimdSynetConvertImage(size_t batch, size_t channels, size_t spatial, const 
              "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
              SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
     SN_CHECK(sn_image_elements(&srcElements, batch, channels, spatial, from) &&
-                 sn_image_elements(&dstElements, batch, channels, spatial, to),
+             sn_image_elements(&dstElements, batch, channels, spatial, to),
              SN_VOID, "batch is %zu, channels is %zu and spatial is %zu, too large for an array", batch, channels, spatial);
     if (dstElements == 0)
         return;
@@ -76,7 +76,7 @@ void SimdSynetConvertFilter(size_t output, size_t input, size_t kernel, const sn
              "srcFormat is %s and dstFormat is %s, expected one without blocks: convert twice",
              SN_NAME(sn_formats, srcFormat), SN_NAME(sn_formats, dstFormat));
     SN_CHECK(sn_filter_elements(&srcElements, output, input, kernel, from) &&
-                 sn_filter_elements(&dstElements, output, input, kernel, to),
+             sn_filter_elements(&dstElements, output, input, kernel, to),
              SN_VOID, "output is %zu, input is %zu and kernel is %zu, too large for an array", output, input, kernel);
     if (dstElements == 0)
         return;

@@ -20,7 +20,8 @@ size_t sn_default_level(uint32_t features, uint32_t slow);
 /* The levels of this library, those of isa/levels.h that it was built with, oldest first; NULL past the end. */
 const char * sn_level_name(size_t index);
 
-/* Limits the level by name; NULL returns to the default. False, without effect, if this library has no level of that name. */
+/* Limits the level by name; NULL returns to the default. False, without effect, if this library has no level of that
+ * name. */
 bool sn_dispatch_cap(const char * name);
 
 #endif

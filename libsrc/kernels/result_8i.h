@@ -54,7 +54,7 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
  * balanced between their execution units: x * 1 + b is x + b.
  */
 SN_INLINE void result_bounded(const int32_t * sums, size_t step, const struct sn_result_8i * r, size_t n, uint8_t * dst,
-                           size_t dstStep, size_t rows)
+                              size_t dstStep, size_t rows)
 {
     const v32f zero = v_set_32f(r->zero), one = v_set_32f(1);
     const v8u low = v_load_8u(r->low), high = v_load_8u(r->high);

@@ -51,7 +51,7 @@ struct sn_tile_shape sn_tile_32f(const struct sn_table * table)
 }
 
 const void * sn_convolution_32f_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
-                                     struct sn_fault * fault)
+                                           struct sn_fault * fault)
 {
     (void)scratch, (void)fault;
     sn_convolution_scatter(c, given->bias, c->bias);

@@ -32,6 +32,6 @@ void sn_base_pack(const struct sn_convolution * c, const void * weight);
 /* tile() and set_params() of the family; set_params() spreads the bias and returns the caller's weights. */
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table);
 const void * sn_convolution_32f_set_params(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
-                                     struct sn_fault * fault);
+                                           struct sn_fault * fault);
 
 #endif

@@ -64,7 +64,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const struct sn_lines needed = sn_lines_of(p, row, rows);
     sn_32f * image = lines - needed.begin * p->srcW * p->srcC;
     c->table->layout.image_32f(p->srcC, srcPixels, a->src, SN_NCHW, image, SN_NHWC,
-                                needed.begin * p->srcW, needed.end * p->srcW);
+                               needed.begin * p->srcW, needed.end * p->srcW);
     struct sn_nhwc_rows r = {.rows = rows, .dst = result};
     if (!direct->edges)
         sn_nhwc_source(c, &direct->nhwc, (struct sn_nhwc_image){image, p->srcC}, row, band, &r);
@@ -74,15 +74,15 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         if (add) {
             r.add = result;
             c->table->layout.image_32f(r.outputs, dstPixels, add + r.first * dstPixels, SN_NCHW,
-                                        result - row * r.dstLine, SN_NHWC, row * p->dstW,
-                                        (row + rows) * p->dstW);
+                                       result - row * r.dstLine, SN_NHWC, row * p->dstW,
+                                       (row + rows) * p->dstW);
         }
         if (direct->edges)
             sn_direct_nhwc_rows(c, direct, (struct sn_nhwc_image){image, p->srcC}, row, band, r);
         else
             sn_direct_nhwc_compute(c, direct, &r);
         c->table->layout.image_32f(r.outputs, dstPixels, result - row * r.dstLine, SN_NHWC,
-                                    dst + r.first * dstPixels, SN_NCHW, row * p->dstW, (row + rows) * p->dstW);
+                                   dst + r.first * dstPixels, SN_NCHW, row * p->dstW, (row + rows) * p->dstW);
     }
 }
 

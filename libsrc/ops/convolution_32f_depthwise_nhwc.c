@@ -36,8 +36,8 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t rows = sn_min(s->lines * rows_of_unit(c), p->dstH - row);
     sn_depthwise_lines(c, data_of(c), a->src, row, rows, a->at->srcPixel, a->work);
     for (size_t first = 0; first < p->dstC; first += part) {
-        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first), a->at->srcPixel,
-                                                          a->at->dstPixel);
+        struct sn_depthwise_nhwc_32f d = sn_depthwise_job(c, data_of(c), first, sn_min(part, p->dstC - first),
+                                                          a->at->srcPixel, a->at->dstPixel);
         d.line = a->work;
         d.rows = rows;
         d.offset = first;

@@ -258,7 +258,7 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
     const size_t from = row * size.stride; /* counted from the padding */
     const struct sn_lines needed = sn_lines_of(p, row, rows);
     c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, a->src, SN_NCHW, lines - needed.begin * p->srcW * p->srcC,
-                                SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
+                               SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
     struct sn_winograd_input_32f in = input_of(c, lines, p->srcC, 0, tiles);
     struct sn_winograd_output_32f out = output_of(c, p->dstC, 0, tiles);
     in.padY = p->padY > from ? p->padY - from : 0;
@@ -272,12 +272,12 @@ static void compute_rows(const struct sn_convolution * c, const struct sn_share 
         out.channels = out.pixel = sn_min(step, p->dstC - first);
         if (add)
             c->table->layout.image_32f(out.channels, p->dstH * p->dstW, add + first * p->dstH * p->dstW,
-                                        SN_NCHW, result - row * p->dstW * out.channels, SN_NHWC,
-                                        row * p->dstW, (row + rows) * p->dstW);
+                                       SN_NCHW, result - row * p->dstW * out.channels, SN_NHWC,
+                                       row * p->dstW, (row + rows) * p->dstW);
         compute_panel(c, inputs, products, panel(c, first), first, &out);
         c->table->layout.image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
-                                    SN_NHWC, dst + first * p->dstH * p->dstW, SN_NCHW,
-                                    row * p->dstW, (row + rows) * p->dstW);
+                                   SN_NHWC, dst + first * p->dstH * p->dstW, SN_NCHW,
+                                   row * p->dstW, (row + rows) * p->dstW);
     }
 }
 

@@ -38,11 +38,12 @@ static void pack(const struct sn_convolution * c, const void * weight)
     for (size_t t = 0; t < c->segments; ++t)
         c->segment[t] = t / p->kernelX * p->dilationY * band->line + t % p->kernelX * p->dilationX * band->pixel;
     c->table->convolution_8i.depthwise.pack(weight, p->srcF == SN_NCHW, c->segments, p->dstC,
-                                by_lines(p) ? p->strideX : 0, c->weight);
+                                            by_lines(p) ? p->strideX : 0, c->weight);
 }
 
 /* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
-static void set_padding(const struct sn_convolution * c, bool copied, size_t row, size_t rows, struct sn_depthwise_run_8i * d)
+static void set_padding(const struct sn_convolution * c, bool copied, size_t row, size_t rows,
+                        struct sn_depthwise_run_8i * d)
 {
     const struct sn_convolution_parameters * p = &c->p;
     if (copied) {

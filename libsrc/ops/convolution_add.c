@@ -1,8 +1,8 @@
 /*
- * Convolution and addition of an array of floats. Algorithms add before the activation, arrays with the layout of the
- * result: an array with another distance between pixels is copied to the result first. For algorithms that do not add in their sums
- * (depthwise, few outputs, deconvolution), and after the activation, another pass over the result adds; before the
- * activation it also applies that. Such layers are rarely the last of a residual block.
+ * Convolution and addition of an array of floats. Algorithms add before the activation, and arrays with the layout of the
+ * result: an array with another distance between pixels is copied to the result first. For algorithms that do not add in
+ * their sums (depthwise, few outputs, deconvolution), and after the activation, another pass over the result adds; an
+ * addition before the activation is then followed by it. Such layers are rarely the last of a residual block.
  */
 #include "ops/convolution_32f.h"
 #include "ops/units.h"

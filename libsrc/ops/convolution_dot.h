@@ -88,6 +88,6 @@ struct sn_dot_lines sn_dot_lines_of(const struct sn_convolution * c, const struc
 uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t channels, size_t row, uint8_t * work,
                            const struct sn_arrays * a, size_t * step);
 void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
-                        size_t rows, const struct sn_arrays * a);
+                         size_t rows, const struct sn_arrays * a);
 
 #endif

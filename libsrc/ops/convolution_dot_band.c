@@ -115,7 +115,7 @@ uint8_t * sn_dot_result_at(const struct sn_convolution * c, size_t first, size_t
 }
 
 void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, size_t first, size_t channels, size_t row,
-                        size_t rows, const struct sn_arrays * a)
+                         size_t rows, const struct sn_arrays * a)
 {
     const size_t plane = c->p.dstH * c->p.dstW, begin = row * c->p.dstW, pixels = rows * c->p.dstW;
     const size_t element = sn_element(c->p.dstT);
@@ -126,5 +126,5 @@ void sn_dot_result_store(const struct sn_convolution * c, const uint8_t * work, 
         sn_dot_of(c)->planes(work, channels * element, channels, pixels, dst + begin * element, plane);
     else
         c->table->layout.image_32f(channels, plane, (const sn_32f *)(const void *)work, SN_NHWC,
-                                    (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
+                                   (sn_32f *)(void *)dst + begin, SN_NCHW, 0, pixels);
 }

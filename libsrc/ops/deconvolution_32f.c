@@ -53,7 +53,7 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
 static size_t flipped_size(const struct sn_convolution * c) { return sn_weight_count(c) * sizeof(float); }
 
 static const void * set_params_flipped(struct sn_convolution * c, const struct sn_set_params * given, void * scratch,
-                                 struct sn_fault * fault)
+                                       struct sn_fault * fault)
 {
     sn_convolution_32f_set_params(c, given, NULL, fault);
     if (sn_weight_count(c))

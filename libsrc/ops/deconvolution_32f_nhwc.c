@@ -210,7 +210,7 @@ static const sn_32f * convert_lines(const struct sn_convolution * c, const sn_32
     const size_t first = y.inside ? y.begin * c->p.srcW : 0;
     sn_32f * image = work - first * c->p.srcC;
     c->table->layout.image_32f(c->p.srcC, c->p.srcH * c->p.srcW, src, SN_NCHW, image, SN_NHWC,
-                                first, first + y.inside * c->p.srcW);
+                               first, first + y.inside * c->p.srcW);
     return image;
 }
 
@@ -322,7 +322,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     const size_t last = sn_min(first + s->lines * y->stride, p->dstH);
     if (is_nchw(c))
         c->table->layout.image_32f(p->dstC, p->dstH * p->dstW, result - first * p->dstW * p->dstC, SN_NHWC,
-                                    dst, SN_NCHW, first * p->dstW, last * p->dstW);
+                                   dst, SN_NCHW, first * p->dstW, last * p->dstW);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

@@ -45,7 +45,8 @@ struct sn_nhwc_rows sn_nhwc_rows_of(const struct sn_convolution * c, const struc
     const size_t line = p->dstW * a->at->dstPixel, at = s->line * line + s->first;
     const sn_32f * add = a->add;
     return (struct sn_nhwc_rows){.rows = s->lines, .dst = (sn_32f *)a->dst + at, .dstLine = line,
-        .dstPixel = a->at->dstPixel, .add = add ? add + at : NULL, .first = s->first, .outputs = p->group == 1 ? s->columns : 0};
+        .dstPixel = a->at->dstPixel, .add = add ? add + at : NULL, .first = s->first,
+        .outputs = p->group == 1 ? s->columns : 0};
 }
 
 /* ---- the copy */

@@ -51,6 +51,6 @@ void sn_phase_planes_interleave(const struct sn_convolution * c, const struct sn
         c->table->layout.image_32f(phases, job->phaseStep, src, SN_NCHW, dst, SN_NHWC, 0, whole);
         if (rest)
             c->table->layout.image_32f(rest, job->phaseStep, src + whole, SN_NCHW, dst + whole * phases,
-                                        SN_NHWC, 0, 1);
+                                       SN_NHWC, 0, 1);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * What a processor is good at, beyond what it reports about itself: a small table by vendor, family and model, with a default
- * for processors that it does not list. A trait may change the default level, and tiles, blocking, prefetching and streaming
- * within a level; it never changes a bit of a level's results.
+ * What a processor is good at, beyond what it reports about itself: a small table by vendor, family and model, with a
+ * default for processors that it does not list. A trait may change the default level, and tiles, blocking, prefetching and
+ * streaming within a level; it never changes a bit of a level's results.
  */
 #ifndef SN_RUNTIME_TRAITS_H
 #define SN_RUNTIME_TRAITS_H

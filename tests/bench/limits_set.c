@@ -44,7 +44,8 @@ static size_t dot_8i(size_t operations)
     v32i a = v_set_32i(0x00010001);
     v32i sum[DOT_CHAINS];
     SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i) sum[i] = v_set_32i(i);
-    const size_t per_round = (size_t)2 * V32F_N * TILE_GROUP * DOT_CHAINS * STEPS, rounds = sn_ceil_div(operations, per_round);
+    const size_t per_round = (size_t)2 * V32F_N * TILE_GROUP * DOT_CHAINS * STEPS;
+    const size_t rounds = sn_ceil_div(operations, per_round);
     for (size_t r = 0; r < rounds; ++r)
         for (int step = 0; step < STEPS; ++step) {
             SN_UNROLL for (int i = 0; i < DOT_CHAINS; ++i)

@@ -1,6 +1,7 @@
 /*
  * SimdnetForward: contexts of all kinds, with other elements between the pixels of src, add and dst. On every instruction
- * set the results have the bits of those of dense arrays, which the families' own checks compare with base; here an addition is.
+ * set the results have the bits of those of dense arrays, which the families' own checks compare with base. Additions are
+ * compared with base here.
  * The elements between pixels are NaNs (255 in bytes): none is changed, none has an effect. All arrays and the buffer end
  * where a page begins that cannot be accessed.
  */
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "check_convolution.h"
+#include "check_frame.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -95,7 +97,7 @@ static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};
 
 /* ---- memory */
 
-/* `bytes` bytes of 0xFF before a page that cannot be accessed. */
+/* `size` bytes of 0xFF before a page that cannot be accessed; with --no-guards before one whose bytes are 0. */
 struct memory {
     unsigned char * bytes;
     size_t size, whole;
@@ -106,7 +108,7 @@ static struct memory memory(size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (size + page - 1) / page * page;
     unsigned char * begin = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (begin == MAP_FAILED || mprotect(begin + inside, page, PROT_NONE))
+    if (begin == MAP_FAILED || (!frame_option.no_guards && mprotect(begin + inside, page, PROT_NONE)))
         abort();
     memset(begin, 0xFF, inside);
     return (struct memory){begin + inside - size, size, inside + page, begin};

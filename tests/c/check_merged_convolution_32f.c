@@ -193,7 +193,7 @@ static parameters behind(const parameters * p, size_t c, size_t kernel, size_t s
 
 /* The usual block: padding that keeps the size, except for the stride of the depthwise stage. */
 static struct check_layer block(size_t c, size_t h, size_t w, size_t expanded, size_t kernel0, size_t kernel1, size_t stride,
-                        size_t o)
+                                size_t o)
 {
     struct check_layer j = {.family = &family, .stages = 3, .batch = 1};
     j.p[0] = stage(c, h, w, expanded, kernel0, 1, kernel0 / 2, 1);

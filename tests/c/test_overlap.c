@@ -128,8 +128,9 @@ static void addend(void)
 static void channels_of_an_image(void)
 {
     const SimdConvolutionParameters conv = {.srcC = 3, .srcH = 2, .srcW = 2, .srcT = SimdTensorData32f,
-        .srcF = SimdTensorFormatNhwc, .dstC = 3, .dstH = 2, .dstW = 2, .dstT = SimdTensorData32f, .dstF = SimdTensorFormatNhwc,
-        .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1, .strideY = 1, .strideX = 1, .group = 1};
+        .srcF = SimdTensorFormatNhwc, .dstC = 3, .dstH = 2, .dstW = 2, .dstT = SimdTensorData32f,
+        .dstF = SimdTensorFormatNhwc, .kernelY = 1, .kernelX = 1, .dilationY = 1, .dilationX = 1,
+        .strideY = 1, .strideX = 1, .group = 1};
     const float weight[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     float image[24] = {0};
     for (int i = 0; i < 24; ++i)
