@@ -1014,6 +1014,80 @@ typedef struct SimdnetForwardParameters {
  */
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
 
+/* What SimdnetPooling() computes of each window. */
+typedef enum {
+    SimdnetPoolingMax = 0,    /* SimdSynetPoolingMax32f(), SimdSynetPoolingMax16b(), SimdSynetPoolingMax8u() */
+    SimdnetPoolingAverage = 1 /* SimdSynetPoolingAverage()                                                   */
+} SimdnetPoolingType;
+
+/* The arguments of SimdnetPooling(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetPoolingParameters {
+    size_t size;                 /* sizeof(SimdnetPoolingParameters)                                                  */
+    SimdnetPoolingType type;     /* maximum or average                                                                */
+    SimdTensorDataType dataType; /* of src and dst: SimdTensorData32f; for maxima also SimdTensorData16b, SimdTensorData8u */
+    SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                      */
+    const void * src;            /* the source                                                                        */
+    void * dst;                  /* the result                                                                        */
+    size_t srcPixel, dstPixel;   /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense       */
+    size_t batch, channels;      /* the number of images, and of channels, each of which is pooled by itself          */
+    size_t srcH, srcW, dstH, dstW;
+    size_t kernelY, kernelX, strideY, strideX, padY, padX;
+    SimdBool excludePad;         /* averages: divides by the number of elements inside the image                      */
+} SimdnetPoolingParameters;
+
+/*
+ * The pooling of a batch of images, with pixels that may lie among others. Distances are as in SimdnetForward(): elements
+ * between pixels are neither read nor written, and dst may be other channels of the memory of src. Maxima do not depend on
+ * distances, nor do averages of at least as many channels as a vector has floats (16 at most).
+ */
+void SimdnetPooling(const SimdnetPoolingParameters * parameters);
+
+/* What SimdnetPixelwise() computes; x is an element of src, y one of src1, c its channel. */
+typedef enum {
+    SimdnetPixelwiseCopy = 0,      /* x                                                                       */
+    SimdnetPixelwiseRelu,          /* SimdSynetRelu32f(), slope params[0]                                     */
+    SimdnetPixelwiseElu,           /* SimdSynetElu32f(), alpha params[0]                                      */
+    SimdnetPixelwiseHswish,        /* SimdSynetHswish32f(), shift params[0], scale params[1]                  */
+    SimdnetPixelwiseRestrictRange, /* SimdSynetRestrictRange32f(), lower params[0], upper params[1]           */
+    SimdnetPixelwiseSigmoid,       /* SimdSynetSigmoid32f(), slope params[0]                                  */
+    SimdnetPixelwiseSoftplus,      /* SimdSynetSoftplus32f(), beta params[0], threshold params[1]             */
+    SimdnetPixelwiseTanh,          /* SimdSynetTanh32f(), slope params[0]                                     */
+    SimdnetPixelwiseAbs,           /* |x|, as the following of SimdSynetUnaryOperation32fLayerForward()       */
+    SimdnetPixelwiseExp,           /* exp(x)                                                                  */
+    SimdnetPixelwiseLog,           /* log(x)                                                                  */
+    SimdnetPixelwiseNeg,           /* -x                                                                      */
+    SimdnetPixelwiseRsqrt,         /* 1 / sqrt(x)                                                             */
+    SimdnetPixelwiseSqrt,          /* sqrt(x)                                                                 */
+    SimdnetPixelwiseZero,          /* 0                                                                       */
+    SimdnetPixelwiseAddBias,       /* SimdSynetAddBias(): x + bias[c]                                         */
+    SimdnetPixelwiseScale,         /* SimdSynetScaleLayerForward(): x * scale[c] + bias[c], bias may be NULL  */
+    SimdnetPixelwisePrelu,         /* SimdSynetPreluLayerForward(): the slope is scale[c]                     */
+    SimdnetPixelwiseProduct,       /* x * y, as the following of SimdSynetEltwiseLayerForward()               */
+    SimdnetPixelwiseSum,           /* x * params[0] + y * params[1]                                           */
+    SimdnetPixelwiseMax,           /* the maximum of x and y                                                  */
+    SimdnetPixelwiseMin            /* the minimum of x and y                                                  */
+} SimdnetPixelwiseFunction;
+
+/* The arguments of SimdnetPixelwise(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetPixelwiseParameters {
+    size_t size;                          /* sizeof(SimdnetPixelwiseParameters)                                        */
+    SimdnetPixelwiseFunction function;    /* what is computed                                                          */
+    const float * src, * src1;            /* the sources; src1 of functions of two arrays                              */
+    float * dst;                          /* the result                                                                */
+    size_t srcPixel, src1Pixel, dstPixel; /* elements from a pixel's first channel to that of the next; 0 is dense     */
+    size_t channels, pixels;              /* the number of channels, and of pixels of all images                       */
+    const float * scale, * bias;          /* coefficients of the channels, of functions that have them                 */
+    float params[2];                      /* numbers, of functions that have them                                      */
+} SimdnetPixelwiseParameters;
+
+/*
+ * A function of every element, or of two arrays, on NHWC images whose pixels may lie among others: the results of the
+ * function that the enumerator names, with distances as in SimdnetForward(). So images are concatenated, and parts of them
+ * copied, in one pass (SimdnetPixelwiseCopy). dst may be src or src1, with the same distance; otherwise no element of dst may
+ * be one of theirs.
+ */
+void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
+
 /*
  * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
  * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes

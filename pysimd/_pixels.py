@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import NULL, Element, element_of, plain, plain_output, pointer
+from pysimd._arrays import FLOAT32, NULL, Element, element_of, plain, plain_output, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Shape
 from pysimd.calls import call
@@ -28,8 +30,13 @@ def distance(array: Array) -> int:
     return step // size if step % size == 0 and step >= shape[-1] * size else 0
 
 
+def has_gaps(*arrays: Any) -> bool:
+    """Whether one of the arguments is an array of pixels among other elements."""
+    return any(isinstance(a, np.ndarray) and not a.flags.c_contiguous and distance(a) > 0 for a in arrays)
+
+
 class Image:
-    """An argument of :func:`forward`: a plain array, a C array over its first pixel, and the distance of its pixels."""
+    """An argument of these functions: a plain array, a C array over its first pixel, and the distance of its pixels."""
 
     def __init__(self, array: Any, name: str, shape: Shape, element: Element, ctype: Any, writable: bool = False) -> None:
         self.array = plain_output(array, name) if writable else plain(array, name, element)
@@ -43,11 +50,17 @@ class Image:
         self.data = pointer(first, name, element, writable, ctype)
 
 
+def separate(dst: Image, src: Image, name: str) -> None:
+    """Refuses an output of which an element is one of a source's."""
+    if np.shares_memory(dst.array, src.array):
+        raise ValueError(f"out overlaps {name}, expected elements of its own: use another array")
+
+
 def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any) -> None:
     """Calls SimdnetForward. An output may be other channels of the same memory as a source."""
-    for other, name in ((src, "x"), (add, "add")):
-        if other is not None and np.shares_memory(dst.array, other.array):
-            raise ValueError(f"out overlaps {name}, expected elements of its own: use another array")
+    separate(dst, src, "x")
+    if add is not None:
+        separate(dst, add, "add")
     arguments = ffi.new("SimdnetForwardParameters *")
     arguments.size = ffi.sizeof("SimdnetForwardParameters")
     arguments.src, arguments.srcPixel = src.data, src.pixel
@@ -56,3 +69,44 @@ def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any
         arguments.add, arguments.addPixel = add.data, add.pixel
     arguments.buf = scratch if scratch is not None else NULL
     call(lib.SimdnetForward, handle, arguments)
+
+
+def pixelwise(
+    function: int,
+    sources: Sequence[Any],
+    names: Sequence[str],
+    out: Array | None,
+    params: Sequence[Any] = (),
+    **coefficients: Any,
+) -> Array:
+    """Calls SimdnetPixelwise with one or two sources, and returns the output, which may be one of them.
+
+    params : numbers, or C arrays of one.
+    coefficients : C arrays.
+    """
+    shape = plain(sources[0], names[0]).shape
+    images = [Image(x, name, shape, FLOAT32, FLOAT32.ctype) for x, name in zip(sources, names)]
+    out = np.empty(shape, np.float32) if out is None else out
+    dst = Image(out, "out", shape, FLOAT32, FLOAT32.ctype, True)
+    for image, name in zip(images, names):
+        if image.array.ctypes.data != dst.array.ctypes.data or image.pixel != dst.pixel:
+            separate(dst, image, name)
+    given = {"srcPixel": images[0].pixel, "src1Pixel": images[-1].pixel, "dstPixel": dst.pixel} | coefficients
+    arguments = ffi.new("SimdnetPixelwiseParameters *", given)
+    arguments.size = ffi.sizeof("SimdnetPixelwiseParameters")
+    arguments.function, arguments.channels, arguments.pixels = function, shape[-1], prod(shape[:-1])
+    arguments.src, arguments.src1, arguments.dst = images[0].data, images[-1].data, dst.data
+    for i, value in enumerate(params):
+        arguments.params[i] = value[0]
+    call(_pixelwise, arguments, images, dst, coefficients)
+    return out
+
+
+def _pixelwise(arguments: Any, *held: Any) -> None:
+    """held : what the arguments point to, which a prepared call keeps alive."""
+    lib.SimdnetPixelwise(arguments)
+
+
+def copy(x: Array, *, out: Array) -> Array:
+    """Copies pixels, on all threads."""
+    return pixelwise(lib.SimdnetPixelwiseCopy, (x,), ("x",), out)

@@ -12,14 +12,20 @@ from typing import Any
 
 from pysimd._arrays import floats, output
 from pysimd._library import ffi, lib
+from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 
 
 def _activate(function: Any, x: Floats, out: FloatArray | None, first: Any, second: Any = None) -> FloatArray:
     """first, second : parameters, each a tuple of one number or a C array of it."""
-    array, src = floats(x, "x")
-    out, dst = output(out, array.shape, (x,), ("x",), 1)
+    try:
+        array, src = floats(x, "x")
+        out, dst = output(out, array.shape, (x,), ("x",), 1)
+    except ValueError:
+        if not has_gaps(x, out):
+            raise
+        return pixelwise(_PIXELWISE[function], (x,), ("x",), out, (first,) if second is None else (first, second))
     if second is None:
         call(function, src, array.size, first, dst)
     else:
@@ -27,6 +33,15 @@ def _activate(function: Any, x: Floats, out: FloatArray | None, first: Any, seco
     return out
 
 
+_PIXELWISE: dict[Any, int] = {
+    lib.SimdSynetRelu32f: lib.SimdnetPixelwiseRelu,
+    lib.SimdSynetElu32f: lib.SimdnetPixelwiseElu,
+    lib.SimdSynetHswish32f: lib.SimdnetPixelwiseHswish,
+    lib.SimdSynetRestrictRange32f: lib.SimdnetPixelwiseRestrictRange,
+    lib.SimdSynetSigmoid32f: lib.SimdnetPixelwiseSigmoid,
+    lib.SimdSynetSoftplus32f: lib.SimdnetPixelwiseSoftplus,
+    lib.SimdSynetTanh32f: lib.SimdnetPixelwiseTanh,
+}
 _ZERO, _SIX, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [6.0]), ffi.new("float[]", [inf])
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any, Callable
 
-from pysimd._arrays import NULL, at, coefficients, floats, output, tensor
+from pysimd._arrays import NULL, at, coefficients, coefficients_or_null, floats, output, plain, tensor
 from pysimd._deprecated import renamed
-from pysimd._geometry import LAYOUTS, layout_of, planes_of, with_channels
+from pysimd._geometry import LAYOUTS, NHWC, layout_of, planes_of, with_channels
 from pysimd._library import ffi, lib
+from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import ChannelLayout, Coefficients, FloatArray, Floats, Shape
 from pysimd.calls import call
 
@@ -48,6 +49,11 @@ def _each(function: _Function, images: int, size: int, sources: int, *arguments:
         function(*[src + begin for src in arguments[:sources]], *terms, dst + begin, form)
 
 
+def _is_sliced(layout: ChannelLayout, *arrays: Any) -> bool:
+    """Whether one of the arrays is some channels of a larger one, which are neighbours in each pixel."""
+    return layout_of(layout, "layout", LAYOUTS) == NHWC and has_gaps(*arrays)
+
+
 def _add_bias(src: Any, bias: Any, channels: int, spatial: int, dst: Any, form: int) -> None:
     if src != dst:
         ffi.memmove(dst, src, 4 * channels * spatial)
@@ -70,6 +76,9 @@ def add_bias(x: Floats, bias: Coefficients, *, layout: ChannelLayout = "nhwc", o
 
     Formula: SimdSynetAddBias.
     """
+    if _is_sliced(layout, x, out):
+        bias_ = coefficients(bias, "bias", plain(x, "x").shape[-1])
+        return pixelwise(lib.SimdnetPixelwiseAddBias, (x,), ("x",), out, bias=bias_)
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(_add_bias, shape, layout)
@@ -101,6 +110,10 @@ def scale(
 
     Formula: SimdSynetScaleLayerForward.
     """
+    if _is_sliced(layout, x, out):
+        channels = plain(x, "x").shape[-1]
+        scale_, bias_ = coefficients(scale, "scale", channels), coefficients_or_null(bias, "bias", channels)
+        return pixelwise(lib.SimdnetPixelwiseScale, (x,), ("x",), out, scale=scale_, bias=bias_)
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetScaleLayerForward, shape, layout)
@@ -126,6 +139,9 @@ def prelu(x: Floats, slope: Coefficients, *, layout: ChannelLayout = "nhwc", out
 
     Formula: SimdSynetPreluLayerForward.
     """
+    if _is_sliced(layout, x, out):
+        slope_ = coefficients(slope, "slope", plain(x, "x").shape[-1], True)
+        return pixelwise(lib.SimdnetPixelwisePrelu, (x,), ("x",), out, scale=slope_)
     array, src = floats(x, "x")
     shape = array.shape
     function, form, channels, spatial = _plan(lib.SimdSynetPreluLayerForward, shape, layout)

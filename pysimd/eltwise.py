@@ -10,6 +10,7 @@ import numpy as np
 
 from pysimd._arrays import NULL, alike, apart, numbers, output, tensor
 from pysimd._library import lib
+from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import EltwiseOperation
@@ -18,6 +19,12 @@ from pysimd.errors import shown
 _OPERATIONS: dict[Any, int] = {key: int(op) for op in EltwiseOperation for key in (op, op.name.lower())}
 Operation = Union[Literal["sum", "product", "max", "min"], EltwiseOperation]
 _SUM = int(EltwiseOperation.SUM)
+_PIXELWISE = {
+    _SUM: lib.SimdnetPixelwiseSum,
+    int(EltwiseOperation.PRODUCT): lib.SimdnetPixelwiseProduct,
+    int(EltwiseOperation.MAX): lib.SimdnetPixelwiseMax,
+    int(EltwiseOperation.MIN): lib.SimdnetPixelwiseMin,
+}
 
 
 @lru_cache
@@ -59,13 +66,19 @@ def eltwise(
         known = " or ".join(repr(name) for name in _OPERATIONS if type(name) is str)
         raise ValueError(f"operation is {shown(operation)}, expected {known}") from None
     count = len(arrays)
-    first, sources = alike(arrays, "arrays")
     factors = NULL
     if kind == _SUM:
         factors = _ones(count) if weights is None else tensor(numbers(weights, "weights"), "weights", (count,))
     elif weights is not None:
         raise ValueError(f"weights is given for operation {operation!r}, expected None: only 'sum' has weights")
-    out, dst = output(out, first.shape, arrays, "arrays", count)
+    try:
+        first, sources = alike(arrays, "arrays")
+        out, dst = output(out, first.shape, arrays, "arrays", count)
+    except ValueError:
+        if count != 2 or not has_gaps(*arrays, out):
+            raise
+        params = ((factors[0],), (factors[1],)) if kind == _SUM else ()
+        return pixelwise(_PIXELWISE[kind], arrays, ("arrays[0]", "arrays[1]"), out, params)
     if weights is not None:
         apart(dst, "out", factors, "weights")
     call(lib.SimdSynetEltwiseLayerForward, sources, factors, count, first.size, kind, dst)

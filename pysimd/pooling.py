@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, element_of, floats, output, plain, pointer
+from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Element, element_of, output, plain, pointer
 from pysimd._geometry import (
     NCHW,
+    NHWC,
     Window,
     extent,
     images_of,
@@ -28,10 +29,12 @@ from pysimd._geometry import (
     pair,
     shape_of_images,
 )
-from pysimd._library import lib
+from pysimd._library import ffi, lib
+from pysimd._pixels import Image, has_gaps, separate
 from pysimd.annotations import Array, FloatArray, Floats, ForeignArray, Layout, Padding, Pair, Shape
 from pysimd.calls import call
 
+_EACH = (1, 1, (0, 0))  # channels are pooled separately
 Pooled = TypeVar("Pooled", bound=np.generic)
 
 
@@ -150,6 +153,27 @@ def _run(function: Any, plan: _Plan, src: Any, dst: Any, *flags: int) -> None:
         call(function, src, *plan.head, dst, *plan.tail, *flags, plan.form)
 
 
+def _run_pixels(kind: int, plan: _Plan, x: Array, out: Any, element: Element, exclude: int = 0) -> Any:
+    """Calls C once, for images with other elements between their pixels."""
+    src = Image(x, "x", x.shape, element, element.ctype)
+    out = np.empty(plan.dst_shape, x.dtype) if out is None else out
+    dst = Image(out, "out", plan.dst_shape, element, element.ctype, True)
+    separate(dst, src, "x")
+    parameters = ffi.new("SimdnetPoolingParameters *", {"size": ffi.sizeof("SimdnetPoolingParameters")})
+    parameters.type, parameters.dataType, parameters.format = kind, element.tensor, plan.form
+    parameters.src, parameters.dst, parameters.srcPixel, parameters.dstPixel = src.data, dst.data, src.pixel, dst.pixel
+    parameters.batch, parameters.excludePad = plan.images, exclude
+    parameters.channels, parameters.srcH, parameters.srcW = plan.head[:3]
+    windows, axes = plan.head[3:], len(plan.tail)  # with or without the channels
+    kernel, stride, pad = (windows[i : i + axes][-2:] for i in range(0, 3 * axes, axes))
+    parameters.kernelY, parameters.kernelX = kernel
+    parameters.strideY, parameters.strideX = stride
+    parameters.padY, parameters.padX = pad
+    parameters.dstH, parameters.dstW = plan.tail[-2:]
+    call(lib.SimdnetPooling, parameters)
+    return out
+
+
 @overload
 def pooling_max(
     x: NDArray[Pooled],
@@ -218,14 +242,19 @@ def pooling_max(
     """
     array = plain(x, "x")
     element = element_of(array, "x", (FLOAT32, BFLOAT16, UINT8))
-    across: Any = (1, 1, (0, 0)) if element is FLOAT32 else None
+    across: Any = _EACH if element is FLOAT32 else None
     if not kernel_c == stride_c == 1 or padding_c != 0:
         if element is not FLOAT32:
             raise TypeError(f"x is {element.name}, expected float32 for a window across channels")
         across = number(kernel_c, "kernel_c", 1), number(stride_c, "stride_c", 1), pair(padding_c, "padding_c", 0)
     plan = _planned(array.shape, kernel, stride, padding, layout, ceil_mode, across)
-    src = pointer(array, "x", element)
-    out, dst = output(out, plan.dst_shape, (x,), ("x",), element=element, ctype=element.ctype, like=x)
+    try:
+        src = pointer(array, "x", element)
+        out, dst = output(out, plan.dst_shape, (x,), ("x",), element=element, ctype=element.ctype, like=x)
+    except ValueError:
+        if across not in (None, _EACH) or plan.form != NHWC or not has_gaps(array, out):
+            raise
+        return _run_pixels(lib.SimdnetPoolingMax, plan, array, out, element)
     if element is FLOAT32:
         function = lib.SimdSynetPoolingMax32f
     else:
@@ -264,11 +293,18 @@ def pooling_average(
 
     Formula: SimdSynetPoolingAverage, which always divides by the size of the kernel unless padding is excluded.
     """
-    array, src = floats(x, "x")
+    array = plain(x, "x")
+    element_of(array, "x", (FLOAT32,))
     plan = _planned(array.shape, kernel, stride, padding, layout, ceil_mode)
-    out, dst = output(out, plan.dst_shape, (x,), ("x",))
     exclude = exclude_pad or (plan.cuts and not plan.padded)  # without padding both divisors are the same
-    _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude else 0)
+    try:
+        src = pointer(array, "x", FLOAT32)
+        out, dst = output(out, plan.dst_shape, (x,), ("x",))
+        _run(lib.SimdSynetPoolingAverage, plan, src, dst, 1 if exclude else 0)
+    except ValueError:
+        if plan.form != NHWC or not has_gaps(array, out):
+            raise
+        out = _run_pixels(lib.SimdnetPoolingAverage, plan, array, out, FLOAT32, 1 if exclude else 0)
     for cut in () if exclude else plan.cuts:
         call(_average_cut, cut, array, plain(out, "out"))
     return out

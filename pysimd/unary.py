@@ -9,6 +9,7 @@ from typing import Any, Literal, Union
 
 from pysimd._arrays import floats, output
 from pysimd._library import lib
+from pysimd._pixels import has_gaps, pixelwise
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 from pysimd.enums import UnaryOperation
@@ -16,6 +17,16 @@ from pysimd.errors import shown
 
 _OPERATIONS: dict[Any, int] = {key: int(u) for u in UnaryOperation for key in (u, u.name.lower())}
 _OPERATIONS.update(absolute=int(UnaryOperation.ABS), negative=int(UnaryOperation.NEG))  # as the functions are called
+_PIXELWISE = {
+    UnaryOperation.ABS: lib.SimdnetPixelwiseAbs,
+    UnaryOperation.EXP: lib.SimdnetPixelwiseExp,
+    UnaryOperation.LOG: lib.SimdnetPixelwiseLog,
+    UnaryOperation.NEG: lib.SimdnetPixelwiseNeg,
+    UnaryOperation.RSQRT: lib.SimdnetPixelwiseRsqrt,
+    UnaryOperation.SQRT: lib.SimdnetPixelwiseSqrt,
+    UnaryOperation.TANH: lib.SimdnetPixelwiseTanh,
+    UnaryOperation.ZERO: lib.SimdnetPixelwiseZero,
+}
 
 Operation = Union[
     Literal["abs", "absolute", "exp", "log", "neg", "negative", "rsqrt", "sqrt", "tanh", "zero"], UnaryOperation
@@ -45,8 +56,13 @@ def unary(x: Floats, operation: Operation, *, out: FloatArray | None = None) -> 
 
 
 def _apply(kind: int, x: Floats, out: FloatArray | None) -> FloatArray:
-    array, src = floats(x, "x")
-    out, dst = output(out, array.shape, (x,), ("x",), 1)
+    try:
+        array, src = floats(x, "x")
+        out, dst = output(out, array.shape, (x,), ("x",), 1)
+    except ValueError:
+        if not has_gaps(x, out):
+            raise
+        return pixelwise(_PIXELWISE[UnaryOperation(kind)], (x,), ("x",), out, ((1,),))
     call(lib.SimdSynetUnaryOperation32fLayerForward, src, array.size, kind, dst)
     return out
 

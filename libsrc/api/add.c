@@ -67,7 +67,7 @@ static void forward(const char * function, void * context, const SimdnetForwardP
 {
     const struct add_16b * c = context;
     struct sn_add_pixels p = {f->src, f->add, f->dst, f->srcPixel, f->addPixel, f->dstPixel, 0, c->channels};
-    struct sn_forward_array array = {"srcPixel", c->format, 1, 0, c->channels, sizeof(float)};
+    struct sn_pixel_array array = {"srcPixel", c->format, 1, 0, c->channels, sizeof(float)};
     size_t image;
     if (c->size == 0)
         return;

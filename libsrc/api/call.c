@@ -36,6 +36,8 @@ static void describe_values(const struct sn_call * call, char * text, size_t siz
 {
     const char * name = call->names;
     for (size_t i = 0; i < call->count; ++i) {
+        const char * arrow = memchr(name, '>', strcspn(name, ",")); /* a member: "q->channels" */
+        name = arrow ? arrow + 1 : name;
         const size_t length = strcspn(name, ","), value = call->values[i];
         const char * format = i + call->formats < call->count ? NULL : sn_enumerator(&sn_formats, (int)value);
         sn_append(text, size, i ? ",%.*s:" : "%.*s:", (int)length, name);

@@ -6,38 +6,10 @@
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
-/* Members that a later version has appended, and this one does not know, must have no effect. */
-static bool check_size(const char * function, const SimdnetForwardParameters * f)
-{
-    const size_t known = sizeof(*f);
-    CHECK(f, "parameters is NULL, expected a struct");
-    CHECK(f->size >= known, "parameters->size is %zu, expected at least %zu", f->size, known);
-    const char * more = (const char *)f;
-    for (size_t i = known; i < f->size; ++i)
-        CHECK(more[i] == 0, "byte %zu of parameters is not 0, expected zeros after the %zu bytes that this version uses", i,
-              known);
-    return true;
-}
-
 static bool check_order(const char * function, SimdnetAddOrder order)
 {
     CHECK(order == SimdnetAddBeforeActivation || order == SimdnetAddAfterActivation,
           "order is %d, expected SimdnetAddBeforeActivation or SimdnetAddAfterActivation", (int)order);
-    return true;
-}
-
-bool sn_take_pixel(const char * function, struct sn_forward_array array, size_t * pixel, size_t * image)
-{
-    size_t all;
-    CHECK(*pixel == 0 || *pixel == array.channels || array.format == SN_NHWC,
-          "%s is %zu, expected 0 or %zu, the number of channels, if the format is not SimdTensorFormatNhwc", array.name,
-          *pixel, array.channels);
-    CHECK(*pixel == 0 || *pixel >= array.channels, "%s is %zu, expected 0 or at least %zu, the number of channels",
-          array.name, *pixel, array.channels);
-    *pixel = *pixel ? *pixel : array.channels;
-    CHECK(sn_product(&all, array.batch, array.pixels, *pixel, array.element), "%s is %zu, too large for %zu pixels",
-          array.name, *pixel, array.batch * array.pixels);
-    *image = array.pixels * *pixel * array.element;
     return true;
 }
 
@@ -48,11 +20,11 @@ bool sn_take_forward(const char * function, const SimdnetForwardParameters * f, 
     const size_t pixels = d->dstH * d->dstW, element = sn_element(d->dstT);
     *at = (struct sn_distances){.srcPixel = f->srcPixel, .addPixel = f->addPixel, .dstPixel = f->dstPixel,
         .after = f->order == SimdnetAddAfterActivation};
-    return sn_take_pixel(function, (struct sn_forward_array){"srcPixel", s->srcF, first->batch, s->srcH * s->srcW, s->srcC,
+    return sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", s->srcF, first->batch, s->srcH * s->srcW, s->srcC,
                                                              sn_element(s->srcT)}, &at->srcPixel, &at->srcImage) &&
-           sn_take_pixel(function, (struct sn_forward_array){"addPixel", d->dstF, last->batch, pixels, d->dstC, element},
+           sn_take_pixel(function, (struct sn_pixel_array){"addPixel", d->dstF, last->batch, pixels, d->dstC, element},
                          &at->addPixel, &at->addImage) &&
-           sn_take_pixel(function, (struct sn_forward_array){"dstPixel", d->dstF, last->batch, pixels, d->dstC, element},
+           sn_take_pixel(function, (struct sn_pixel_array){"dstPixel", d->dstF, last->batch, pixels, d->dstC, element},
                          &at->dstPixel, &at->dstImage);
 }
 
@@ -74,6 +46,6 @@ void SimdnetForward(void * context, const SimdnetForwardParameters * parameters)
 {
     SN_CALL_OF(context);
     const struct sn_context * c = context;
-    if (sn_is_context(c, __func__) && check_size(__func__, parameters) && check_order(__func__, parameters->order))
+    if (sn_is_context(c, __func__) && sn_is_known(__func__, parameters, sizeof(*parameters)) && check_order(__func__, parameters->order))
         c->kind->forward(__func__, context, parameters);
 }

@@ -3,17 +3,8 @@
 #define SN_API_FORWARD_H
 
 #include "api/context.h"
+#include "api/parameters.h"
 #include "ops/convolution.h"
-
-/* An array of pixels, and the name of its distance in messages. */
-struct sn_forward_array {
-    const char * name;
-    enum sn_format format;
-    size_t batch, pixels, channels, element; /* pixels of an image; bytes of an element */
-};
-
-/* Checks *pixel, replaces 0 by the number of channels, and computes the bytes from image to image. */
-bool sn_take_pixel(const char * function, struct sn_forward_array array, size_t * pixel, size_t * image);
 
 /* Checks the distances, and sets *at, for a context whose first and last convolution are given, the same if it has one.
  * False if the last error is set. */

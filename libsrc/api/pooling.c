@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/enums.h"
 #include "api/overlap.h"
+#include "api/parameters.h"
 #include "dispatch/dispatch.h"
 
 /* The channel axis of functions that pool each channel separately. */
@@ -21,11 +22,28 @@ static bool axis_good(const char * function, char letter, const struct sn_pool_a
     return true;
 }
 
+/* Checks the distances, and the memory of `batch` images; the axes of *p are C, H, W, and only the distances are changed. */
+static bool is_apart(const char * function, struct sn_pooling * p, size_t batch, size_t element, SimdTensorFormatType format)
+{
+    const struct sn_pool_axis * c = &p->axis[0];
+    const size_t read = p->axis[1].src * p->axis[2].src, written = p->axis[1].dst * p->axis[2].dst;
+    size_t image;
+    if (!sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", (enum sn_format)format, batch, read, c->src, element},
+                       &p->srcPixel, &image) ||
+        !sn_take_pixel(function, (struct sn_pixel_array){"dstPixel", (enum sn_format)format, batch, written, c->dst, element},
+                       &p->dstPixel, &image))
+        return false;
+    return sn_rows_apart(function,
+                         (struct sn_rows){"dst", p->dst, batch * written, c->dst * element, p->dstPixel * element},
+                         (struct sn_rows){"src", p->src, batch * read, c->src * element, p->srcPixel * element});
+}
+
 /*
  * Checks all arguments; true if there is something to compute. Elements have `element` bytes. The axes of *p are C, H, W on
- * entry; on return they are in the order in which the tensor stores them, and channels that are not pooled are `inner`.
+ * entry; on return they are in the order in which the tensor stores them, with images that are pooled separately, and
+ * channels that are not pooled are `inner`. Distances may be 0 on entry.
  */
-static bool prepare(const char * function, struct sn_pooling * p, size_t element, SimdTensorFormatType format)
+static bool prepare(const char * function, struct sn_pooling * p, size_t batch, size_t element, SimdTensorFormatType format)
 {
     const struct sn_pool_axis c = p->axis[0], y = p->axis[1], x = p->axis[2];
     size_t src, dst;
@@ -37,21 +55,21 @@ static bool prepare(const char * function, struct sn_pooling * p, size_t element
                  "srcC * srcH * srcW is %zu * %zu * %zu, expected a size that memory can have", c.src, y.src, x.src);
     SN_CHECK_FOR(function, sn_product(&dst, c.dst, y.dst, x.dst), false,
                  "dstC * dstH * dstW is %zu * %zu * %zu, expected a size that memory can have", c.dst, y.dst, x.dst);
-    if (dst == 0)
+    if (dst == 0 || batch == 0)
         return false;
     SN_CHECK_FOR(function, p->src || src == 0, false, "src is NULL, expected an array");
     SN_CHECK_FOR(function, p->dst, false, "dst is NULL, expected an array");
-    const struct sn_array written = {"dst", p->dst, dst * element}, read = {"src", p->src, src * element};
-    if (!sn_apart(function, written, read))
+    if (!is_apart(function, p, batch, element, format))
         return false;
-    p->inner = 1;
+    p->inner = c.src;
     if (format == SimdTensorFormatNhwc && is_each(&c)) {
-        p->axis[0] = each(1);
-        p->inner = c.src;
-    } else if (format == SimdTensorFormatNhwc) {
-        p->axis[0] = y;
-        p->axis[1] = x;
-        p->axis[2] = c;
+        p->axis[0] = each(batch);
+    } else {
+        p->inner = p->srcPixel = p->dstPixel = 1;
+        if (is_each(&c))
+            p->axis[0] = each(batch * c.src);
+        else if (format == SimdTensorFormatNhwc)
+            p->axis[0] = y, p->axis[1] = x, p->axis[2] = c;
     }
     for (int a = 0; a < 3; ++a)
         if (src == 0 && p->axis[a].kernel > 1) /* an empty image: windows cover no inputs, even if this extent is not 0 */
@@ -68,7 +86,7 @@ void SimdSynetPoolingMax32f(const sn_32f * src, size_t srcC, size_t srcH, size_t
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {{srcC, dstC, kernelC, strideC, padC},
                                                             {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, sizeof(*src), format))
+    if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_32f, &p);
 }
 
@@ -79,7 +97,7 @@ void SimdSynetPoolingMax16b(const sn_16b * src, size_t srcC, size_t srcH, size_t
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, sizeof(*src), format))
+    if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_16b, &p);
 }
 
@@ -90,7 +108,7 @@ void SimdSynetPoolingMax8u(const uint8_t * src, size_t srcC, size_t srcH, size_t
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    if (prepare(__func__, &p, sizeof(*src), format))
+    if (prepare(__func__, &p, 1, sizeof(*src), format))
         sn_pooling(sn_table()->pooling.max_8u, &p);
 }
 
@@ -102,10 +120,11 @@ static bool flag_good(const char * function, const char * name, SimdBool flag)
     return true;
 }
 
-static void average(const char * function, struct sn_pooling * p, SimdBool excludePad, SimdTensorFormatType format)
+static void average(const char * function, struct sn_pooling * p, size_t batch, SimdBool excludePad,
+                    SimdTensorFormatType format)
 {
     p->excludePad = excludePad == SimdTrue;
-    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, sizeof(float), format))
+    if (flag_good(function, "excludePad", excludePad) && prepare(function, p, batch, sizeof(float), format))
         sn_pooling(sn_table()->pooling.average_32f, p);
 }
 
@@ -116,7 +135,7 @@ void SimdSynetPoolingAverage(const sn_32f * src, size_t srcC, size_t srcH, size_
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    average(__func__, &p, excludePad, format);
+    average(__func__, &p, 1, excludePad, format);
 }
 
 void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY,
@@ -126,7 +145,7 @@ void SimdSynetPoolingForwardAverage(const sn_32f * src, size_t srcC, size_t srcH
     SN_CALL_FORMATS(1, srcC, srcH, srcW, kernelY, kernelX, strideY, strideX, padY, padX, dstH, dstW, format);
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
-    average(__func__, &p, excludePad, format);
+    average(__func__, &p, 1, excludePad, format);
 }
 
 void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, size_t srcW, size_t kernelY, size_t kernelX,
@@ -137,6 +156,41 @@ void SimdSynetPoolingForwardMax(const sn_32f * src, size_t srcC, size_t srcH, si
     struct sn_pooling p = {.src = src, .dst = dst, .axis = {each(srcC), {srcH, dstH, kernelY, strideY, padY},
                                                             {srcW, dstW, kernelX, strideX, padX}}};
     if (flag_good(__func__, "trans", trans) &&
-        prepare(__func__, &p, sizeof(*src), trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
+        prepare(__func__, &p, 1, sizeof(*src), trans == SimdTrue ? SimdTensorFormatNhwc : SimdTensorFormatNchw))
         sn_pooling(sn_table()->pooling.max_32f, &p);
+}
+
+/* The maxima of a data type, and the bytes of its elements; NULL for another one. */
+static sn_pooling_fn max_of(SimdTensorDataType type, size_t * element)
+{
+    const struct sn_pooling_slots * slots = &sn_table()->pooling;
+    *element = type == SimdTensorData32f ? sizeof(float) : type == SimdTensorData16b ? sizeof(uint16_t) : sizeof(uint8_t);
+    return type == SimdTensorData32f   ? slots->max_32f
+           : type == SimdTensorData16b ? slots->max_16b
+           : type == SimdTensorData8u  ? slots->max_8u
+                                       : NULL;
+}
+
+void SimdnetPooling(const SimdnetPoolingParameters * parameters)
+{
+    SN_BEGIN();
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const SimdnetPoolingParameters * q = parameters;
+    SN_CALL_FORMATS(1, q->type, q->dataType, q->batch, q->channels, q->srcH, q->srcW, q->srcPixel, q->kernelY, q->kernelX,
+                    q->strideY, q->strideX, q->padY, q->padX, q->dstH, q->dstW, q->dstPixel, q->format);
+    struct sn_pooling p = {.src = q->src, .dst = q->dst, .srcPixel = q->srcPixel, .dstPixel = q->dstPixel,
+                           .axis = {each(q->channels), {q->srcH, q->dstH, q->kernelY, q->strideY, q->padY},
+                                    {q->srcW, q->dstW, q->kernelX, q->strideX, q->padX}}};
+    size_t element;
+    const sn_pooling_fn max = max_of(q->dataType, &element);
+    SN_CHECK(q->type == SimdnetPoolingMax || q->type == SimdnetPoolingAverage, SN_VOID,
+             "type is %d, expected SimdnetPoolingMax or SimdnetPoolingAverage", (int)q->type);
+    SN_CHECK(q->type == SimdnetPoolingMax ? max != NULL : q->dataType == SimdTensorData32f, SN_VOID,
+             "dataType is %s, expected SimdTensorData32f or, for maxima, SimdTensorData16b or SimdTensorData8u",
+             SN_NAME(sn_data_types, q->dataType));
+    if (q->type == SimdnetPoolingAverage)
+        average(__func__, &p, q->batch, q->excludePad, q->format);
+    else if (prepare(__func__, &p, q->batch, element, q->format))
+        sn_pooling(max, &p);
 }

@@ -11,13 +11,15 @@ struct sn_pool_axis {
 
 /*
  * Pools src[i0][i1][i2][i] over its first three axes into dst[o0][o1][o2][i]. Both layouts are of this form: NCHW has the
- * axes C, H, W and inner 1; NHWC has none, H, W and inner C; NHWC pooled over channels too has H, W, C and inner 1.
+ * axes C, H, W and inner 1; NHWC has images, H, W and inner C; NHWC pooled over channels too has H, W, C and inner 1. Pixels
+ * may lie among other elements, which are neither read nor written.
  */
 struct sn_pooling {
     const void * src;
     void * dst;
     struct sn_pool_axis axis[3];
     size_t inner;
+    size_t srcPixel, dstPixel;  /* elements from pixel to pixel; `inner` if they are dense */
     bool excludePad;            /* average: divides by the number of elements inside the image */
 };
 

@@ -79,8 +79,11 @@ static void fill(ELEMENT * p, size_t n, VECTOR v)
 static void fill_identity(const struct sn_pooling * p, ELEMENT * dst, size_t outputs)
 {
     const float divisor = divisor_of(p, 0, 0) * divisor_of(p, 1, 0) * divisor_of(p, 2, 0);
+    const VECTOR v = FINISH(UNPACK(IDENTITY), v_set_32f(divisor));
+    const bool dense = p->dstPixel == p->inner;
     (void)divisor;
-    fill(dst, outputs * p->inner, FINISH(UNPACK(IDENTITY), v_set_32f(divisor)));
+    for (size_t o = 0; o < (dense ? 1 : outputs); ++o)
+        fill(dst + o * p->dstPixel, dense ? outputs * p->inner : p->inner, v);
 }
 
 /* ---- the first step: over rows and planes */
@@ -351,16 +354,18 @@ static void pooling(const struct sn_pooling * given, size_t begin, size_t end)
 {
     struct sn_pooling p = *given;
     struct sn_pool_axis * axis = &p.axis[2];
-    const bool identity = is_identity(axis);
+    const bool dense = p.srcPixel == p.inner && p.dstPixel == p.inner, identity = is_identity(axis) && dense;
     if (identity) { /* a row is treated as one wide pixel */
-        p.inner *= axis->src;
+        p.inner = p.srcPixel = p.dstPixel = p.inner * axis->src;
         *axis = (struct sn_pool_axis){1, 1, 1, 1, 0};
     }
     const size_t most = ROW / 8 / p.inner;
-    if (p.inner == 1 && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
+    if (p.inner == 1 && dense && is_identity(&p.axis[0]) && is_global(&p.axis[1]) && is_global(axis))
         global_planes(&p, begin, end);
     else if (identity || p.inner >= LANES)
         do_units(&(struct algorithm){.step = identity ? wide_step : pixels_for(&p)}, &p, begin, end);
+    else if (!dense)
+        do_units(&(struct algorithm){.step = pixels_step}, &p, begin, end);
     else if (axis->kernel > most || axis->stride > most || covered(axis).count <= 1)
         do_units(&(struct algorithm){.step = windows_step, .single = true}, &p, begin, end);
     else

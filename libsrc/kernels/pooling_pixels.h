@@ -22,9 +22,9 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
 {
     const struct pitches pitch = pitches_of(p);
     (void)planes;
-    for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->inner) {
+    for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->dstPixel) {
         const struct span x = window_of(&p->axis[2], o);
-        const struct input r = input_of(t, src + x.begin * p->inner, pitch.row, x.count, p->inner);
+        const struct input r = input_of(t, src + x.begin * p->srcPixel, pitch.row, x.count, p->srcPixel);
         const float part = divisor_of(p, 2, x.count), divisor[2] = {part * t->divisor[0], part * t->divisor[1]};
         if (x.count == 0) {
             fill_identity(p, dst, 1);
@@ -89,15 +89,15 @@ SN_INLINE void ring_rows(const struct sn_pooling * p, const struct input * r, co
                          bool two)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const size_t inner = p->inner, dstRow = axis->dst * inner;
+    const size_t dstRow = axis->dst * p->dstPixel;
     const struct constants k = {0, 0, two, true};
     REDUCTION ring[2][RING][4];
     size_t next = 0; /* the first column that is not yet in the ring */
-    for (size_t o = 0; o < axis->dst; ++o, dst += inner) {
+    for (size_t o = 0; o < axis->dst; ++o, dst += p->dstPixel) {
         const struct span x = window_of(axis, o);
         const float part = divisor_of(p, 2, x.count);
         for (next = sn_max(next, x.begin); next < x.begin + x.count; ++next)
-            reduce(ring[0][next % RING], ring[1][next % RING], u, r, next * inner, 0, true, k);
+            reduce(ring[0][next % RING], ring[1][next % RING], u, r, next * p->srcPixel, 0, true, k);
         ring_store(ring[0], u, x, part * divisor[0], dst);
         if (two)
             ring_store(ring[1], u, x, part * divisor[1], dst + dstRow);
@@ -110,7 +110,7 @@ SN_INLINE void ring_blocks(const struct sn_pooling * p, const struct step * t, c
     const size_t inner = p->inner, block = (size_t)u * LANES;
     for (size_t c = 0; c < inner; c += block) {
         const size_t at = sn_min(c, inner - block);
-        const struct input r = input_of(t, src + at, p->axis[2].src * inner, 1, 0);
+        const struct input r = input_of(t, src + at, pitches_of(p).row, 1, 0);
         if (t->two)
             ring_rows(p, &r, t->divisor, dst + at, u, true);
         else
@@ -153,11 +153,11 @@ struct shared_columns {
 };
 
 /* u vectors of column x of two rows, at offset `at`; the image has `columns` columns. */
-SN_INLINE void column(REDUCTION (*w)[2], int u, const struct input * r, ptrdiff_t x, size_t columns, size_t inner, size_t at,
+SN_INLINE void column(REDUCTION (*w)[2], int u, const struct input * r, ptrdiff_t x, size_t columns, size_t pixel, size_t at,
                       struct constants k)
 {
     if ((size_t)x < columns) {
-        reduce(w[0], w[1], u, r, (size_t)x * inner + at, 0, true, k);
+        reduce(w[0], w[1], u, r, (size_t)x * pixel + at, 0, true, k);
         return;
     }
     SN_UNROLL
@@ -174,7 +174,7 @@ SN_INLINE void save_column(VECTOR * shared, int u, REDUCTION (*w)[2])
 
 /* u vectors of the output of two rows whose window begins at column x. */
 SN_INLINE void overlap_output(const struct input * r, const struct shared_columns * shared, size_t block, ptrdiff_t x,
-                              size_t columns, size_t inner, size_t at, const sn_32f * divisor, ELEMENT * dst, ELEMENT * dst1,
+                              size_t columns, size_t pixel, size_t at, const sn_32f * divisor, ELEMENT * dst, ELEMENT * dst1,
                               int u, int K, int S)
 {
     const struct constants k = {K - S, S, true, true};
@@ -188,7 +188,7 @@ SN_INLINE void overlap_output(const struct input * r, const struct shared_column
     }
     SN_UNROLL
     for (int c = K - S; c < K; ++c)
-        column(w[c], u, r, x + c, columns, inner, at, k);
+        column(w[c], u, r, x + c, columns, pixel, at, k);
     save_column(shared->column[0] + block, u, w[K - 1]);
     overlap_store(w, 0, u, K, divisor[0], dst + at);
     overlap_store(w, 1, u, K, divisor[1], dst1 + at);
@@ -205,27 +205,27 @@ SN_INLINE void overlap_run(const struct sn_pooling * p, const struct input * r, 
 {
     const struct sn_pool_axis * axis = &p->axis[2];
     const struct constants k = {K - S, S, true, true};
-    const size_t inner = p->inner, columns = axis->src, dstRow = axis->dst * inner, step = (size_t)u * LANES;
+    const size_t inner = p->inner, pixel = p->srcPixel, columns = axis->src, step = (size_t)u * LANES;
     ptrdiff_t x = -(ptrdiff_t)axis->pad;
     struct shared_columns shared;
     for (int c = 0; c < K - S; ++c) {
         shared.column[c] = shared.storage[c];
         for (size_t i = first, block = 0; i < end; i += step, block += 2 * (size_t)u) {
             REDUCTION w[2][2];
-            column(w, u, r, x + c, columns, inner, sn_min(i, inner - step), k);
+            column(w, u, r, x + c, columns, pixel, sn_min(i, inner - step), k);
             save_column(shared.column[c] + block, u, w);
         }
     }
-    for (size_t o = 0; o < axis->dst; ++o, dst += inner, x += S) {
+    for (size_t o = 0; o < axis->dst; ++o, dst += p->dstPixel, x += S) {
         const ptrdiff_t before = x < 0 ? -x : 0, behind = x + K > (ptrdiff_t)columns ? x + K - (ptrdiff_t)columns : 0;
         const float part = divisor_of(p, 2, (size_t)(K - before - behind));
         const float divisors[2] = {part * divisor[0], part * divisor[1]};
-        ELEMENT * const dst1 = dst + dstRow;
+        ELEMENT * const dst1 = dst + axis->dst * p->dstPixel;
         size_t i = first, block = 0;
         for (; before + behind == 0 && i < end; i += step, block += 2 * (size_t)u)
-            overlap_output(r, &shared, block, x, SIZE_MAX, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+            overlap_output(r, &shared, block, x, SIZE_MAX, pixel, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
         for (; i < end; i += step, block += 2 * (size_t)u)
-            overlap_output(r, &shared, block, x, columns, inner, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
+            overlap_output(r, &shared, block, x, columns, pixel, sn_min(i, inner - step), divisors, dst, dst1, u, K, S);
         VECTOR * const last = shared.column[0];
         for (int c = 0; c + 1 < K - S; ++c)
             shared.column[c] = shared.column[c + 1];
@@ -243,7 +243,7 @@ SN_INLINE void overlap_step(const struct sn_pooling * p, const struct step * t, 
         pixels_step(p, t, src, planes, dst);
         return;
     }
-    const struct input r = input_of(t, src, p->axis[2].src * inner, 1, 0);
+    const struct input r = input_of(t, src, pitches_of(p).row, 1, 0);
     for (size_t first = 0; first < inner; first += run)
         if (K < 5 && inner >= 2 * LANES && (sizeof(REDUCTION) == sizeof(VECTOR) || V32F_N > 8))
             overlap_run(p, &r, t->divisor, dst, first, sn_min(first + run, inner), 2, K, S);

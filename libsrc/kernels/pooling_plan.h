@@ -57,7 +57,7 @@ struct pitches {
 
 static struct pitches pitches_of(const struct sn_pooling * p)
 {
-    const size_t row = p->axis[2].src * p->inner, dstRow = p->axis[2].dst * p->inner;
+    const size_t row = p->axis[2].src * p->srcPixel, dstRow = p->axis[2].dst * p->dstPixel;
     return (struct pitches){row, row * p->axis[1].src, dstRow, dstRow * p->axis[1].dst};
 }
 
@@ -91,7 +91,7 @@ struct plan {
 static void plan_step(struct step * s, const struct sn_pooling * p, size_t y, size_t end)
 {
     const struct sn_pool_axis * axis = &p->axis[1];
-    const size_t pitch = axis[1].src * p->inner;
+    const size_t pitch = axis[1].src * p->srcPixel;
     const struct span a = window_of(axis, y), b = y + 1 < end ? window_of(axis, y + 1) : (struct span){0, 0};
     *s = (struct step){.y = y, .common = {a.begin * pitch, a.count}};
     if (a.count && b.count && b.begin < a.begin + a.count) {

@@ -36,13 +36,13 @@ static void for_each_output(const struct sn_pooling * p, size_t begin, size_t en
                     const size_t o0 = u / pairs;
                     const struct window w[3] = {window_of(&p->axis[0], o0), window_of(&p->axis[1], o1),
                                                 window_of(&p->axis[2], o2)};
-                    one(p, w, c, ((o0 * rows + o1) * p->axis[2].dst + o2) * p->inner + c);
+                    one(p, w, c, ((o0 * rows + o1) * p->axis[2].dst + o2) * p->dstPixel + c);
                 }
 }
 
 static size_t input(const struct sn_pooling * p, size_t i0, size_t i1, size_t i2, size_t c)
 {
-    return ((i0 * p->axis[1].src + i1) * p->axis[2].src + i2) * p->inner + c;
+    return ((i0 * p->axis[1].src + i1) * p->axis[2].src + i2) * p->srcPixel + c;
 }
 
 static void max_32f(const struct sn_pooling * p, const struct window * w, size_t c, size_t output)
