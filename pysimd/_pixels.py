@@ -98,11 +98,11 @@ def pixelwise(
     arguments.src, arguments.src1, arguments.dst = images[0].data, images[-1].data, dst.data
     for i, value in enumerate(params):
         arguments.params[i] = value[0]
-    call(_pixelwise, arguments, images, dst, coefficients)
+    call(_pixelwise, arguments, {"sources": images, "out": dst} | coefficients)
     return out
 
 
-def _pixelwise(arguments: Any, *held: Any) -> None:
+def _pixelwise(arguments: Any, held: dict[str, Any]) -> None:
     """held : what the arguments point to, which a prepared call keeps alive."""
     lib.SimdnetPixelwise(arguments)
 

@@ -55,7 +55,7 @@ _Match = Callable[[Graph, Group, Follower], Sequence[Group]]
 def fused(graph: Graph) -> Groups:
     """Runs all passes; the groups are in an order in which they can be computed."""
     groups = parts_of(graph)
-    for match in (pooled_concatenation, merged_convolution, convolution_and_addition):
+    for match in (merged_convolution, convolution_and_addition):
         groups = joined(graph, groups, match)
     return groups
 
@@ -126,14 +126,6 @@ def joined(graph: Graph, groups: Groups, match: _Match) -> Groups:
 def _only(group: Group | None, operator: str) -> bool:
     """Whether a group is a single node of this kind, with or without activation."""
     return group is not None and len(group.parts) == 1 and group.parts[0].operator == operator
-
-
-def pooled_concatenation(graph: Graph, group: Group, follower: Follower) -> Sequence[Group]:
-    """A concatenation followed by MaxPool: the smaller, pooled images are concatenated instead."""
-    after = follower(group)
-    if after and _only(group, "Concat") and not group.parts[0].activation and _only(after, "MaxPool"):
-        return group, after
-    return ()
 
 
 def _fits(graph: Graph, group: Group | None, stage: int) -> bool:

@@ -3,6 +3,9 @@
 Images are NHWC, so an array is (H, W, C), or (N, H, W, C) for a batch; a vector is an image of 1x1. All arrays are parts of
 one block, which can use large pages; arrays that are not needed at the same time share memory, which is then still in the
 caches.
+
+An image may be some channels of another one: those that are concatenated are written into their channels of the result, and
+the channels that a Slice takes are read where they are. Such steps have nothing to do.
 """
 
 from __future__ import annotations
@@ -19,23 +22,44 @@ from pysimd.network.passes import Group, fused
 _LINE = 16  # floats of a cache line
 _GAP = 9 * _LINE  # after each image, so that images have different offsets within a page
 
+_DENSE = ("Gemm", "Softmax")  # operators that neither read nor write some channels of a larger image
+
+
+@dataclass(frozen=True)
+class View:
+    """An image that is channels of another one, from `first` on."""
+
+    whole: str
+    first: int
+
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps in their order; the images that have an array; their offsets in the block, in floats; its size."""
+    """The steps in their order; all images; those that are views of others; the offsets of the others in the block, and its
+    size, in floats."""
 
     steps: tuple[Group, ...]
     images: dict[str, Tensor]
+    views: dict[str, View]
     places: dict[str, int]
     size: int
+
+    def array(self, block: Array, name: str) -> Array:
+        """The array of an image, over the memory of the block."""
+        shape = self.images[name].shape
+        if name in self.views:
+            first = self.views[name].first
+            return self.array(block, self.views[name].whole)[..., first : first + shape[-1]]
+        return block[self.places[name] :][: prod(shape)].reshape(shape)
 
 
 def plan_of(graph: Graph) -> Plan:
     """The plan of a graph. Raises ValueError for tensors that are neither images nor vectors."""
     steps = tuple(fused(graph))
     images = {name: _image(graph.tensors[name]) for name in (*graph.inputs, *(step.output for step in steps))}
-    places, size = _places(graph, steps, {name: prod(image.shape) for name, image in images.items()})
-    return Plan(steps, images, places, size)
+    views = _views(graph, steps, images)
+    places, size = _places(graph, steps, images, views)
+    return Plan(steps, images, views, places, size)
 
 
 def _image(tensor: Tensor) -> Tensor:
@@ -49,15 +73,50 @@ def _image(tensor: Tensor) -> Tensor:
     )
 
 
-def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tuple[dict[str, int], int]:
-    """The offset of each image, and the total size: the largest first, each at the lowest offset that is free."""
+# ---- memory
+
+
+def _views(graph: Graph, steps: tuple[Group, ...], images: dict[str, Tensor]) -> dict[str, View]:
+    """The images that are views of others. Inputs and outputs of the graph are arrays of their own; so is an image that a
+    step reads or writes which needs dense pixels, or that is concatenated before an activation and read elsewhere."""
+    readers: dict[str, list[Group]] = {name: [] for name in images}
+    for step in steps:
+        for name in step.inputs:
+            readers[name].append(step)
+    dense = [step for step in steps if _operator(step) in _DENSE]
+    own = {*graph.inputs, *graph.outputs, *(name for step in dense for name in (step.output, *step.inputs))}
+    views: dict[str, View] = {}
+    for step in steps:
+        if _operator(step) == "Slice" and step.output not in own and not step.parts[0].activation:
+            views[step.output] = View(step.inputs[0], step.parts[0].node.attributes["start"])
+        if _operator(step) == "Concat":
+            alone, first = step.parts[0].activation is None, 0
+            for name in step.parts[0].inputs:
+                if name not in own and name not in views and (alone or readers[name] == [step]):
+                    views[name] = View(step.output, first)
+                first += images[name].shape[-1]
+    return views
+
+
+def _operator(step: Group) -> str:
+    return step.parts[0].operator
+
+
+def _places(
+    graph: Graph, steps: tuple[Group, ...], images: dict[str, Tensor], views: dict[str, View]
+) -> tuple[dict[str, int], int]:
+    """The offset of each image that is no view, and the total size: the largest first, each at the lowest offset that is
+    free from the first step that writes one of its views to the last one that reads one."""
     end = len(steps) + 1
     born = dict.fromkeys(graph.inputs, 0) | {step.output: number for number, step in enumerate(steps, 1)}
     last = born | {name: number for number, step in enumerate(steps, 1) for name in step.inputs}
     last |= dict.fromkeys((*graph.inputs, *graph.outputs), end)
+    for name in views:
+        whole = _whole(views, name)
+        born[whole], last[whole] = min(born[whole], born[name]), max(last[whole], last[name])
     spans: dict[str, tuple[int, int]] = {}
-    for name in sorted(born, key=lambda name: -sizes[name]):
-        size = sizes[name] + _GAP
+    for name in sorted((name for name in images if name not in views), key=lambda name: -prod(images[name].shape)):
+        size = prod(images[name].shape) + _GAP
         together = [other for other in spans if born[other] <= last[name] and born[name] <= last[other]]
         begin = 0
         for low, high in sorted(spans[other] for other in together):
@@ -66,6 +125,13 @@ def _places(graph: Graph, steps: tuple[Group, ...], sizes: dict[str, int]) -> tu
             begin = max(begin, high)
         spans[name] = begin, -(begin + size) // _LINE * -_LINE
     return {name: begin for name, (begin, _) in spans.items()}, max(high for _, high in spans.values())
+
+
+def _whole(views: dict[str, View], name: str) -> str:
+    """The image whose memory a view is in."""
+    while name in views:
+        name = views[name].whole
+    return name
 
 
 # ---- weights
@@ -84,13 +150,3 @@ def matrix_of(graph: Graph, node: Node, image: Tensor) -> tuple[Array, Array]:
     weight, bias = (graph.constants[name] for name in node.inputs[1:3])
     h, w, c = image.shape[-3:]
     return weight.reshape(-1, c, h, w).transpose(0, 2, 3, 1).reshape(len(weight), -1).copy(), bias
-
-
-def is_positive(graph: Graph, name: str) -> bool:
-    """Whether a tensor has no values below zero."""
-    node = graph.producer(name)
-    if node is None:
-        return False
-    if node.operator in ("MaxPool", "GlobalAveragePool", "Concat", "Reshape", "Flatten"):
-        return all(is_positive(graph, read) for read in node.inputs)
-    return node.operator == "Relu" or (node.operator == "Clip" and node.attributes["min"] >= 0)

@@ -9,10 +9,11 @@ from typing import Any, Callable
 
 import numpy as np
 
+from pysimd._pixels import copy
 from pysimd.activation import hswish, relu, restrict_range, sigmoid
 from pysimd.annotations import ActivationName, Array, Shape
 from pysimd.calls import prepare
-from pysimd.channelwise import fused9, scale
+from pysimd.channelwise import scale
 from pysimd.convolution import Convolution32f
 from pysimd.deconvolution import Deconvolution32f
 from pysimd.eltwise import eltwise
@@ -20,13 +21,13 @@ from pysimd.inner_product import inner_product
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.network.graph import Graph, Node
 from pysimd.network.passes import Group, Part
-from pysimd.network.planner import is_positive, matrix_of, plan_of, weights_of
+from pysimd.network.planner import View, matrix_of, plan_of, weights_of
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.softmax import softmax
 
 Call = Callable[[], Any]
 
-_PAGE, _LINE = 4096, 64
+_PAGE = 4096
 
 
 class Runner:
@@ -36,7 +37,7 @@ class Runner:
     (H, W, C), or (1, 1, C) for a vector. If the graph is for more images than one, both have their number in front.
     Alternatively, write the image into :attr:`image` and call :meth:`run`.
 
-    steps, calls : groups of nodes, and for each the calls that compute it.
+    steps, calls : groups of nodes, and for each the calls that compute it, none where the plan has made it unnecessary.
     contexts : those of the steps that have one, by step number.
     """
 
@@ -44,13 +45,10 @@ class Runner:
         if len(graph.inputs) != 1 or len(graph.outputs) != 1:
             raise ValueError(f"{graph.name} has inputs {graph.inputs} and outputs {graph.outputs}, expected one of each")
         plan = plan_of(graph)
-        block = _aligned((plan.size,))
+        block = _aligned(plan.size)
         self._graph = graph
-        self._arrays = {
-            name: block[plan.places[name] :][: np.prod(image.shape)].reshape(image.shape)
-            for name, image in plan.images.items()
-        }
-        self._images = plan.images
+        self._arrays = {name: plan.array(block, name) for name in plan.images}
+        self._images, self._views = plan.images, plan.views
         self.image, self.result = self._arrays[graph.inputs[0]], self._arrays[graph.outputs[0]]
         self.steps = plan.steps
         self.contexts: dict[int, Any] = {}
@@ -74,6 +72,8 @@ class Runner:
             return [self._convolution(number, step, x[0], y)]
         if first.operator == "Concat":
             calls = self._concatenation(step, x, y)
+        elif first.operator == "Slice":
+            calls = [] if step.output in self._views else [_taken(first.node, x[0], y)]
         elif first.operator == "Gemm":
             calls = [self._fully_connected(number, first, x[0], y)]
         elif first.operator == "Mul":
@@ -107,22 +107,20 @@ class Runner:
         return prepare(context.forward, pixels, out=y.reshape(len(y), 1, -1))
 
     def _concatenation(self, step: Group, x: list[Array], y: Array) -> list[Call]:
-        """A concatenation, of maxima if they are joined with it."""
-        positive = all(is_positive(self._graph, name) for name in step.inputs)
-        if len(step.parts) == 1:
-            return [_joined(x, y, positive)]
-        maxima = [_aligned((*y.shape[:-1], part.shape[-1]), number) for number, part in enumerate(x)]
-        node = step.parts[1].node
-        return [*(_plain(node, [part], result) for part, result in zip(x, maxima)), _joined(maxima, y, positive)]
+        """Copies the images that are not written in place."""
+        begins = np.cumsum([0, *(part.shape[-1] for part in x)])
+        return [
+            prepare(copy, part, out=y[..., begin : begin + part.shape[-1]])
+            for name, part, begin in zip(step.parts[0].inputs, x, begins)
+            if self._views.get(name) != View(step.output, begin)
+        ]
 
 
-def _aligned(shape: Shape, number: int = 0) -> Array:
-    """An array aligned to a cache line, at another offset within its page for each number: the loads of one would wait for
-    stores to another at a distance of a multiple of a page."""
-    size = int(np.prod(shape)) * 4
-    block = np.empty(size + 2 * _PAGE, np.uint8)
-    start = -block.ctypes.data % _PAGE + (1 + number) * 9 * _LINE % _PAGE
-    return block[start : start + size].view(np.float32).reshape(shape)
+def _aligned(size: int) -> Array:
+    """An array of floats that is aligned to a page."""
+    block = np.empty(size * 4 + _PAGE, np.uint8)
+    start = -block.ctypes.data % _PAGE
+    return block[start : start + size * 4].view(np.float32)
 
 
 # ---- contexts
@@ -199,7 +197,6 @@ def _plain(node: Node, x: list[Array], y: Array) -> Call:
         ),
         "Resize": lambda: _enlarged(x[0], y),
         "Sigmoid": lambda: prepare(sigmoid, x[0], out=y),
-        "Slice": lambda: partial(np.copyto, y, x[0][..., a["start"] : a["end"]]),
         "Softmax": lambda: prepare(softmax, x[0], out=y),
     }
     return calls[node.operator]() if node.operator in calls else _activated(node, x[0], y)
@@ -209,6 +206,11 @@ def _enlarged(x: Array, y: Array) -> Call:
     """Repeats pixels."""
     (*images, h, w, c), times = x.shape, y.shape[-2] // x.shape[-2]
     return partial(np.copyto, y.reshape(*images, h, -1, w, times, c), x[..., :, None, :, None, :])
+
+
+def _taken(node: Node, x: Array, y: Array) -> Call:
+    """Copies some channels."""
+    return prepare(copy, x[..., node.attributes["start"] : node.attributes["end"]], out=y)
 
 
 def _activated(node: Node, x: Array, y: Array) -> Call:
@@ -222,18 +224,3 @@ def _activated(node: Node, x: Array, y: Array) -> Call:
     if node.operator not in calls:
         raise ValueError(f"{node.operator} is nothing that runs by itself")
     return calls[node.operator]()
-
-
-def _joined(x: list[Array], y: Array, positive: bool) -> Call:
-    """Concatenates with the fused layer, at the speed of memory and on all threads; its ReLU does not change positive
-    values.
-
-    For other values its second result is used, which has no ReLU: the first is written needlessly, but this still takes only
-    two thirds of the time of ``np.concatenate`` on one thread and a third on two (16 and 16 channels of 224x224).
-    """
-    if len(x) != 2:
-        raise ValueError(f"a concatenation of {len(x)} images, expected two")
-    ones, zeros = np.ones(y.shape[-1], np.float32), np.zeros(y.shape[-1], np.float32)
-    if positive:
-        return prepare(fused9, x[0], x[1], scale=ones, bias=zeros, out=y)
-    return prepare(fused9, x[0], x[1], scale=ones, bias=zeros, out=_aligned(y.shape, 2), out1=y)
