@@ -74,7 +74,8 @@ static bool take_pixels(const char * function, struct sn_pixelwise * p)
 /* dst may be a source with the same distance. */
 static bool is_apart(const char * function, const struct sn_pixelwise * p)
 {
-    static const char * const names[] = {"src", "src1"}, * const coefficients[] = {"scale", "bias"};
+    static const char * const names[] = {"src", "src1"};
+    const char * const coefficients[] = {p->op == SN_ADD_BIAS ? "bias" : "scale", "bias"};
     struct sn_rows dst = SN_ROWS(p->dst, p->pixels, p->channels, p->dstPixel);
     dst.name = "dst";
     for (int i = 0; i < 2; ++i) {

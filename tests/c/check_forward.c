@@ -7,11 +7,9 @@
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check_convolution.h"
-#include "check_frame.h"
+#include "check_pixels.h"
 
 typedef SimdConvolutionParameters parameters;
 
@@ -95,82 +93,6 @@ static const struct kind convolution_8i = {"Convolution8i", open_8i, SimdSynetCo
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdnetConvolution16bExternalBufferSize, 1};
 static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};
 
-/* ---- memory */
-
-/* `size` bytes of 0xFF before a page that cannot be accessed; with --no-guards before one whose bytes are 0. */
-struct memory {
-    unsigned char * bytes;
-    size_t size, whole;
-    unsigned char * begin;
-};
-
-static struct memory memory(size_t size)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (size + page - 1) / page * page;
-    unsigned char * begin = mmap(NULL, inside + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (begin == MAP_FAILED || (!frame_option.no_guards && mprotect(begin + inside, page, PROT_NONE)))
-        abort();
-    memset(begin, 0xFF, inside);
-    return (struct memory){begin + inside - size, size, inside + page, begin};
-}
-
-static void drop(struct memory m) { munmap(m.begin, m.whole); }
-
-static size_t element_of(SimdTensorDataType type)
-{
-    return type == SimdTensorData32f ? 4 : type == SimdTensorData16b ? 2 : 1;
-}
-
-/* An image of pixels. */
-struct image {
-    struct memory memory;
-    size_t pixels, channels, pixel, element;
-};
-
-static struct image image(size_t pixels, size_t channels, size_t pixel, SimdTensorDataType type)
-{
-    const size_t element = element_of(type);
-    return (struct image){memory(((pixels - 1) * pixel + channels) * element), pixels, channels, pixel, element};
-}
-
-static void fill(const struct image * m, SimdTensorDataType type)
-{
-    for (size_t i = 0; i < m->pixels * m->channels; ++i) {
-        const float value = check_random_32f(-1, 1);
-        const uint16_t small = sn_32f_to_16b(value);
-        const uint8_t byte = (uint8_t)(value * 127 + 128);
-        const void * from = type == SimdTensorData32f ? (const void *)&value
-                            : type == SimdTensorData16b ? (const void *)&small : (const void *)&byte;
-        memcpy(m->memory.bytes + i * m->element, from, m->element);
-    }
-}
-
-static unsigned char * pixel_at(const struct image * m, size_t i) { return m->memory.bytes + i * m->pixel * m->element; }
-
-/* The pixels of a dense image, farther apart. */
-static struct image spread(const struct image * dense, size_t pixel, SimdTensorDataType type)
-{
-    const struct image m = image(dense->pixels, dense->channels, pixel, type);
-    for (size_t i = 0; i < m.pixels; ++i)
-        memcpy(pixel_at(&m, i), pixel_at(dense, i), m.channels * m.element);
-    return m;
-}
-
-/* True if the pixels are equal, and the elements between those of m untouched. */
-static bool same(const struct image * m, const struct image * dense)
-{
-    const size_t bytes = m->channels * m->element;
-    for (size_t i = 0; i < m->pixels; ++i) {
-        const unsigned char * at = pixel_at(m, i);
-        if (memcmp(at, pixel_at(dense, i), bytes) != 0)
-            return false;
-        for (size_t k = bytes; i + 1 < m->pixels && k < m->pixel * m->element; ++k)
-            if (at[k] != 0xFF)
-                return false;
-    }
-    return true;
-}
-
 /* ---- one context with several distances */
 
 /* Computes with images; the buffer ends where it must. */
@@ -186,8 +108,6 @@ static void forward(const struct subject * s, void * context, const struct image
     SimdnetForward(context, &f);
     drop(buf);
 }
-
-static size_t gap(size_t channels) { return channels + (check_random(0, 3) ? check_random(0, 9) : 64); }
 
 static const char * text_of(const struct subject * s, const char * isa)
 {
