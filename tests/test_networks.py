@@ -202,7 +202,8 @@ def test_concatenations_and_parts_take_no_calls(name: str, monkeypatch: pytest.M
 
 
 def _copies(runner: Runner) -> int:
-    return sum(len(calls) for step, calls in zip(runner.steps, runner.calls) if step.parts[0].operator in ("Concat", "Slice"))
+    steps = zip(runner.steps, runner.calls)
+    return sum(len(calls) for step, calls in steps if step.parts[0].operator in ("Concat", "Slice"))
 
 
 def _checked(graph: Graph) -> Runner:
