@@ -1,6 +1,7 @@
 """Activations: functions of every element of an array.
 
-x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Parameters are numbers, rounded to float32. NaN propagates.
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be some channels of larger arrays,
+``big[..., 3:19]``. Parameters are numbers, rounded to float32. NaN propagates.
 
 Raises TypeError for another dtype, ValueError for an array that is not contiguous and for an `out` of another shape.
 """

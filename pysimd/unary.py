@@ -1,6 +1,7 @@
 """Unary operations: elementary functions of every element of an array.
 
-x, out : float32 of any shape, contiguous; ``out`` may be ``x``. NaN propagates.
+x, out : float32 of any shape, contiguous; ``out`` may be ``x``. Both may also be some channels of larger arrays,
+``big[..., 3:19]``. NaN propagates.
 """
 
 from __future__ import annotations
