@@ -19,8 +19,9 @@ from pysimd.annotations import Array
 from pysimd.network.graph import Graph, Node, Tensor
 from pysimd.network.passes import Group, fused
 
-_LINE = 16  # floats of a cache line
-_GAP = 9 * _LINE  # after each image, so that images have different offsets within a page
+_LINES = 32  # floats of two cache lines, which processors fetch together
+_GAP = 144  # floats after each image, so that images have different offsets within a page
+_CACHED = 1 << 18  # floats of an image that the usual second cache holds
 
 _DENSE = ("Gemm", "Softmax")  # operators that neither read nor write some channels of a larger image
 
@@ -92,10 +93,17 @@ def _views(graph: Graph, steps: tuple[Group, ...], images: dict[str, Tensor]) ->
         if _operator(step) == "Concat":
             alone, first = step.parts[0].activation is None, 0
             for name in step.parts[0].inputs:
-                if name not in own and name not in views and (alone or readers[name] == [step]):
+                free = name not in own and name not in views and (alone or readers[name] == [step])
+                if free and _pays(images[name], images[step.output]):
                     views[name] = View(step.output, first)
                 first += images[name].shape[-1]
     return views
+
+
+def _pays(part: Tensor, whole: Tensor) -> bool:
+    """Whether a view costs less than a copy. Where pixels share two lines with others, both are fetched to write or read
+    one: in U-Net, 16 of 32 channels of 224x224 as views take 1.02 times as long as copies."""
+    return part.shape[-1] >= _LINES or prod(whole.shape) <= _CACHED
 
 
 def _operator(step: Group) -> str:
@@ -123,7 +131,7 @@ def _places(
             if begin + size <= low:
                 break
             begin = max(begin, high)
-        spans[name] = begin, -(begin + size) // _LINE * -_LINE
+        spans[name] = begin, -(begin + size) // _LINES * -_LINES
     return {name: begin for name, (begin, _) in spans.items()}, max(high for _, high in spans.values())
 
 
