@@ -1,6 +1,7 @@
 /*
- * Pixels among other elements are computed one by one, by the kernels that also compute dense arrays: a call of a kernel
- * takes 3 to 10 ns, as 16 to 64 channels of a cheap function themselves. Dense arrays are left to the families' drivers.
+ * Pixels among other elements are computed one by one, by the kernels that also compute dense arrays. A call costs 4 ns (ReLU)
+ * to 14 ns (two arrays): with 16, 64 and 256 channels ReLU takes 3.5, 1.6 and 1.2 times as long as on dense arrays in the L2
+ * cache, scale and bias 6, 2.4 and 1.9 times. Dense arrays are left to the families' drivers.
  */
 #include "ops/pixelwise.h"
 
@@ -26,12 +27,20 @@ static struct sn_channelwise layer_of(const struct sn_pixelwise * p, size_t pixe
 
 /* ---- pixels one by one; units are pixels */
 
+/* By the kernel for lines, which base does not have: 1.3 to 1.5 times as fast as memcpy() for 16 channels. */
 static void copy(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
-    const struct sn_pixelwise * p = ((const struct job *)argument)->p;
-    for (; begin < end; ++begin)
-        memcpy(p->dst + begin * p->dstPixel, p->src[0] + begin * p->srcPixel[0], p->channels * sizeof(float));
+    const struct job * job = argument;
+    const struct sn_pixelwise * p = job->p;
+    const struct sn_lines_32f lines = {.src = p->src[0] + begin * p->srcPixel[0], .srcStep = p->srcPixel[0], .stride = 1,
+        .dst = p->dst + begin * p->dstPixel, .dstStep = p->dstPixel, .lines = end - begin, .inside = p->channels,
+        .size = p->channels};
+    if (job->table->convolution_32f.lines)
+        job->table->convolution_32f.lines(&lines);
+    else
+        for (size_t i = 0; i < lines.lines; ++i)
+            memcpy(lines.dst + i * lines.dstStep, lines.src + i * lines.srcStep, p->channels * sizeof(float));
 }
 
 static void pointwise(const void * argument, void * work, size_t begin, size_t end)
