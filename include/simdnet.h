@@ -1022,17 +1022,17 @@ typedef enum {
 
 /* The arguments of SimdnetPooling(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetPoolingParameters {
-    size_t size;                 /* sizeof(SimdnetPoolingParameters)                                                  */
-    SimdnetPoolingType type;     /* maximum or average                                                                */
-    SimdTensorDataType dataType; /* of src and dst: SimdTensorData32f; for maxima also SimdTensorData16b, SimdTensorData8u */
-    SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                      */
-    const void * src;            /* the source                                                                        */
-    void * dst;                  /* the result                                                                        */
-    size_t srcPixel, dstPixel;   /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense       */
-    size_t batch, channels;      /* the number of images, and of channels, each of which is pooled by itself          */
+    size_t size;                 /* sizeof(SimdnetPoolingParameters)                                               */
+    SimdnetPoolingType type;     /* maximum or average                                                             */
+    SimdTensorDataType dataType; /* of src and dst: SimdTensorData32f; for maxima also SimdTensorData16b, 8u       */
+    SimdTensorFormatType format; /* SimdTensorFormatNchw or SimdTensorFormatNhwc                                   */
+    const void * src;            /* the source                                                                     */
+    void * dst;                  /* the result                                                                     */
+    size_t srcPixel, dstPixel;   /* NHWC: elements from a pixel's first channel to that of the next; 0 is dense    */
+    size_t batch, channels;      /* the number of images, and of channels, each of which is pooled by itself       */
     size_t srcH, srcW, dstH, dstW;
     size_t kernelY, kernelX, strideY, strideX, padY, padX;
-    SimdBool excludePad;         /* averages: divides by the number of elements inside the image                      */
+    SimdBool excludePad;         /* averages: divides by the number of elements inside the image                   */
 } SimdnetPoolingParameters;
 
 /*
@@ -1083,8 +1083,8 @@ typedef struct SimdnetPixelwiseParameters {
 /*
  * A function of every element, or of two arrays, on NHWC images whose pixels may lie among others: the results of the
  * function that the enumerator names, with distances as in SimdnetForward(). So images are concatenated, and parts of them
- * copied, in one pass (SimdnetPixelwiseCopy). dst may be src or src1, with the same distance; otherwise no element of dst may
- * be one of theirs.
+ * copied, in one pass (SimdnetPixelwiseCopy). dst may be src or src1, with the same distance; otherwise no element of dst
+ * may be one of theirs.
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 

@@ -46,6 +46,7 @@ void SimdnetForward(void * context, const SimdnetForwardParameters * parameters)
 {
     SN_CALL_OF(context);
     const struct sn_context * c = context;
-    if (sn_is_context(c, __func__) && sn_is_known(__func__, parameters, sizeof(*parameters)) && check_order(__func__, parameters->order))
+    if (sn_is_context(c, __func__) && sn_is_known(__func__, parameters, sizeof(*parameters)) &&
+        check_order(__func__, parameters->order))
         c->kind->forward(__func__, context, parameters);
 }

@@ -1,4 +1,4 @@
-/* SimdnetPixelwise(): functions of the families activation, unary, channelwise and eltwise on pixels among other elements. */
+/* SimdnetPixelwise(): functions of the families activation, unary, channelwise and eltwise, on pixels with gaps. */
 #include "ops/pixelwise.h"
 
 #include "api/call.h"

@@ -27,11 +27,10 @@ static bool is_apart(const char * function, struct sn_pooling * p, size_t batch,
 {
     const struct sn_pool_axis * c = &p->axis[0];
     const size_t read = p->axis[1].src * p->axis[2].src, written = p->axis[1].dst * p->axis[2].dst;
+    const struct sn_pixel_array src = {"srcPixel", (enum sn_format)format, batch, read, c->src, element};
+    const struct sn_pixel_array dst = {"dstPixel", (enum sn_format)format, batch, written, c->dst, element};
     size_t image;
-    if (!sn_take_pixel(function, (struct sn_pixel_array){"srcPixel", (enum sn_format)format, batch, read, c->src, element},
-                       &p->srcPixel, &image) ||
-        !sn_take_pixel(function, (struct sn_pixel_array){"dstPixel", (enum sn_format)format, batch, written, c->dst, element},
-                       &p->dstPixel, &image))
+    if (!sn_take_pixel(function, src, &p->srcPixel, &image) || !sn_take_pixel(function, dst, &p->dstPixel, &image))
         return false;
     return sn_rows_apart(function,
                          (struct sn_rows){"dst", p->dst, batch * written, c->dst * element, p->dstPixel * element},

@@ -1,7 +1,7 @@
 /*
- * Pixels among other elements are computed one by one, by the kernels that also compute dense arrays. A call costs 4 ns (ReLU)
- * to 14 ns (two arrays): with 16, 64 and 256 channels ReLU takes 3.5, 1.6 and 1.2 times as long as on dense arrays in the L2
- * cache, scale and bias 6, 2.4 and 1.9 times. Dense arrays are left to the families' drivers.
+ * Pixels among other elements are computed one by one, by the kernels that also compute dense arrays. A call costs 4 ns
+ * (ReLU) to 14 ns (two arrays): with 16, 64 and 256 channels ReLU takes 3.5, 1.6 and 1.2 times as long as on dense arrays in
+ * the L2 cache, scale and bias 6, 2.4 and 1.9 times. Dense arrays are left to the families' drivers.
  */
 #include "ops/pixelwise.h"
 

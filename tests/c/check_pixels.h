@@ -1,5 +1,5 @@
-/* Images whose pixels lie among other elements, in memory that ends where a page begins that cannot be accessed. Include after
- * defining _GNU_SOURCE. */
+/* Images whose pixels lie among other elements, in memory that ends where a page begins that cannot be accessed. Included
+ * after a definition of _GNU_SOURCE. */
 #ifndef SN_CHECK_PIXELS_H
 #define SN_CHECK_PIXELS_H
 
@@ -57,7 +57,10 @@ static inline void fill(const struct image * m, SimdTensorDataType type)
     }
 }
 
-static inline unsigned char * pixel_at(const struct image * m, size_t i) { return m->memory.bytes + i * m->pixel * m->element; }
+static inline unsigned char * pixel_at(const struct image * m, size_t i)
+{
+    return m->memory.bytes + i * m->pixel * m->element;
+}
 
 /* The pixels of a dense image, farther apart. */
 static inline struct image spread(const struct image * dense, size_t pixel, SimdTensorDataType type)
