@@ -49,7 +49,8 @@ struct sn_gemm_32f {
      */
     const sn_32f * prefetch;
     size_t prefetchStep;
-    bool coldC; /* a hint: rows of C that are only written are not prefetched */
+    bool coldC;  /* a hint: rows of C that are only written are not prefetched */
+    bool stream; /* a hint: C may be written with non-temporal stores, its rows are whole cache lines; the caller fences */
 };
 
 typedef void (*sn_gemm_32f_fn)(const struct sn_gemm_32f * gemm);

@@ -36,6 +36,46 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
     }
 }
 
+/* ---- windows of 2 x 2 pixels side by side, inside the image */
+
+/* One row of outputs, u vectors at a time. */
+SN_INLINE void pairs_row(const struct input * r, size_t inner, size_t outputs, v32f divisor, ELEMENT * dst, int u)
+{
+    const struct constants k = {2, 0, false, true};
+    const size_t step = (size_t)u * LANES;
+    (void)divisor;
+    for (size_t o = 0; o < outputs; ++o, dst += inner)
+        for (size_t c = 0; c < inner; c += step) {
+            const size_t at = sn_min(c, inner - step), x = 2 * o * inner + at;
+            REDUCTION v[4], w[4], none[4];
+            reduce(v, none, u, r, x, 0, true, k);
+            reduce(w, none, u, r, x + inner, 0, true, k);
+            SN_UNROLL
+            for (int i = 0; i < u; ++i)
+                WORD(store)(dst + at + i * LANES, FINISH(REDUCE(v[i], w[i]), divisor));
+        }
+}
+
+/* Computes a step. With few channels the calls of reduce_rows() would take longer than the work. */
+static void pairs_step(const struct sn_pooling * p, const struct step * t, const ELEMENT * src, struct span planes,
+                       ELEMENT * dst)
+{
+    const struct sn_pool_axis * axis = &p->axis[2];
+    const size_t inner = p->inner;
+    if (t->two || t->common.count != 2 || axis->pad || 2 * axis->dst > axis->src) {
+        pixels_step(p, t, src, planes, dst);
+        return;
+    }
+    const struct input r = input_of(t, src, axis->src * inner, 1, 0);
+    const v32f divisor = v_set_32f(divisor_of(p, 2, 2) * t->divisor[0]);
+    if (inner >= 4 * LANES)
+        pairs_row(&r, inner, axis->dst, divisor, dst, 4);
+    else if (inner >= 2 * LANES)
+        pairs_row(&r, inner, axis->dst, divisor, dst, 2);
+    else
+        pairs_row(&r, inner, axis->dst, divisor, dst, 1);
+}
+
 /* ---- overlapping windows */
 
 #if HAS_DIVISOR
@@ -277,6 +317,7 @@ static step_fn pixels_for(const struct sn_pooling * p)
     const size_t spare = sizeof(ELEMENT) < sizeof(float) || V32F_N > 8 ? 1 : 3;
     switch (usual ? sn_min(axis->kernel, 9) * 10 + sn_min(axis->stride, 9) : 0) {
     case 21: return overlap_2_1;
+    case 22: return pairs_step;
     case 31: return overlap_3_1;
     case 32: return overlap_3_2;
     case 51: return overlap_5_1;

@@ -53,33 +53,32 @@ SN_INLINE void sum_chain(v32f * v, int u, const struct terms * t, bool full)
 }
 
 /*
- * Halves the terms until no axis has more than `most`; rows first, so that the data read at a time is in few long pieces. u
- * is 1, 2 or 4, and at most 2 if not all lanes exist.
+ * Halves the `rows` x `planes` terms at p until no axis has more than `most`; rows first, so that the data read at a time is
+ * in few long pieces. u is 1, 2 or 4, and at most 2 if not all lanes exist. What halves differ in is not passed in a struct:
+ * gcc would copy it by vectors, which have to wait for the stores of its members.
  */
-static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, bool full, size_t most)
+static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct terms * t, const sn_32f * p, size_t rows,
+                                                 size_t planes, bool full, size_t most)
 {
-    if (t->rows <= most && t->planes <= most) {
+    if (rows <= most && planes <= most) {
+        const struct terms leaf = {p, rows, t->pitch, planes, t->plane, t->n};
         switch (full ? u : -u) {
-        case 4: sum_chain(v, 4, t, true); return;
-        case 2: sum_chain(v, 2, t, true); return;
-        case 1: sum_chain(v, 1, t, true); return;
-        case -2: sum_chain(v, 2, t, false); return;
-        default: sum_chain(v, 1, t, false); return;
+        case 4: sum_chain(v, 4, &leaf, true); return;
+        case 2: sum_chain(v, 2, &leaf, true); return;
+        case 1: sum_chain(v, 1, &leaf, true); return;
+        case -2: sum_chain(v, 2, &leaf, false); return;
+        default: sum_chain(v, 1, &leaf, false); return;
         }
     }
-    struct terms a = *t, b = *t;
+    const size_t half = (rows > most ? rows : planes) / 2;
     v32f w[4];
-    if (t->rows > most) {
-        a.rows = t->rows / 2;
-        b.rows -= a.rows;
-        b.p += a.rows * t->pitch;
+    if (rows > most) {
+        sum_halves(v, u, t, p, half, planes, full, most);
+        sum_halves(w, u, t, p + half * t->pitch, rows - half, planes, full, most);
     } else {
-        a.planes = t->planes / 2;
-        b.planes -= a.planes;
-        b.p += a.planes * t->plane;
+        sum_halves(v, u, t, p, rows, half, full, most);
+        sum_halves(w, u, t, p + half * t->plane, rows, planes - half, full, most);
     }
-    sum_halves(v, u, &a, full, most);
-    sum_halves(w, u, &b, full, most);
     for (int i = 0; i < u; ++i)
         v[i] = v_add_32f(v[i], w[i]);
 }
@@ -87,5 +86,5 @@ static __attribute__((noinline)) void sum_halves(v32f * v, int u, const struct t
 /* The sum of a window, which is not empty: u vectors. */
 static void sum_terms(v32f * v, int u, const struct terms * t, bool full)
 {
-    sum_halves(v, u, t, full, is_long(t->rows, t->planes) ? LEAF : CHAIN);
+    sum_halves(v, u, t, t->p, t->rows, t->planes, full, is_long(t->rows, t->planes) ? LEAF : CHAIN);
 }

@@ -14,7 +14,9 @@
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_cost.h"
+#include "ops/units.h"
 #include "runtime/cpu.h"
+#include "runtime/memory.h"
 
 /* ---- edges */
 
@@ -127,6 +129,13 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
+/* Whether the rows of C are whole cache lines, which non-temporal stores need: parts of lines would be written separately. */
+static bool has_whole_lines(const struct sn_gemm_32f * gemm)
+{
+    const size_t floats = gemm->cStepX | gemm->cStepY | gemm->columns;
+    return ((uintptr_t)gemm->c | floats * sizeof(float)) % SN_ALIGN == 0;
+}
+
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r. */
 static void compute_panels(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const struct sn_nhwc_rows * r,
                            struct sn_gemm_32f gemm)
@@ -144,6 +153,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
+            gemm.stream = r->stream && has_whole_lines(&gemm);
             gemm.prefetch = NULL;
             if (r->prefetchSize && !far) {
                 gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);
@@ -264,10 +274,24 @@ void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct
             compute_part(c, d, image, row, work, r, y[i], y[i + 1], x[j], x[j + 1]);
 }
 
+/*
+ * Results of a batch that exceed the caches are streamed: on Zen 4 16 images of 16x112x112 to 96 channels are 1.09 to 1.22
+ * times as fast, of 32x112x112 to 64 and 64x56x56 to 256 1.03 to 1.09, also with a next layer that reads the result, and more
+ * while another core uses the memory. Single images of these fit in the caches: there 16x112x112 to 96 would take 1.02 of the
+ * time, and 1.23 with the next layer.
+ */
+static bool is_streamed(const struct sn_convolution * c)
+{
+    return sn_beyond_cache(c->batch * (c->srcSize + c->dstSize));
+}
+
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work,
-                        sn_nhwc_rows_of(c, s, a));
+    struct sn_nhwc_rows r = sn_nhwc_rows_of(c, s, a);
+    r.stream = is_streamed(c);
+    sn_direct_nhwc_rows(c, sn_direct_nhwc_of(c), (struct sn_nhwc_image){a->src, a->at->srcPixel}, s->line, a->work, r);
+    if (r.stream) /* orders non-temporal stores before those that tell other threads of the end */
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)

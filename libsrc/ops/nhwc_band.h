@@ -49,6 +49,7 @@ struct sn_nhwc_rows {
     size_t dstLine, dstPixel;
     const sn_32f * add;       /* NULL, or an array that is added before the activation; has the layout of dst */
     size_t first, outputs;    /* only these output channels, a panel of the tile, the first one at dst; 0 outputs: all */
+    bool stream;              /* dst is an array that exceeds the caches */
     const sn_32f * prefetch;     /* NULL, or `prefetchSize` floats that will be needed next and are prefetched */
     size_t prefetchSize;
 };

@@ -66,7 +66,8 @@ unsigned char * frame_place(size_t index, size_t bytes, size_t step, enum frame_
 {
     struct slot * slot = &slots[index];
     map(slot, bytes + 1024);
-    const size_t offset = random % 64 / step * step; /* of FRAME_MIDDLE: every alignment within a vector */
+    /* Of FRAME_MIDDLE: every alignment within a vector, and often that of a cache line, which streaming needs. */
+    const size_t offset = random / 64 % 4 ? random % 64 / step * step : 0;
     if (frame_option.no_guards)
         place = FRAME_MIDDLE;
     slot->array = place == FRAME_END     ? slot->begin + slot->room - bytes
