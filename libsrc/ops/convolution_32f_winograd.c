@@ -254,9 +254,42 @@ static void transform_outputs(const struct place * o, const sn_32f * products, s
     c->table->layout.image_32f(channels, plane, image, SN_NHWC, dst + first * plane, SN_NCHW, begin, end);
 }
 
+/*
+ * What is read next, the inputs of the next block, is prefetched bit by bit while this one is multiplied, which leaves the
+ * memory idle: in batches of 16, whose images come from memory, 64x56x56 to 64 and 128x28x28 to 128 are 1.05 times as fast,
+ * 256x28x28 with stride 2 1.04 times. Prefetching the next tile's inputs in the transform gained nothing, and the lines of
+ * the result less than it cost a single image.
+ */
+struct ahead {
+    uintptr_t at, end;
+    size_t steps; /* that are left */
+};
+
+/* The inputs of the block from line `end` on, of about the same size; lines are taken as equal parts of an NHWC image. */
+static struct ahead ahead_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const size_t image = lines_of_image(c), begin = s->line + s->lines, all = c->batch * image;
+    const size_t end = sn_min(begin + s->lines, all), bytes = a->at->srcImage;
+    const uintptr_t src = (uintptr_t)a->src;
+    const size_t panels = sn_ceil_div(s->columns, c->table->gemm.tile_32f.columns);
+    if (is_nchw(c))
+        return (struct ahead){0, 0, 1};
+    return (struct ahead){src + begin / image * bytes + begin % image * bytes / image,
+                          src + end / image * bytes + end % image * bytes / image,
+                          panels * filters_of(data_of(c)->kind)};
+}
+
+static void fetch_ahead(struct ahead * next)
+{
+    const uintptr_t to = next->at + (next->end - next->at) / next->steps;
+    for (; next->at < to; next->at += SN_LINE)
+        SN_PREFETCH(next->at);
+    next->steps -= next->steps > 1;
+}
+
 /* Multiplies `tiles` tiles by the weights of a panel. */
 static void multiply(const struct sn_convolution * c, const sn_32f * inputs, sn_32f * products, size_t tiles, size_t first,
-                     size_t channels)
+                     size_t channels, struct ahead * next)
 {
     const struct winograd * w = data_of(c);
     const struct sn_winograd_size s = sn_winograd_size(w->kind);
@@ -277,6 +310,7 @@ static void multiply(const struct sn_convolution * c, const sn_32f * inputs, sn_
         const bool fetch = far && gemm.height * gemm.width > tile->rows;
         gemm.prefetch = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
         gemm.prefetchStep = c->p.srcC * gemm.columns / gemm.width;
+        fetch_ahead(next);
         tile->run(&gemm);
     }
 }
@@ -290,6 +324,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input;
     struct place o = {.c = c, .a = a, .work = products + planes_of(w->kind) * w->product};
     sn_32f * result = o.work + w->lines;
+    struct ahead next = ahead_of(c, s, a);
     for (size_t at = begin; at < end; at += o.part.lines) {
         o.part = sn_part_at(image, at, end);
         o.tile = (at - begin) * line;
@@ -298,7 +333,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
     o.work = result;
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
         const size_t channels = sn_min(step, c->p.dstC - first);
-        multiply(c, inputs, products, s->lines * line, first, channels);
+        multiply(c, inputs, products, s->lines * line, first, channels, &next);
         for (size_t at = begin; at < end; at += o.part.lines) {
             o.part = sn_part_at(image, at, end);
             o.tile = (at - begin) * line;
