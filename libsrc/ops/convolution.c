@@ -263,5 +263,6 @@ void sn_convolution_run(const struct sn_convolution_run * r)
         job.all.at = &split;
     }
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .cost = r->time,
-        .units = (r->joined ? 1 : r->c->batch * parts) * job.shares.imageUnits, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});
+        .units = (r->joined ? 1 : r->c->batch * parts) * job.shares.imageUnits, .least = job.shares.least,
+        .work = r->arrays->work, .workBytes = r->c->workSize});
 }

@@ -224,7 +224,7 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 
 /* ---- for families and algorithms */
 
-/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; then joins images. */
+/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
 
 /*

@@ -3,12 +3,11 @@
  * output and channel in place of 9, and some additions. With stride 2, tiles of 2x2 or 4x4 need 6.25 or 5.06, see
  * contract/winograd.h; 3x3, with 5.44, would rarely be the best.
  *
- * The tiles of all images are one list, which is processed in blocks: the block's inputs are transformed; then, for each panel of output channels,
- * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
- * bias and activation. So intermediate data are limited to one block, which stays in the L2 cache. The weights are
- * transformed when they are set, and stored panel by panel.
- *
- * So small images of a batch share the passes over the weights.
+ * The tiles of all images are one list, which is processed in blocks, so that small images of a batch share the passes over
+ * the weights: the block's inputs are transformed; then, for each panel of output channels, the GEMM tile multiplies each
+ * plane of them with the plane of the weights, and the products are transformed back, with bias and activation. So
+ * intermediate data are limited to one block, which stays in the L2 cache. The weights are transformed when they are set,
+ * and stored panel by panel.
  *
  * For NCHW, blocks are whole rows of tiles: their lines of the image are converted to NHWC first, and the result of each
  * panel is converted to NCHW afterwards.

@@ -316,8 +316,8 @@ static void batches(SimdTensorFormatType format)
 {
     static const struct {
         size_t kernel, stride, pad, group;
-    } list[] = {{2, 2, 0, 1}, {3, 2, 1, 1}, {4, 2, 0, 3}, {5, 2, 1, 6}, {4, 2, 1, 1}, {3, 3, 0, 1}, {2, 3, 0, 1}, {1, 1, 0, 1},
-                {3, 1, 1, 1}};
+    } list[] = {{2, 2, 0, 1}, {3, 2, 1, 1}, {4, 2, 0, 3}, {5, 2, 1, 6}, {4, 2, 1, 1}, {3, 3, 0, 1}, {2, 3, 0, 1},
+                {1, 1, 0, 1}, {3, 1, 1, 1}};
     for (size_t i = 0; i < 18; ++i) {
         const size_t n = i % 9, group = format == SimdTensorFormatNchw ? list[n].group : 1, height = i < 9 ? 7 : 1;
         const struct check_layer j = check_layer_with(
