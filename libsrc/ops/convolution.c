@@ -28,6 +28,23 @@ void sn_convolution_simplify(struct sn_convolution * c)
     p->strideX = p->dstW == 1 ? 1 : p->strideX;
     p->dilationY = p->kernelY == 1 ? 1 : p->dilationY;
     p->dilationX = p->kernelX == 1 ? 1 : p->dilationX;
+    sn_convolution_join_images(c, p->dstH == 1 ? p->srcH : p->strideY, &p->srcH, &p->dstH);
+}
+
+void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t * strided, size_t * plain)
+{
+    struct sn_convolution_parameters * p = &c->p;
+    size_t used, lines, all;
+    if (!c->table->gemm.tile_32f.run) /* `base` is the witness */
+        return;
+    if (c->batch == 1 || p->srcF != SN_NHWC || p->padY || !sn_product(&used, p->kernelY - 1, p->dilationY) ||
+        used >= stride || !sn_product(&lines, *plain, stride) || lines != *strided ||
+        !sn_product(&all, c->batch, *strided) || !sn_product(&lines, c->batch, *plain))
+        return;
+    p->strideY = stride;
+    *strided = all;
+    *plain = lines;
+    c->batch = 1;
 }
 
 static bool plan_images(struct sn_convolution * c)
@@ -245,6 +262,7 @@ void sn_convolution_run(const struct sn_convolution_run * r)
         split.dstImage /= parts;
         job.all.at = &split;
     }
-    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = r->c->batch * parts * job.shares.imageUnits,
-        .cost = r->time, .least = job.shares.least, .work = r->arrays->work, .workBytes = r->c->workSize});
+    sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .cost = r->time,
+        .units = (r->joined ? 1 : r->c->batch * parts) * job.shares.imageUnits, .least = job.shares.least,
+        .work = r->arrays->work, .workBytes = r->c->workSize});
 }

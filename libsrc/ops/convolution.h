@@ -224,8 +224,15 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels);
 
 /* ---- for families and algorithms */
 
-/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1. */
+/* Sets the stride of an axis with a single output, and the dilation of an axis with a single tap, to 1; joins images. */
 void sn_convolution_simplify(struct sn_convolution * c);
+
+/*
+ * If lines of the output are independent, as in a 1x1 convolution in NHWC, a batch becomes one image with many lines: small
+ * images then fill the tile, and weights are read once. 32 pixels of 1024 to 1000 channels are 2.8 times as fast. Every line
+ * of *plain, the height of one side, has `stride` lines of *strided, the height of the other side, to itself.
+ */
+void sn_convolution_join_images(struct sn_convolution * c, size_t stride, size_t * strided, size_t * plain);
 
 /* The bytes of an element. */
 static inline size_t sn_element(enum sn_data type) { return type == SN_DATA_32F ? 4 : type == SN_DATA_16B ? 2 : 1; }
@@ -289,6 +296,7 @@ struct sn_convolution_run {
     const struct sn_arrays * arrays;
     struct sn_shares shares; /* the argument of sn_shares_of() */
     size_t parts;            /* 0 means 1 */
+    bool joined;             /* shares count the lines of all images, which sn_part_at() finds; `parts` is 1 */
     double time;             /* nanoseconds of all images */
     void (*compute)(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a);
 };

@@ -29,22 +29,6 @@ const struct sn_convolution_algorithm sn_convolution_32f_base = {.name = "base",
 
 /* ---- the family */
 
-/*
- * If lines of the output are independent, as in a 1x1 convolution, a batch is processed as one image with many lines: small
- * images then fill the tile, and weights are read once. 32 pixels of 1024 to 1000 channels are 2.8 times as fast.
- */
-static void simplify(struct sn_convolution * c)
-{
-    struct sn_convolution_parameters * p = &c->p;
-    size_t lines;
-    sn_convolution_simplify(c);
-    if (p->srcF != SN_NHWC || p->kernelY != 1 || p->strideY != 1 || p->padY || p->srcH != p->dstH ||
-        !sn_product(&lines, c->batch, p->srcH))
-        return;
-    p->srcH = p->dstH = lines;
-    c->batch = 1;
-}
-
 struct sn_tile_shape sn_tile_32f(const struct sn_table * table)
 {
     return (struct sn_tile_shape){table->gemm.tile_32f.rows, table->gemm.tile_32f.columns};
@@ -79,4 +63,4 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
 
 const struct sn_convolution_family sn_convolution_32f = {.candidates = sn_convolution_32f_candidates,
     .smallType = SN_DATA_32F, .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "",
-    .tile = sn_tile_32f, .simplify = simplify, .set_params = sn_convolution_32f_set_params};
+    .tile = sn_tile_32f, .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};

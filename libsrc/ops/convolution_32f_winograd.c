@@ -3,10 +3,11 @@
  * output and channel in place of 9, and some additions. With stride 2, tiles of 2x2 or 4x4 need 6.25 or 5.06, see
  * contract/winograd.h; 3x3, with 5.44, would rarely be the best.
  *
- * The image is processed in blocks of tiles: the block's inputs are transformed; then, for each panel of output channels,
- * the GEMM tile multiplies each plane of them with the plane of the weights, and the products are transformed back, with
- * bias and activation. So intermediate data are limited to one block, which stays in the L2 cache. The weights are
- * transformed when they are set, and stored panel by panel.
+ * The tiles of all images are one list, which is processed in blocks, so that small images of a batch share the passes over
+ * the weights: the block's inputs are transformed; then, for each panel of output channels, the GEMM tile multiplies each
+ * plane of them with the plane of the weights, and the products are transformed back, with bias and activation. So
+ * intermediate data are limited to one block, which stays in the L2 cache. The weights are transformed when they are set,
+ * and stored panel by panel.
  *
  * For NCHW, blocks are whole rows of tiles: their lines of the image are converted to NHWC first, and the result of each
  * panel is converted to NCHW afterwards.
@@ -34,11 +35,11 @@ static size_t plane_of(size_t floats) { return (sn_ceil_div(floats, LINE) | 1) *
 
 struct winograd {
     enum sn_winograd kind;
-    size_t tilesY, tilesX; /* of the output */
+    size_t tilesY, tilesX; /* of the output of an image */
     size_t tiles;          /* that are computed together */
     size_t pixel, input;   /* floats between transformed tiles, and between planes of them */
     size_t product;        /* floats between planes of products */
-    size_t lines;          /* NCHW: floats of the lines that a block needs */
+    size_t lines;          /* NCHW: floats of the lines of an image that a block needs */
 };
 SN_FITS_ALGORITHM_DATA(struct winograd);
 
@@ -75,14 +76,14 @@ static bool supports(const struct sn_convolution * c)
  */
 static void plan_block(const struct sn_convolution * c, struct winograd * w)
 {
-    const size_t rows = c->table->gemm.tile_32f.rows, all = w->tilesY * w->tilesX;
+    const size_t rows = c->table->gemm.tile_32f.rows, all = c->batch * w->tilesY * w->tilesX;
     const size_t one = block_of(c, w->kind, 1);
     const size_t least = TILES / sn_winograd_size(w->kind).stride;
-    const size_t most = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, least);
-    const size_t fit = sn_max(sn_min(most, WORK / one), 1);
+    const size_t near = sn_max(sn_cpu()->cacheL2 / 2 / sizeof(float) / one, least);
+    const size_t fit = sn_max(sn_min(near, WORK / one), 1);
     if (is_nchw(c)) {
-        const size_t lines = sn_max(fit / w->tilesX, 1), blocks = sn_ceil_div(w->tilesY, lines);
-        w->tiles = sn_ceil_div(w->tilesY, blocks) * w->tilesX;
+        const size_t lines = c->batch * w->tilesY, blocks = sn_ceil_div(lines, sn_max(fit / w->tilesX, 1));
+        w->tiles = sn_ceil_div(lines, blocks) * w->tilesX;
         return;
     }
     size_t tiles = sn_ceil_div(all, sn_ceil_div(all, fit));
@@ -109,7 +110,7 @@ static bool plan(struct sn_convolution * c)
     c->groupStep = p->dstC;
     size_t work = planes_of(w->kind) * (w->input + w->product);
     if (is_nchw(c)) { /* the block's lines of the image, and of a panel of the result */
-        const size_t rows = w->tiles / w->tilesX * s.blockY;
+        const size_t rows = sn_min(w->tiles / w->tilesX, w->tilesY) * s.blockY;
         w->lines = sn_align(sn_min((rows - 1) * s.stride + s.kernelY, p->srcH) * p->srcW * p->srcC, LINE);
         work += w->lines + rows * p->dstW * tile->columns;
     }
@@ -168,37 +169,134 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* Jobs to transform tiles begin .. end - 1 of an NHWC image; the caller sets dst and channels of the output for a panel. */
-static struct sn_winograd_input_32f input_of(const struct sn_convolution * c, const sn_32f * src, size_t pixel, size_t begin,
-                                             size_t end)
+/* A part of an image that is transformed to or from tiles of a block; "lines" are rows of tiles in NCHW, tiles in NHWC. */
+struct place {
+    const struct sn_convolution * c;
+    const struct sn_arrays * a; /* of all images */
+    struct sn_part part;
+    size_t tile;   /* its first one, counted from the beginning of the block */
+    sn_32f * work; /* NCHW: for lines as NHWC */
+};
+
+static size_t tiles_of_line(const struct sn_convolution * c) { return is_nchw(c) ? data_of(c)->tilesX : 1; }
+
+static size_t lines_of_image(const struct sn_convolution * c)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = data_of(c);
-    return (struct sn_winograd_input_32f){.kind = w->kind, .src = src, .channels = p->srcC, .height = p->srcH,
-        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = pixel, .tilesY = w->tilesY, .tilesX = w->tilesX,
-        .plane = w->input, .tile = w->pixel, .trans = true, .begin = begin, .end = end};
+    return data_of(c)->tilesY * data_of(c)->tilesX / tiles_of_line(c);
 }
 
-static struct sn_winograd_output_32f output_of(const struct sn_convolution * c, size_t pixel, size_t begin, size_t end)
+/* The output rows of a part, NCHW. */
+static struct sn_lines rows_of(const struct place * o)
 {
-    const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = data_of(c);
-    return (struct sn_winograd_output_32f){.kind = w->kind, .plane = w->product, .tilesY = w->tilesY, .tilesX = w->tilesX,
-        .height = p->dstH, .width = p->dstW, .pixel = pixel, .trans = true, .begin = begin, .end = end,
-        .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    const size_t block = sn_winograd_size(data_of(o->c)->kind).blockY, begin = o->part.line * block;
+    return (struct sn_lines){begin, sn_min(begin + o->part.lines * block, o->c->p.dstH)};
 }
 
-/* Computes one panel of output channels, from `first` on; b are its weights. */
-static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs, sn_32f * products, const sn_32f * b,
-                          size_t first, struct sn_winograd_output_32f * out)
+/* Transforms the inputs of a part to tiles. */
+static void transform_inputs(const struct place * o, sn_32f * tiles)
+{
+    const struct sn_convolution * c = o->c;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct winograd * w = data_of(c);
+    const struct sn_arrays a = sn_image_of(o->a, o->part.image, NULL);
+    struct sn_winograd_input_32f in = {.kind = w->kind, .src = a.src, .channels = p->srcC, .height = p->srcH,
+        .width = p->srcW, .padY = p->padY, .padX = p->padX, .pixel = a.at->srcPixel, .tilesY = w->tilesY,
+        .tilesX = w->tilesX, .dst = tiles + o->tile * w->pixel, .plane = w->input, .tile = w->pixel, .trans = true,
+        .begin = o->part.line, .end = o->part.line + o->part.lines};
+    if (is_nchw(c)) { /* the lines that are needed form an NHWC image */
+        const struct sn_lines rows = rows_of(o), needed = sn_lines_of(p, rows.begin, rows.end - rows.begin);
+        const size_t from = rows.begin * p->strideY; /* counted from the padding */
+        c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, a.src, SN_NCHW, o->work - needed.begin * p->srcW * p->srcC,
+                                   SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
+        in.src = o->work;
+        in.pixel = p->srcC;
+        in.padY = p->padY > from ? p->padY - from : 0;
+        in.height = needed.end - needed.begin;
+        in.begin = 0;
+        in.end = o->part.lines * w->tilesX;
+    }
+    c->table->winograd.input_32f(&in);
+}
+
+/* Transforms the products of a part and a panel, output channels from `first` on, to results. */
+static void transform_outputs(const struct place * o, const sn_32f * products, size_t first, size_t channels)
+{
+    const struct sn_convolution * c = o->c;
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct winograd * w = data_of(c);
+    const struct sn_arrays a = sn_image_of(o->a, o->part.image, NULL);
+    const size_t tile = sn_gemm_width(&c->table->gemm.tile_32f, channels), plane = p->dstH * p->dstW;
+    const sn_32f * add = a.add;
+    sn_32f * dst = a.dst;
+    struct sn_winograd_output_32f out = {.kind = w->kind, .src = products + o->tile * tile, .plane = w->product,
+        .tile = tile, .tilesY = w->tilesY, .tilesX = w->tilesX, .dst = dst + first, .channels = channels,
+        .height = p->dstH, .width = p->dstW, .pixel = a.at->dstPixel, .trans = true, .begin = o->part.line,
+        .end = o->part.line + o->part.lines, .bias = c->bias + first, .add = add ? add + first : NULL,
+        .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
+        .param = {c->param[0], c->param[1]}};
+    if (!is_nchw(c)) {
+        c->table->winograd.output_32f(&out);
+        return;
+    }
+    const struct sn_lines rows = rows_of(o);
+    const size_t begin = rows.begin * p->dstW, end = rows.end * p->dstW;
+    sn_32f * image = o->work - begin * channels; /* the whole NHWC image of the panel would begin here */
+    if (add)
+        c->table->layout.image_32f(channels, plane, add + first * plane, SN_NCHW, image, SN_NHWC, begin, end);
+    out.dst = o->work;
+    out.add = add ? o->work : NULL;
+    out.pixel = channels;
+    out.height = rows.end - rows.begin;
+    out.begin = 0;
+    out.end = o->part.lines * w->tilesX;
+    c->table->winograd.output_32f(&out);
+    c->table->layout.image_32f(channels, plane, image, SN_NHWC, dst + first * plane, SN_NCHW, begin, end);
+}
+
+/*
+ * What is read next, the inputs of the next block, is prefetched bit by bit while this one is multiplied, which leaves the
+ * memory idle: in batches of 16, whose images come from memory, 64x56x56 to 64 and 128x28x28 to 128 are 1.05 times as fast,
+ * 256x28x28 with stride 2 1.04 times. Prefetching the next tile's inputs in the transform gained nothing, and the lines of
+ * the result less than it cost a single image.
+ */
+struct ahead {
+    uintptr_t at, end;
+    size_t steps; /* that are left */
+};
+
+/* The inputs of the block from line `end` on, of about the same size; lines are taken as equal parts of an NHWC image. */
+static struct ahead ahead_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const size_t image = lines_of_image(c), begin = s->line + s->lines, all = c->batch * image;
+    const size_t end = sn_min(begin + s->lines, all), bytes = a->at->srcImage;
+    const uintptr_t src = (uintptr_t)a->src;
+    const size_t panels = sn_ceil_div(s->columns, c->table->gemm.tile_32f.columns);
+    if (is_nchw(c))
+        return (struct ahead){0, 0, 1};
+    return (struct ahead){src + begin / image * bytes + begin % image * bytes / image,
+                          src + end / image * bytes + end % image * bytes / image,
+                          panels * filters_of(data_of(c)->kind)};
+}
+
+static void fetch_ahead(struct ahead * next)
+{
+    const uintptr_t to = next->at + (next->end - next->at) / next->steps;
+    for (; next->at < to; next->at += SN_LINE)
+        SN_PREFETCH(next->at);
+    next->steps -= next->steps > 1;
+}
+
+/* Multiplies `tiles` tiles by the weights of a panel. */
+static void multiply(const struct sn_convolution * c, const sn_32f * inputs, sn_32f * products, size_t tiles, size_t first,
+                     size_t channels, struct ahead * next)
 {
     const struct winograd * w = data_of(c);
     const struct sn_winograd_size s = sn_winograd_size(w->kind);
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    struct sn_gemm_32f gemm = {.width = out->end - out->begin, .aStepY = w->input, .aStepX = w->pixel,
-        .segment = c->segment, .segments = 1, .length = c->p.srcC, .cStepY = w->product,
-        .columns = sn_gemm_width(tile, out->channels)};
-    gemm.cStepX = out->tile = gemm.columns;
+    const sn_32f * b = sn_weights(c) + filters_of(w->kind) * c->p.srcC * first;
+    struct sn_gemm_32f gemm = {.width = tiles, .aStepY = w->input, .aStepX = w->pixel, .segment = c->segment,
+        .segments = 1, .length = c->p.srcC, .cStepY = w->product, .columns = sn_gemm_width(tile, channels)};
+    gemm.cStepX = gemm.columns;
     /* Weights that do not stay in the L2 cache from call to call: the next plane is prefetched during two passes over this
      * one. 64 x 13 x 13 to 256 in its network is 1.4 times as fast; prefetching half of a plane in one pass is 1.2 times as
      * slow. */
@@ -211,87 +309,47 @@ static void compute_panel(const struct sn_convolution * c, const sn_32f * inputs
         const bool fetch = far && gemm.height * gemm.width > tile->rows;
         gemm.prefetch = fetch ? gemm.b + c->p.srcC * gemm.columns : NULL;
         gemm.prefetchStep = c->p.srcC * gemm.columns / gemm.width;
+        fetch_ahead(next);
         tile->run(&gemm);
     }
-    out->src = products;
-    out->bias = c->bias + first;
-    out->slope = c->slope ? c->slope + first : NULL;
-    c->table->winograd.output_32f(out);
 }
 
-static const sn_32f * panel(const struct sn_convolution * c, size_t first)
+/* Computes some lines of the list of all images, some panels of the result. */
+static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    return sn_weights(c) + filters_of(data_of(c)->kind) * c->p.srcC * first;
-}
-
-/* Computes some tiles of an NHWC image, some panels of the result. */
-static void compute_tiles(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
-{
-    const size_t step = c->table->gemm.tile_32f.columns, begin = s->line, end = begin + s->lines;
     const struct winograd * w = data_of(c);
-    sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input, * dst = a->dst;
-    const sn_32f * add = a->add;
-    struct sn_winograd_input_32f in = input_of(c, a->src, a->at->srcPixel, begin, end);
-    struct sn_winograd_output_32f out = output_of(c, a->at->dstPixel, begin, end);
-    in.dst = inputs;
-    c->table->winograd.input_32f(&in);
+    const size_t step = c->table->gemm.tile_32f.columns, image = lines_of_image(c), line = tiles_of_line(c);
+    const size_t begin = s->line, end = begin + s->lines;
+    sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input;
+    struct place o = {.c = c, .a = a, .work = products + planes_of(w->kind) * w->product};
+    sn_32f * result = o.work + w->lines;
+    struct ahead next = ahead_of(c, s, a);
+    for (size_t at = begin; at < end; at += o.part.lines) {
+        o.part = sn_part_at(image, at, end);
+        o.tile = (at - begin) * line;
+        transform_inputs(&o, inputs);
+    }
+    o.work = result;
     for (size_t first = s->first; first < s->first + s->columns; first += step) {
-        out.channels = sn_min(step, c->p.dstC - first);
-        out.dst = dst + first;
-        out.add = add ? add + first : NULL;
-        compute_panel(c, inputs, products, panel(c, first), first, &out);
+        const size_t channels = sn_min(step, c->p.dstC - first);
+        multiply(c, inputs, products, s->lines * line, first, channels, &next);
+        for (size_t at = begin; at < end; at += o.part.lines) {
+            o.part = sn_part_at(image, at, end);
+            o.tile = (at - begin) * line;
+            transform_outputs(&o, products, first, channels);
+        }
     }
 }
 
-/* The same for an NCHW image: whole rows of tiles. Their lines form an NHWC image, and the result of a panel another. */
-static void compute_rows(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
-{
-    const struct sn_convolution_parameters * p = &c->p;
-    const struct winograd * w = data_of(c);
-    const struct sn_winograd_size size = sn_winograd_size(w->kind);
-    const size_t step = c->table->gemm.tile_32f.columns;
-    sn_32f * inputs = a->work, * products = inputs + planes_of(w->kind) * w->input, * dst = a->dst;
-    const sn_32f * add = a->add;
-    sn_32f * lines = products + planes_of(w->kind) * w->product, * result = lines + w->lines;
-    const size_t row = s->line * size.blockY, rows = sn_min(s->lines * size.blockY, p->dstH - row);
-    const size_t tiles = s->lines * w->tilesX;
-    const size_t from = row * size.stride; /* counted from the padding */
-    const struct sn_lines needed = sn_lines_of(p, row, rows);
-    c->table->layout.image_32f(p->srcC, p->srcH * p->srcW, a->src, SN_NCHW, lines - needed.begin * p->srcW * p->srcC,
-                               SN_NHWC, needed.begin * p->srcW, needed.end * p->srcW);
-    struct sn_winograd_input_32f in = input_of(c, lines, p->srcC, 0, tiles);
-    struct sn_winograd_output_32f out = output_of(c, p->dstC, 0, tiles);
-    in.padY = p->padY > from ? p->padY - from : 0;
-    in.height = needed.end - needed.begin;
-    in.dst = inputs;
-    c->table->winograd.input_32f(&in);
-    out.height = rows;
-    out.dst = result;
-    out.add = add ? result : NULL;
-    for (size_t first = s->first; first < s->first + s->columns; first += step) {
-        out.channels = out.pixel = sn_min(step, p->dstC - first);
-        if (add)
-            c->table->layout.image_32f(out.channels, p->dstH * p->dstW, add + first * p->dstH * p->dstW,
-                                       SN_NCHW, result - row * p->dstW * out.channels, SN_NHWC,
-                                       row * p->dstW, (row + rows) * p->dstW);
-        compute_panel(c, inputs, products, panel(c, first), first, &out);
-        c->table->layout.image_32f(out.channels, p->dstH * p->dstW, result - row * p->dstW * out.channels,
-                                   SN_NHWC, dst + first * p->dstH * p->dstW, SN_NCHW,
-                                   row * p->dstW, (row + rows) * p->dstW);
-    }
-}
-
-/* The "lines" of a share are rows of tiles in NCHW, single tiles in NHWC. */
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct winograd * w = data_of(c);
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    const size_t line = is_nchw(c) ? w->tilesX : 1;
-    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a,
-        .compute = is_nchw(c) ? compute_rows : compute_tiles, .time = sn_convolution_32f_time(c) / 3,
-        .shares = {.lines = w->tilesY * w->tilesX / line, .most = w->tiles / line, .columns = c->p.dstC,
-        .width = tile->columns, .weights = c->weightSize, .source = c->srcSize, .start = true,
-        .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)}});
+    const size_t line = tiles_of_line(c);
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute, .joined = true,
+        .time = sn_convolution_32f_time(c) / 3, .shares = {.lines = c->batch * lines_of_image(c),
+        .most = w->tiles / line, .columns = c->p.dstC, .width = tile->columns, .weights = c->weightSize,
+        .source = c->batch * c->srcSize, .start = true, .least = sn_ceil_div((is_nchw(c) ? 2 : 1) * tile->rows, line)}});
 }
 
 #define WINOGRAD(text, kind)                                                                                                \

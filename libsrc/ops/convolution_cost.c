@@ -28,6 +28,7 @@ static const double TRANSFORM = 7;            /* vector cycles for each coeffici
 static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
 static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
 static const double WINOGRAD_CALL = 1000;     /* cycles */
+static const double WINOGRAD_BLOCK = 28;      /* tiles of several small images that are multiplied together */
 static const double WINOGRAD_CONVERTED = 5;   /* vector cycles to convert a vector of NCHW, in or out */
 static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than this part of the direct cost */
 
@@ -123,17 +124,20 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
-    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double batch = (double)c->batch; /* images share the passes over the weights */
+    const double tiles = batch * (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double blocks = fmin(ceil(tiles / WINOGRAD_BLOCK), batch);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
     /* Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes
      * that share weights with an earlier one. */
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
-    const double first = products / ceil(tiles / (double)c->table->gemm.tile_32f.rows) * own / planes;
-    const double waited = fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double first = products / ceil(tiles / blocks / (double)c->table->gemm.tile_32f.rows) * own / planes;
+    const double waited = blocks * fetched(4 * filters * width * (double)p->srcC) * own / filters;
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
     const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
-    return products - first + fmax(first, waited) + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
+    const double all = products - first + fmax(first, waited) + of_vectors(c, transforms);
+    return all / batch + both_converted(c) + WINOGRAD_CALL;
 }
 
 /* The cheapest variant that supports the shape, if it is cheap enough; NULL for none. */

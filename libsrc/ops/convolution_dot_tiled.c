@@ -5,11 +5,14 @@
  *
  * Groups of channels are separate convolutions.
  */
+#include "ops/convolution_cost.h"
 #include "ops/convolution_dot.h"
+#include "runtime/cpu.h"
 
 struct tiled {
     struct sn_dot_band band;
     size_t depth, length; /* number of groups in a sum, and in a segment */
+    size_t images;        /* that are computed together */
 };
 SN_FITS_ALGORITHM_DATA(struct tiled);
 
@@ -47,6 +50,29 @@ static bool supports(const struct sn_convolution * c)
     return true;
 }
 
+/* The rows of the largest register tile when a product has `rows` rows. */
+static size_t height_of(const struct sn_convolution * c, size_t rows)
+{
+    return rows / sn_ceil_div(rows, tile_of(c)->rows);
+}
+
+/*
+ * Images of a batch that are computed together: their pixels at the same place are rows of a product, which fill the tile
+ * where the pixels of a line do not, and images share the passes over the weights. With bytes, whose tile has 6 rows, 16
+ * images of 512x7x7 to 512 are 1.11 times as fast; 1024 to 1000 channels of one pixel in NCHW twice (bfloat16: 2.6 times).
+ */
+static size_t images_together(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_band * band = &data_of(c)->band.band;
+    if (!band->copied || p->group > 1 || c->dstSize == 0 || band->rows < p->dstH)
+        return 1;
+    const bool dense = band->strideY * band->line == p->dstW * band->strideX * band->pixel; /* see choose_row_order() */
+    const size_t fit = sn_max(sn_cpu()->cacheL2 / 2 / c->workSize, 1), rows = tile_of(c)->rows;
+    const size_t images = c->batch <= fit ? c->batch : fit > rows ? fit / rows * rows : fit;
+    return height_of(c, images) > height_of(c, dense ? p->dstW * p->dstH : p->dstW) ? images : 1;
+}
+
 static bool plan(struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -58,6 +84,9 @@ static bool plan(struct sn_convolution * c)
     const bool whole = t->band.inputs == sn_inputs(c) && adjacent_taps(c) * t->band.inputs % tile->group == 0;
     if (!sn_dot_band_plan(c, &t->band, whole ? SN_READS_PIXELS : SN_READS_COPY,
                           sn_min(p->dstC, tile->columns) * sn_element(p->dstT)))
+        return false;
+    t->images = images_together(c);
+    if (!sn_product(&c->workSize, c->workSize, t->images))
         return false;
     c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* empty sums have none */
     t->length = sn_ceil_div(numbers(c), tile->group);
@@ -154,9 +183,55 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         }
 }
 
+/* The same for several images, the lines of this share. */
+static void compute_images(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const struct sn_dot_band * b = &data_of(c)->band;
+    const struct sn_dot_tile * tile = tile_of(c);
+    const struct sn_share whole = {.lines = p->dstH};
+    uint8_t * work = a->work, * results = work + data_of(c)->images * b->bytes;
+    for (size_t i = 0; i < s->lines; ++i) {
+        const struct sn_arrays one = sn_image_of(a, s->line + i, work + i * b->bytes);
+        sn_dot_lines_of(c, b, &whole, &one);
+    }
+    for (size_t first = s->first; first < s->first + s->columns; first += tile->columns) {
+        const size_t columns = sn_min(tile->columns, p->dstC - first);
+        const size_t size = p->dstH * p->dstW * columns * sn_element(p->dstT); /* of an image's results for NCHW */
+        const struct sn_arrays to = sn_image_of(a, s->line, NULL);
+        union sn_dot_result result;
+        sn_dot_of(c)->result(c, first, &result);
+        struct sn_dot gemm = {.height = p->dstW, .width = s->lines, .aStepY = b->band.strideX * b->band.pixel,
+            .aStepX = b->bytes, .segment = c->segment, .segments = c->segments, .length = data_of(c)->length,
+            .b = (const uint8_t *)c->weight + data_of(c)->depth * 4 * first, .columns = columns,
+            .start = c->bias + first, .result = &result};
+        for (size_t y = 0; y < p->dstH; ++y) {
+            uint8_t * dst = sn_dot_result_at(c, first, columns, y, results, &to, &gemm.cStepY);
+            const bool planes = dst == results;
+            gemm.a = work + y * b->band.strideY * b->band.line;
+            gemm.c = planes ? dst + y * p->dstW * gemm.cStepY : dst;
+            gemm.cStepX = planes ? size : to.at->dstImage;
+            tile->run(&gemm);
+        }
+        for (size_t i = 0; i < s->lines; ++i) {
+            const struct sn_arrays one = sn_image_of(a, s->line + i, NULL);
+            sn_dot_result_store(c, results + i * size, first, columns, 0, p->dstH, &one);
+        }
+    }
+}
+
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    sn_dot_run(c, &data_of(c)->band, a, tile_of(c)->columns, compute);
+    const struct sn_dot_tile * tile = tile_of(c);
+    const size_t images = data_of(c)->images;
+    if (images == 1) {
+        sn_dot_run(c, &data_of(c)->band, a, tile->columns, compute);
+        return;
+    }
+    sn_convolution_run(&(struct sn_convolution_run){.c = c, .arrays = a, .compute = compute_images, .joined = true,
+        .time = sn_convolution_dot_time(c), .shares = {.lines = c->batch, .most = images, .columns = c->p.dstC,
+        .width = tile->columns, .weights = c->weightSize, .source = c->batch * c->srcSize, .start = true,
+        .least = sn_min(tile->rows, sn_ceil_div(c->batch, sn_threads()))}});
 }
 
 const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .supports = supports,

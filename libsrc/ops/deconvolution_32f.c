@@ -91,9 +91,12 @@ static void simplify_axes(struct sn_convolution_parameters * p)
 
 static void simplify(struct sn_convolution * c)
 {
-    simplify_axes(&c->p);
-    if (!is_convolution(c))
+    struct sn_convolution_parameters * p = &c->p;
+    simplify_axes(p);
+    if (!is_convolution(c)) {
+        sn_convolution_join_images(c, p->strideY, &p->dstH, &p->srcH);
         return;
+    }
     make_convolution(c);
     c->family = &flipped;
     sn_convolution_32f.simplify(c);

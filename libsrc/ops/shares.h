@@ -63,4 +63,18 @@ static inline struct sn_share sn_share_at(const struct sn_shares * s, size_t beg
     return part;
 }
 
+/*
+ * Where images are joined, a share is a part of each of several images: the lines of all images, `lines` of each, are
+ * counted in one list. The first part of lines at .. end - 1 of it that is in one image:
+ */
+struct sn_part {
+    size_t image, line, lines;
+};
+
+static inline struct sn_part sn_part_at(size_t lines, size_t at, size_t end)
+{
+    const size_t line = at % lines;
+    return (struct sn_part){at / lines, line, sn_min(lines - line, end - at)};
+}
+
 #endif

@@ -105,6 +105,21 @@ bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutio
     return SHAPE_OF(list);
 }
 
+bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
+{
+    static const struct shape list[] = {
+        {6, 7, 9, 6, 3, 1, 1, 1}, {6, 7, 9, 6, 3, 2, 1, 2}, {6, 7, 9, 6, 3, 1, 1, 6}, {20, 9, 10, 33, 3, 1, 1, 1},
+        /* images that share blocks of tiles */
+        {40, 7, 7, 50, 3, 1, 1, 1}, {40, 13, 14, 33, 3, 2, 1, 1}, {130, 6, 5, 70, 3, 1, 1, 1}, {70, 7, 6, 70, 5, 1, 2, 1},
+        /* each line of the output has lines of the image for itself, */
+        {20, 5, 3, 35, 1, 1, 0, 1}, {70, 1, 1, 35, 1, 1, 0, 1}, {12, 6, 8, 20, 1, 2, 0, 1}, {6, 6, 8, 12, 2, 2, 0, 2},
+        {5, 6, 8, 9, 3, 3, 0, 1}, {10, 5, 5, 20, 5, 1, 0, 1}, {10, 5, 6, 3, 5, 1, 0, 1}, {9, 6, 6, 9, 3, 3, 0, 9},
+        /* or only almost */
+        {12, 7, 8, 20, 1, 2, 0, 1}, {6, 6, 8, 12, 2, 1, 0, 1}, {10, 4, 5, 20, 5, 1, 1, 1}, {5, 6, 4, 9, 1, 2, 1, 1},
+        {5, 6, 8, 9, 3, 3, 1, 1}, {9, 6, 6, 9, 3, 3, 1, 9}};
+    return SHAPE_OF(list);
+}
+
 bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p)
 {
     static const struct shape list[] = {

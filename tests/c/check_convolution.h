@@ -18,10 +18,11 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
 
 /*
  * Lists of shapes; the functions return false after the last one: every width of a tile and every tail of channels, for n
- * from 1 to `most`; shapes that drivers divide into blocks; layers of known networks, for benchmarks.
+ * from 1 to `most`; shapes that drivers divide into blocks; shapes for batches; layers of known networks, for benchmarks.
  */
 bool check_convolution_tail(SimdTensorFormatType format, size_t n, size_t most, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_cut(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
+bool check_convolution_batch(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 bool check_convolution_known(SimdTensorFormatType format, size_t i, SimdConvolutionParameters * p);
 
 /* The number of weights, and of multiplications and additions per image. */

@@ -174,10 +174,11 @@ static void fills(SimdTensorFormatType format)
 
 static void batches(SimdTensorFormatType format)
 {
-    const size_t groups[] = {1, 2, 6};
-    for (size_t i = 0; i < 6; ++i) {
-        struct check_layer j = check_layer_with(layer(format, 6, 7, 9, 6, 3, 1 + i % 2, 1, groups[i % 3]), 5, false);
+    parameters p;
+    for (size_t i = 0; check_convolution_batch(format, i, &p); ++i) {
+        struct check_layer j = check_layer_with(check_layer_of(&family, p), 5, i % 2);
         set_types(j.p, i);
+        run_case(j, CHECK_RANDOM);
         declare(&j, CHECK_EQUAL);
         check_layer_run_equal(&j);
     }

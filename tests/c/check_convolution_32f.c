@@ -284,7 +284,7 @@ static void tiles(SimdTensorFormatType format, size_t stride)
     for (size_t n = 0, count = check_count(250); n < count; ++n) {
         struct check_layer j =
             layer(format, 16 + n % 52, 1 + n % (5 + 6 * stride), 1 + n % (2 + 7 * stride), 1 + n % 67, 3, stride, 1, 1);
-        j.batch = 1 + n % 7 / 6, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
+        j.batch = 1 + n % 5 / 3 * 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
         j.p->padY = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padX = check_random(j.p->srcW < 3 ? 1 : 0, 3);
         j.p->padH = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padW = check_random(j.p->srcW < 3 ? 1 : 0, 3);
         j.p->activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
@@ -307,12 +307,10 @@ static void fills(SimdTensorFormatType format)
 
 static void batches(SimdTensorFormatType format)
 {
-    const struct check_layer large = check_layer_with(layer(format, 20, 9, 10, 33, 3, 1, 1, 1), 3, false);
-    declare(&large, CHECK_EQUAL);
-    check_layer_run_equal(&large);
-    const size_t groups[] = {1, 2, 6};
-    for (size_t i = 0; i < 3; ++i) {
-        const struct check_layer j = check_layer_with(layer(format, 6, 7, 9, 6, 3, 1 + i % 2, 1, groups[i]), 5, false);
+    parameters p;
+    for (size_t i = 0; check_convolution_batch(format, i, &p); ++i) {
+        const struct check_layer j = check_layer_with(check_layer_of(&family, p), 5, i % 2);
+        run_case(j, CHECK_RANDOM);
         declare(&j, CHECK_EQUAL);
         check_layer_run_equal(&j);
     }

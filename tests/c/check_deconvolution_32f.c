@@ -314,9 +314,15 @@ static void fills(SimdTensorFormatType format)
 
 static void batches(SimdTensorFormatType format)
 {
-    for (size_t i = 0; i < 4; ++i) {
-        const size_t group = format == SimdTensorFormatNchw && i > 1 ? 3 * i - 3 : 1;
-        const struct check_layer j = check_layer_with(layer(format, 6, 7, 9, 6, 2 + i, 2, i % 2, group), 5, false);
+    static const struct {
+        size_t kernel, stride, pad, group;
+    } list[] = {{2, 2, 0, 1}, {3, 2, 1, 1}, {4, 2, 0, 3}, {5, 2, 1, 6}, {4, 2, 1, 1}, {3, 3, 0, 1}, {2, 3, 0, 1},
+                {1, 1, 0, 1}, {3, 1, 1, 1}};
+    for (size_t i = 0; i < 18; ++i) {
+        const size_t n = i % 9, group = format == SimdTensorFormatNchw ? list[n].group : 1, height = i < 9 ? 7 : 1;
+        const struct check_layer j = check_layer_with(
+            layer(format, 6, height, 9, 6, list[n].kernel, list[n].stride, height > 1 ? list[n].pad : 0, group), 5, false);
+        run_case(j, CHECK_RANDOM);
         void * a[CHECK_NO_ARRAY];
         if (!declare(&j, CHECK_EQUAL, a))
             continue;

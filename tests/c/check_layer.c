@@ -155,6 +155,22 @@ static void forward_twice(const void * layer, void * context, void * const * a)
         l->family->also(l, a);
 }
 
+/* The result of image `b` of a batch must be that of an image alone, unless that has another algorithm. */
+static void forward_alone(const struct check_layer * l, const void * batch, void * const * a, size_t b)
+{
+    struct check_layer one = *l;
+    one.batch = 1;
+    void * context = check_layer_open(&one, a);
+    const size_t bytes = dst_bytes(&one);
+    if (strcmp(SimdnetContextInfo(context), SimdnetContextInfo(batch)) == 0) {
+        char * dst = check_buffer(bytes);
+        forward_with(&one, context, a[CHECK_SRC], false, dst);
+        if (memcmp(dst, (const char *)a[CHECK_DST] + b * bytes, bytes) != 0)
+            check_that(false, l->family->forward, "an image alone differs: %s", SimdnetContextInfo(batch));
+    }
+    SimdRelease(context);
+}
+
 /* All images are the same, so all results must be the same. */
 static void forward_equal(const void * layer, void * context, void * const * a)
 {
@@ -165,6 +181,7 @@ static void forward_equal(const void * layer, void * context, void * const * a)
     for (size_t b = 1; b < l->batch; ++b)
         if (memcmp(dst, dst + b * bytes, bytes) != 0)
             check_that(false, l->family->forward, "image %zu of a batch differs: %s", b, SimdnetContextInfo(context));
+    forward_alone(l, context, a, l->batch - 1);
 }
 
 /* ---- cases */
