@@ -108,6 +108,15 @@ class UnaryOperation(IntEnum):
     SQRT = lib.SimdSynetUnaryOperation32fSqrt
     TANH = lib.SimdSynetUnaryOperation32fTanh
     ZERO = lib.SimdSynetUnaryOperation32fZero
+    CEIL = lib.SimdSynetUnaryOperation32fCeil
+    COS = lib.SimdSynetUnaryOperation32fCos
+    ERF = lib.SimdSynetUnaryOperation32fErf
+    FLOOR = lib.SimdSynetUnaryOperation32fFloor
+    NOT = lib.SimdSynetUnaryOperation32fNot
+    RCP = lib.SimdSynetUnaryOperation32fRcp
+    ROUND = lib.SimdSynetUnaryOperation32fRound
+    SIGN = lib.SimdSynetUnaryOperation32fSign
+    SIN = lib.SimdSynetUnaryOperation32fSin
 
 
 class EltwiseOperation(IntEnum):

@@ -7,6 +7,7 @@ from and to a layout.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -312,9 +313,22 @@ def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
             return np.where(x > p[1], x, np.logaddexp(0, times(p[0])) / p[0]), 2
         if name == "tanh":
             return np.tanh(times(p[0])), 2
+        if name == "swish":
+            return x / (1 + np.exp(-times(p[0]))), 3
+        if name == "mish":
+            return np.where(x > p[0], x, x * np.tanh(np.logaddexp(0, x))), 5
+        if name == "hard_sigmoid":
+            sums = times(p[0]).astype(np.float32) + np.float32(p[1])
+            return np.where(np.isnan(sums), sums, np.clip(sums, 0, 1)), 0
+        if name == "gelu":
+            return x * np.vectorize(math.erfc, otypes=[np.float64])(x * -(0.5**0.5)) / 2, 4
+        if name == "erf":
+            return np.vectorize(math.erf, otypes=[np.float64])(x), 2
         if name == "rsqrt":
             return 1 / np.sqrt(x), 2
-        return getattr(np, name)(x), 2 if name in ("exp", "log") else 0
+        if name == "reciprocal":
+            return np.reciprocal(x.astype(np.float32)), 0
+        return getattr(np, name)(x), 2 if name in ("exp", "log", "sin", "cos") else 0
 
 
 def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
@@ -335,6 +349,16 @@ def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
         return np.where(v >= 0, v, p[0] * np.expm1(np.minimum(v, 0)))
     if activation == "hswish":
         return np.maximum(np.minimum(v, p[0]) + p[0], 0) * p[1] * v
+    if activation == "mish":
+        return np.where(v > p[0], v, v * np.tanh(np.logaddexp(0, v)))
+    if activation == "hard_sigmoid":
+        return np.clip(v * p[0] + p[1], 0, 1)
+    if activation == "swish":
+        return v / (1 + np.exp(-p[0] * v))
+    if activation == "gelu":
+        return v * np.vectorize(math.erfc, otypes=[np.float64])(v * -(0.5**0.5)) / 2
+    if activation == "sigmoid":
+        return 1 / (1 + np.exp(-p[0] * v))
     raise AssertionError(activation)
 
 

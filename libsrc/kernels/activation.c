@@ -42,6 +42,18 @@ SN_INLINE v32f tanh_of_1(v32f x, const v32f * p)
     return v_tanh_32f(x);
 }
 
+SN_INLINE v32f swish(v32f x, const v32f * p) { return v_swish_32f(x, p[0]); }
+
+SN_INLINE v32f mish(v32f x, const v32f * p) { return v_mish_32f(x, p[0]); }
+
+SN_INLINE v32f hard_sigmoid(v32f x, const v32f * p) { return v_hard_sigmoid_32f(x, p[0], p[1]); }
+
+SN_INLINE v32f gelu(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_gelu_32f(x);
+}
+
 POINTWISE(relu, 1, 4)
 POINTWISE(hswish, 2, 4)
 POINTWISE(restrict_range, 2, 4)
@@ -52,6 +64,10 @@ POINTWISE(softplus_of_any, 2, 2)
 POINTWISE(softplus_of_1, 2, 2)
 POINTWISE(tanh_of_any, 1, 2)
 POINTWISE(tanh_of_1, 0, 2)
+POINTWISE(swish, 1, 2)
+POINTWISE(mish, 1, 2)
+POINTWISE(hard_sigmoid, 2, 4)
+POINTWISE(gelu, 0, 2)
 
 /* A slope or beta of 1, the usual value, saves a multiplication, and in softplus a division: 1/10 to 1/6 of the time. */
 #define USUALLY_1(name)                                                                                                     \
@@ -73,4 +89,8 @@ SN_INSTALL(activation, pointwise)
     slots->run_32f[SN_SIGMOID] = sigmoid_32f;
     slots->run_32f[SN_SOFTPLUS] = softplus_32f;
     slots->run_32f[SN_TANH] = tanh_32f;
+    slots->run_32f[SN_SWISH] = swish_32f;
+    slots->run_32f[SN_MISH] = mish_32f;
+    slots->run_32f[SN_HARD_SIGMOID] = hard_sigmoid_32f;
+    slots->run_32f[SN_GELU] = gelu_32f;
 }
