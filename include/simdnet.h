@@ -142,6 +142,11 @@ typedef enum {
  *   Prelu          n = dstC    max(0, v) + p[c] * min(0, v)
  *   Elu            n = 1       v >= 0 ? v : p[0] * (exp(v) - 1)
  *   Hswish         n = 2       max(min(v, p[0]) + p[0], 0) * p[1] * v        (arXiv:1905.02244: p = 3, 1/6)
+ *   Mish           n = 1       v > p[0] ? v : v * tanh(log(1 + exp(v)))      (usually p = 20)
+ *   HardSigmoid    n = 2       max(0, min(v * p[0] + p[1], 1))               (usually p = 1/6, 1/2)
+ *   Swish          n = 1       v / (1 + exp(-p[0] * v))                      (SiLU: p = 1)
+ *   Gelu           n = 0       v * (1 + erf(v / sqrt(2))) / 2
+ *   Sigmoid        n = 0       1 / (1 + exp(-v))                             (an extension)
  */
 typedef enum {
     SimdConvolutionActivationIdentity = 0,
@@ -150,7 +155,12 @@ typedef enum {
     SimdConvolutionActivationRestrictRange = 3,
     SimdConvolutionActivationPrelu = 4,
     SimdConvolutionActivationElu = 5,
-    SimdConvolutionActivationHswish = 6
+    SimdConvolutionActivationHswish = 6,
+    SimdConvolutionActivationMish = 7,
+    SimdConvolutionActivationHardSigmoid = 8,
+    SimdConvolutionActivationSwish = 9,
+    SimdConvolutionActivationGelu = 10,
+    SimdnetConvolutionActivationSigmoid = 100
 } SimdConvolutionActivationType;
 
 /* Operations of SimdSynetEltwiseLayerForward(). */

@@ -51,7 +51,7 @@ Operation = Union[
 
 
 def unary(x: Floats, operation: Operation, *, out: FloatArray | None = None) -> FloatArray:
-    """One of the operations abs, ceil, cos, erf, exp, floor, log, neg, not, rcp, round, rsqrt, sign, sin, sqrt, tanh and zero.
+    """One of the operations abs, ceil, cos, erf, exp, floor, log, neg, not, rcp, round, rsqrt, sign, sin, sqrt, tanh, zero.
 
     x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
     operation : a name or a :class:`UnaryOperation`; "absolute", "negative", "reciprocal" and "rint" are

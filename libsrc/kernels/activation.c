@@ -1,5 +1,6 @@
 /* Activations. The operands of comparisons are ordered so that NaN propagates: max(0, x) is x for a NaN. */
 #include "contract/pointwise.h"
+#include "kernels/activate.h"
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
 
@@ -79,6 +80,40 @@ POINTWISE(gelu, 0, 2)
 USUALLY_1(sigmoid)
 USUALLY_1(softplus)
 USUALLY_1(tanh)
+
+/* ---- of convolutions, on results that have just been written */
+
+typedef void (*rows_fn)(sn_32f * row, size_t rows, size_t columns, size_t step, const v32f * p);
+
+#define ROWS(name, f)                                                                                                       \
+    static void name##_rows(sn_32f * row, size_t rows, size_t columns, size_t step, const v32f * p)                         \
+    {                                                                                                                       \
+        for (; rows; --rows, row += step)                                                                                   \
+            pointwise_rest(f, row, columns, p, row);                                                                        \
+    }
+
+ROWS(elu, elu)
+ROWS(mish, mish)
+ROWS(hard_sigmoid, hard_sigmoid)
+ROWS(swish, swish)
+ROWS(gelu, gelu)
+ROWS(sigmoid, sigmoid_of_1)
+
+void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, size_t step, enum sn_activation activation,
+                                  const sn_32f * param)
+{
+    const v32f p[2] = {v_set_32f(param[0]), v_set_32f(param[1])};
+    rows_fn fn = elu_rows;
+    switch (activation) {
+    case SN_ACTIVATION_MISH: fn = mish_rows; break;
+    case SN_ACTIVATION_HARD_SIGMOID: fn = hard_sigmoid_rows; break;
+    case SN_ACTIVATION_SWISH: fn = swish_rows; break;
+    case SN_ACTIVATION_GELU: fn = gelu_rows; break;
+    case SN_ACTIVATION_SIGMOID: fn = sigmoid_rows; break;
+    default: break;
+    }
+    fn(row, rows, columns, step, p);
+}
 
 SN_INSTALL(activation, pointwise)
 {
