@@ -91,6 +91,11 @@ class Activation(IntEnum):
     PRELU = lib.SimdConvolutionActivationPrelu
     ELU = lib.SimdConvolutionActivationElu
     HSWISH = lib.SimdConvolutionActivationHswish
+    MISH = lib.SimdConvolutionActivationMish
+    HARD_SIGMOID = lib.SimdConvolutionActivationHardSigmoid
+    SWISH = lib.SimdConvolutionActivationSwish
+    GELU = lib.SimdConvolutionActivationGelu
+    SIGMOID = lib.SimdnetConvolutionActivationSigmoid
 
 
 class UnaryOperation(IntEnum):

@@ -358,7 +358,7 @@ def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
     if activation == "gelu":
         return v * np.vectorize(math.erfc, otypes=[np.float64])(v * -(0.5**0.5)) / 2
     if activation == "sigmoid":
-        return 1 / (1 + np.exp(-p[0] * v))
+        return 1 / (1 + np.exp(-v))
     raise AssertionError(activation)
 
 
@@ -368,7 +368,10 @@ def activated(bound: Array, activation: str, params: Array | None, sums: Array) 
     slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
     if activation == "hswish":
         slope = 3 * p[1] * (p[0] + np.abs(sums))
-    return bound * slope + 8 * EPS * (np.abs(sums) * slope + p.max())
+    if activation in ("mish", "swish", "gelu"):
+        slope = 1.2
+    largest = 1 if activation == "sigmoid" else p.max()
+    return bound * slope + 8 * EPS * (np.abs(sums) * slope + largest)
 
 
 def softmax(x: Array, axis: int) -> tuple[Array, Array]:
@@ -542,7 +545,7 @@ def convolution_16b(
 
 
 def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
-    """`activate` for (C, H, W) in float32 operations, except for the exponential of Elu."""
+    """`activate` for (C, H, W) in float32 operations, except for those with exp."""
     p = np.zeros(1, np.float32) if params is None else params
     if activation == "elu":
         return np.where(v >= 0, v, (p[0] * np.expm1(np.minimum(v, 0).astype(np.float64))).astype(np.float32))
@@ -551,6 +554,12 @@ def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
         return np.maximum(np.float32(0), v) + slopes * np.minimum(np.float32(0), v)
     if activation == "hswish":
         return np.maximum(np.minimum(v, p[0]) + p[0], np.float32(0)) * p[1] * v
+    if activation == "hard_sigmoid":
+        return np.maximum(np.minimum(v * p[0] + p[1], np.float32(1)), np.float32(0))
+    if activation == "swish":
+        return (v / (1 + np.exp(-(p[0] * v).astype(np.float64)))).astype(np.float32)
+    if activation in ("mish", "gelu", "sigmoid"):
+        return activate(v.astype(np.float64), activation, params, 0).astype(np.float32)
     limits = {"relu": (np.float32(0), np.float32(np.inf)), "restrict_range": (p[0], p[-1])}
     low, high = limits.get(activation, (np.float32(-np.inf), np.float32(np.inf)))
     return np.minimum(np.maximum(low, v), high)
