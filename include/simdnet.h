@@ -142,6 +142,11 @@ typedef enum {
  *   Prelu          n = dstC    max(0, v) + p[c] * min(0, v)
  *   Elu            n = 1       v >= 0 ? v : p[0] * (exp(v) - 1)
  *   Hswish         n = 2       max(min(v, p[0]) + p[0], 0) * p[1] * v        (arXiv:1905.02244: p = 3, 1/6)
+ *   Mish           n = 1       v > p[0] ? v : v * tanh(log(1 + exp(v)))      (usually p = 20)
+ *   HardSigmoid    n = 2       max(0, min(v * p[0] + p[1], 1))               (usually p = 1/6, 1/2)
+ *   Swish          n = 1       v / (1 + exp(-p[0] * v))                      (SiLU: p = 1)
+ *   Gelu           n = 0       v * (1 + erf(v / sqrt(2))) / 2
+ *   Sigmoid        n = 0       1 / (1 + exp(-v))                             (an extension)
  */
 typedef enum {
     SimdConvolutionActivationIdentity = 0,
@@ -150,7 +155,12 @@ typedef enum {
     SimdConvolutionActivationRestrictRange = 3,
     SimdConvolutionActivationPrelu = 4,
     SimdConvolutionActivationElu = 5,
-    SimdConvolutionActivationHswish = 6
+    SimdConvolutionActivationHswish = 6,
+    SimdConvolutionActivationMish = 7,
+    SimdConvolutionActivationHardSigmoid = 8,
+    SimdConvolutionActivationSwish = 9,
+    SimdConvolutionActivationGelu = 10,
+    SimdnetConvolutionActivationSigmoid = 100
 } SimdConvolutionActivationType;
 
 /* Operations of SimdSynetEltwiseLayerForward(). */
@@ -544,9 +554,35 @@ void SimdSynetSoftplus32f(const float * src, size_t size, const float * beta, co
 /* dst[i] = tanh(slope[0] * src[i]). */
 void SimdSynetTanh32f(const float * src, size_t size, const float * slope, float * dst);
 
+/*
+ * dst[i] = src[i] / (1 + exp(-slope[0] * src[i])), also known as SiLU with slope 1; arXiv:1710.05941. The error is at most 3
+ * units in the last place at slope * x computed in float32. NaN for -Inf, as the formula gives.
+ */
+void SimdSynetSwish32f(const float * src, size_t size, const float * slope, float * dst);
+
+/*
+ * dst[i] = src[i] > threshold[0] ? src[i] : src[i] * tanh(log(1 + exp(src[i]))); arXiv:1908.08681. The threshold, usually
+ * 20, is one from which on the result is src[i] anyway. The error is at most 5 units. NaN for -Inf, as the formula gives.
+ */
+void SimdSynetMish32f(const float * src, size_t size, const float * threshold, float * dst);
+
+/* dst[i] = max(0, min(src[i] * scale[0] + shift[0], 1)), usually with scale 1/6 and shift 1/2; product and sum are each
+ * rounded. */
+void SimdSynetHardSigmoid32f(const float * src, size_t size, const float * scale, const float * shift, float * dst);
+
+/*
+ * dst[i] = src[i] * (1 + erf(src[i] / sqrt(2))) / 2; arXiv:1606.08415. The error is at most 4 units, also where erf is close
+ * to -1. NaN for -Inf, as the formula gives.
+ */
+void SimdSynetGelu32f(const float * src, size_t size, float * dst);
+
 /* ------------------------------------------------------------------------------------------- unary operations */
 
-/* Abs |x|, Exp e^x, Log the natural logarithm, Neg -x, Rsqrt 1 / sqrt(x), Sqrt, Tanh, Zero 0. */
+/*
+ * Abs |x|, Exp e^x, Log the natural logarithm, Neg -x, Rsqrt 1 / sqrt(x), Sqrt, Tanh, Zero 0, Ceil, Cos, Erf, Floor, Not the
+ * complement of the 32 bits, Rcp 1 / x, Round to the nearest integer, ties to even, Sign -1, 1, or x if it is 0 or NaN, Sin.
+ * Later versions of the Simd Library number them otherwise.
+ */
 typedef enum {
     SimdSynetUnaryOperation32fAbs = 0,
     SimdSynetUnaryOperation32fExp = 1,
@@ -555,14 +591,23 @@ typedef enum {
     SimdSynetUnaryOperation32fRsqrt = 4,
     SimdSynetUnaryOperation32fSqrt = 5,
     SimdSynetUnaryOperation32fTanh = 6,
-    SimdSynetUnaryOperation32fZero = 7
+    SimdSynetUnaryOperation32fZero = 7,
+    SimdSynetUnaryOperation32fCeil = 8,
+    SimdSynetUnaryOperation32fCos = 9,
+    SimdSynetUnaryOperation32fErf = 10,
+    SimdSynetUnaryOperation32fFloor = 11,
+    SimdSynetUnaryOperation32fNot = 12,
+    SimdSynetUnaryOperation32fRcp = 13,
+    SimdSynetUnaryOperation32fRound = 14,
+    SimdSynetUnaryOperation32fSign = 15,
+    SimdSynetUnaryOperation32fSin = 16
 } SimdSynetUnaryOperation32fType;
 
 /*
- * dst[i] = operation(src[i]) for i < size; dst may be src. Abs, Neg, Sqrt and Zero are correctly rounded; the error of the
- * others is at most 2 units in the last place. With avx512, the last bit of Rsqrt may differ between processors of different
- * vendors. Special values are those of the C library: Log(0) is -Inf and Log(x) is NaN for x < 0; Rsqrt(0) is Inf and
- * Rsqrt(-0) is -Inf; Sqrt(x) is NaN for x < 0.
+ * dst[i] = operation(src[i]) for i < size; dst may be src. The error of Exp, Log, Rsqrt, Tanh, Cos, Erf and Sin is at most
+ * 2 units in the last place, for angles of any size; the others are correctly rounded. With avx512, the last bit of Rsqrt may
+ * differ between processors of different vendors. Special values are those of the C library: Log(0) is -Inf and Log(x) is NaN
+ * for x < 0; Rsqrt(0) is Inf and Rsqrt(-0) is -Inf; Sqrt(x) is NaN for x < 0; Sin and Cos of infinities are NaN.
  */
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
@@ -1065,7 +1110,20 @@ typedef enum {
     SimdnetPixelwiseProduct,       /* x * y, as the following of SimdSynetEltwiseLayerForward()               */
     SimdnetPixelwiseSum,           /* x * params[0] + y * params[1]                                           */
     SimdnetPixelwiseMax,           /* the maximum of x and y                                                  */
-    SimdnetPixelwiseMin            /* the minimum of x and y                                                  */
+    SimdnetPixelwiseMin,           /* the minimum of x and y                                                  */
+    SimdnetPixelwiseSwish,         /* SimdSynetSwish32f(), slope params[0]                                    */
+    SimdnetPixelwiseMish,          /* SimdSynetMish32f(), threshold params[0]                                 */
+    SimdnetPixelwiseHardSigmoid,   /* SimdSynetHardSigmoid32f(), scale params[0], shift params[1]             */
+    SimdnetPixelwiseGelu,          /* SimdSynetGelu32f()                                                      */
+    SimdnetPixelwiseCeil,          /* the other ones of SimdSynetUnaryOperation32fLayerForward()              */
+    SimdnetPixelwiseCos,
+    SimdnetPixelwiseErf,
+    SimdnetPixelwiseFloor,
+    SimdnetPixelwiseNot,
+    SimdnetPixelwiseRcp,
+    SimdnetPixelwiseRound,
+    SimdnetPixelwiseSign,
+    SimdnetPixelwiseSin
 } SimdnetPixelwiseFunction;
 
 /* The arguments of SimdnetPixelwise(). Set all other members to 0, then `size` and what is used. */

@@ -15,7 +15,24 @@ The types in signatures are described in :mod:`pysimd.annotations`. ``pysimd.low
 
 from pysimd import annotations, lowlevel
 from pysimd._library import VERSION as __version__
-from pysimd.activation import elu, hardswish, hswish, leaky_relu, relu, relu6, restrict_range, sigmoid, softplus, tanh
+from pysimd.activation import (
+    elu,
+    gelu,
+    hard_sigmoid,
+    hardsigmoid,
+    hardswish,
+    hswish,
+    leaky_relu,
+    mish,
+    relu,
+    relu6,
+    restrict_range,
+    sigmoid,
+    silu,
+    softplus,
+    swish,
+    tanh,
+)
 from pysimd.add import Add16b, add, add_8i
 from pysimd.calls import Prepared, prepare
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
@@ -62,7 +79,7 @@ from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
 from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
-from pysimd.unary import absolute, exp, log, negative, rsqrt, sqrt, unary
+from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, reciprocal, rint, rsqrt, sign, sin, sqrt, unary
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
@@ -93,15 +110,19 @@ __all__ = [
     "add_bias",
     "alignment",
     "annotations",
+    "ceil",
     "convert_filter",
     "convert_image",
     "convolution",
+    "cos",
     "cpu_info",
     "deconvolution",
     "dequantize",
     "eltwise",
     "elu",
+    "erf",
     "exp",
+    "floor",
     "from_bfloat16",
     "fused0",
     "fused1",
@@ -110,8 +131,11 @@ __all__ = [
     "fused4",
     "fused8",
     "fused9",
+    "gelu",
     "gemm",
     "get_num_threads",
+    "hard_sigmoid",
+    "hardsigmoid",
     "hardswish",
     "hswish",
     "inner_product",
@@ -121,6 +145,7 @@ __all__ = [
     "lowlevel",
     "lrn",
     "max_isa",
+    "mish",
     "negative",
     "num_threads",
     "performance_statistic",
@@ -129,10 +154,12 @@ __all__ = [
     "prelu",
     "prepare",
     "quantize",
+    "reciprocal",
     "register_threadpoolctl",
     "relu",
     "relu6",
     "restrict_range",
+    "rint",
     "rsqrt",
     "scale",
     "set_input",
@@ -141,11 +168,15 @@ __all__ = [
     "set_verbose",
     "shuffle",
     "sigmoid",
+    "sign",
+    "silu",
+    "sin",
     "softmax",
     "softplus",
     "specify_tensor_format",
     "sqrt",
     "statistics",
+    "swish",
     "tanh",
     "tensor_alignment",
     "to_bfloat16",

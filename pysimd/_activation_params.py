@@ -36,6 +36,13 @@ _KINDS: dict[Any, Kind] = {
         Kind("elu", Activation.ELU, ("alpha",), (1,)),
         Kind("hswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
         Kind("hardswish", Activation.HSWISH, ("shift", "scale"), (3, 1 / 6)),
+        Kind("mish", Activation.MISH, ("threshold",), (20,)),
+        Kind("hard_sigmoid", Activation.HARD_SIGMOID, ("scale", "shift"), (1 / 6, 0.5)),
+        Kind("hardsigmoid", Activation.HARD_SIGMOID, ("scale", "shift"), (1 / 6, 0.5)),
+        Kind("swish", Activation.SWISH, ("slope",), (1,)),
+        Kind("silu", Activation.SWISH, ("slope",), (1,)),
+        Kind("gelu", Activation.GELU),
+        Kind("sigmoid", Activation.SIGMOID),
     )
 }
 _KINDS.update({activation: _KINDS[activation.name.lower()] for activation in Activation})

@@ -18,19 +18,16 @@ from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
 
 
-def _activate(function: Any, x: Floats, out: FloatArray | None, first: Any, second: Any = None) -> FloatArray:
-    """first, second : parameters, each a tuple of one number or a C array of it."""
+def _activate(function: Any, x: Floats, out: FloatArray | None, *parameters: Any) -> FloatArray:
+    """parameters : each a tuple of one number or a C array of it."""
     try:
         array, src = floats(x, "x")
         out, dst = output(out, array.shape, (x,), ("x",), 1)
     except ValueError:
         if not has_gaps(x, out):
             raise
-        return pixelwise(_PIXELWISE[function], (x,), ("x",), out, (first,) if second is None else (first, second))
-    if second is None:
-        call(function, src, array.size, first, dst)
-    else:
-        call(function, src, array.size, first, second, dst)
+        return pixelwise(_PIXELWISE[function], (x,), ("x",), out, parameters)
+    call(function, src, array.size, *parameters, dst)
     return out
 
 
@@ -42,6 +39,10 @@ _PIXELWISE: dict[Any, int] = {
     lib.SimdSynetSigmoid32f: lib.SimdnetPixelwiseSigmoid,
     lib.SimdSynetSoftplus32f: lib.SimdnetPixelwiseSoftplus,
     lib.SimdSynetTanh32f: lib.SimdnetPixelwiseTanh,
+    lib.SimdSynetSwish32f: lib.SimdnetPixelwiseSwish,
+    lib.SimdSynetMish32f: lib.SimdnetPixelwiseMish,
+    lib.SimdSynetHardSigmoid32f: lib.SimdnetPixelwiseHardSigmoid,
+    lib.SimdSynetGelu32f: lib.SimdnetPixelwiseGelu,
 }
 _ZERO, _SIX, _INFINITY = ffi.new("float[]", [0.0]), ffi.new("float[]", [6.0]), ffi.new("float[]", [inf])
 
@@ -174,3 +175,67 @@ def tanh(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> Flo
     Formula: SimdSynetTanh32f.
     """
     return _activate(lib.SimdSynetTanh32f, x, out, (slope,))
+
+
+def swish(x: Floats, *, slope: float = 1.0, out: FloatArray | None = None) -> FloatArray:
+    """``x / (1 + exp(-slope * x))`` (arXiv:1710.05941); at most 3 ULP of error. ``silu`` is another name of it.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    -inf gives NaN, as the formula does.
+
+    >>> pysimd.swish(np.array([-200, 0, 30], np.float32))
+    array([-0.,  0., 30.], dtype=float32)
+
+    Formula: SimdSynetSwish32f.
+    """
+    return _activate(lib.SimdSynetSwish32f, x, out, (slope,))
+
+
+silu = swish
+
+
+def mish(x: Floats, *, threshold: float = 20.0, out: FloatArray | None = None) -> FloatArray:
+    """``x`` above `threshold`, else ``x * tanh(log(1 + exp(x)))`` (arXiv:1908.08681); at most 5 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    -inf gives NaN, as the formula does.
+
+    >>> pysimd.mish(np.array([-200, 0, 30], np.float32))
+    array([-0.,  0., 30.], dtype=float32)
+
+    Formula: SimdSynetMish32f.
+    """
+    return _activate(lib.SimdSynetMish32f, x, out, (threshold,))
+
+
+def hard_sigmoid(x: Floats, *, scale: float = 1 / 6, shift: float = 0.5, out: FloatArray | None = None) -> FloatArray:
+    """``max(0, min(x * scale + shift, 1))``. ``hardsigmoid`` is another name of it; the default scale of ONNX is 0.2.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.hard_sigmoid(np.array([-3, 0, 3], np.float32))
+    array([0. , 0.5, 1. ], dtype=float32)
+
+    Formula: SimdSynetHardSigmoid32f.
+    """
+    return _activate(lib.SimdSynetHardSigmoid32f, x, out, (scale,), (shift,))
+
+
+hardsigmoid = hard_sigmoid
+
+
+def gelu(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """``x * (1 + erf(x / sqrt(2))) / 2`` (arXiv:1606.08415); at most 4 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    This is the exact form, not the approximation by tanh. -inf gives NaN, as the formula does.
+
+    >>> pysimd.gelu(np.array([-20, 0, 20], np.float32))
+    array([-0.,  0., 20.], dtype=float32)
+
+    Formula: SimdSynetGelu32f.
+    """
+    return _activate(lib.SimdSynetGelu32f, x, out)

@@ -71,6 +71,23 @@ BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], Tens
 ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
 FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
 
-ActivationName = Literal["identity", "relu", "relu6", "leaky_relu", "restrict_range", "prelu", "elu", "hswish", "hardswish"]
+ActivationName = Literal[
+    "identity",
+    "relu",
+    "relu6",
+    "leaky_relu",
+    "restrict_range",
+    "prelu",
+    "elu",
+    "hswish",
+    "hardswish",
+    "mish",
+    "hard_sigmoid",
+    "hardsigmoid",
+    "swish",
+    "silu",
+    "gelu",
+    "sigmoid",
+]
 ActivationLike = Union[ActivationName, Activation]
 Params = Union[float, Sequence[float], Mapping[str, Any], Floats]

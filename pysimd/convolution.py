@@ -46,6 +46,11 @@ class Convolution32f(SingleConvolution):
         prelu            slope                   as leaky_relu with one slope per output channel, or one for all
         elu              alpha=1                 v if v >= 0 else alpha * (exp(v) - 1)
         hswish           shift=3, scale=1/6      max(min(v, shift) + shift, 0) * scale * v; also called hardswish
+        mish             threshold=20            v if v > threshold else v * tanh(log(1 + exp(v)))
+        hard_sigmoid     scale=1/6, shift=1/2    max(0, min(v * scale + shift, 1)); also called hardsigmoid
+        swish            slope=1                 v / (1 + exp(-slope * v)); also called silu
+        gelu             -                       v * (1 + erf(v / sqrt(2))) / 2
+        sigmoid          -                       1 / (1 + exp(-v))
 
     Attributes: src_shape, dst_shape, and weight_shape: (kernel_y, kernel_x, C / group, dst_c) for "nhwc", (dst_c, C / group,
     kernel_y, kernel_x) for "nchw", without kernel_y for signals.

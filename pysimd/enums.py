@@ -91,6 +91,11 @@ class Activation(IntEnum):
     PRELU = lib.SimdConvolutionActivationPrelu
     ELU = lib.SimdConvolutionActivationElu
     HSWISH = lib.SimdConvolutionActivationHswish
+    MISH = lib.SimdConvolutionActivationMish
+    HARD_SIGMOID = lib.SimdConvolutionActivationHardSigmoid
+    SWISH = lib.SimdConvolutionActivationSwish
+    GELU = lib.SimdConvolutionActivationGelu
+    SIGMOID = lib.SimdnetConvolutionActivationSigmoid
 
 
 class UnaryOperation(IntEnum):
@@ -108,6 +113,15 @@ class UnaryOperation(IntEnum):
     SQRT = lib.SimdSynetUnaryOperation32fSqrt
     TANH = lib.SimdSynetUnaryOperation32fTanh
     ZERO = lib.SimdSynetUnaryOperation32fZero
+    CEIL = lib.SimdSynetUnaryOperation32fCeil
+    COS = lib.SimdSynetUnaryOperation32fCos
+    ERF = lib.SimdSynetUnaryOperation32fErf
+    FLOOR = lib.SimdSynetUnaryOperation32fFloor
+    NOT = lib.SimdSynetUnaryOperation32fNot
+    RCP = lib.SimdSynetUnaryOperation32fRcp
+    ROUND = lib.SimdSynetUnaryOperation32fRound
+    SIGN = lib.SimdSynetUnaryOperation32fSign
+    SIN = lib.SimdSynetUnaryOperation32fSin
 
 
 class EltwiseOperation(IntEnum):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from math import erf, erfc
 from typing import Any, Callable
 
 import numpy as np
@@ -54,6 +55,11 @@ def _convolved(x: Array, weight: Array, stride: int = 1, padding: int = 0) -> Ar
     return sums
 
 
+def _of_each(function: Callable[[float], float], x: Array) -> Array:
+    values: Array = np.vectorize(function, otypes=[np.float64])(x)
+    return values
+
+
 def activation(rng: np.random.Generator) -> Iterator[Case]:
     x = 3 * _floats(rng, 7, 37)
     d = x.astype(np.float64)
@@ -67,6 +73,12 @@ def activation(rng: np.random.Generator) -> Iterator[Case]:
     yield "sigmoid", pysimd.sigmoid(x), 1 / (1 + np.exp(-d)), _ROUNDED
     yield "softplus", pysimd.softplus(x), np.log1p(np.exp(d)), _ROUNDED
     yield "tanh", pysimd.tanh(x), np.tanh(d), _ROUNDED
+    yield "swish", pysimd.swish(x), d / (1 + np.exp(-d)), _ROUNDED
+    yield "silu", pysimd.silu(x), d / (1 + np.exp(-d)), _ROUNDED
+    yield "mish", pysimd.mish(x), d * np.tanh(np.log1p(np.exp(d))), _ROUNDED
+    yield "hard_sigmoid", pysimd.hard_sigmoid(x), np.clip(d / 6 + 0.5, 0, 1), _ROUNDED
+    yield "hardsigmoid", pysimd.hardsigmoid(x), np.clip(d / 6 + 0.5, 0, 1), _ROUNDED
+    yield "gelu", pysimd.gelu(x), d * _of_each(erfc, -d / np.sqrt(2)) / 2, _ROUNDED
 
 
 def unary(rng: np.random.Generator) -> Iterator[Case]:
@@ -79,6 +91,15 @@ def unary(rng: np.random.Generator) -> Iterator[Case]:
     yield "log", pysimd.log(p), np.log(d), _ROUNDED
     yield "rsqrt", pysimd.rsqrt(p), 1 / np.sqrt(d), _ROUNDED
     yield "sqrt", pysimd.sqrt(p), np.sqrt(d), _ROUNDED
+    d = x.astype(np.float64)
+    yield "ceil", pysimd.ceil(x), np.ceil(x), 0
+    yield "cos", pysimd.cos(x), np.cos(d), _ROUNDED
+    yield "erf", pysimd.erf(x), _of_each(erf, d), _ROUNDED
+    yield "floor", pysimd.floor(x), np.floor(x), 0
+    yield "reciprocal", pysimd.reciprocal(p), 1 / p, 0
+    yield "rint", pysimd.rint(x), np.rint(x), 0
+    yield "sign", pysimd.sign(x), np.sign(x), 0
+    yield "sin", pysimd.sin(x), np.sin(d), _ROUNDED
     yield "unary", pysimd.unary(x, "zero"), np.zeros_like(x), 0
 
 

@@ -17,7 +17,12 @@ from pysimd.enums import UnaryOperation
 from pysimd.errors import shown
 
 _OPERATIONS: dict[Any, int] = {key: int(u) for u in UnaryOperation for key in (u, u.name.lower())}
-_OPERATIONS.update(absolute=int(UnaryOperation.ABS), negative=int(UnaryOperation.NEG))  # as the functions are called
+_OPERATIONS.update(  # as the functions are called
+    absolute=int(UnaryOperation.ABS),
+    negative=int(UnaryOperation.NEG),
+    reciprocal=int(UnaryOperation.RCP),
+    rint=int(UnaryOperation.ROUND),
+)
 _PIXELWISE = {
     UnaryOperation.ABS: lib.SimdnetPixelwiseAbs,
     UnaryOperation.EXP: lib.SimdnetPixelwiseExp,
@@ -27,21 +32,55 @@ _PIXELWISE = {
     UnaryOperation.SQRT: lib.SimdnetPixelwiseSqrt,
     UnaryOperation.TANH: lib.SimdnetPixelwiseTanh,
     UnaryOperation.ZERO: lib.SimdnetPixelwiseZero,
+    UnaryOperation.CEIL: lib.SimdnetPixelwiseCeil,
+    UnaryOperation.COS: lib.SimdnetPixelwiseCos,
+    UnaryOperation.ERF: lib.SimdnetPixelwiseErf,
+    UnaryOperation.FLOOR: lib.SimdnetPixelwiseFloor,
+    UnaryOperation.NOT: lib.SimdnetPixelwiseNot,
+    UnaryOperation.RCP: lib.SimdnetPixelwiseRcp,
+    UnaryOperation.ROUND: lib.SimdnetPixelwiseRound,
+    UnaryOperation.SIGN: lib.SimdnetPixelwiseSign,
+    UnaryOperation.SIN: lib.SimdnetPixelwiseSin,
 }
 
 Operation = Union[
-    Literal["abs", "absolute", "exp", "log", "neg", "negative", "rsqrt", "sqrt", "tanh", "zero"], UnaryOperation
+    Literal[
+        "abs",
+        "absolute",
+        "ceil",
+        "cos",
+        "erf",
+        "exp",
+        "floor",
+        "log",
+        "neg",
+        "negative",
+        "not",
+        "rcp",
+        "reciprocal",
+        "rint",
+        "round",
+        "rsqrt",
+        "sign",
+        "sin",
+        "sqrt",
+        "tanh",
+        "zero",
+    ],
+    UnaryOperation,
 ]
 
 
 def unary(x: Floats, operation: Operation, *, out: FloatArray | None = None) -> FloatArray:
-    """One of the operations "abs", "exp", "log", "neg", "rsqrt", "sqrt", "tanh" and "zero".
+    """One of the operations abs, ceil, cos, erf, exp, floor, log, neg, not, rcp, round, rsqrt, sign, sin, sqrt, tanh, zero.
 
     x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
-    operation : a name or a :class:`UnaryOperation`; "absolute" and "negative" are accepted as well.
+    operation : a name or a :class:`UnaryOperation`; "absolute", "negative", "reciprocal" and "rint" are
+        accepted as well.
 
-    abs, neg, sqrt and zero are exact, the others have an error of at most 2 ULP. Special values are those of NumPy: the
-    logarithm of 0 is -inf, of a negative number NaN. Raises ValueError for another operation.
+    cos, erf, exp, log, rsqrt, sin and tanh have an error of at most 2 ULP, the others are correctly rounded; not is the
+    complement of the 32 bits, and round rounds ties to even. Special values are those of NumPy: the logarithm of 0 is -inf,
+    of a negative number NaN. Raises ValueError for another operation.
 
     >>> pysimd.unary(np.array([-4, 4], np.float32), "abs")
     array([4., 4.], dtype=float32)
@@ -144,3 +183,107 @@ def sqrt(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
     Formula: SimdSynetUnaryOperation32fLayerForward.
     """
     return _apply(lib.SimdSynetUnaryOperation32fSqrt, x, out)
+
+
+def ceil(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The smallest integer that is at least ``x``.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.ceil(np.array([-0.5, 1.5], np.float32))
+    array([-0.,  2.], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fCeil, x, out)
+
+
+def cos(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The cosine; at most 2 ULP of error, for angles of any size.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.cos(np.array([0, np.inf], np.float32))
+    array([ 1., nan], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fCos, x, out)
+
+
+def erf(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The error function; at most 2 ULP of error.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.erf(np.array([-np.inf, 0, 4], np.float32))
+    array([-1.,  0.,  1.], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fErf, x, out)
+
+
+def floor(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The largest integer that is at most ``x``.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.floor(np.array([-0.5, 1.5], np.float32))
+    array([-1.,  1.], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fFloor, x, out)
+
+
+def reciprocal(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """``1 / x``, correctly rounded.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.reciprocal(np.array([0, 4], np.float32))
+    array([ inf, 0.25], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fRcp, x, out)
+
+
+def rint(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The nearest integer, ties to even.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.rint(np.array([0.5, 1.5, 2.7], np.float32))
+    array([0., 2., 3.], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fRound, x, out)
+
+
+def sign(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """-1 or 1; 0 of either sign and NaN as they are.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.sign(np.array([-4, 0, 4], np.float32))
+    array([-1.,  0.,  1.], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fSign, x, out)
+
+
+def sin(x: Floats, *, out: FloatArray | None = None) -> FloatArray:
+    """The sine; at most 2 ULP of error, for angles of any size.
+
+    x, out : float32 of any shape, contiguous; ``out`` may be ``x``.
+
+    >>> pysimd.sin(np.array([0, np.inf], np.float32))
+    array([ 0., nan], dtype=float32)
+
+    Formula: SimdSynetUnaryOperation32fLayerForward.
+    """
+    return _apply(lib.SimdSynetUnaryOperation32fSin, x, out)

@@ -7,6 +7,7 @@ from and to a layout.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -312,9 +313,22 @@ def pointwise(name: str, x: Array, *params: float) -> tuple[Array, float]:
             return np.where(x > p[1], x, np.logaddexp(0, times(p[0])) / p[0]), 2
         if name == "tanh":
             return np.tanh(times(p[0])), 2
+        if name == "swish":
+            return x / (1 + np.exp(-times(p[0]))), 3
+        if name == "mish":
+            return np.where(x > p[0], x, x * np.tanh(np.logaddexp(0, x))), 5
+        if name == "hard_sigmoid":
+            sums = times(p[0]).astype(np.float32) + np.float32(p[1])
+            return np.where(np.isnan(sums), sums, np.clip(sums, 0, 1)), 0
+        if name == "gelu":
+            return x * np.vectorize(math.erfc, otypes=[np.float64])(x * -(0.5**0.5)) / 2, 4
+        if name == "erf":
+            return np.vectorize(math.erf, otypes=[np.float64])(x), 2
         if name == "rsqrt":
             return 1 / np.sqrt(x), 2
-        return getattr(np, name)(x), 2 if name in ("exp", "log") else 0
+        if name == "reciprocal":
+            return np.reciprocal(x.astype(np.float32)), 0
+        return getattr(np, name)(x), 2 if name in ("exp", "log", "sin", "cos") else 0
 
 
 def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
@@ -335,6 +349,16 @@ def activate(v: Array, activation: str, params: Array | None, axis: int) -> Any:
         return np.where(v >= 0, v, p[0] * np.expm1(np.minimum(v, 0)))
     if activation == "hswish":
         return np.maximum(np.minimum(v, p[0]) + p[0], 0) * p[1] * v
+    if activation == "mish":
+        return np.where(v > p[0], v, v * np.tanh(np.logaddexp(0, v)))
+    if activation == "hard_sigmoid":
+        return np.clip(v * p[0] + p[1], 0, 1)
+    if activation == "swish":
+        return v / (1 + np.exp(-p[0] * v))
+    if activation == "gelu":
+        return v * np.vectorize(math.erfc, otypes=[np.float64])(v * -(0.5**0.5)) / 2
+    if activation == "sigmoid":
+        return 1 / (1 + np.exp(-v))
     raise AssertionError(activation)
 
 
@@ -344,7 +368,10 @@ def activated(bound: Array, activation: str, params: Array | None, sums: Array) 
     slope = {"leaky_relu": 1 + p.max(), "prelu": 1 + p.max(), "elu": max(1.0, p.max())}.get(activation, 1.0)
     if activation == "hswish":
         slope = 3 * p[1] * (p[0] + np.abs(sums))
-    return bound * slope + 8 * EPS * (np.abs(sums) * slope + p.max())
+    if activation in ("mish", "swish", "gelu"):
+        slope = 1.2
+    largest = 1 if activation == "sigmoid" else p.max()
+    return bound * slope + 8 * EPS * (np.abs(sums) * slope + largest)
 
 
 def softmax(x: Array, axis: int) -> tuple[Array, Array]:
@@ -518,7 +545,7 @@ def convolution_16b(
 
 
 def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
-    """`activate` for (C, H, W) in float32 operations, except for the exponential of Elu."""
+    """`activate` for (C, H, W) in float32 operations, except for those with exp."""
     p = np.zeros(1, np.float32) if params is None else params
     if activation == "elu":
         return np.where(v >= 0, v, (p[0] * np.expm1(np.minimum(v, 0).astype(np.float64))).astype(np.float32))
@@ -527,6 +554,12 @@ def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
         return np.maximum(np.float32(0), v) + slopes * np.minimum(np.float32(0), v)
     if activation == "hswish":
         return np.maximum(np.minimum(v, p[0]) + p[0], np.float32(0)) * p[1] * v
+    if activation == "hard_sigmoid":
+        return np.maximum(np.minimum(v * p[0] + p[1], np.float32(1)), np.float32(0))
+    if activation == "swish":
+        return (v / (1 + np.exp(-(p[0] * v).astype(np.float64)))).astype(np.float32)
+    if activation in ("mish", "gelu", "sigmoid"):
+        return activate(v.astype(np.float64), activation, params, 0).astype(np.float32)
     limits = {"relu": (np.float32(0), np.float32(np.inf)), "restrict_range": (p[0], p[-1])}
     low, high = limits.get(activation, (np.float32(-np.inf), np.float32(np.inf)))
     return np.minimum(np.maximum(low, v), high)

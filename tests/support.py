@@ -29,6 +29,11 @@ PARAMS: dict[str, Any] = {
     "prelu": lambda n: np.linspace(-1, 1, n, dtype=np.float32),
     "elu": lambda n: np.array([1.5], np.float32),
     "hswish": lambda n: np.array([3, 1 / 6], np.float32),
+    "mish": lambda n: np.array([20], np.float32),
+    "hard_sigmoid": lambda n: np.array([0.3, 0.4], np.float32),
+    "swish": lambda n: np.array([0.8], np.float32),
+    "gelu": lambda n: None,
+    "sigmoid": lambda n: None,
 }
 
 ROOT = Path(__file__).resolve().parent.parent

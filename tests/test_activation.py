@@ -26,6 +26,13 @@ PARAMETERS: list[tuple[str, dict[str, float]]] = [
     ("softplus", {"beta": 0.4, "threshold": 1}),
     ("tanh", {"slope": 1}),
     ("tanh", {"slope": 0.7}),
+    ("swish", {"slope": 1}),
+    ("swish", {"slope": -0.3}),
+    ("mish", {"threshold": 20}),
+    ("mish", {"threshold": 0.5}),
+    ("hard_sigmoid", {"scale": 1 / 6, "shift": 0.5}),
+    ("hard_sigmoid", {"scale": -0.2, "shift": 0.25}),
+    ("gelu", {}),
 ]
 
 DEFAULTS = {
@@ -35,6 +42,9 @@ DEFAULTS = {
     "sigmoid": {"slope": 1.0},
     "softplus": {"beta": 1.0, "threshold": 20.0},
     "tanh": {"slope": 1.0},
+    "swish": {"slope": 1.0},
+    "mish": {"threshold": 20.0},
+    "hard_sigmoid": {"scale": 1 / 6, "shift": 0.5},
 }
 
 
@@ -74,6 +84,9 @@ def test_no_cancellation(isa: str) -> None:
     x = np.full(20, -60, np.float32)
     assert_ulp(pysimd.softplus(x), np.exp(x.astype(np.float64)), 2)
     assert_ulp(pysimd.sigmoid(x - 40), np.exp(x.astype(np.float64) - 40), 2)
+    d = x.astype(np.float64) - 32
+    assert_ulp(pysimd.swish(x - 32), d * np.exp(d), 3)
+    assert_ulp(pysimd.mish(x - 32), d * np.exp(d), 5)
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5])

@@ -340,7 +340,7 @@ def test_contexts_are_released() -> None:
         ({"src_shape": 5}, TypeError, "src_shape is 5, expected a tuple of integers"),
         ({"group": 0}, ValueError, "group is 0"),
         ({"group": 3}, ValueError, "group is 3, expected a divisor of 4 input and 6 output channels"),
-        ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
+        ({"activation": "tanhshrink"}, ValueError, "activation is 'tanhshrink'"),
         ({"activation": 9}, ValueError, "9"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
     ],

@@ -223,7 +223,7 @@ def test_forward_before_set_params() -> None:
         ({"stride": 2**60}, ValueError, r"^stride\[0\] is .*, too large"),
         ({"group": 2}, ValueError, "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'"),
         ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
-        ({"activation": "gelu"}, ValueError, "activation is 'gelu'"),
+        ({"activation": "tanhshrink"}, ValueError, "activation is 'tanhshrink'"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
     ],
 )

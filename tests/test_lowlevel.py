@@ -83,7 +83,8 @@ def test_enumerations_with_the_names_of_the_header(python: type[enum.IntEnum], c
         return name.replace("_", "").lower()
 
     assert {plain(member.name): member.value for member in python} == {
-        plain(name[len(prefix) :]): int(value) for name, value in ENUMS[c].items()
+        plain(re.sub(f"^({prefix}|{prefix.replace('Simd', 'Simdnet')})", "", name)): int(value)
+        for name, value in ENUMS[c].items()
     }
 
 
@@ -164,7 +165,7 @@ POOLING = [
 ACTIVATIONS = {
     name: re.findall(r"\w+(?=,)", parameters)
     for name, parameters in re.findall(
-        r"(Simd\w+)\(const float \* src, size_t size,((?:\s+const float \* \w+,)+)\s+float \* dst\)", DECLARATIONS
+        r"(Simd\w+)\(const float \* src, size_t size,((?:\s+const float \* \w+,)*)\s+float \* dst\)", DECLARATIONS
     )
 }
 
@@ -226,7 +227,7 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
         "SimdSynetUnaryOperation32fLayerForward": (
             {"src": f, "size": 24, "type": 1, "dst": d},
             "dst",
-            [({"size": 2**63}, "size"), ({"type": 8}, "type")],
+            [({"size": 2**63}, "size"), ({"type": 17}, "type")],
         ),
         **{
             f"SimdGemm32f{kind}": (

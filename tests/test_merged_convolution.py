@@ -241,7 +241,7 @@ def test_forward_before_set_params() -> None:
             r"stages\[2\].kernel is \(3, 3\), expected 1 for the projection",
         ),
         ({"stages": block(8, 4, kernel=9)}, ValueError, r"stages\[1\].kernel is \(9, 9\), expected 3, 5 or 7"),
-        ({"stages": block(8, 4, activation="gelu")}, ValueError, "activation is 'gelu'"),
+        ({"stages": block(8, 4, activation="tanhshrink")}, ValueError, "activation is 'tanhshrink'"),
         (
             {"stages": block(8, 6), "residual": True},
             ValueError,

@@ -59,7 +59,10 @@ def test_old_names_warn_and_work(
 # The function equal to each activation; identity has none.
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     name: getattr(pysimd, name)
-    for name in ("relu", "relu6", "leaky_relu", "restrict_range", "prelu", "elu", "hswish", "hardswish")
+    for name in (
+        *("relu", "relu6", "leaky_relu", "restrict_range", "prelu", "elu", "hswish", "hardswish", "mish"),
+        *("hard_sigmoid", "hardsigmoid", "swish", "silu", "gelu", "sigmoid"),
+    )
 }
 #: Parameters other than the defaults, by name.
 GIVEN: dict[str, dict[str, float]] = {
@@ -69,6 +72,9 @@ GIVEN: dict[str, dict[str, float]] = {
     "elu": {"alpha": 1.5},
     "hswish": {"shift": 2, "scale": 0.25},
     "hardswish": {"shift": 2, "scale": 0.25},
+    "mish": {"threshold": 1},
+    "hard_sigmoid": {"scale": 0.25, "shift": 0.75},
+    "silu": {"slope": 0.5},
 }
 
 
@@ -120,7 +126,7 @@ def test_wrong_parameters(x: Array) -> None:
         ("elu", object(), "params is <object .*, expected numbers"),
         ("prelu", None, "params is None, expected 7 numbers for prelu, or one for all channels"),
         ("prelu", [1.0, 2.0], r"params has shape \(2,\), expected \(7,\)"),
-        ("gelu", None, "activation is 'gelu', expected one of identity, relu, relu6, leaky_relu"),
+        ("tanhshrink", None, "activation is 'tanhshrink', expected one of identity, relu, relu6, leaky_relu"),
     ]
     for activation, params, sentence in wrong:
         with pytest.raises((TypeError, ValueError), match=sentence):

@@ -12,7 +12,23 @@ from test_activation import wide
 
 import pysimd
 
-NAMES = {"abs": "absolute", "exp": "exp", "log": "log", "neg": "negative", "rsqrt": "rsqrt", "sqrt": "sqrt", "tanh": "tanh"}
+NAMES = {
+    "abs": "absolute",
+    "ceil": "ceil",
+    "cos": "cos",
+    "erf": "erf",
+    "exp": "exp",
+    "floor": "floor",
+    "log": "log",
+    "neg": "negative",
+    "rcp": "reciprocal",
+    "round": "rint",
+    "rsqrt": "rsqrt",
+    "sign": "sign",
+    "sin": "sin",
+    "sqrt": "sqrt",
+    "tanh": "tanh",
+}
 
 
 @pytest.mark.parametrize("name", NAMES.values())
@@ -36,6 +52,20 @@ def test_zero(isa: str, rng: np.random.Generator) -> None:
     assert pysimd.unary(x, "zero").tobytes() == bytes(x.nbytes)
 
 
+def test_not(isa: str, rng: np.random.Generator) -> None:
+    for size in range(70):
+        x = wide(rng, size)
+        assert pysimd.unary(x, "not").tobytes() == (~x.view(np.uint32)).tobytes()
+
+
+def test_large_angles(isa: str) -> None:
+    x = np.array([4095.5, 4096, 1e5, 1e10, 3e38, -7e22, 6588397.5, np.inf, -np.inf, np.nan], np.float32)
+    d = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        assert_ulp(pysimd.sin(x), np.sin(d), 2)
+        assert_ulp(pysimd.cos(x), np.cos(d), 2)
+
+
 def test_signs_of_zero_and_nan(isa: str) -> None:
     x = np.array([0.0, -0.0, np.nan, -np.nan] * 9, np.float32)
     assert pysimd.negative(x).tobytes() == np.negative(x).tobytes() or np.isnan(pysimd.negative(x)[2])
@@ -43,7 +73,8 @@ def test_signs_of_zero_and_nan(isa: str) -> None:
     assert not np.signbit(pysimd.absolute(x)).any()
     assert np.array_equal(pysimd.rsqrt(x)[:2], [np.inf, -np.inf])
     assert np.array_equal(np.signbit(pysimd.sqrt(x))[:2], [False, True])
-    assert np.array_equal(np.signbit(pysimd.tanh(x))[:2], [False, True])
+    for odd in (pysimd.tanh, pysimd.erf, pysimd.sin, pysimd.ceil, pysimd.floor, pysimd.rint):
+        assert np.array_equal(np.signbit(odd(x))[:2], [False, True])
 
 
 def test_in_place_and_out(rng: np.random.Generator) -> None:
@@ -64,7 +95,7 @@ def test_in_place_and_out(rng: np.random.Generator) -> None:
         ({"x": np.zeros(16, np.float32)[::2]}, ValueError, "x is not C-contiguous"),
         ({"x": np.zeros((2, 4), np.float32)}, ValueError, r"out has shape \(8,\), expected \(2, 4\)"),
         ({"operation": "cosh"}, ValueError, "operation is 'cosh', expected one of 'abs', 'exp'"),
-        ({"operation": 8}, ValueError, "operation is 8, expected one of"),
+        ({"operation": 17}, ValueError, "operation is 17, expected one of"),
         ({"operation": []}, ValueError, "expected one of"),
     ],
 )

@@ -20,10 +20,12 @@ static void activate(enum sn_pointwise activation, const char * function, const 
 {
     if (size == 0 || !is_good(function, src, size, params, names, dst))
         return;
-    const float values[2] = {params[0][0], names[1] ? params[1][0] : 0};
+    const float values[2] = {names[0] ? params[0][0] : 0, names[1] ? params[1][0] : 0};
     sn_pointwise_32f(activation, src, size, values, dst);
 }
 
+#define ACTIVATE_0(activation)                                                                                              \
+    activate(activation, __func__, src, size, (const sn_32f *[2]){NULL, NULL}, (const char *[2]){NULL, NULL}, dst)
 #define ACTIVATE_1(activation, p)                                                                                           \
     activate(activation, __func__, src, size, (const sn_32f *[2]){p, NULL}, (const char *[2]){#p, NULL}, dst)
 #define ACTIVATE_2(activation, p, q)                                                                                        \
@@ -69,4 +71,28 @@ void SimdSynetTanh32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_
 {
     SN_CALL(size);
     ACTIVATE_1(SN_TANH, slope);
+}
+
+void SimdSynetSwish32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst)
+{
+    SN_CALL(size);
+    ACTIVATE_1(SN_SWISH, slope);
+}
+
+void SimdSynetMish32f(const sn_32f * src, size_t size, const sn_32f * threshold, sn_32f * dst)
+{
+    SN_CALL(size);
+    ACTIVATE_1(SN_MISH, threshold);
+}
+
+void SimdSynetHardSigmoid32f(const sn_32f * src, size_t size, const sn_32f * scale, const sn_32f * shift, sn_32f * dst)
+{
+    SN_CALL(size);
+    ACTIVATE_2(SN_HARD_SIGMOID, scale, shift);
+}
+
+void SimdSynetGelu32f(const sn_32f * src, size_t size, sn_32f * dst)
+{
+    SN_CALL(size);
+    ACTIVATE_0(SN_GELU);
 }

@@ -41,8 +41,8 @@ bool sn_check_convolution_channels(const struct sn_convolution_check * c)
     CHECK(p->group > 0, "group is %zu, expected at least 1", p->group);
     CHECK(p->srcC % p->group == 0, "srcC is %zu, expected a multiple of group, which is %zu", p->srcC, p->group);
     CHECK(p->dstC % p->group == 0, "dstC is %zu, expected a multiple of group, which is %zu", p->dstC, p->group);
-    CHECK((unsigned)p->activation <= SN_ACTIVATION_HSWISH,
-          "activation is %d, expected a SimdConvolutionActivationType, Identity to Hswish", (int)p->activation);
+    CHECK((unsigned)p->activation <= SN_ACTIVATION_GELU || p->activation == SN_ACTIVATION_SIGMOID,
+          "activation is %d, expected a SimdConvolutionActivationType, Identity to Gelu or Sigmoid", (int)p->activation);
     return true;
 }
 

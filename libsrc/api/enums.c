@@ -33,6 +33,11 @@ SAME(SN_ACTIVATION_RESTRICT_RANGE, SimdConvolutionActivationRestrictRange);
 SAME(SN_ACTIVATION_PRELU, SimdConvolutionActivationPrelu);
 SAME(SN_ACTIVATION_ELU, SimdConvolutionActivationElu);
 SAME(SN_ACTIVATION_HSWISH, SimdConvolutionActivationHswish);
+SAME(SN_ACTIVATION_MISH, SimdConvolutionActivationMish);
+SAME(SN_ACTIVATION_HARD_SIGMOID, SimdConvolutionActivationHardSigmoid);
+SAME(SN_ACTIVATION_SWISH, SimdConvolutionActivationSwish);
+SAME(SN_ACTIVATION_GELU, SimdConvolutionActivationGelu);
+SAME(SN_ACTIVATION_SIGMOID, SimdnetConvolutionActivationSigmoid);
 
 SAME(SN_ELTWISE_PRODUCT, SimdSynetEltwiseOperationProduct);
 SAME(SN_ELTWISE_SUM, SimdSynetEltwiseOperationSum);
@@ -49,7 +54,8 @@ SAME(SN_PIXEL_RGB24, SimdPixelFormatRgb24);
 static const char * const formats[] = {"Unknown", "Nchw", "Nhwc", "Nchw4c", "Nchw8c", "Nchw16c", "NchwXc", "Oiyx", "Yxio",
                                        "Oyxi4o", "Oyxi8o", "Oyxi16o", "OyxiXo"};
 static const char * const data_types[] = {"Unknown", "32f", "32i", "8i", "8u", "64i", "64u", "Bool", "16b", "16f"};
-static const char * const activations[] = {"Identity", "Relu", "LeakyRelu", "RestrictRange", "Prelu", "Elu", "Hswish"};
+static const char * const activations[] = {"Identity", "Relu", "LeakyRelu", "RestrictRange", "Prelu", "Elu", "Hswish",
+                                           "Mish", "HardSigmoid", "Swish", "Gelu"};
 static const char * const pixel_formats[] = {"None", "Gray8", "Uv16", "Bgr24", "Bgra32", "Int16", "Int32", "Int64", "Float",
                                              "Double", "BayerGrbg", "BayerGbrg", "BayerRggb", "BayerBggr", "Hsv24", "Hsl24",
                                              "Rgb24"};

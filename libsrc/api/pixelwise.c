@@ -33,6 +33,19 @@ static const struct function functions[] = {
     [SimdnetPixelwiseSum] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_SUM},
     [SimdnetPixelwiseMax] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_MAX},
     [SimdnetPixelwiseMin] = {SN_PIXELWISE_ELTWISE, SN_ELTWISE_MIN},
+    [SimdnetPixelwiseSwish] = {SN_PIXELWISE_POINTWISE, SN_SWISH},
+    [SimdnetPixelwiseMish] = {SN_PIXELWISE_POINTWISE, SN_MISH},
+    [SimdnetPixelwiseHardSigmoid] = {SN_PIXELWISE_POINTWISE, SN_HARD_SIGMOID},
+    [SimdnetPixelwiseGelu] = {SN_PIXELWISE_POINTWISE, SN_GELU},
+    [SimdnetPixelwiseCeil] = {SN_PIXELWISE_POINTWISE, SN_CEIL},
+    [SimdnetPixelwiseCos] = {SN_PIXELWISE_POINTWISE, SN_COS},
+    [SimdnetPixelwiseErf] = {SN_PIXELWISE_POINTWISE, SN_ERF},
+    [SimdnetPixelwiseFloor] = {SN_PIXELWISE_POINTWISE, SN_FLOOR},
+    [SimdnetPixelwiseNot] = {SN_PIXELWISE_POINTWISE, SN_NOT},
+    [SimdnetPixelwiseRcp] = {SN_PIXELWISE_POINTWISE, SN_RCP},
+    [SimdnetPixelwiseRound] = {SN_PIXELWISE_POINTWISE, SN_ROUND},
+    [SimdnetPixelwiseSign] = {SN_PIXELWISE_POINTWISE, SN_SIGN},
+    [SimdnetPixelwiseSin] = {SN_PIXELWISE_POINTWISE, SN_SIN},
 };
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
@@ -98,7 +111,7 @@ void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters)
     const SimdnetPixelwiseParameters * q = parameters;
     SN_CALL(q->function, q->channels, q->pixels, q->srcPixel, q->src1Pixel, q->dstPixel);
     SN_CHECK((size_t)q->function < sizeof(functions) / sizeof(functions[0]), SN_VOID,
-             "function is %d, expected a SimdnetPixelwiseFunction, Copy to Min", (int)q->function);
+             "function is %d, expected a SimdnetPixelwiseFunction, Copy to Sin", (int)q->function);
     if (q->pixels == 0 || q->channels == 0)
         return;
     struct sn_pixelwise p = {.kind = functions[q->function].kind, .op = functions[q->function].op,

@@ -12,6 +12,10 @@ enum sn_pointwise {
     SN_SIGMOID,        /* slope */
     SN_SOFTPLUS,       /* beta, threshold */
     SN_TANH,           /* slope */
+    SN_SWISH,          /* slope */
+    SN_MISH,           /* threshold */
+    SN_HARD_SIGMOID,   /* scale, shift */
+    SN_GELU,
     SN_ABS,
     SN_EXP,
     SN_LOG,
@@ -19,6 +23,15 @@ enum sn_pointwise {
     SN_RSQRT,
     SN_SQRT,
     SN_ZERO,
+    SN_CEIL,
+    SN_COS,
+    SN_ERF,
+    SN_FLOOR,
+    SN_NOT,
+    SN_RCP,
+    SN_ROUND,
+    SN_SIGN,
+    SN_SIN,
     SN_POINTWISE /* their number */
 };
 

@@ -1,5 +1,6 @@
 /* Activations. The operands of comparisons are ordered so that NaN propagates: max(0, x) is x for a NaN. */
 #include "contract/pointwise.h"
+#include "kernels/activate.h"
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
 
@@ -42,6 +43,18 @@ SN_INLINE v32f tanh_of_1(v32f x, const v32f * p)
     return v_tanh_32f(x);
 }
 
+SN_INLINE v32f swish(v32f x, const v32f * p) { return v_swish_32f(x, p[0]); }
+
+SN_INLINE v32f mish(v32f x, const v32f * p) { return v_mish_32f(x, p[0]); }
+
+SN_INLINE v32f hard_sigmoid(v32f x, const v32f * p) { return v_hard_sigmoid_32f(x, p[0], p[1]); }
+
+SN_INLINE v32f gelu(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_gelu_32f(x);
+}
+
 POINTWISE(relu, 1, 4)
 POINTWISE(hswish, 2, 4)
 POINTWISE(restrict_range, 2, 4)
@@ -52,6 +65,10 @@ POINTWISE(softplus_of_any, 2, 2)
 POINTWISE(softplus_of_1, 2, 2)
 POINTWISE(tanh_of_any, 1, 2)
 POINTWISE(tanh_of_1, 0, 2)
+POINTWISE(swish, 1, 2)
+POINTWISE(mish, 1, 2)
+POINTWISE(hard_sigmoid, 2, 4)
+POINTWISE(gelu, 0, 2)
 
 /* A slope or beta of 1, the usual value, saves a multiplication, and in softplus a division: 1/10 to 1/6 of the time. */
 #define USUALLY_1(name)                                                                                                     \
@@ -64,6 +81,40 @@ USUALLY_1(sigmoid)
 USUALLY_1(softplus)
 USUALLY_1(tanh)
 
+/* ---- of convolutions, on results that have just been written */
+
+typedef void (*rows_fn)(sn_32f * row, size_t rows, size_t columns, size_t step, const v32f * p);
+
+#define ROWS(name, f)                                                                                                       \
+    static void name##_rows(sn_32f * row, size_t rows, size_t columns, size_t step, const v32f * p)                         \
+    {                                                                                                                       \
+        for (; rows; --rows, row += step)                                                                                   \
+            pointwise_rest(f, row, columns, p, row);                                                                        \
+    }
+
+ROWS(elu, elu)
+ROWS(mish, mish)
+ROWS(hard_sigmoid, hard_sigmoid)
+ROWS(swish, swish)
+ROWS(gelu, gelu)
+ROWS(sigmoid, sigmoid_of_1)
+
+void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, size_t step, enum sn_activation activation,
+                                  const sn_32f * param)
+{
+    const v32f p[2] = {v_set_32f(param[0]), v_set_32f(param[1])};
+    rows_fn fn = elu_rows;
+    switch (activation) {
+    case SN_ACTIVATION_MISH: fn = mish_rows; break;
+    case SN_ACTIVATION_HARD_SIGMOID: fn = hard_sigmoid_rows; break;
+    case SN_ACTIVATION_SWISH: fn = swish_rows; break;
+    case SN_ACTIVATION_GELU: fn = gelu_rows; break;
+    case SN_ACTIVATION_SIGMOID: fn = sigmoid_rows; break;
+    default: break;
+    }
+    fn(row, rows, columns, step, p);
+}
+
 SN_INSTALL(activation, pointwise)
 {
     slots->run_32f[SN_RELU] = relu_32f;
@@ -73,4 +124,8 @@ SN_INSTALL(activation, pointwise)
     slots->run_32f[SN_SIGMOID] = sigmoid_32f;
     slots->run_32f[SN_SOFTPLUS] = softplus_32f;
     slots->run_32f[SN_TANH] = tanh_32f;
+    slots->run_32f[SN_SWISH] = swish_32f;
+    slots->run_32f[SN_MISH] = mish_32f;
+    slots->run_32f[SN_HARD_SIGMOID] = hard_sigmoid_32f;
+    slots->run_32f[SN_GELU] = gelu_32f;
 }

@@ -105,6 +105,8 @@ static void join_32f(const struct sn_join_32f * j)
             v_store_tail_32f(dst + x, activate_32f(sum, j->activation, slope, p0, p1), n);
         }
     }
+    if (activates_rows(j->activation))
+        ACTIVATE_ROWS(j->dst, j->rows, j->columns, j->dstStep, j->activation, j->param);
 }
 
 SN_INSTALL(convolution_32f, convolution_32f)

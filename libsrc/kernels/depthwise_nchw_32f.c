@@ -92,6 +92,10 @@ static void activate_pixels(const struct sn_depthwise_nchw_32f * d)
 {
     const v32f slope = v_set_32f(d->slope), p0 = v_set_32f(d->param[0]), p1 = v_set_32f(d->param[1]);
     const size_t size = d->rows * d->columns;
+    if (activates_rows(d->activation)) {
+        ACTIVATE_ROWS(d->dst, 1, size, 0, d->activation, d->param);
+        return;
+    }
     for (size_t i = 0; i < size; i += V32F_N) {
         const size_t n = sn_min(size - i, V32F_N);
         store_some(d->dst + i, activate_32f(load_some(d->dst + i, n), d->activation, slope, p0, p1), n);

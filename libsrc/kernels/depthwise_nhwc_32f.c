@@ -160,7 +160,7 @@ SN_INLINE void activate_as(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_
         SN_UNROLL for (int j = 0; j < columns; ++j) sum[i][j] = activate_32f(sum[i][j], type, slope, p0, p1);
 }
 
-/* A copy of the loops for each activation, selected once per block. Elu would be too long, see elu_block(). */
+/* A copy of the loops for each activation, selected once per block; others follow when the block has been stored. */
 SN_INLINE void activate(v32f sum[ROWS][WIDE], const struct sn_depthwise_nhwc_32f * d, size_t c, int rows, int columns)
 {
     switch (d->activation) {
@@ -237,21 +237,6 @@ SN_INLINE void tail_of_blocks(BLOCKS_ARGUMENTS, int columns, int taps, int strid
     const size_t c = d->channels / V32F_N * V32F_N;
     for (; x < end; x += (size_t)columns)
         block_lanes(d, line, x, dst + x * d->dstPixel, c, 1, columns, taps, stride, false, false);
-}
-
-/* Elu, in a second pass over a block that has just been stored: exp needs registers that the sums occupy. */
-static void elu_block(const struct sn_depthwise_nhwc_32f * d, sn_32f * dst, size_t rows, size_t columns)
-{
-    const v32f p0 = v_set_32f(d->param[0]);
-    for (size_t i = 0; i < rows; ++i)
-        for (size_t j = 0; j < columns; ++j) {
-            sn_32f * pixel = dst + i * d->dstRow + j * d->dstPixel;
-            for (size_t c = 0; c < d->channels; c += V32F_N) {
-                const size_t n = sn_min(d->channels - c, V32F_N);
-                const v32f v = activate_32f(v_load_tail_32f(pixel + c, n), SN_ACTIVATION_ELU, p0, p0, p0);
-                v_store_tail_32f(pixel + c, v, n);
-            }
-        }
 }
 
 /* An instance is two separate functions, so that the compiler can use all registers in each. */
@@ -377,9 +362,10 @@ static void row_of_blocks(const struct sn_depthwise_nhwc_32f * d, const struct i
         (inside ? i->inside : i->edge)(d, line, x, end, dst);
         if (i->tail && d->channels % V32F_N)
             for (size_t y = 0; y < i->rows; ++y) i->tail(d, line + y * d->lineStep, x, end, dst + y * d->dstRow);
-        if (d->activation == SN_ACTIVATION_ELU)
-            for (; x < end; x += i->columns)
-                elu_block(d, dst + x * d->dstPixel, i->rows, i->columns);
+        if (activates_rows(d->activation))
+            for (size_t y = 0; y < i->rows; ++y)
+                ACTIVATE_ROWS(dst + y * d->dstRow + x * d->dstPixel, end - x, d->channels, d->dstPixel, d->activation,
+                              d->param);
     }
 }
 

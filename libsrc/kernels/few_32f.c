@@ -36,9 +36,15 @@ SN_INLINE void block_step(v32f * sum, const sn_32f * const * p, size_t step, siz
     }
 }
 
-/* The activations other than min and max. A call, since exp needs the registers that sums occupy. */
+/* The activations other than min and max. A call, since they need the registers that sums occupy. */
 static __attribute__((noinline)) v32f activate_pixels(const struct sn_gemm_32f * g, v32f v)
 {
+    if (activates_rows(g->activation)) {
+        sn_32f lanes[V32F_N];
+        v_store_32f(lanes, v);
+        ACTIVATE_ROWS(lanes, 1, V32F_N, 0, g->activation, g->param);
+        return v_load_32f(lanes);
+    }
     const v32f slope = g->slope ? v_load_32f(g->slope) : v_zero_32f();
     return activate_32f(v, g->activation, slope, v_set_32f(g->param[0]), v_set_32f(g->param[1]));
 }
@@ -222,6 +228,10 @@ static void row(const struct sn_few_nchw_32f * f, const sn_32f * src, sn_32f * d
 static void activate(const struct sn_few_nchw_32f * f, sn_32f * dst)
 {
     const v32f p0 = v_set_32f(f->param[0]), p1 = v_set_32f(f->param[1]);
+    if (activates_rows(f->activation)) {
+        ACTIVATE_ROWS(dst, f->outputs, f->columns, f->dstPlane, f->activation, f->param);
+        return;
+    }
     for (size_t o = 0; o < f->outputs; ++o, dst += f->dstPlane) {
         const v32f slope = f->slope ? v_set_32f(f->slope[o]) : v_zero_32f();
         for (size_t x = 0; x < f->columns; x += V32F_N) {

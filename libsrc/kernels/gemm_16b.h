@@ -60,7 +60,7 @@ SN_INLINE void tile_put(v32f sum[TILE_ROWS][TILE_VECTORS], const struct sn_dot *
         }
 }
 
-/* The sums of a tile, for activations that need many registers. */
+/* The sums of a tile, for activations that need many registers; those of activate_rows() have been applied. */
 static __attribute__((noinline)) void tile_activate(const struct sn_dot * g, const sn_32f * sums, size_t step, size_t rows,
                                                     uint8_t * c)
 {
@@ -93,6 +93,8 @@ SN_INLINE void tile(const struct sn_dot * g, const uint8_t * a, uint8_t * c, sn_
     if (second_pass(r->activation)) {
         SN_UNROLL for (int i = 0; i < rows; ++i)
             SN_UNROLL for (int j = 0; j < vectors; ++j) v_store_32f(sums + (i * vectors + j) * (int)V32F_N, sum[i][j]);
+        if (activates_rows(r->activation))
+            ACTIVATE_ROWS(sums, (size_t)rows, g->columns, (size_t)vectors * V32F_N, r->activation, r->param);
         tile_activate(g, sums, (size_t)vectors * V32F_N, (size_t)rows, c);
     } else if (r->narrow) {
         tile_put(sum, g, c, true, rows, vectors);

@@ -8,7 +8,8 @@
 #include "contract/convolution_8i.h"
 #include "kernels/activate.h"
 
-/* The values of sums of channels `at` on. `type` is a constant, or is tested for each vector. */
+/* The values of sums of channels `at` on, before activations that activate_rows() applies. `type` is a constant, or is tested
+ * for each vector. */
 SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at)), v_load_32f(r->bias + at));
@@ -18,21 +19,16 @@ SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, 
     return activate_32f(v, type, slope, p0, v_set_32f(r->param[1]));
 }
 
-/* Their bytes as integers; the order of min and max converts NaN to 0. */
-SN_INLINE v32i result_integer(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
+/* The bytes of values as integers; the order of min and max converts NaN to 0. */
+SN_INLINE v32i result_integer(v32f v, const struct sn_result_8i * r, size_t at)
 {
-    v32f t = v_mul_32f(result_value(sum, r, at, type), v_load_32f(r->scale + at));
-    t = v_add_32f(t, v_set_32f(r->zero));
+    const v32f t = v_add_32f(v_mul_32f(v, v_load_32f(r->scale + at)), v_set_32f(r->zero));
     return v_cvt_32f_32i(v_min_32f(v_max_32f(t, v_zero_32f()), v_set_32f(255)));
 }
 
-/* Up to a vector of bytes of one row: n sums of channels `at` on. */
-SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst,
-                            enum sn_activation type)
+/* Stores n of these bytes. */
+SN_INLINE void result_store(const v32i x[4], const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst)
 {
-    v32i x[4];
-    SN_UNROLL for (size_t i = 0; i < 4; ++i)
-        x[i] = i * V32F_N < n ? result_integer(v_load_32i(sums + i * V32F_N), r, at + i * V32F_N, type) : v_set_32i(0);
     v8u bytes = v_pack_32i_8u(x[0], x[1], x[2], x[3]);
     bytes = v_min_8u(v_max_8u(bytes, v_load_8u(r->low + at)), v_load_8u(r->high + at));
     if (n == V8U_N)
@@ -41,12 +37,40 @@ SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r,
         v_store_tail_8u(dst, bytes, n);
 }
 
+/* Up to a vector of bytes of one row: n sums of channels `at` on. */
+SN_INLINE void result_bytes(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst,
+                            enum sn_activation type)
+{
+    v32i x[4];
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+    {
+        const size_t first = i * V32F_N;
+        x[i] = first < n ? result_integer(result_value(v_load_32i(sums + first), r, at + first, type), r, at + first)
+                         : v_set_32i(0);
+    }
+    result_store(x, r, at, n, dst);
+}
+
 SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r, size_t at, size_t n, uint8_t * dst)
 {
     for (size_t i = 0; i < n; i += V32F_N) {
         const v32f v = result_value(v_load_32i(sums + i), r, at + i, r->activation);
         v_store_tail_32f(dst + i * sizeof(float), v, sn_min(n - i, V32F_N));
     }
+    if (activates_rows(r->activation))
+        ACTIVATE_ROWS((sn_32f *)(void *)dst, 1, n, 0, r->activation, r->param);
+}
+
+/* The same as result_bytes(), for activations that activate_rows() applies. */
+static __attribute__((noinline, unused)) void result_bytes_of_rows(const int32_t * sums, const struct sn_result_8i * r,
+                                                                   size_t at, size_t n, uint8_t * dst)
+{
+    float values[V8U_N] = {0};
+    v32i x[4];
+    result_floats(sums, r, at, n, (uint8_t *)values);
+    SN_UNROLL for (size_t i = 0; i < 4; ++i)
+        x[i] = i * V32F_N < n ? result_integer(v_load_32f(values + i * V32F_N), r, at + i * V32F_N) : v_set_32i(0);
+    result_store(x, r, at, n, dst);
 }
 
 /*
@@ -91,6 +115,8 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
         const size_t n = sn_min(channels - at, V8U_N);
         if (!r->bytes)
             result_floats(sums + at, r, at, n, dst + at * sizeof(float));
+        else if (activates_rows(r->activation))
+            result_bytes_of_rows(sums + at, r, at, n, dst + at);
         else
             result_bytes(sums + at, r, at, n, dst + at, r->activation);
     }

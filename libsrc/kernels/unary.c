@@ -3,58 +3,49 @@
 #include "kernels/pointwise.h"
 #include "kernels/vec_math.h"
 
-SN_INLINE v32f magnitude(v32f x, const v32f * p)
-{
-    (void)p;
-    return v_abs_32f(x);
-}
-
-SN_INLINE v32f exponential(v32f x, const v32f * p)
-{
-    (void)p;
-    return v_exp_32f(x);
-}
-
-SN_INLINE v32f logarithm(v32f x, const v32f * p)
-{
-    (void)p;
-    return v_log_32f(x);
-}
-
-/* -0 - x, which also changes the sign of 0. */
-SN_INLINE v32f negative(v32f x, const v32f * p)
-{
-    (void)p;
-    return v_sub_32f(v_set_32f(-0.0f), x);
-}
+/* The kernel NAME_32f; `f` is the value for x, `group` as in pointwise.h. */
+#define UNARY(name, group, f)                                                                                               \
+    SN_INLINE v32f name(v32f x, const v32f * p)                                                                             \
+    {                                                                                                                       \
+        (void)p;                                                                                                            \
+        return f;                                                                                                           \
+    }                                                                                                                       \
+    POINTWISE(name, 0, group)
 
 /* AVX-512 has an estimate for every float; that of other sets treats denormals as 0, and division takes about as long. */
-SN_INLINE v32f inverse_root(v32f x, const v32f * p)
+SN_INLINE v32f root_inverse(v32f x) { return V32F_N == 16 ? v_rsqrt_32f(x) : v_div_32f(v_set_32f(1), v_sqrt_32f(x)); }
+
+/* The nearest integer, or the one next to it if that is on the wrong side; zeros have the sign of x. */
+SN_INLINE v32f integer_below(v32f x)
 {
-    (void)p;
-    return V32F_N == 16 ? v_rsqrt_32f(x) : v_div_32f(v_set_32f(1), v_sqrt_32f(x));
+    const v32f n = v_round_32f(x), one = v_set_32f(1);
+    return v_select_32f(v_lt_32f(x, n), v_sub_32f(n, one), n);
 }
 
-SN_INLINE v32f root(v32f x, const v32f * p)
+SN_INLINE v32f minus(v32f x) { return v_sub_32f(v_set_32f(-0.0f), x); } /* also changes the sign of 0 */
+
+SN_INLINE v32f sign_of(v32f x)
 {
-    (void)p;
-    return v_sqrt_32f(x);
+    const v32f zero = v_zero_32f(), one = v_set_32f(1);
+    return v_select_32f(v_lt_32f(zero, x), one, v_select_32f(v_lt_32f(x, zero), minus(one), x));
 }
 
-SN_INLINE v32f zero(v32f x, const v32f * p)
-{
-    (void)x;
-    (void)p;
-    return v_zero_32f();
-}
-
-POINTWISE(magnitude, 0, 4)
-POINTWISE(exponential, 0, 2)
-POINTWISE(logarithm, 0, 2)
-POINTWISE(negative, 0, 4)
-POINTWISE(inverse_root, 0, 4)
-POINTWISE(root, 0, 4)
-POINTWISE(zero, 0, 4)
+UNARY(magnitude, 4, v_abs_32f(x))
+UNARY(exponential, 2, v_exp_32f(x))
+UNARY(logarithm, 2, v_log_32f(x))
+UNARY(negative, 4, minus(x))
+UNARY(inverse_root, 4, root_inverse(x))
+UNARY(root, 4, v_sqrt_32f(x))
+UNARY(zero, 4, ((void)x, v_zero_32f()))
+UNARY(ceiling, 4, minus(integer_below(minus(x))))
+UNARY(cosine, 1, v_cos_32f(x))
+UNARY(error_function, 2, v_erf_32f(x))
+UNARY(floored, 4, integer_below(x))
+UNARY(complement, 4, v_cast_32i_32f(v_xor_32i(v_cast_32f_32i(x), v_set_32i(-1))))
+UNARY(reciprocal, 4, v_div_32f(v_set_32f(1), x))
+UNARY(rounded, 4, v_round_32f(x))
+UNARY(sign, 4, sign_of(x))
+UNARY(sine, 1, v_sin_32f(x))
 
 SN_INSTALL(unary, pointwise)
 {
@@ -65,4 +56,13 @@ SN_INSTALL(unary, pointwise)
     slots->run_32f[SN_RSQRT] = inverse_root_32f;
     slots->run_32f[SN_SQRT] = root_32f;
     slots->run_32f[SN_ZERO] = zero_32f;
+    slots->run_32f[SN_CEIL] = ceiling_32f;
+    slots->run_32f[SN_COS] = cosine_32f;
+    slots->run_32f[SN_ERF] = error_function_32f;
+    slots->run_32f[SN_FLOOR] = floored_32f;
+    slots->run_32f[SN_NOT] = complement_32f;
+    slots->run_32f[SN_RCP] = reciprocal_32f;
+    slots->run_32f[SN_ROUND] = rounded_32f;
+    slots->run_32f[SN_SIGN] = sign_32f;
+    slots->run_32f[SN_SIN] = sine_32f;
 }

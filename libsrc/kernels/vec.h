@@ -110,4 +110,7 @@ SN_INLINE v32i v_broadcast_32i(const void * p)
 /* Names a kernel with linkage: ISA_FN(relu_32f) is sn_relu_32f_avx2 when compiled for AVX2. */
 #define ISA_FN(name) SN_JOIN3(sn_, name, SN_JOIN2(_, SN_ISA))
 
+/* Names a function that levels with the same vocabulary share: it is compiled for the level of that name. */
+#define VOCABULARY_FN(name) SN_JOIN3(sn_, name, SN_JOIN2(_, SN_VOCABULARY))
+
 #endif

@@ -5,7 +5,10 @@
 #ifndef SN_KERNELS_VEC_MATH_H
 #define SN_KERNELS_VEC_MATH_H
 
+#include <math.h>
+
 #include "kernels/vec.h"
+#include "runtime/numeric.h"
 
 /*
  * Lanes from n on become 1, for which no function raises a floating-point exception: the lanes beyond the end of an array
@@ -65,25 +68,32 @@ SN_INLINE v32f vx_expm1_polynomial(v32f r)
 
 SN_INLINE v32f vx_expm1_by_polynomial(v32f r) { return v_fma_32f(v_mul_32f(r, r), vx_expm1_polynomial(r), r); }
 
-SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r)
+/* 2^n * exp(r), times *factor unless it is NULL, which takes one rounding less than a product. */
+SN_INLINE v32f vx_exp_by_polynomial(v32f n, v32f r, const v32f * factor)
 {
-    return v_scale_32f(v_add_32f(vx_expm1_by_polynomial(r), v_set_32f(1)), n);
+    const v32f less_1 = vx_expm1_by_polynomial(r);
+    return v_scale_32f(factor ? v_fma_32f(*factor, less_1, *factor) : v_add_32f(less_1, v_set_32f(1)), n);
 }
 
-SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r)
+SN_INLINE v32f vx_exp_by_table(v32f sum, v32f n, v32f r, const v32f * factor)
 {
     const bool wide = V32F_N == 16;
     const v32f p = wide ? v_fma_32f(r, v_set_32f(0x1.5555FCp-3f), v_set_32f(0x1.000238p-1f))
                         : v_fma_32f(r, v_set_32f(0x1.5557DEp-3f), v_set_32f(0x1.0008DAp-1f));
-    const v32f power = v_lookup_32f(v_load_32f(wide ? vx_powers_16 : vx_powers_8), v_cast_32f_32i(sum));
+    v32f power = v_lookup_32f(v_load_32f(wide ? vx_powers_16 : vx_powers_8), v_cast_32f_32i(sum));
+    if (factor)
+        power = v_mul_32f(power, *factor);
     return v_scale_32f(v_fma_32f(power, v_fma_32f(v_mul_32f(r, r), p, r), power), n);
 }
 
-/* 2^n * exp(r), where n is the rounded number and sum the sum that rounded it. */
-SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r)
+/* The same, where n is the rounded number and sum the sum that rounded it. */
+SN_INLINE v32f vx_exp_of_parts(v32f sum, v32f n, v32f r, const v32f * factor)
 {
-    return V32F_N >= 8 ? vx_exp_by_table(sum, n, r) : vx_exp_by_polynomial(n, r);
+    return V32F_N >= 8 ? vx_exp_by_table(sum, n, r, factor) : vx_exp_by_polynomial(n, r, factor);
 }
+
+/* x with 12 bits, so that the product of two such numbers is exact. */
+SN_INLINE v32f vx_high_half(v32f x) { return v_cast_32i_32f(v_and_32i(v_cast_32f_32i(x), v_set_32i(-4096))); }
 
 /* x - n * ln 2; with a fused multiply-add one float for ln 2 suffices while n is small. */
 SN_INLINE v32f vx_less_ln_2(v32f x, v32f n, bool small_n)
@@ -107,7 +117,7 @@ SN_INLINE v32f vx_exp_within(v32f x)
 {
     v32f sum;
     const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum);
-    return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false));
+    return vx_exp_of_parts(sum, n, vx_less_ln_2(x, n, false), NULL);
 }
 
 /*
@@ -250,7 +260,7 @@ SN_INLINE v32f v_pow_32f(v32f x, v32f b)
     v32f sum;
     const v32f n = vx_round(v_min_32f(v_set_32f(160), v_max_32f(v_set_32f(-160), t)), 1, VX_STEP, &sum);
     const v32f r = v_fma_32f(vx_product_less(exponent, b, n), v_set_32f(VX_LN_2), log_m);
-    return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)));
+    return vx_exp_of_parts(sum, n, v_min_32f(v_set_32f(1), v_max_32f(v_set_32f(-1), r)), NULL);
 }
 
 /* |y| with the sign of x; y must not be negative. */
@@ -390,11 +400,12 @@ static const float vx_scaled_powers_16[16] = {
     0x1.A9A128p0f, 0x1.BC7948p0f,
 };
 
-SN_INLINE v32f v_sigmoid_32f(v32f x)
+/* 2^shift / (1 + exp(-x)) for -170 <= x <= 87; where shift is not 0, exp(x) must be negligible beside 2^-shift. */
+SN_INLINE v32f vx_sigmoid_within(v32f x, const v32f * shift)
 {
-    const v32f near = v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-104.5f), x)), factor = v_set_32f(VX_FACTOR);
+    const v32f factor = v_set_32f(VX_FACTOR);
     v32f sum, w = factor, q;
-    const v32f n = vx_round(near, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(near, n, false);
+    const v32f n = vx_round(x, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(x, n, false);
     if (V32F_N >= 8) {
         const bool wide = V32F_N == 16;
         const v32f p = wide ? v_fma_32f(r, v_set_32f(-0x1.5555FCp-3f), v_set_32f(0x1.000238p-1f))
@@ -404,8 +415,240 @@ SN_INLINE v32f v_sigmoid_32f(v32f x)
     }
     else
         q = v_sub_32f(v_zero_32f(), vx_expm1_by_polynomial(v_sub_32f(v_zero_32f(), r)));
-    w = v_scale_32f(w, n);
+    w = v_scale_32f(w, shift ? v_add_32f(n, *shift) : n);
     return v_div_32f(w, v_add_32f(v_max_32f(factor, w), v_fnma_32f(factor, q, v_min_32f(factor, w))));
+}
+
+SN_INLINE v32f v_sigmoid_32f(v32f x)
+{
+    return vx_sigmoid_within(v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-104.5f), x)), NULL);
+}
+
+/*
+ * Products of x and a function that vanishes like exp(x): that function would be a denormal float, with few bits, where the
+ * product is not. So where x < -64 it is computed times 2^40, and the product is divided by that.
+ */
+#define VX_SHIFT 40
+#define VX_SHIFTED_BELOW (-64.0f)
+
+/* x / (1 + exp(-slope * x)), error at most 3 units at the rounded slope * x; denormal results too. */
+SN_INLINE v32f v_swish_32f(v32f x, v32f slope)
+{
+    const v32f s = v_mul_32f(slope, x), near = v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-170), s));
+    const v32m shifted = v_lt_32f(s, v_set_32f(VX_SHIFTED_BELOW));
+    const v32f shift = v_select_32f(shifted, v_set_32f(VX_SHIFT), v_zero_32f());
+    const v32f product = v_mul_32f(x, vx_sigmoid_within(near, &shift));
+    return v_select_32f(shifted, v_mul_32f(product, v_set_32f(0x1p-40f)), product);
+}
+
+/*
+ * x > threshold ? x : x * tanh(log(1 + exp(x))), error at most 5 units; denormal results too. From 20 on it is x in floats.
+ * With e = exp(x), the tanh is n / (n + 2), n = e * (e + 2).
+ */
+SN_INLINE v32f v_mish_32f(v32f x, v32f threshold)
+{
+    const v32f near = v_min_32f(v_set_32f(20), v_max_32f(v_set_32f(-170), x)), two = v_set_32f(2);
+    const v32m shifted = v_lt_32f(x, v_set_32f(VX_SHIFTED_BELOW));
+    const v32f back = v_select_32f(shifted, v_set_32f(0x1p-40f), v_set_32f(1));
+    v32f sum;
+    const v32f n = vx_round(near, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(near, n, false);
+    const v32f shift = v_select_32f(shifted, v_set_32f(VX_SHIFT), v_zero_32f());
+    const v32f e = vx_exp_of_parts(sum, v_add_32f(n, shift), r, NULL);
+    const v32f top = v_mul_32f(e, v_fma_32f(e, back, two)), bottom = v_fma_32f(top, back, two);
+    const v32f y = v_mul_32f(v_mul_32f(x, v_div_32f(top, bottom)), back);
+    return v_select_32f(v_lt_32f(v_min_32f(threshold, v_set_32f(20)), x), x, y);
+}
+
+/* max(0, min(x * scale + shift, 1)), the product and the sum each rounded; NaN for NaN. */
+SN_INLINE v32f v_hard_sigmoid_32f(v32f x, v32f scale, v32f shift)
+{
+    return v_max_32f(v_zero_32f(), v_min_32f(v_set_32f(1), v_add_32f(v_mul_32f(x, scale), shift)));
+}
+
+/* factor * exp(-x^2 / 2) for 0 <= x <= 14.5: the rounding error of the square is subtracted from the reduced argument. */
+SN_INLINE v32f vx_exp_of_square(v32f x, v32f factor)
+{
+    const v32f minus_half = v_set_32f(-0.5f);
+    v32f square, rest;
+    if (V_FMA) {
+        square = v_mul_32f(v_mul_32f(x, minus_half), x);
+        rest = v_fma_32f(v_mul_32f(x, minus_half), x, v_sub_32f(v_zero_32f(), square));
+    }
+    else {
+        const v32f high = vx_high_half(x);
+        square = v_mul_32f(v_mul_32f(high, minus_half), high);
+        rest = v_mul_32f(v_mul_32f(v_sub_32f(x, high), minus_half), v_add_32f(x, high));
+    }
+    v32f sum;
+    const v32f n = vx_round(square, VX_LOG2_E, VX_STEP, &sum);
+    return vx_exp_of_parts(sum, n, v_add_32f(vx_less_ln_2(square, n, false), rest), &factor);
+}
+
+/* w = u / (u + 4) is *w + the result, to some more bits than a float has. */
+SN_INLINE v32f vx_ratio(v32f u, v32f * w)
+{
+    const v32f four = v_set_32f(4), sum = v_add_32f(u, four), error = v_sub_32f(u, v_sub_32f(sum, four));
+    *w = v_div_32f(u, sum);
+    const v32f inverse = v_fma_32f(*w, v_set_32f(-0.25f), v_set_32f(0.25f));
+    v32f rest = v_fnma_32f(*w, sum, u);
+    if (!V_FMA) {
+        const v32f w_high = vx_high_half(*w), sum_high = vx_high_half(sum);
+        rest = v_sub_32f(v_sub_32f(u, v_mul_32f(w_high, sum_high)), v_mul_32f(w_high, v_sub_32f(sum, sum_high)));
+        rest = v_sub_32f(rest, v_mul_32f(v_sub_32f(*w, w_high), sum));
+    }
+    return v_mul_32f(v_fnma_32f(*w, error, rest), inverse);
+}
+
+/*
+ * x * (1 + erf(x / sqrt(2))) / 2, error at most 4 units; denormal results too.
+ *
+ * It is max(x, 0) - u * c(u), u = |x|, c(u) = erfc(u / sqrt(2)) / 2: nothing is cancelled on either side. u * c(u) is
+ * exp(-u^2 / 2) * w * p(w - 31/64), w = u / (u + 4), p of degree 9, error 2^-26.5; the rounding errors of w and of the last
+ * sum of p are carried along, without which the error would be 7 units.
+ * Beyond 14.5 c(u) is 0 in floats, and x * 0 NaN for -Inf, as the formula is.
+ */
+SN_INLINE v32f v_gelu_32f(v32f x)
+{
+    const v32f last = v_set_32f(14.5f), u = v_min_32f(last, v_abs_32f(x));
+    v32f w;
+    const v32f rest = vx_ratio(u, &w), t = v_add_32f(v_sub_32f(w, v_set_32f(0.484375f)), rest);
+    v32f p = v_set_32f(-0x1.1E3D28p-4f);
+    p = v_fma_32f(p, t, v_set_32f(0x1.B9F258p-5f));
+    p = v_fma_32f(p, t, v_set_32f(0x1.8F96B2p-3f));
+    p = v_fma_32f(p, t, v_set_32f(-0x1.F7EF4Ap-3f));
+    p = v_fma_32f(p, t, v_set_32f(-0x1.BFFCDEp-3f));
+    p = v_fma_32f(p, t, v_set_32f(0x1.F8023p-1f));
+    p = v_fma_32f(p, t, v_set_32f(-0x1.8D9BFCp0f));
+    p = v_fma_32f(p, t, v_set_32f(0x1.9EB30Cp0f));
+    p = v_fma_32f(p, t, v_set_32f(-0x1.43EA3Ep0f));
+    const v32f first = v_set_32f(0x1.8CA0FCp-1f), sum = v_fma_32f(p, t, first), less = v_fma_32f(p, t, v_sub_32f(first, sum));
+    const v32f factor = v_fma_32f(sum, w, v_fma_32f(sum, rest, v_mul_32f(less, w)));
+    const v32f below = vx_exp_of_square(u, factor);
+    const v32f y = v_sub_32f(v_max_32f(v_set_32f(-0.0f), x), below);
+    return v_select_32f(v_lt_32f(x, v_set_32f(-14.5f)), v_mul_32f(x, v_zero_32f()), y);
+}
+
+/*
+ * erf(x), error at most 2 units. Below 1 x + x * p(x^2), p of degree 6, error 2^-29.4; above 1 - exp(-p(|x|)), p of degree 6
+ * for -log(erfc), whose error is 2^-29.8 of the result; 1 from 4 on.
+ */
+SN_INLINE v32f v_erf_32f(v32f x)
+{
+    const v32f size = v_abs_32f(x), square = v_mul_32f(x, x), one = v_set_32f(1);
+    v32f p = v_set_32f(0x1.4771FCp-14f);
+    p = v_fma_32f(p, square, v_set_32f(-0x1.A3515Ep-11f));
+    p = v_fma_32f(p, square, v_set_32f(0x1.53F224p-8f));
+    p = v_fma_32f(p, square, v_set_32f(-0x1.B7F71Ap-6f));
+    p = v_fma_32f(p, square, v_set_32f(0x1.CE2CE6p-4f));
+    p = v_fma_32f(p, square, v_set_32f(-0x1.81273Ep-2f));
+    p = v_fma_32f(p, square, v_set_32f(0x1.06EBA8p-3f));
+    const v32f small = v_fma_32f(x, p, x), near = v_min_32f(v_set_32f(4), size);
+    v32f q = v_set_32f(-0x1.86DE18p-13f);
+    q = v_fma_32f(q, near, v_set_32f(0x1.825B8Cp-9f));
+    q = v_fma_32f(q, near, v_set_32f(-0x1.65CBCEp-6f));
+    q = v_fma_32f(q, near, v_set_32f(0x1.A6537p-4f));
+    q = v_fma_32f(q, near, v_set_32f(0x1.46BAE6p-1f));
+    q = v_fma_32f(q, near, v_set_32f(0x1.2088ECp0f));
+    q = v_fma_32f(q, near, v_set_32f(0x1.661A3p-12f));
+    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q)));
+    return v_select_32f(v_lt_32f(size, one), small, vx_with_sign(large, x));
+}
+
+/*
+ * sin and cos: x = n * pi / 2 + r, |r| <= pi / 4; the last two bits of n choose the function of r and its sign.
+ *
+ * Up to VX_TURNS, pi / 2 in three floats, or without a fused multiply-add in four, of which the first three have 12 bits so
+ * that their products with n are exact. Beyond it every bit of 2 / pi that matters is multiplied (Payne and Hanek, 1983),
+ * lane by lane: such angles are rare.
+ */
+#define VX_TURNS 4096.0f
+#define VX_2_BY_PI 0x1.45F306p-1f
+
+/* x becomes r, and *n the last two bits of n; x is VX_TURNS or more, or infinite. */
+static __attribute__((noinline, unused)) void vx_reduce_large(float * x, int32_t * n)
+{
+    static const uint32_t two_by_pi[8] = {
+        0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
+    };
+    const uint32_t bits = sn_bits_32f(*x), mantissa = (bits & 0x7FFFFF) | 0x800000, exponent = bits >> 23 & 0xFF;
+    if (exponent == 0xFF) {
+        *x -= *x;
+        return;
+    }
+    /* |x| / 4 = mantissa * 2^(at - 32): of 2 / pi, with 32 zeros before it, only the bits from `at` on give parts of turns. */
+    const uint32_t at = exponent - 120, word = at / 32, shift = at % 32;
+    uint32_t w[3];
+    for (uint32_t i = 0; i < 3; ++i)
+        w[i] = (uint32_t)((((uint64_t)two_by_pi[word + i] << 32) | two_by_pi[word + i + 1]) >> (32 - shift));
+    uint64_t turns = ((uint64_t)mantissa * w[0] << 32) + (uint64_t)mantissa * w[1] + ((uint64_t)mantissa * w[2] >> 32);
+    const uint64_t quarter = (turns + ((uint64_t)1 << 61)) >> 62;
+    turns -= quarter << 62;
+    const double r = (double)(int64_t)turns * 0x1.921FB54442D18p-62;
+    *x = (float)(bits >> 31 ? -r : r);
+    *n = (int32_t)(bits >> 31 ? 4 - quarter : quarter);
+}
+
+/* x - n * pi / 2. Without a fused multiply-add the rounding error of the second difference is added to the rest. */
+SN_INLINE v32f vx_less_half_pi(v32f x, v32f n)
+{
+    if (V_FMA) {
+        const v32f r = v_fnma_32f(n, v_set_32f(-0x1.777A5Cp-25f), v_fnma_32f(n, v_set_32f(0x1.921FB6p0f), x));
+        return v_fnma_32f(n, v_set_32f(-0x1.EE59DAp-50f), r);
+    }
+    const v32f r = v_sub_32f(x, v_mul_32f(n, v_set_32f(0x1.922p0f))), second = v_mul_32f(n, v_set_32f(-0x1.2AEp-18f));
+    const v32f high = v_sub_32f(r, second), low = v_sub_32f(v_sub_32f(r, high), second);
+    const v32f rest = v_sub_32f(low, v_mul_32f(n, v_set_32f(-0x1.DEAp-31f)));
+    return v_add_32f(high, v_sub_32f(rest, v_mul_32f(n, v_set_32f(0x1.184698p-44f))));
+}
+
+SN_INLINE v32f vx_reduce(v32f x, v32i * n)
+{
+    v32f sum;
+    const v32f whole = vx_round(x, VX_2_BY_PI, VX_WHOLE, &sum);
+    v32f r = vx_less_half_pi(x, whole);
+    *n = v_cast_32f_32i(sum);
+    const v32m large = v_le_32f(v_set_32f(VX_TURNS), v_abs_32f(x));
+    if (v_any(large)) {
+        float lanes[V32F_N];
+        int32_t quarters[V32F_N] = {0};
+        v_store_32f(lanes, x);
+        for (int i = 0; i < V32F_N; ++i)
+            if (fabsf(lanes[i]) >= VX_TURNS)
+                vx_reduce_large(&lanes[i], &quarters[i]);
+        r = v_select_32f(large, v_load_32f(lanes), r);
+        *n = v_select_32i(large, v_load_32i(quarters), *n);
+    }
+    return r;
+}
+
+/* sin(r + n * pi / 2). */
+SN_INLINE v32f vx_sin_of_parts(v32f r, v32i n)
+{
+    const v32f square = v_mul_32f(r, r), one = v_set_32f(1);
+    v32f s = v_fma_32f(square, v_set_32f(-0x1.9954A8p-13f), v_set_32f(0x1.11077Ap-7f));
+    s = v_fma_32f(v_mul_32f(r, square), v_fma_32f(s, square, v_set_32f(-0x1.555546p-3f)), r);
+    v32f c = v_fma_32f(square, v_set_32f(0x1.99E0ECp-16f), v_set_32f(-0x1.6C0C1Ap-10f));
+    c = v_fma_32f(v_fma_32f(c, square, v_set_32f(0x1.55554Ap-5f)), square, v_set_32f(-0.5f));
+    c = v_fma_32f(c, square, one);
+    const v32m odd = v_gt_32i(v_and_32i(n, v_set_32i(1)), v_set_32i(0));
+    const v32i sign = v_shl_32i(v_and_32i(n, v_set_32i(2)), 30);
+    return v_cast_32i_32f(v_xor_32i(v_cast_32f_32i(v_select_32f(odd, c, s)), sign));
+}
+
+/* sin(x), error at most 2 units; NaN for infinities, -0 for -0. */
+SN_INLINE v32f v_sin_32f(v32f x)
+{
+    v32i n;
+    const v32f r = vx_reduce(x, &n);
+    return v_select_32f(v_lt_32f(v_abs_32f(x), v_set_32f(0x1p-13f)), x, vx_sin_of_parts(r, n));
+}
+
+/* cos(x), likewise. */
+SN_INLINE v32f v_cos_32f(v32f x)
+{
+    v32i n;
+    const v32f r = vx_reduce(x, &n);
+    return vx_sin_of_parts(r, v_add_32i(n, v_set_32i(1)));
 }
 
 /*

@@ -375,6 +375,11 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
 static void activate_tile(const struct sn_winograd_output_32f * job, const struct tile * t)
 {
     const v32f p0 = v_set_32f(job->param[0]), p1 = v_set_32f(job->param[1]);
+    if (activates_rows(job->activation)) {
+        for (size_t y = 0; y < t->rows; ++y)
+            ACTIVATE_ROWS(t->dst + y * t->stepY, t->columns, job->channels, t->stepX, job->activation, job->param);
+        return;
+    }
     for (size_t y = 0; y < t->rows; ++y)
         for (size_t x = 0; x < t->columns; ++x)
             for (size_t c = 0; c < job->channels; c += V32F_N) {

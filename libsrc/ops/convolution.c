@@ -9,11 +9,16 @@ size_t sn_activation_params(enum sn_activation activation, size_t channels)
 {
     switch (activation) {
     case SN_ACTIVATION_IDENTITY:
-    case SN_ACTIVATION_RELU: return 0;
+    case SN_ACTIVATION_RELU:
+    case SN_ACTIVATION_GELU:
+    case SN_ACTIVATION_SIGMOID: return 0;
     case SN_ACTIVATION_LEAKY_RELU:
-    case SN_ACTIVATION_ELU: return 1;
+    case SN_ACTIVATION_ELU:
+    case SN_ACTIVATION_MISH:
+    case SN_ACTIVATION_SWISH: return 1;
     case SN_ACTIVATION_RESTRICT_RANGE:
-    case SN_ACTIVATION_HSWISH: return 2;
+    case SN_ACTIVATION_HSWISH:
+    case SN_ACTIVATION_HARD_SIGMOID: return 2;
     case SN_ACTIVATION_PRELU: return channels;
     }
     return 0;

@@ -68,6 +68,40 @@ static void tanh_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_3
     }
 }
 
+static void swish_32f(const sn_32f * src, size_t size, const sn_32f * slope, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float x = slope[0] * src[i];
+        dst[i] = (float)(src[i] / (1 + exp(-(double)x)));
+    }
+}
+
+static void mish_32f(const sn_32f * src, size_t size, const sn_32f * threshold, sn_32f * dst, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = src[i] > threshold[0] ? src[i] : (float)(src[i] * tanh(log_of_1_plus_exp(src[i])));
+}
+
+static void hard_sigmoid_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    const float scale = params[0], shift = params[1];
+    (void)stream;
+    for (size_t i = 0; i < size; ++i) {
+        const float product = src[i] * scale, sum = product + shift, x = 1 < sum ? 1 : sum;
+        dst[i] = 0 > x ? 0 : x;
+    }
+}
+
+static void gelu_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    (void)params;
+    (void)stream;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = (float)(0.5 * src[i] * erfc(-0x1.6A09E667F3BCDp-1 * src[i]));
+}
+
 SN_INSTALL(activation, pointwise)
 {
     slots->run_32f[SN_RELU] = relu_32f;
@@ -77,4 +111,8 @@ SN_INSTALL(activation, pointwise)
     slots->run_32f[SN_SIGMOID] = sigmoid_32f;
     slots->run_32f[SN_SOFTPLUS] = softplus_32f;
     slots->run_32f[SN_TANH] = tanh_32f;
+    slots->run_32f[SN_SWISH] = swish_32f;
+    slots->run_32f[SN_MISH] = mish_32f;
+    slots->run_32f[SN_HARD_SIGMOID] = hard_sigmoid_32f;
+    slots->run_32f[SN_GELU] = gelu_32f;
 }

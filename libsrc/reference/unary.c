@@ -2,6 +2,10 @@
 
 #include "contract/pointwise.h"
 #include "reference/reference.h"
+#include "runtime/numeric.h"
+
+/* The nearest integer, ties to even, in any rounding mode of the thread. */
+static double nearest(double x) { return fabs(x) < 0x1p23 ? copysign(x - remainder(x, 1), x) : x; }
 
 /* One loop over an array; `f` is the value for x. */
 #define UNARY(name, f)                                                                                                      \
@@ -22,6 +26,22 @@ UNARY(neg, -x)
 UNARY(rsqrt, 1 / sqrt(x))
 UNARY(sqrt, sqrt(x)) /* double rounding gives the same result as rounding once: 53 bits are more than 2 * 24 + 2 */
 UNARY(zero, ((void)x, 0))
+UNARY(ceil, ceil(x))
+UNARY(cos, cos(x))
+UNARY(erf, erf(x))
+UNARY(floor, floor(x))
+UNARY(rcp, 1 / x)
+UNARY(round, nearest(x))
+UNARY(sign, x > 0 ? 1 : x < 0 ? -1 : x)
+UNARY(sin, sin(x))
+
+static void not_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)
+{
+    (void)params;
+    (void)stream;
+    for (size_t i = 0; i < size; ++i)
+        dst[i] = sn_from_bits_32f(~sn_bits_32f(src[i]));
+}
 
 SN_INSTALL(unary, pointwise)
 {
@@ -32,4 +52,13 @@ SN_INSTALL(unary, pointwise)
     slots->run_32f[SN_RSQRT] = rsqrt_32f;
     slots->run_32f[SN_SQRT] = sqrt_32f;
     slots->run_32f[SN_ZERO] = zero_32f;
+    slots->run_32f[SN_CEIL] = ceil_32f;
+    slots->run_32f[SN_COS] = cos_32f;
+    slots->run_32f[SN_ERF] = erf_32f;
+    slots->run_32f[SN_FLOOR] = floor_32f;
+    slots->run_32f[SN_NOT] = not_32f;
+    slots->run_32f[SN_RCP] = rcp_32f;
+    slots->run_32f[SN_ROUND] = round_32f;
+    slots->run_32f[SN_SIGN] = sign_32f;
+    slots->run_32f[SN_SIN] = sin_32f;
 }

@@ -44,12 +44,23 @@ static void run_elu(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK
 static void run_elu_slope(const float * src, float * dst) { SimdSynetElu32f(src, BLOCK, &slope, dst); }
 static void run_hswish(const float * src, float * dst) { SimdSynetHswish32f(src, BLOCK, &three, &six, dst); }
 
+static void run_erf(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fErf, dst); }
+static void run_sin(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fSin, dst); }
+static void run_cos(const float * src, float * dst) { unary(src, SimdSynetUnaryOperation32fCos, dst); }
+static void run_swish(const float * src, float * dst) { SimdSynetSwish32f(src, BLOCK, &one, dst); }
+static void run_mish(const float * src, float * dst) { SimdSynetMish32f(src, BLOCK, &most, dst); }
+static void run_gelu(const float * src, float * dst) { SimdSynetGelu32f(src, BLOCK, dst); }
+
 static double rsqrt(double x) { return 1 / sqrt(x); }
 static double sigmoid(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x))); }
 static double elu(double x) { return x < 0 ? expm1(x) : x; }
 static double elu_slope(double x) { return x < 0 ? (double)slope * expm1(x) : x; }
 static double hswish(double x) { return isnan(x) ? x : x <= -3 ? 0 * x : (fmin(x, 3) + 3) * (double)six * x; }
+
+static double swish(double x) { return x * sigmoid(x); }
+static double mish(double x) { return x * tanh(softplus(x)); }
+static double gelu(double x) { return x * erfc(x * -0.70710678118654752) / 2; }
 
 static const struct function
 {
@@ -67,6 +78,12 @@ static const struct function
     {"`Elu32f`, alpha 1", run_elu, elu},
     {"`Elu32f`, alpha 0.3", run_elu_slope, elu_slope},
     {"`Hswish32f`, shift 3, scale 1/6", run_hswish, hswish},
+    {"`UnaryOperation32fLayerForward`, Erf", run_erf, erf},
+    {"`UnaryOperation32fLayerForward`, Sin", run_sin, sin},
+    {"`UnaryOperation32fLayerForward`, Cos", run_cos, cos},
+    {"`Swish32f`, slope 1", run_swish, swish},
+    {"`Mish32f`", run_mish, mish},
+    {"`Gelu32f`", run_gelu, gelu},
 };
 
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };

@@ -1,6 +1,6 @@
 /*
- * Activations. Relu, Hswish and RestrictRange are exact except for NaN payloads; the error of Elu, Sigmoid, Softplus and
- * Tanh is at most 2 units in the last place.
+ * Activations. Relu, Hswish, RestrictRange and HardSigmoid are exact except for NaN payloads; the error of the others is at
+ * most some units in the last place.
  */
 #include "check.h"
 
@@ -37,6 +37,24 @@ static void hyperbolic_tangent(const float * src, size_t size, const float * p, 
     SimdSynetTanh32f(src, size, p, dst);
 }
 
+static void swish(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)q;
+    SimdSynetSwish32f(src, size, p, dst);
+}
+
+static void mish(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)q;
+    SimdSynetMish32f(src, size, p, dst);
+}
+
+static void gelu(const float * src, size_t size, const float * p, const float * q, float * dst)
+{
+    (void)p, (void)q;
+    SimdSynetGelu32f(src, size, dst);
+}
+
 static const struct activation activations[] = {
     {"SimdSynetRelu32f", relu, {"slope", NULL}, 0, {{0}, {0.1f}, {-2}, {1}, {INFINITY}, {NAN}}},
     {"SimdSynetElu32f", elu, {"alpha", NULL}, 2, {{1}, {0.1f}, {-1.7f}, {0}, {3e30f}, {1e-38f}}},
@@ -48,6 +66,11 @@ static const struct activation activations[] = {
     {"SimdSynetSoftplus32f", SimdSynetSoftplus32f, {"beta", "threshold"}, 2,
      {{1, 20}, {0.7f, 1}, {-1, 0}, {3, INFINITY}, {1e-20f, -1}, {1, NAN}}},
     {"SimdSynetTanh32f", hyperbolic_tangent, {"slope", NULL}, 2, {{1}, {0.3f}, {-1}, {0}, {1e20f}, {NAN}}},
+    {"SimdSynetSwish32f", swish, {"slope", NULL}, 3, {{1}, {0.3f}, {-1}, {0}, {1e20f}, {NAN}}},
+    {"SimdSynetMish32f", mish, {"threshold", NULL}, 5, {{20}, {1}, {-1}, {INFINITY}, {1e-20f}, {NAN}}},
+    {"SimdSynetHardSigmoid32f", SimdSynetHardSigmoid32f, {"scale", "shift"}, 0,
+     {{1 / 6.0f, 0.5f}, {0.2f, 0.5f}, {-1, 2}, {0, 0}, {INFINITY, 0.5f}, {NAN, 1}}},
+    {"SimdSynetGelu32f", gelu, {NULL, NULL}, 4, {{0}}},
 };
 
 enum { ACTIVATIONS = sizeof(activations) / sizeof(activations[0]), VALUES = 6 };
@@ -62,17 +85,19 @@ struct job {
 static void call(const void * argument, void * context, void * const * a)
 {
     const struct job * job = argument;
-    const bool two = job->activation->names[1] != NULL;
-    void * const * arrays = a + (two ? 2 : 1);
+    const char * const * names = job->activation->names;
+    void * const * arrays = a + (names[1] ? 2 : names[0] ? 1 : 0);
     (void)context;
-    job->activation->call(arrays[0], job->size, a[0], two ? a[1] : NULL, arrays[job->in_place ? 0 : 1]);
+    job->activation->call(arrays[0], job->size, names[0] ? a[0] : NULL, names[1] ? a[1] : NULL,
+                          arrays[job->in_place ? 0 : 1]);
 }
 
 /* Declares a case; src is multiplied by `by`. */
 static struct job declare(const struct activation * f, size_t size, const float * values, enum check_fill fill, float by,
                           bool in_place)
 {
-    check_case(f->function, "size=%zu %s=%g %s=%g %s by=%g%s", size, f->names[0], (double)values[0],
+    check_case(f->function, "size=%zu %s=%g %s=%g %s by=%g%s", size,
+               f->names[0] ? f->names[0] : "-", (double)values[0],
                f->names[1] ? f->names[1] : "-", (double)values[1], check_fill_name(fill), (double)by,
                in_place ? " in place" : "");
     for (size_t i = 0; i < 2 && f->names[i]; ++i)

@@ -44,7 +44,7 @@ SimdConvolutionParameters check_convolution_random(SimdTensorFormatType format, 
     const size_t reach_y = (p.kernelY - 1) * p.dilationY + 1, reach_x = (p.kernelX - 1) * p.dilationX + 1;
     p.srcH = check_random(reach_y > p.padY + p.padH ? reach_y - p.padY - p.padH : 1, 14);
     p.srcW = check_random(reach_x > p.padX + p.padW ? reach_x - p.padX - p.padW : 1, check_random(0, 4) ? 14 : 40);
-    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+    p.activation = check_any_activation();
     check_convolution_output(&p);
     if (check_convolution_weights(&p) * p.dstH * p.dstW > 400000 && p.group != p.srcC) { /* limits base's time */
         p.srcC = p.group * check_few(3);
@@ -161,15 +161,30 @@ const char * check_convolution_text(const SimdConvolutionParameters * p, size_t 
     return text;
 }
 
+SimdConvolutionActivationType check_activation_at(size_t index)
+{
+    return index < CHECK_ACTIVATIONS - 1 ? (SimdConvolutionActivationType)index : SimdnetConvolutionActivationSigmoid;
+}
+
+SimdConvolutionActivationType check_any_activation(void) { return check_activation_at(check_random(0, CHECK_ACTIVATIONS - 1)); }
+
+bool check_activation_has_exp(const SimdConvolutionParameters * p)
+{
+    return p->activation == SimdConvolutionActivationElu ||
+           (p->activation > SimdConvolutionActivationHswish && p->activation != SimdConvolutionActivationHardSigmoid);
+}
+
 size_t check_activation_params(const SimdConvolutionParameters * p)
 {
-    const size_t counts[] = {0, 0, 1, 2, p->dstC, 1, 2};
-    return (unsigned)p->activation < 7 ? counts[p->activation] : 0;
+    const size_t counts[CHECK_ACTIVATIONS - 1] = {0, 0, 1, 2, p->dstC, 1, 2, 1, 2, 1, 0};
+    return (unsigned)p->activation < CHECK_ACTIVATIONS - 1 ? counts[p->activation] : 0;
 }
 
 void check_activation_values(const SimdConvolutionParameters * p, float * params)
 {
-    const float values[7][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0}, {3.0f, 1.0f / 6}};
-    if (p->activation != SimdConvolutionActivationPrelu)
-        memcpy(params, values[p->activation], check_activation_params(p) * sizeof(float));
+    const float values[CHECK_ACTIVATIONS - 1][2] = {{0, 0}, {0, 0}, {0.1f, 0}, {-0.4f, 0.6f}, {0, 0}, {1.1f, 0},
+        {3.0f, 1.0f / 6}, {20, 0}, {0.3f, 0.4f}, {0.8f, 0}, {0, 0}};
+    const size_t count = check_activation_params(p);
+    if (p->activation != SimdConvolutionActivationPrelu && count)
+        memcpy(params, values[p->activation], count * sizeof(float));
 }

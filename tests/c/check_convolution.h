@@ -32,6 +32,12 @@ double check_convolution_flops(const SimdConvolutionParameters * p);
 /* All of the parameters, for the text of a case; valid until the next call. */
 const char * check_convolution_text(const SimdConvolutionParameters * p, size_t batch);
 
+/* All activations, by index; a random one; and whether the last bits of its results differ between instruction sets. */
+enum { CHECK_ACTIVATIONS = 12 };
+SimdConvolutionActivationType check_activation_at(size_t index);
+SimdConvolutionActivationType check_any_activation(void);
+bool check_activation_has_exp(const SimdConvolutionParameters * p);
+
 /* The number of `params` of the activation, and valid values for them; those of Prelu are left as they are. */
 size_t check_activation_params(const SimdConvolutionParameters * p);
 void check_activation_values(const SimdConvolutionParameters * p, float * params);

@@ -159,10 +159,10 @@ static void cuts(SimdTensorFormatType format)
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
-        for (int act = 0; act <= SimdConvolutionActivationHswish; ++act)
+        for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act)
             for (size_t number = 0; number < 4; ++number) {
                 struct check_layer j = layer(format, 5, 6, 7, 19, 3, 1, 1, 1);
-                j.p->activation = (SimdConvolutionActivationType)act;
+                j.p->activation = check_activation_at(act);
                 set_types(j.p, number);
                 run_case(j, (enum check_fill)fill);
                 j.p->group = j.p->srcC = j.p->dstC = 19;

@@ -158,6 +158,12 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
         slope = fmax(1, fabs(params[0])), result *= slope;
     else if (p->activation == SimdConvolutionActivationHswish)
         slope = 3 * fabs((double)params[0] * params[1]), result *= slope;
+    else if (p->activation == SimdConvolutionActivationHardSigmoid)
+        slope = fabs(params[0]), result = 1 + size * slope + fabs(params[1]);
+    else if (p->activation == SimdnetConvolutionActivationSigmoid)
+        slope = 0.25, result = 1;
+    else if (p->activation > SimdConvolutionActivationHswish) /* Mish, Swish, Gelu */
+        slope = 1.2;
     if (p->activation == SimdConvolutionActivationElu) /* the terms are exp(v) and 1 */
         result += 2 * fabs(params[0]);
     return error * slope + (3 * size * slope + 8 * result) * FLT_EPSILON;
@@ -238,7 +244,7 @@ static void blocks(SimdTensorFormatType format)
         struct check_layer j =
             layer(format, group, 3 + n / 20 % 16, 3 + n / 7 % 18, group, kernel, stride, kernel / 2, group);
         j.own_buffer = n % 3 == 0;
-        j.p->activation = (SimdConvolutionActivationType)(n % 7);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         if (n % 5 == 0)
             j.p->padX = j.p->padW = check_random(kernel > j.p->srcW ? kernel / 2 : 0, kernel);
         check_convolution_output(j.p);
@@ -261,7 +267,7 @@ static void few_outputs(SimdTensorFormatType format)
         struct check_layer j = layer(format, groups * (1 + n % 37), 1 + n % 4 + kernel / 2, 2 + n * 7 % 67,
                                      groups * (1 + n % 5), kernel, 1 + n % 13 / 11, kernel / 2, groups);
         j.batch = 1 + n % 2, j.no_bias = n % 7 == 0;
-        j.p->activation = (SimdConvolutionActivationType)(n % 7);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         run_case(j, CHECK_RANDOM);
     }
 }
@@ -287,7 +293,7 @@ static void tiles(SimdTensorFormatType format, size_t stride)
         j.batch = 1 + n % 5 / 3 * 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
         j.p->padY = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padX = check_random(j.p->srcW < 3 ? 1 : 0, 3);
         j.p->padH = check_random(j.p->srcH < 3 ? 1 : 0, 3), j.p->padW = check_random(j.p->srcW < 3 ? 1 : 0, 3);
-        j.p->activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
+        j.p->activation = check_activation_at(n % 3 ? n / 3 % CHECK_ACTIVATIONS : 0);
         check_convolution_output(j.p);
         run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
@@ -296,9 +302,9 @@ static void tiles(SimdTensorFormatType format, size_t stride)
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
-        for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+        for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
             struct check_layer j = layer(format, 6, 6, 7, 19, 3, 1, 1, 1);
-            j.p->activation = (SimdConvolutionActivationType)act;
+            j.p->activation = check_activation_at(act);
             run_case(j, (enum check_fill)fill);
             j.p->group = j.p->srcC = j.p->dstC = 19;
             run_case(j, (enum check_fill)fill);
@@ -341,7 +347,7 @@ static void additions(SimdTensorFormatType format)
         const size_t kernel = n % 3 ? 3 : 1, group = n % 5 == 4 ? c : n % 11 == 10 && c % 4 == 0 ? 4 : 1;
         struct check_layer j = added(layer(format, c, 1 + n % 15, 1 + n % 13, c, kernel, 1, 0, group));
         j.batch = 1 + n % 4 / 3, j.own_buffer = n % 2 == 1, j.no_bias = n % 6 == 0;
-        j.p->activation = (SimdConvolutionActivationType)(n % 7);
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         run_case(j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
     }
     for (size_t n = 0, count = check_count(100); n < count; ++n) {
@@ -367,13 +373,13 @@ static void additions(SimdTensorFormatType format)
 static void sums_of_blocks(void)
 {
     const SimdTensorFormatType nchw = SimdTensorFormatNchw;
-    for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+    for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
         const struct check_layer layers[] = {layer(nchw, 1400, 3, 5, 26, 1, 1, 0, 2), layer(nchw, 160, 4, 7, 14, 3, 1, 1, 2),
                                              added(layer(nchw, 1300, 3, 5, 1300, 1, 1, 0, 2)),
                                              added(layer(nchw, 150, 4, 7, 150, 3, 1, 1, 2))};
         for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); ++i) {
             struct check_layer j = check_layer_with(layers[i], 1, act % 2 == 1);
-            j.p->activation = (SimdConvolutionActivationType)act;
+            j.p->activation = check_activation_at(act);
             for (size_t level = 1; SimdnetIsaLevel(level); ++level) {
                 SimdnetSetMaxIsa(SimdnetIsaLevel(level));
                 void * c = check_layer_init(&j, NULL);

@@ -195,7 +195,7 @@ static parameters random_shape(SimdTensorFormatType format)
         set_pads(whole(p.srcH, p.kernelY, p.dilationY, p.strideY), (p.kernelY - 1) * p.dilationY + 1, &p.padY, &p.padH);
         set_pads(whole(p.srcW, p.kernelX, p.dilationX, p.strideX), (p.kernelX - 1) * p.dilationX + 1, &p.padX, &p.padW);
     }
-    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+    p.activation = check_any_activation();
     set_output(&p);
     return p;
 }
@@ -285,7 +285,7 @@ static void tiles(SimdTensorFormatType format)
         p->padY = check_random(0, sn_min(p->dstH - 1, 2)), p->padX = check_random(0, sn_min(p->dstW - 1, 2));
         p->padH = check_random(0, sn_min(p->dstH - 1 - p->padY, 2));
         p->padW = check_random(0, sn_min(p->dstW - 1 - p->padX, 2));
-        p->activation = (SimdConvolutionActivationType)(n % 3 ? n / 3 % 7 : 0);
+        p->activation = check_activation_at(n % 3 ? n / 3 % CHECK_ACTIVATIONS : 0);
         set_output(p);
         j.no_bias = n % 5 == 0;
         run_case(check_layer_with(j, 1 + n % 7 / 6, n % 2 == 1),
@@ -296,12 +296,12 @@ static void tiles(SimdTensorFormatType format)
 static void fills(SimdTensorFormatType format)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
-        for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+        for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
             struct check_layer j = layer(format, 6, 4, 5, 19, 4, 2, 1, 1);
-            j.p->activation = (SimdConvolutionActivationType)act;
+            j.p->activation = check_activation_at(act);
             run_case(j, (enum check_fill)fill);
             j = layer(format, 6, 4, 5, 19, 2, 2, 0, 1);
-            j.p->activation = (SimdConvolutionActivationType)act;
+            j.p->activation = check_activation_at(act);
             run_case(j, (enum check_fill)fill);
             if (format == SimdTensorFormatNchw) {
                 j.p->group = j.p->srcC = j.p->dstC = 19;

@@ -238,7 +238,7 @@ static parameters random_deconvolution(size_t n)
     p.padY = p.padX = p.padH = p.padW = p.srcH > 1 && p.srcW > 1 ? pad : 0;
     p.dstH = stride * (p.srcH - 1) + kernel - 2 * p.padY;
     p.dstW = stride * (p.srcW - 1) + kernel - 2 * p.padX;
-    p.activation = (SimdConvolutionActivationType)(n % 7);
+    p.activation = check_activation_at(n % CHECK_ACTIVATIONS);
     return p;
 }
 
@@ -255,7 +255,7 @@ static struct subject random_merged(size_t n)
     else if (n % 3 == 2)
         s.stages = 2;
     for (size_t i = 0; i < s.stages; ++i)
-        s.p[i].activation = (SimdConvolutionActivationType)check_random(0, 6);
+        s.p[i].activation = check_any_activation();
     return s;
 }
 
@@ -335,14 +335,14 @@ CHECK_FAMILY(forward)
     refusals();
     for (size_t n = 0, count = check_count(120); n < count; ++n) {
         struct subject s = {&convolution_32f, {random_32f(n)}, 1, check_few(3)};
-        s.p->activation = (SimdConvolutionActivationType)check_random(0, 6);
+        s.p->activation = check_any_activation();
         compare(&s, true);
         s.kind = &deconvolution_32f, *s.p = random_deconvolution(n);
         compare(&s, true);
         s = random_merged(n);
         compare(&s, true);
         s = (struct subject){&convolution_8i, {typed(some(n), SimdTensorData8u, n / 3)}, 1, check_few(3)};
-        s.p->activation = (SimdConvolutionActivationType)check_random(0, 6);
+        s.p->activation = check_any_activation();
         compare(&s, false);
         s.kind = &convolution_16b, *s.p = typed(some(n), SimdTensorData16b, n / 3);
         compare(&s, s.p->dstT == SimdTensorData32f);

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "check.h"
+#include "check_convolution.h"
 #include "dispatch/dispatch.h"
 #include "runtime/memory.h"
 
@@ -94,6 +94,11 @@ static double activate(const struct job * j, double v, double slope)
     case SimdConvolutionActivationRestrictRange: return fmin(fmax(j->param[0], v), j->param[1]);
     case SimdConvolutionActivationElu: return v < 0 ? j->param[0] * expm1(v) : v;
     case SimdConvolutionActivationHswish: return fmax(fmin(v, j->param[0]) + j->param[0], 0) * j->param[1] * v;
+    case SimdConvolutionActivationMish: return v > j->param[0] ? v : v * tanh(log1p(exp(v)));
+    case SimdConvolutionActivationHardSigmoid: return fmax(0, fmin(1, v * j->param[0] + j->param[1]));
+    case SimdConvolutionActivationSwish: return v / (1 + exp(-j->param[0] * v));
+    case SimdConvolutionActivationGelu: return v * erfc(-sqrt(0.5) * v) / 2;
+    case SimdnetConvolutionActivationSigmoid: return 1 / (1 + exp(-v));
     default: return v;
     }
 }
@@ -127,7 +132,8 @@ static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, cons
                 if (bounds && j->activation == SimdConvolutionActivationElu) /* the terms are exp(v) and 1 */
                     bounds[at] = error + 8 * FLT_EPSILON * (fabs(v) + fabs(j->param[0]));
                 else if (bounds)
-                    bounds[at] = error * fmax(1, 4 * fabs(slope[way])) + 8 * FLT_EPSILON * fabs(activate(j, v, slope[way]));
+                    bounds[at] = error * fmax(1.2, 4 * fabs(slope[way])) +
+                                 8 * FLT_EPSILON * (fabs(activate(j, v, slope[way])) + (j->activation > SimdConvolutionActivationHswish));
                 else
                     c[at] = (float)activate(j, v, slope[way]);
             }
@@ -146,9 +152,8 @@ static void call(const void * job, void * context, void * const * a)
 
 static void declare(const struct job * j)
 {
-    static const char * const names[] = {"identity", "relu", "leaky", "range", "prelu", "elu", "hswish"};
-    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu %s%s%s%s%s", j->height, j->width, j->n, j->segments,
-                    j->length, j->aStepY, j->aStepX, names[j->activation], j->byRow ? " by row" : "",
+    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu activation %d%s%s%s%s", j->height, j->width, j->n, j->segments,
+                    j->length, j->aStepY, j->aStepX, (int)j->activation, j->byRow ? " by row" : "",
                     j->no_bias ? " no bias" : "", j->resume ? " resumed" : "", j->fetch ? " fetching" : ""))
         return;
     const size_t ways = j->byRow ? j->width : j->n;
@@ -175,11 +180,13 @@ static void random_case(size_t width, size_t n)
     j.aStepY = check_random(0, 900);
     for (size_t s = 0; s < j.segments; ++s)
         j.segment[s] = check_random(0, 50);
-    j.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+    j.activation = check_any_activation();
     if (j.activation == SimdConvolutionActivationLeakyRelu)
         j.activation = SimdConvolutionActivationIdentity;
     if (j.activation == SimdConvolutionActivationHswish)
         j.param[0] = 3, j.param[1] = 1.0f / 6;
+    if (j.activation == SimdConvolutionActivationMish)
+        j.param[0] = 20;
     declare(&j);
     check_run(call, &j);
 }

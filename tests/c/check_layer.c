@@ -282,7 +282,7 @@ void check_layer_refuse_parameters(const struct check_layer * l)
     REFUSE("group", j.p->group = 0);
     REFUSE("srcC", j.p->group = 3);
     REFUSE("dstC", j.p->group = 4);
-    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)7);
+    REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)11);
     REFUSE("activation", j.p->activation = (SimdConvolutionActivationType)-1);
     REFUSE("conv", j.batch = SIZE_MAX / 16);
     if (l->stages == 1) { /* the arrays of one image are small; one of those of the batch is too large */

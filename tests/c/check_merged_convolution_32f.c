@@ -76,6 +76,13 @@ static double activated(const parameters * p, const float * params, size_t o, do
     case SimdConvolutionActivationHswish:
         slope = 3 * fabs(p0 * p1), own = size * slope, v = (v + p0 < 0 ? 0 : v < p0 ? v + p0 : 2 * p0) * p1 * v;
         break;
+    case SimdConvolutionActivationMish: slope = 1.2, v = v > p0 ? v : v * tanh(fmax(v, 0) + log1p(exp(-fabs(v)))); break;
+    case SimdConvolutionActivationHardSigmoid:
+        slope = fabs(p0), own = 1 + fabs(p1) + size * slope, v = v * p0 + p1, v = 1 < v ? 1 : v, v = 0 > v ? 0 : v;
+        break;
+    case SimdConvolutionActivationSwish: slope = 1.2, v = v / (1 + exp(-p0 * v)); break;
+    case SimdConvolutionActivationGelu: slope = 1.2, v = v * erfc(-sqrt(0.5) * v) / 2; break;
+    case SimdnetConvolutionActivationSigmoid: slope = 0.25, v = 1 / (1 + exp(-v)); break;
     default: break;
     }
     *error = isfinite(*error) ? *error * slope + (3 * size * slope + 8 * (fabs(v) + own)) * FLT_EPSILON
@@ -231,7 +238,7 @@ static parameters random_stage(size_t srcC, size_t h, size_t w, size_t c, size_t
     p.srcH = h, p.srcW = w;
     random_axis(h, kernel, stride, &p.padY, &p.padH, &p.dstH);
     random_axis(w, kernel, stride, &p.padX, &p.padW, &p.dstW);
-    p.activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+    p.activation = check_any_activation();
     return p;
 }
 
@@ -246,7 +253,7 @@ static struct check_layer random_shape(void)
     if (kind < 3) { /* the source can be added */
         j = block(c, h, w, expanded, k0, k1, 1, c);
         for (size_t i = 0; i < 3; ++i)
-            j.p[i].activation = (SimdConvolutionActivationType)check_random(0, SimdConvolutionActivationHswish);
+            j.p[i].activation = check_any_activation();
         j.add = kind < 2;
     } else {
         const size_t s0 = few(3);
@@ -311,10 +318,10 @@ static void cuts(void)
 static void fills(void)
 {
     for (int fill = 0; fill < CHECK_FILLS; ++fill)
-        for (int act = 0; act <= SimdConvolutionActivationHswish; ++act) {
+        for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
             struct check_layer j = block(5, 6, 7, 19, 1, 3, 1, 5);
             for (size_t i = 0; i < 3; ++i)
-                j.p[i].activation = (SimdConvolutionActivationType)((act + (int)i) % 7);
+                j.p[i].activation = check_activation_at((act + i) % CHECK_ACTIVATIONS);
             run_case(j, (enum check_fill)fill);
             run_case(without(j, act % 2), (enum check_fill)fill);
         }
@@ -382,7 +389,7 @@ static void refusals(void)
     REFUSE("conv[2].dstW", p[2].dstW = 7);
     REFUSE("conv[1].padY", p[1].padY = SIZE_MAX);
     REFUSE("conv[0].srcH", p[0].srcH = huge);
-    REFUSE("conv[1].activation", p[1].activation = (SimdConvolutionActivationType)7);
+    REFUSE("conv[1].activation", p[1].activation = (SimdConvolutionActivationType)11);
     REFUSE("conv[2].dstC", p[2].dstC = 5);
     REFUSE("conv[2].dstH", p[2] = stage(9, 6, 6, 4, 1, 1, 1, 1));
     REFUSE("conv[2].dstW", p[2].padW = 1, p[2].dstW = 7);

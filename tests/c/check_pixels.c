@@ -83,6 +83,15 @@ static void pooling(size_t n)
 
 typedef SimdnetPixelwiseParameters pixelwise;
 
+static SimdSynetUnaryOperation32fType unary_of(SimdnetPixelwiseFunction function)
+{
+    if (function == SimdnetPixelwiseZero)
+        return SimdSynetUnaryOperation32fZero;
+    const int added = function >= SimdnetPixelwiseCeil;
+    return (SimdSynetUnaryOperation32fType)(added ? SimdSynetUnaryOperation32fCeil + (function - SimdnetPixelwiseCeil)
+                                                  : (int)(function - SimdnetPixelwiseAbs));
+}
+
 /* The documented function, on dense arrays. */
 static void dense_pixelwise(const pixelwise * p)
 {
@@ -98,6 +107,10 @@ static void dense_pixelwise(const pixelwise * p)
     case SimdnetPixelwiseSigmoid: SimdSynetSigmoid32f(p->src, size, params, p->dst); break;
     case SimdnetPixelwiseSoftplus: SimdSynetSoftplus32f(p->src, size, params, params + 1, p->dst); break;
     case SimdnetPixelwiseTanh: SimdSynetTanh32f(p->src, size, params, p->dst); break;
+    case SimdnetPixelwiseSwish: SimdSynetSwish32f(p->src, size, params, p->dst); break;
+    case SimdnetPixelwiseMish: SimdSynetMish32f(p->src, size, params, p->dst); break;
+    case SimdnetPixelwiseHardSigmoid: SimdSynetHardSigmoid32f(p->src, size, params, params + 1, p->dst); break;
+    case SimdnetPixelwiseGelu: SimdSynetGelu32f(p->src, size, p->dst); break;
     case SimdnetPixelwiseAddBias:
         memcpy(p->dst, p->src, size * sizeof(float));
         SimdSynetAddBias(p->bias, p->channels, p->pixels, p->dst, SimdTensorFormatNhwc);
@@ -108,14 +121,14 @@ static void dense_pixelwise(const pixelwise * p)
     case SimdnetPixelwisePrelu:
         SimdSynetPreluLayerForward(p->src, p->scale, p->channels, p->pixels, p->dst, SimdTensorFormatNhwc);
         break;
-    default:
-        if (p->function >= SimdnetPixelwiseProduct)
-            SimdSynetEltwiseLayerForward(both, params, 2, size,
-                                         (SimdSynetEltwiseOperationType)(p->function - SimdnetPixelwiseProduct), p->dst);
-        else
-            SimdSynetUnaryOperation32fLayerForward(
-                p->src, size, p->function == SimdnetPixelwiseZero ? SimdSynetUnaryOperation32fZero
-                    : (SimdSynetUnaryOperation32fType)(p->function - SimdnetPixelwiseAbs), p->dst);
+    case SimdnetPixelwiseProduct:
+    case SimdnetPixelwiseSum:
+    case SimdnetPixelwiseMax:
+    case SimdnetPixelwiseMin:
+        SimdSynetEltwiseLayerForward(both, params, 2, size,
+                                     (SimdSynetEltwiseOperationType)(p->function - SimdnetPixelwiseProduct), p->dst);
+        break;
+    default: SimdSynetUnaryOperation32fLayerForward(p->src, size, unary_of(p->function), p->dst);
     }
 }
 
@@ -125,12 +138,13 @@ static float * floats_of(const struct image * m) { return (float *)(void *)m->me
 static void pixelwise_case(size_t n)
 {
     const SimdTensorDataType type = SimdTensorData32f;
-    const size_t c = check_few(150), pixels = check_few(60), place = n / (SimdnetPixelwiseMin + 1) % 4;
+    const size_t c = check_few(150), pixels = check_few(60), place = n / (SimdnetPixelwiseSin + 1) % 4;
     const struct image x = image(pixels, c, c, type), y = image(pixels, c, c, type), each = image(2, c, c, type);
     fill(&x, type), fill(&y, type), fill(&each, type);
-    const pixelwise dense = {.size = sizeof(dense), .function = (SimdnetPixelwiseFunction)(n % (SimdnetPixelwiseMin + 1)),
+    const pixelwise dense = {.size = sizeof(dense), .function = (SimdnetPixelwiseFunction)(n % (SimdnetPixelwiseSin + 1)),
         .src = floats_of(&x), .src1 = floats_of(&y), .channels = c, .pixels = pixels, .scale = floats_of(&each),
-        .bias = n / 3 % 2 || n % 22 == SimdnetPixelwiseAddBias ? floats_of(&each) + c : NULL, .params = {1, 0.5f}};
+        .bias = n / 3 % 2 || n % (SimdnetPixelwiseSin + 1) == SimdnetPixelwiseAddBias ? floats_of(&each) + c : NULL,
+        .params = {1, 0.5f}};
     for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
         const struct image expected = image(pixels, c, c, type), from = spread(&x, place == 1 ? c : gap(c), type);
         const struct image more = spread(&y, place == 2 ? c : gap(c), type);
@@ -212,7 +226,7 @@ static void refusals(void)
     refuse_pixelwise((pixelwise){.src = all, .srcPixel = 6, .dst = all, .dstPixel = 7}, "dst overlaps src");
     refuse_pixelwise((pixelwise){.src = all, .srcPixel = 6, .dst = all + 1, .dstPixel = 6}, "dst overlaps src");
     refuse_pixelwise((pixelwise){.size = 8}, "parameters->size is 8");
-    refuse_pixelwise((pixelwise){.function = (SimdnetPixelwiseFunction)22}, "function is 22");
+    refuse_pixelwise((pixelwise){.function = (SimdnetPixelwiseFunction)35}, "function is 35");
     refuse_pixelwise((pixelwise){.srcPixel = 2}, "srcPixel is 2, expected 0 or at least 3");
     refuse_pixelwise((pixelwise){.function = SimdnetPixelwiseMax}, "src1 is NULL");
     refuse_pixelwise((pixelwise){.function = SimdnetPixelwiseMax, .src1 = all, .src1Pixel = 1}, "src1Pixel is 1");

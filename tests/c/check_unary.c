@@ -1,5 +1,5 @@
-/* Unary operations. Abs, Neg, Sqrt and Zero are exact except for NaN payloads; the error of the others is at most 2 units in
- * the last place. */
+/* Unary operations. The error of exp and the like is at most 2 units in the last place; the others are exact except for NaN
+ * payloads. */
 #include "check.h"
 
 #define UNARY "SimdSynetUnaryOperation32fLayerForward"
@@ -7,7 +7,9 @@
 static const struct operation {
     const char * name;
     double ulp; /* 0: exact */
-} operations[] = {{"Abs", 0}, {"Exp", 2}, {"Log", 2}, {"Neg", 0}, {"Rsqrt", 2}, {"Sqrt", 0}, {"Tanh", 2}, {"Zero", 0}};
+} operations[] = {{"Abs", 0}, {"Exp", 2}, {"Log", 2}, {"Neg", 0}, {"Rsqrt", 2}, {"Sqrt", 0}, {"Tanh", 2}, {"Zero", 0},
+                  {"Ceil", 0}, {"Cos", 2}, {"Erf", 2}, {"Floor", 0}, {"Not", 0}, {"Rcp", 0}, {"Round", 0}, {"Sign", 0},
+                  {"Sin", 2}};
 
 enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
@@ -61,7 +63,7 @@ static void refusals(void)
     check_refused(CHECK_VALUE, "size", call, &job);
     for (int bad = 0; bad < 3; ++bad) {
         job = declare(SimdSynetUnaryOperation32fExp, 7, CHECK_RANDOM, 1, false);
-        job.type = (const int[]){-1, 8, 1000000}[bad];
+        job.type = (const int[]){-1, OPERATIONS, 1000000}[bad];
         check_refused(CHECK_VALUE, "type", call, &job);
         job.size = 0; /* even if there is nothing to do */
         check_refused(CHECK_VALUE, "type", call, &job);

@@ -56,7 +56,7 @@ static SimdConvolutionParameters random_shape(bool turned)
     SimdConvolutionParameters p = {.srcC = below(9) ? any() : 0, .srcH = any(), .srcW = any(), 
         .dstC = below(9) ? any() : 0, .kernelY = any(), .kernelX = any(), .dilationY = any(),
         .dilationX = any(), .strideY = any(), .strideX = any(), .group = 1,
-        .activation = (SimdConvolutionActivationType)below(7)};
+        .activation = (SimdConvolutionActivationType)below(11)};
     p.srcF = p.dstF = below(2) ? SimdTensorFormatNchw : SimdTensorFormatNhwc;
     size_t * const pads[] = {&p.padY, &p.padX, &p.padH, &p.padW};
     for (size_t i = 0; i < 4; ++i)

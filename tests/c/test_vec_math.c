@@ -35,6 +35,15 @@ static double softplus(double x) { return isnan(x) ? x : fmax(x, 0) + log1p(exp(
 static v32f elu_32f(v32f x) { return v_elu_32f(x, v_set_32f(1.9999999f)); }
 static double elu(double x) { return x < 0 ? (double)1.9999999f * expm1(x) : x; }
 
+/* Products of x and a function: of -Inf they are NaN, as the formulas are. */
+static v32f swish_32f(v32f x) { return v_swish_32f(x, v_set_32f(1)); }
+static double swish(double x) { return x * sigmoid(x); }
+
+static v32f mish_32f(v32f x) { return v_mish_32f(x, v_set_32f(FLT_MAX)); }
+static double mish(double x) { return x * tanh(softplus(x)); }
+
+static double gelu(double x) { return x * erfc(x * -0.70710678118654752) / 2; }
+
 /* A function is interesting where |x| is between from and to: it is neither constant nor the identity there. */
 static const struct function
 {
@@ -51,6 +60,12 @@ static const struct function
     {"tanh", v_tanh_32f, tanh, 0x1p-14f, 10, 2},
     {"sigmoid", v_sigmoid_32f, sigmoid, 0x1p-26f, 110, 2},
     {"softplus", v_softplus_32f, softplus, 0x1p-26f, 110, 1.5},
+    {"swish", swish_32f, swish, 0x1p-26f, 110, 3},
+    {"mish", mish_32f, mish, 0x1p-26f, 110, 5},
+    {"gelu", v_gelu_32f, gelu, 0x1p-26f, 15, 4},
+    {"erf", v_erf_32f, erf, 0x1p-26f, 4.5f, 2},
+    {"sin", v_sin_32f, sin, 0x1p-13f, INFINITY, 2},
+    {"cos", v_cos_32f, cos, 0x1p-13f, INFINITY, 2},
     {"pow(x, -0.75)", pow_075_32f, pow_075, 0x1p-149f, INFINITY, 3},
     {"pow(x, 1)", pow_1_32f, pow_1, 0x1p-149f, INFINITY, 3},
     {"pow(x, 10)", pow_10_32f, pow_10, 0x1p-15f, 0x1p13f, 12},

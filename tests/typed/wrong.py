@@ -16,7 +16,7 @@ pysimd.relu(x, alpha=0.1)  # wrong
 pysimd.relu(x, out=doubles)  # wrong
 pysimd.convolution(x, weight, layout="nhcw")  # wrong
 pysimd.convolution(x, weight, layout=name)  # wrong
-pysimd.convolution(x, weight, activation="gelu")  # wrong
+pysimd.convolution(x, weight, activation="tanhshrink")  # wrong
 pysimd.convolution(x, doubles)  # wrong
 pysimd.convolution(x, weight, padding="full")  # wrong
 pysimd.convolution(x, weight, layout="nwc")
@@ -27,10 +27,10 @@ pysimd.pooling_average(pysimd.to_bfloat16(x), kernel=2)  # wrong
 pysimd.fused8(x, x, src2=weight)  # wrong
 pysimd.Convolution32f((5, 6, 8), 4, kernal=3)  # wrong
 pysimd.Convolution8i((5, 6, 8), 4, kernel=3, strides=2)  # wrong
-pysimd.Convolution16b((5, 6, 8), 4, kernel=3, activation="swish")  # wrong
+pysimd.Convolution16b((5, 6, 8), 4, kernel=3, activation="softsign")  # wrong
 pysimd.Convolution32f((5, 6, 8), 4)  # wrong
 pysimd.MergedConvolution32f((5, 6, 8), [], add=True)  # wrong
-pysimd.ConvolutionStage(3, activation="gelu")  # wrong
+pysimd.ConvolutionStage(3, activation="tanhshrink")  # wrong
 pysimd.unary(x, "cosh")  # wrong
 pysimd.eltwise([x, doubles])  # wrong
 pysimd.add_bias(x, "bias")  # wrong
