@@ -280,7 +280,8 @@ static struct ahead ahead_of(const struct sn_convolution * c, const struct sn_sh
 
 static void fetch_ahead(struct ahead * next)
 {
-    const uintptr_t to = next->at + (next->end - next->at) / next->steps;
+    /* the last line may reach beyond the end */
+    const uintptr_t to = next->at + (next->end > next->at ? (next->end - next->at) / next->steps : 0);
     for (; next->at < to; next->at += SN_LINE)
         SN_PREFETCH(next->at);
     next->steps -= next->steps > 1;
