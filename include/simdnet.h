@@ -1147,6 +1147,29 @@ typedef struct SimdnetPixelwiseParameters {
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 
 /*
+ * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
+ * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, and `from` has its parameters.
+ *
+ *     if (!SimdnetShareParams(context, from))
+ *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);
+ *
+ * Each context has the algorithm that is chosen for its own shape, and computes the same bits as with its own SetParams().
+ * Weights are packed as an algorithm needs them. If the context packs them in another way, for example because one of the
+ * two uses Winograd's algorithm, SimdnetShareParams() returns SimdFalse, and SimdnetLastError() says what differs. Either
+ * context's SimdnetContextInfo() names its algorithm.
+ *
+ * The parameters are freed with the last context that uses them, so contexts may be released in any order. After SetParams()
+ * a context has parameters of its own again, and those that share its former ones keep them. The InternalBufferSize function
+ * of a context that shares counts only what it does not share. Contexts that share may run Forward() in different threads,
+ * and be released while others run; but neither may be in SetParams() or released while this function runs, and `context`
+ * may not be in Forward().
+ *
+ * Returns SimdTrue if it shares them. On error returns SimdFalse, and the context is unchanged.
+ */
+SimdBool SimdnetShareParams(void * context, const void * from);
+
+/*
  * Convolution as in SimdSynetConvolution32fInit() with bfloat16 numbers, half the size of floats: source and destination are
  * each float or bfloat16 (srcT and dstT: SimdTensorData32f or SimdTensorData16b, all four combinations). It computes
  *

@@ -57,6 +57,12 @@ _WORDS: dict[str, Any] = {
     r"\bnorm or b is not finite": "they overflow once scaled",
     r"\bSimdTensorFormat(\w+)\b": lambda found: repr(found[1].lower()),
     r"\bSimdTensorData(\w+)\b": lambda found: {"32f": "float32", "16b": "bfloat16", "8u": "uint8"}.get(found[1], found[1]),
+    r"\bSimdConvolutionActivation(\w+)\b": lambda found: repr(re.sub(r"\B(?=[A-Z])", "_", found[1]).lower()),
+    r"\bsrcF\b": "layout",
+    r"\b(src|dst)T\b": r"\1_dtype",
+    r"^from\b": "other",  # of share_params()
+    r"\bof from\b": "of other",
+    r"\bas (in )?context\b": "as in this context",
     r"\b(src|dst)Format\b": r"\1_layout",
     r"\b(src|dst|a|b)Type\b": r"\1_dtype",
 }

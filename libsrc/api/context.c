@@ -33,12 +33,17 @@ void sn_context_describe(struct sn_context * context, const char * format, ...)
     sn_append(context->info, sizeof(context->info), ", %s", context->table->isa);
 }
 
+bool sn_is_context_as(const char * name, const struct sn_context * context, const char * function)
+{
+    SN_CHECK_FOR(function, context, false, "%s is NULL, expected a context that an Init function returned", name);
+    SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
+                 "%s is not a simdnet context, expected one that an Init function returned", name);
+    return true;
+}
+
 bool sn_is_context(const struct sn_context * context, const char * function)
 {
-    SN_CHECK_FOR(function, context, false, "context is NULL, expected a context that an Init function returned");
-    SN_CHECK_FOR(function, (uintptr_t)context % SN_ALIGN == 0 && context->tag == CONTEXT_TAG, false,
-                 "context is not a simdnet context, expected one that an Init function returned");
-    return true;
+    return sn_is_context_as("context", context, function);
 }
 
 bool sn_context_check(const void * context, const struct sn_context_kind * kind, const char * function)

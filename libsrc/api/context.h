@@ -10,11 +10,15 @@
 #include "dispatch/dispatch.h"
 #include "simdnet.h"
 
+struct sn_convolution;
+
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
     void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
     /* Computes for SimdnetForward(), which has checked the members that do not depend on the context. */
     void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
+    /* The convolutions of a context, whose parameters SimdnetShareParams() shares; NULL: it has no parameters. */
+    struct sn_convolution * (*plans)(void * context, size_t * count);
 };
 
 struct sn_context {
@@ -37,6 +41,9 @@ bool sn_context_check(const void * context, const struct sn_context_kind * kind,
 
 /* True for a context of any kind; likewise. */
 bool sn_is_context(const struct sn_context * context, const char * function);
+
+/* The same for an argument with another name. */
+bool sn_is_context_as(const char * name, const struct sn_context * context, const char * function);
 
 /* Frees a context of any kind. */
 void sn_context_free(void * context);

@@ -205,6 +205,12 @@ bool sn_report_fault(const char * function, const struct sn_fault * fault)
 
 void sn_convolution_destroy(void * context) { sn_convolution_free(&((struct sn_convolution_context *)context)->plan); }
 
+struct sn_convolution * sn_convolution_plans(void * context, size_t * count)
+{
+    *count = 1;
+    return &((struct sn_convolution_context *)context)->plan;
+}
+
 static void describe(struct sn_convolution_context * c)
 {
     const struct sn_convolution_family * family = c->plan.family;

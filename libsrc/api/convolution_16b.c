@@ -4,7 +4,7 @@
 #include "ops/convolution_16b.h"
 
 static const struct sn_context_kind kind = {"Convolution16b", sn_convolution_destroy,
-                                           sn_convolution_forward_any};
+                                           sn_convolution_forward_any, sn_convolution_plans};
 
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv)
 {

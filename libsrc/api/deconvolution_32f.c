@@ -4,7 +4,7 @@
 #include "ops/deconvolution_32f.h"
 
 static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy,
-                                           sn_convolution_forward_any};
+                                           sn_convolution_forward_any, sn_convolution_plans};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
 

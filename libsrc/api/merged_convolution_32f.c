@@ -27,7 +27,14 @@ static void forward(const char * function, void * context, const SimdnetForwardP
         sn_merged_convolution_32f_forward(plan, &a);
 }
 
-static const struct sn_context_kind kind = {"MergedConvolution32f", destroy, forward};
+static struct sn_convolution * plans(void * context, size_t * count)
+{
+    struct sn_merged_convolution_32f * plan = &((struct context *)context)->plan;
+    *count = (size_t)plan->last - plan->first + 1;
+    return &plan->stage[plan->first];
+}
+
+static const struct sn_context_kind kind = {"MergedConvolution32f", destroy, forward, plans};
 
 /* ---- checks of the stages */
 

@@ -123,11 +123,38 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
     return SN_ERROR_NONE;
 }
 
-/* ---- parameters from SetParams: one block, which begins with the offsets */
+/* ---- parameters from SetParams: one block, and the offsets */
+
+/* The offsets depend on the sizes of images, unlike the block, which plans for other images may share. They are made with
+ * the first parameters, as there may be one for each input: Init is to be fast for any shape. False: there is no memory. */
+static bool make_offsets(struct sn_convolution * c, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (c[i].segment || c[i].segments == 0)
+            continue;
+        c[i].segment = sn_allocate(c[i].segments * sizeof(size_t), SN_ALIGN);
+        if (!c[i].segment)
+            return false;
+        memset(c[i].segment, 0, c[i].segments * sizeof(size_t));
+        if (c[i].algorithm->offsets)
+            c[i].algorithm->offsets(&c[i]);
+    }
+    return true;
+}
 
 static bool has_slope(const struct sn_convolution * c)
 {
     return c->p.activation == SN_ACTIVATION_PRELU || c->p.activation == SN_ACTIVATION_LEAKY_RELU;
+}
+
+/* Frees those of plans that were refused their first parameters. */
+static void drop_offsets(struct sn_convolution * c, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (!c[i].packed) {
+            sn_free(c[i].segment);
+            c[i].segment = NULL;
+        }
 }
 
 void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align)
@@ -140,7 +167,6 @@ void * sn_layout_array(uintptr_t * at, size_t bytes, size_t align)
 static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
 {
     const size_t align = c->family->align, values = c->channels * sizeof(float);
-    c->segment = sn_layout_array(&at, c->segments * sizeof(size_t), SN_ALIGN);
     c->weight = sn_layout_array(&at, c->weightSize, align);
     c->bias = sn_layout_array(&at, values, align);
     c->slope = has_slope(c) ? sn_layout_array(&at, values, align) : NULL;
@@ -214,7 +240,7 @@ static struct sn_fault set_plan(struct sn_convolution * next, const struct sn_se
 struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count)
 {
     struct sn_convolution next[SN_MOST_PLANS]; /* new plans, so that a fault leaves the present ones unchanged */
-    struct sn_fault fault = {NULL, 0, 0, NULL, false};
+    struct sn_fault fault = {NULL, 0, 0, NULL, !make_offsets(c, count)};
     size_t made = 0;
     for (; made < count && !has_fault(&fault); ++made) {
         next[made] = c[made];
@@ -225,15 +251,46 @@ struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_se
         if (!has_fault(&fault))
             c[i] = next[i];
     }
+    drop_offsets(c, count);
     return fault;
 }
 
-size_t sn_convolution_memory(const struct sn_convolution * c) { return c->packed ? c->packedSize + c->tablesSize : 0; }
+bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    const struct sn_convolution_algorithm * a = c->algorithm, * b = from->algorithm;
+    return c->family == from->family && c->weightSize == from->weightSize && c->channels == from->channels &&
+           a->pack == b->pack && a->spread == b->spread && a->variant == b->variant && (!a->alike || a->alike(c, from));
+}
+
+bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count)
+{
+    if (!make_offsets(c, count)) {
+        drop_offsets(c, count);
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        void * before = c[i].packed;
+        c[i].packed = sn_arena_share(from[i].packed);
+        c[i].packedSize = 0;
+        layout_arrays(&c[i], (uintptr_t)c[i].packed);
+        memcpy(c[i].param, from[i].param, sizeof(c[i].param));
+        if (c[i].family->share)
+            c[i].family->share(&c[i], &from[i]);
+        sn_arena_free(before);
+    }
+    return true;
+}
+
+size_t sn_convolution_memory(const struct sn_convolution * c)
+{
+    return c->packed ? c->packedSize + c->tablesSize + c->segments * sizeof(size_t) : 0;
+}
 
 void sn_convolution_free(struct sn_convolution * c)
 {
     sn_arena_free(c->packed);
     sn_free(c->tables);
+    sn_free(c->segment);
 }
 
 /* ---- forward */

@@ -49,9 +49,15 @@ struct sn_convolution_algorithm {
      * largest array. */
     bool (*plan)(struct sn_convolution * c);
 
-    /* Packs weights from the caller's layout into weightSize bytes, which are zero, and writes `segments` offsets. Not
-     * called if there are no weights. */
+    /* Writes the `segments` offsets, which are zero; NULL: they stay so. Not called if there are none. */
+    void (*offsets)(const struct sn_convolution * c);
+
+    /* Packs weights from the caller's layout into weightSize bytes, which are zero. Not called if there are no weights. */
     void (*pack)(const struct sn_convolution * c, const void * weight);
+
+    /* NULL, or false if pack() arranges the weights of two plans differently, whose channels, kernels and groups are the
+     * same. */
+    bool (*alike)(const struct sn_convolution * c, const struct sn_convolution * from);
 
     /* Copies one float per output channel to its places in an array of `channels` floats, which are zero; NULL: each to
      * sn_channel_index(). */
@@ -91,7 +97,7 @@ struct sn_convolution_family {
     enum sn_data smallType; /* the element type that images may have besides float */
     size_t unit;            /* bytes of the unit of buffer sizes, */
     const char * units;     /* and its name */
-    size_t align;           /* of the arrays that SetParams makes, but offsets and weights, which are aligned to SN_ALIGN */
+    size_t align;           /* of the arrays that SetParams makes, but the weights, which are aligned to SN_ALIGN */
     const char * prefix;    /* prefix of the algorithm's name */
 
     /* The shape of an instruction set's tile, for context infos. */
@@ -115,6 +121,9 @@ struct sn_convolution_family {
 
     /* NULL, or sets the pointers to the family's arrays in `packed`, which begin at `at`; returns their end. */
     uintptr_t (*layout_arrays)(struct sn_convolution * c, uintptr_t at);
+
+    /* NULL, or copies what set_params() has stored in c->familyData. */
+    void (*share)(struct sn_convolution * c, const struct sn_convolution * from);
 };
 
 enum { SN_FAMILY_DATA = 192, SN_ALGORITHM_DATA = 192 };
@@ -137,10 +146,11 @@ struct sn_convolution {
     void * tables;             /* tablesSize bytes allocated by the family; NULL for none */
     size_t tablesSize;
 
-    void * packed;             /* everything from SetParams, packedSize bytes; NULL before */
-    size_t packedSize;
-    size_t * segment;          /* in `packed`, as the next three */
-    void * weight;
+    size_t * segment;          /* the offsets; NULL for none, and before SetParams */
+
+    void * packed;             /* arrays from SetParams, which plans of other images may use too; NULL before */
+    size_t packedSize;         /* its bytes; 0 if another plan allocated it */
+    void * weight;             /* in `packed`, as the next two */
     sn_32f * bias;             /* `channels` floats; for bytes, int32 initial sums */
     sn_32f * slope;            /* `channels` floats for Prelu and LeakyRelu (all the same then), else NULL */
     float param[2];            /* of the other activations */
@@ -173,7 +183,13 @@ enum { SN_MOST_PLANS = 3 };
 /* Sets the parameters of `count` plans; with a fault, all of them stay unchanged. */
 struct sn_fault sn_convolution_set(struct sn_convolution * c, const struct sn_set_params * given, size_t count);
 
-/* The bytes that the plan holds: its parameters and the tables; 0 before SetParams. */
+/* True if the parameters of `from` are packed as those of c would be; p is the same, except for sizes of images. */
+bool sn_convolution_alike(const struct sn_convolution * c, const struct sn_convolution * from);
+
+/* Lets `count` plans use the parameters of others, which have some, and are alike; false if there is no memory. */
+bool sn_convolution_share(struct sn_convolution * c, const struct sn_convolution * from, size_t count);
+
+/* The bytes that the plan holds: its parameters, unless it shares those of another, and the tables; 0 before SetParams. */
 size_t sn_convolution_memory(const struct sn_convolution * c);
 
 /* Frees what the plan owns. */

@@ -46,6 +46,8 @@ static bool plan(struct sn_convolution * c)
     return sn_floats(&c->workSize, copied + o->lines + result);
 }
 
+static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &data_of(c)->direct.nhwc); }
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     sn_direct_nhwc_pack(c, &data_of(c)->direct, weight);
@@ -97,4 +99,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_converted = {.name = "direct NCHW by NHWC", .tiled = true,
-    .adds = true, .supports = supports, .plan = plan, .pack = pack, .forward = forward};
+    .adds = true, .supports = supports, .plan = plan, .offsets = offsets, .pack = pack,
+    .forward = forward};

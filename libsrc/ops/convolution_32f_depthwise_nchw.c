@@ -21,12 +21,13 @@ static bool plan(struct sn_convolution * c)
     return sn_split_plan(c, 1, (void *)c->algorithmData) && sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->p.dstC);
 }
 
-static void pack(const struct sn_convolution * c, const void * weight)
+static void offsets(const struct sn_convolution * c)
 {
     for (size_t kx = 0; kx < c->p.kernelX; ++kx)
         c->segment[kx] = sn_split_tap(c, data_of(c), 0, 0, kx);
-    memcpy(c->weight, weight, c->weightSize);
 }
+
+static void pack(const struct sn_convolution * c, const void * weight) { memcpy(c->weight, weight, c->weightSize); }
 
 /* One channel, of the planes src and dst. */
 static void compute_channel(const struct sn_convolution * c, size_t channel, const sn_32f * src, sn_32f * work, sn_32f * dst)
@@ -62,4 +63,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nchw = {.name = "depthwise NCHW", .supports = supports,
-    .plan = plan, .pack = pack, .forward = forward};
+    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

@@ -26,9 +26,11 @@ static bool plan(struct sn_convolution * c)
     return sn_planes_plan(c, &f->band, &f->depth, &f->step);
 }
 
+static void offsets(const struct sn_convolution * c) { sn_planes_offsets(c, &data_of(c)->band); }
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    sn_planes_pack(c, &data_of(c)->band, weight, data_of(c)->depth, data_of(c)->step);
+    sn_planes_pack(c, weight, data_of(c)->depth, data_of(c)->step);
 }
 
 /* Computes some rows of one group; a->src and a->dst are the arrays of this group. */
@@ -58,4 +60,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_nchw = {.name = "few outputs NCHW", .supports = supports,
-    .plan = plan, .pack = pack, .forward = forward};
+    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

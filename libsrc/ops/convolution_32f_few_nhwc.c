@@ -29,11 +29,12 @@ static bool plan(struct sn_convolution * c)
            sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);
 }
 
+static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, data_of(c)); }
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    sn_nhwc_segments(c, data_of(c));
     for (size_t o = 0; o < c->p.dstC; ++o)
         for (size_t k = 0; k < data_of(c)->depth; ++k)
             *packed++ = w[k * c->p.dstC + o];
@@ -88,4 +89,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc = {.name = "few outputs NHWC", .supports = supports,
-    .plan = plan, .pack = pack, .spread = spread, .forward = forward};
+    .plan = plan, .offsets = offsets, .pack = pack, .spread = spread, .forward = forward};

@@ -57,10 +57,11 @@ static bool plan(struct sn_convolution * c)
     return true;
 }
 
+static void offsets(const struct sn_convolution * c) { sn_planes_offsets(c, &data_of(c)->band); }
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
-    const struct direct_nchw * d = data_of(c);
-    sn_planes_pack(c, &d->band, weight, d->depth, d->step);
+    sn_planes_pack(c, weight, data_of(c)->depth, data_of(c)->step);
 }
 
 /* ---- forward */
@@ -186,4 +187,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_32f_nchw = {.name = "direct NCHW", .tiled = true, .adds = true,
-    .supports = supports, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

@@ -109,7 +109,6 @@ void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const size_t depth = d->nhwc.depth;
     sn_32f * packed = c->weight;
-    sn_nhwc_segments(c, &d->nhwc);
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = 0; first < sn_outputs(c); first += tile->columns) {
             const size_t columns = sn_min(tile->columns, sn_outputs(c) - first), width = sn_gemm_width(tile, columns);
@@ -121,6 +120,8 @@ void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct
             packed += depth * width;
         }
 }
+
+static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &sn_direct_nhwc_of(c)->nhwc); }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
@@ -307,4 +308,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 
 SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .supports = supports, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

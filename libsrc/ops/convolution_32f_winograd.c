@@ -158,7 +158,6 @@ static void pack(const struct sn_convolution * c, const void * weight)
     struct sn_winograd_filter_32f job = {.kind = data_of(c)->kind, .src = weight, .size = p->srcC * p->dstC,
         .trans = !is_nchw(c)};
     sn_32f * packed = c->weight;
-    *c->segment = 0;
     for (size_t first = 0; first < p->dstC; first += tile->columns) {
         const size_t columns = sn_min(tile->columns, p->dstC - first), width = sn_gemm_width(tile, columns);
         job.plane = p->srcC * width;

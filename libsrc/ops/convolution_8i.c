@@ -198,6 +198,14 @@ static uintptr_t layout_arrays(struct sn_convolution * c, uintptr_t at)
     return at;
 }
 
+static void share(struct sn_convolution * c, const struct sn_convolution * from)
+{
+    struct quantised * q = (void *)c->familyData;
+    q->dot.srcZero = data_of(from)->dot.srcZero;
+    q->dstZero = data_of(from)->dstZero;
+    q->bounded = data_of(from)->bounded;
+}
+
 static struct sn_fault fault_of_stats(const struct sn_convolution * c, const sn_32f * const * stats)
 {
     static const char * const names[] = {"stats[0] of channel", "stats[1] of channel", "stats[2] of channel",
@@ -239,4 +247,4 @@ static const struct sn_candidate candidates[] = {
 const struct sn_convolution_family sn_convolution_8i = {.candidates = candidates, .smallType = SN_DATA_8U,
     .unit = 1, .units = "bytes", .align = SN_ALIGN, .prefix = "", .tile = tile_of,
     .simplify = sn_convolution_simplify, .prepare = prepare, .scratch = scratch_size,
-    .set_params = set_params, .layout_arrays = layout_arrays};
+    .set_params = set_params, .layout_arrays = layout_arrays, .share = share};

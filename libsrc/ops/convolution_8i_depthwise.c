@@ -31,14 +31,26 @@ static bool plan(struct sn_convolution * c)
     return true;
 }
 
-static void pack(const struct sn_convolution * c, const void * weight)
+static void offsets(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band;
     for (size_t t = 0; t < c->segments; ++t)
         c->segment[t] = t / p->kernelX * p->dilationY * band->line + t % p->kernelX * p->dilationX * band->pixel;
-    c->table->convolution_8i.depthwise.pack(weight, p->srcF == SN_NCHW, c->segments, p->dstC,
-                                            by_lines(p) ? p->strideX : 0, c->weight);
+}
+
+/* The stride for which the weights are arranged; 0 for any. */
+static size_t packed_stride(const struct sn_convolution * c) { return by_lines(&c->p) ? c->p.strideX : 0; }
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    c->table->convolution_8i.depthwise.pack(weight, c->p.srcF == SN_NCHW, c->segments, c->p.dstC, packed_stride(c),
+                                            c->weight);
+}
+
+static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    return packed_stride(c) == packed_stride(from);
 }
 
 /* Sets the padding around the lines in memory. A band includes its padding, the image does not. */
@@ -88,4 +100,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_8i_depthwise = {.name = "depthwise", .supports = supports, .plan = plan,
-    .pack = pack, .forward = forward};
+    .offsets = offsets, .pack = pack, .alike = alike, .forward = forward};

@@ -123,13 +123,18 @@ static void pack_panel(const struct sn_convolution * c, const void * weight, siz
         }
 }
 
-static void pack(const struct sn_convolution * c, const void * weight)
+static void offsets(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_band * band = &data_of(c)->band.band;
-    const size_t most = tile_of(c)->columns;
     for (size_t s = 0; s < c->segments; ++s)
         c->segment[s] = row_of(c, s) * p->dilationY * band->line + column_of(c, s) * p->dilationX * band->pixel;
+}
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t most = tile_of(c)->columns;
     uint8_t * packed = c->weight;
     for (size_t g = 0; g < p->group; ++g)
         for (size_t first = 0; first < sn_outputs(c); first += most) {
@@ -235,4 +240,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_convolution_dot_tiled = {.name = "tiled", .tiled = true, .supports = supports,
-    .plan = plan, .pack = pack, .forward = forward};
+    .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};

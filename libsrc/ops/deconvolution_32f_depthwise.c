@@ -40,14 +40,18 @@ static sn_32f * pack_phase(const struct sn_convolution * c, const sn_32f * weigh
     return to;
 }
 
+static void offsets(const struct sn_convolution * c)
+{
+    for (size_t i = 0; i < c->segments; ++i)
+        c->segment[i] = i * sn_phases_x(c)->lineStep;
+}
+
 /* Packs the taps of each output channel, phase by phase. */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     const size_t taps = c->p.kernelY * c->p.kernelX;
     const sn_32f * w = weight;
-    for (size_t i = 0; i < c->segments; ++i)
-        c->segment[i] = i * x->lineStep;
     for (size_t o = 0; o < c->p.dstC; ++o) {
         sn_32f * to = sn_weights(c) + o * taps;
         for (size_t fy = 0; fy < y->number; ++fy)
@@ -104,4 +108,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_depthwise = {.name = "depthwise phases NCHW",
-    .supports = supports, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack, .alike = sn_phases_same,
+    .forward = forward};

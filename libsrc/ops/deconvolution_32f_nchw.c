@@ -104,13 +104,17 @@ static void pack_output(const struct sn_convolution * c, const sn_32f * weight, 
         }
 }
 
+static void offsets(const struct sn_convolution * c)
+{
+    sn_phase_segments_offsets(c, &data_of(c)->band, sn_inputs(c));
+}
+
 /* [group][phase y][phase x][output channel][line][column][input channel] */
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const sn_32f * w = weight;
     sn_32f * packed = c->weight;
-    sn_phase_segments_pack(c, &data_of(c)->band, sn_inputs(c));
     for (size_t g = 0; g < p->group; ++g, w += sn_inputs(c) * sn_outputs(c) * p->kernelY * p->kernelX)
         for (size_t fy = 0; fy < sn_phases_y(c)->number; ++fy)
             for (size_t fx = 0; fx < sn_phases_x(c)->number; ++fx) {
@@ -263,4 +267,5 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm sn_deconvolution_32f_nchw = {.name = "phases NCHW", .tiled = true,
-    .supports = supports, .plan = plan, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack,
+    .alike = sn_phases_same, .forward = forward};

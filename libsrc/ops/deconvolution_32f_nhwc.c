@@ -151,15 +151,19 @@ static sn_32f * pack_phases(const struct sn_convolution * c, const sn_32f * weig
     return packed;
 }
 
+static void offsets(const struct sn_convolution * c)
+{
+    if (data_of(c)->length)
+        sn_phase_segments_offsets(c, &data_of(c)->band, 1);
+    else
+        for (size_t s = 0; s < c->segments; ++s)
+            c->segment[s] = s * sn_phases_y(c)->lineStep * data_of(c)->band.line;
+}
+
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
     sn_32f * packed = c->weight;
-    if (data_of(c)->length)
-        sn_phase_segments_pack(c, &data_of(c)->band, 1);
-    else
-        for (size_t s = 0; s < c->segments; ++s)
-            c->segment[s] = s * y->lineStep * data_of(c)->band.line;
     for (size_t fy = 0; fy < y->number; ++fy)
         for (size_t fx = 0, alike; fx < x->number; fx += alike) {
             alike = sn_phases_alike(x, fx);
@@ -331,7 +335,7 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 }
 
 const struct sn_convolution_algorithm
-    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .plan = plan, .pack = pack,
-        .spread = spread, .forward = forward},
+    sn_deconvolution_32f_nhwc = {.name = "phases NHWC", .tiled = true, .supports = supports_nhwc, .plan = plan,
+        .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread, .forward = forward},
     sn_deconvolution_32f_converted = {.name = "phases NCHW by NHWC", .tiled = true, .supports = supports_nchw, .plan = plan,
-        .pack = pack, .spread = spread, .forward = forward};
+        .offsets = offsets, .pack = pack, .alike = sn_phases_same, .spread = spread, .forward = forward};

@@ -89,8 +89,7 @@ bool sn_planes_plan(struct sn_convolution * c, struct sn_band * band, size_t * d
     return sn_floats(&c->weightSize, p->dstC, *step);
 }
 
-void sn_planes_pack(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * weight, size_t depth,
-                    size_t step)
+void sn_planes_offsets(const struct sn_convolution * c, const struct sn_band * band)
 {
     const struct sn_convolution_parameters * p = &c->p;
     size_t * segment = c->segment;
@@ -98,7 +97,11 @@ void sn_planes_pack(const struct sn_convolution * c, const struct sn_band * band
         for (size_t ky = 0; ky < p->kernelY; ++ky)
             for (size_t kx = 0; kx < p->kernelX; ++kx)
                 *segment++ = sn_split_tap(c, band, i, ky, kx);
-    for (size_t o = 0; o < p->dstC; ++o)
+}
+
+void sn_planes_pack(const struct sn_convolution * c, const sn_32f * weight, size_t depth, size_t step)
+{
+    for (size_t o = 0; o < c->p.dstC; ++o)
         memcpy((sn_32f *)c->weight + o * step, weight + o * depth, depth * sizeof(float));
 }
 

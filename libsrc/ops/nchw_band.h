@@ -21,10 +21,10 @@ void sn_split_copy(const struct sn_convolution * c, const struct sn_band * band,
                    sn_32f * to);
 
 /* For sums over the channels of a group. Plans the band, or uses the image itself if possible; *depth: multiply-adds of an
- * output, *step: floats from one row of weights to the next. Packs these rows, and the offsets of their inputs. */
+ * output, *step: floats from one row of weights to the next. Packs these rows; writes the offsets of their inputs. */
 bool sn_planes_plan(struct sn_convolution * c, struct sn_band * band, size_t * depth, size_t * step);
-void sn_planes_pack(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * weight, size_t depth,
-                    size_t step);
+void sn_planes_pack(const struct sn_convolution * c, const sn_32f * weight, size_t depth, size_t step);
+void sn_planes_offsets(const struct sn_convolution * c, const struct sn_band * band);
 
 /* The source of output rows row .. row + rows - 1 of a group whose first plane is src, copied to `work` if necessary. */
 const sn_32f * sn_planes_source(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src, size_t row,

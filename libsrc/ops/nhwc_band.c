@@ -30,7 +30,7 @@ bool sn_nhwc_copy_size(const struct sn_convolution * c, const struct sn_nhwc_ban
     return sn_product(size, ever, b->band.lines, b->band.line);
 }
 
-void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b)
+void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b)
 {
     const struct sn_convolution_parameters * p = &c->p;
     for (size_t s = 0; s < c->segments; ++s) {

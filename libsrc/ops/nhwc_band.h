@@ -18,7 +18,7 @@ void sn_nhwc_band_plan(const struct sn_convolution * c, bool spaced, struct sn_n
 bool sn_nhwc_band_size(struct sn_convolution * c, struct sn_nhwc_band * b);
 
 /* Writes the offsets of the segments of a sum from the first input of a pixel. */
-void sn_nhwc_segments(const struct sn_convolution * c, const struct sn_nhwc_band * b);
+void sn_nhwc_offsets(const struct sn_convolution * c, const struct sn_nhwc_band * b);
 
 /* An NHWC image, and the floats between its pixels. */
 struct sn_nhwc_image {

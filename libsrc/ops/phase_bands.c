@@ -17,7 +17,7 @@ bool sn_phase_segments_plan(struct sn_convolution * c, size_t planes)
     return taps == 0 || sn_product(&c->segments, sn_phases_y(c)->taps, 2 * taps - 1, planes);
 }
 
-void sn_phase_segments_pack(const struct sn_convolution * c, const struct sn_band * band, size_t planes)
+void sn_phase_segments_offsets(const struct sn_convolution * c, const struct sn_band * band, size_t planes)
 {
     const struct sn_phases * py = sn_phases_y(c), * px = sn_phases_x(c);
     size_t * segment = c->segment;

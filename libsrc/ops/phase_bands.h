@@ -24,7 +24,7 @@ static inline size_t sn_phase_rows(const struct sn_phase * f, size_t row, size_t
  * columns or one less: there is a table for each, and a phase with fewer lines uses the first ones.
  */
 bool sn_phase_segments_plan(struct sn_convolution * c, size_t planes);
-void sn_phase_segments_pack(const struct sn_convolution * c, const struct sn_band * band, size_t planes);
+void sn_phase_segments_offsets(const struct sn_convolution * c, const struct sn_band * band, size_t planes);
 static inline const size_t * sn_phase_offsets(const struct sn_convolution * c, const struct sn_phase * x, size_t planes)
 {
     const size_t taps = sn_phases_x(c)->taps;

@@ -73,6 +73,22 @@ size_t sn_phases_alike(const struct sn_phases * a, size_t f)
     return n;
 }
 
+static bool same_axis(const struct sn_phases * a, const struct sn_phases * b)
+{
+    if (a->number != b->number || a->tapStep != b->tapStep)
+        return false;
+    for (size_t f = 0; f < a->number; ++f)
+        if (a->phase[f].taps != b->phase[f].taps || a->phase[f].first != b->phase[f].first ||
+            sn_phases_alike(a, f) != sn_phases_alike(b, f))
+            return false;
+    return true;
+}
+
+bool sn_phases_same(const struct sn_convolution * c, const struct sn_convolution * other)
+{
+    return same_axis(sn_phases_y(c), sn_phases_y(other)) && same_axis(sn_phases_x(c), sn_phases_x(other));
+}
+
 struct sn_span sn_span_of(ptrdiff_t low, size_t count, size_t extent)
 {
     struct sn_span span = {low < 0 ? sn_min((size_t)-low, count) : 0, low < 0 ? 0 : (size_t)low, 0};

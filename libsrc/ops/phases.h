@@ -51,6 +51,9 @@ static inline size_t sn_phase_tap(const struct sn_phases * a, const struct sn_ph
 /* How many neighbouring phases from f on have the same inputs: their outputs are the columns of one product. */
 size_t sn_phases_alike(const struct sn_phases * a, size_t f);
 
+/* True if both plans have the same phases with the same taps, so that weights sorted by phases are the same. */
+bool sn_phases_same(const struct sn_convolution * c, const struct sn_convolution * other);
+
 /* True if any phase has a tap, so that input is read. */
 static inline bool sn_phases_used(const struct sn_convolution * c) { return sn_phases_y(c)->taps && sn_phases_x(c)->taps; }
 

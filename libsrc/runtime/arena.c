@@ -32,6 +32,7 @@ struct chunk {
 struct header {
     struct chunk * chunk;
     size_t size; /* of header and block, up to the page of the next one; 0 if the block is the only one in its chunk */
+    size_t owners;
 };
 
 static struct chunk * current; /* from which blocks are allocated, or NULL; read and written atomically */
@@ -53,7 +54,7 @@ static void release(struct chunk * chunk)
 static void * block_at(struct chunk * chunk, size_t begin, size_t size)
 {
     struct header * header = (struct header *)((uint8_t *)chunk + begin);
-    *header = (struct header){chunk, size};
+    *header = (struct header){chunk, size, 1};
     return (uint8_t *)header + SN_ALIGN;
 }
 
@@ -101,11 +102,19 @@ void * sn_arena_allocate(size_t size)
     return block;
 }
 
+static struct header * header_of(void * block) { return (struct header *)((uint8_t *)block - SN_ALIGN); }
+
+void * sn_arena_share(void * block)
+{
+    __atomic_fetch_add(&header_of(block)->owners, 1, __ATOMIC_RELAXED);
+    return block;
+}
+
 void sn_arena_free(void * block)
 {
-    if (!block)
+    struct header * header = block ? header_of(block) : NULL;
+    if (!header || __atomic_sub_fetch(&header->owners, 1, __ATOMIC_ACQ_REL))
         return;
-    struct header * header = (struct header *)((uint8_t *)block - SN_ALIGN);
     struct chunk * chunk = header->chunk;
     const size_t others = __atomic_load_n(&chunk->references, __ATOMIC_ACQUIRE) - 1;
     if (header->size && (others > 1 || __atomic_load_n(&current, __ATOMIC_RELAXED) != chunk))

@@ -17,4 +17,7 @@
 void * sn_arena_allocate(size_t size);
 void sn_arena_free(void * block);
 
+/* Another owner of the block, which is freed when each has called sn_arena_free(). Returns the block. */
+void * sn_arena_share(void * block);
+
 #endif

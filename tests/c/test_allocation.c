@@ -231,11 +231,14 @@ static void every_allocation(struct layer l)
     memset(expected, CANARY, sizeof(expected));
     l.kind->forward(f.context, expected);
     TEST_NO_ERROR();
+    SimdRelease(f.context); /* it would keep a chunk, which is one block more once the chunk is full */
     each_refused(try_init, &l);
     if (l.kind->set != set_nothing) {
         each_refused(try_set, &l);
         each_refused(try_set_again, &l);
     }
+    f.context = l.kind->init(&l);
+    l.kind->set(f.context);
     each_refused(try_forward, &f);
     SimdRelease(f.context);
 }
@@ -406,6 +409,34 @@ static void chunks(void)
     TEST(blocks_now() == before); /* including the chunk that the next blocks are taken from */
 }
 
+/* The last context that uses parameters frees them; one that cannot allocate its offsets has none. */
+static void shared_parameters(void)
+{
+    const SimdConvolutionParameters p = shape(SimdTensorFormatNhwc, 64, 64, 1, 1);
+    for (int order = 0; order < 6; ++order) {
+        const int before = blocks_now();
+        void * context[3];
+        for (int i = 0; i < 3; ++i)
+            context[i] = SimdSynetConvolution32fInit(1, &p, NULL);
+        set_32f(context[0]);
+        refuse(1, INT_MAX);
+        const bool shared = SimdnetShareParams(context[1], context[0]);
+        refuse_none();
+        TEST(shared == !refused);
+        TEST(shared || (SimdnetLastErrorKind() == 2 && SimdSynetConvolution32fInternalBufferSize(context[1]) == 0));
+        TEST(SimdnetShareParams(context[1], context[0]) && SimdnetShareParams(context[2], context[1]));
+        TEST(SimdnetShareParams(context[2], context[0]));
+        const int one = order % 3, two = (one + 1 + order / 3) % 3;
+        SimdRelease(context[one]);
+        SimdRelease(context[two]);
+        memset(result, CANARY, sizeof(result));
+        forward_32f(context[3 - one - two], result);
+        TEST_NO_ERROR();
+        SimdRelease(context[3 - one - two]);
+        TEST(blocks_now() == before);
+    }
+}
+
 /* Calls whose row cannot be allocated are counted together, or not at all; the table is refused, and returned later. */
 static void try_statistic(const void * unused, int from, int to)
 {
@@ -513,6 +544,7 @@ int main(void)
         deconvolution_size();
         functions();
         plain_functions();
+        shared_parameters();
     }
     each_refused(try_allocate, NULL);
     each_refused(try_statistic_on_thread, NULL);

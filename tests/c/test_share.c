@@ -1,0 +1,359 @@
+/*
+ * SimdnetShareParams: on every instruction set and for every algorithm, a context that shares has the bits of one with its
+ * own parameters; the other may be released or changed before, or run in another thread. What it refuses changes nothing.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "test.h"
+
+typedef SimdConvolutionParameters parameters;
+
+enum { MOST = 1 << 19 };
+
+static const SimdTensorFormatType NHWC = SimdTensorFormatNhwc, NCHW = SimdTensorFormatNchw;
+
+static float floats[MOST], first[MOST], second[MOST];
+
+struct kind {
+    const char * name;
+    void * (*init)(size_t batch, const parameters * p, size_t stages);
+    void (*set)(void * context, const float * from);
+    size_t (*held)(const void * context);
+};
+
+/* ---- contexts */
+
+static void * init_32f(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetConvolution32fInit(batch, p, NULL);
+}
+
+static void set_32f(void * context, const float * f)
+{
+    SimdSynetConvolution32fSetParams(context, f, NULL, f + 7, f + 20);
+}
+
+static void * init_back(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetDeconvolution32fInit(batch, p, NULL);
+}
+
+static void set_back(void * context, const float * f)
+{
+    SimdSynetDeconvolution32fSetParams(context, f, NULL, f + 7, f + 20);
+}
+
+static void * init_merged(size_t batch, const parameters * p, size_t stages)
+{
+    return SimdSynetMergedConvolution32fInit(batch, p, stages, SimdFalse);
+}
+
+static void set_merged(void * context, const float * f)
+{
+    const float * const weight[] = {f, f + 1, f + 2}, * const params[] = {f + 3, f + 4, f + 5};
+    SimdSynetMergedConvolution32fSetParams(context, weight, NULL, weight, params);
+}
+
+static void * init_8i(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetConvolution8iInit(batch, p);
+}
+
+static void set_8i(void * context, const float * f)
+{
+    float low[128], high[128];
+    const float * const stats[] = {low, high, low, high};
+    for (size_t i = 0; i < 128; ++i)
+        low[i] = -1 + f[0], high[i] = 1 + (float)i / 50;
+    SimdSynetConvolution8iSetParams(context, f, f + 7, f + 20, stats);
+}
+
+static void * init_16b(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdnetConvolution16bInit(batch, p);
+}
+
+static void set_16b(void * context, const float * f) { SimdnetConvolution16bSetParams(context, f, f + 7, f + 20); }
+
+static const struct kind
+    plain_32f = {"Convolution32f", init_32f, set_32f, SimdSynetConvolution32fInternalBufferSize},
+    back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
+    merged_32f = {"MergedConvolution32f", init_merged, set_merged, SimdSynetMergedConvolution32fInternalBufferSize},
+    plain_8i = {"Convolution8i", init_8i, set_8i, SimdSynetConvolution8iInternalBufferSize},
+    plain_16b = {"Convolution16b", init_16b, set_16b, SimdnetConvolution16bInternalBufferSize};
+
+/* ---- shapes */
+
+static parameters shape(SimdTensorFormatType format, size_t srcC, size_t dstC, size_t kernel, size_t stride, size_t group)
+{
+    const size_t pad = (kernel - 1) / 2;
+    return (parameters){.srcC = srcC, .srcF = format, .dstC = dstC, .dstF = format, .kernelY = kernel,
+        .kernelX = kernel, .dilationY = 1, .dilationX = 1, .strideY = stride, .strideX = stride, .padY = pad,
+        .padX = pad, .padH = pad, .padW = pad, .group = group,
+        .activation = SimdConvolutionActivationPrelu, .srcT = SimdTensorData32f, .dstT = SimdTensorData32f};
+}
+
+struct subject {
+    const struct kind * kind;
+    size_t stages;
+    parameters p[3];
+};
+
+/* A context for images of height x width. */
+static void * open_context(const struct subject * s, size_t batch, size_t height, size_t width)
+{
+    parameters p[3];
+    for (size_t i = 0; i < s->stages; ++i) {
+        p[i] = s->p[i];
+        p[i].srcH = height, p[i].srcW = width;
+        if (s->kind == &back_32f) {
+            height = p[i].strideY * (height - 1) + p[i].kernelY - p[i].padY - p[i].padH;
+            width = p[i].strideX * (width - 1) + p[i].kernelX - p[i].padX - p[i].padW;
+        } else {
+            height = (height + p[i].padY + p[i].padH - p[i].kernelY) / p[i].strideY + 1;
+            width = (width + p[i].padX + p[i].padW - p[i].kernelX) / p[i].strideX + 1;
+        }
+        p[i].dstH = height, p[i].dstW = width;
+    }
+    void * context = s->kind->init(batch, p, s->stages);
+    TEST(context != NULL);
+    return context;
+}
+
+static void forward(void * context, float * dst)
+{
+    memset(dst, 0, MOST * sizeof(float));
+    const SimdnetForwardParameters f = {.size = sizeof(f), .src = floats, .dst = dst};
+    SimdnetForward(context, &f);
+    TEST_NO_ERROR();
+}
+
+static bool same(void) { return memcmp(first, second, sizeof(first)) == 0; }
+
+/* ---- what is shared */
+
+/* Parameters of `from`, for an image of another size, must be those of SetParams, whatever becomes of `from`. */
+static bool share(const struct subject * s, const struct subject * of, size_t batch, size_t height, size_t width)
+{
+    void * from = open_context(of, 1, 17, 15), * own = open_context(s, batch, height, width);
+    void * context = open_context(s, batch, height, width), * third = open_context(s, batch, height, width);
+    s->kind->set(from, floats);
+    s->kind->set(own, floats);
+    forward(own, first);
+    const bool shared = SimdnetShareParams(context, from) == SimdTrue;
+    TEST(shared == (SimdnetLastErrorKind() == 0));
+    if (shared) {
+        TEST(s->kind->held(context) < s->kind->held(own));
+        forward(context, second);
+        TEST(same());
+        TEST(SimdnetShareParams(third, context));
+        s->kind->set(from, floats + 1); /* gives it parameters of its own, and leaves the others theirs */
+        forward(context, second);
+        TEST(same());
+        SimdRelease(context);
+        SimdRelease(from);
+        forward(third, second);
+        TEST(same());
+        s->kind->set(third, floats + 1);
+        TEST(s->kind->held(third) == s->kind->held(own));
+        s->kind->set(own, floats + 1);
+        forward(own, first);
+        forward(third, second);
+        TEST(same());
+    } else {
+        TEST_REFUSED(1, "from packs its weights for '");
+        SimdRelease(context);
+        SimdRelease(from);
+    }
+    SimdRelease(third);
+    SimdRelease(own);
+    return shared;
+}
+
+static parameters bytes(parameters p)
+{
+    p.srcT = p.dstT = SimdTensorData8u;
+    return p;
+}
+
+/* Most shapes are shared at any size; those that are not have another algorithm there. */
+static void all_kinds(void)
+{
+    struct subject list[] = {
+        {&plain_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}}, {&plain_32f, 1, {shape(NCHW, 32, 40, 1, 1, 1)}},
+        {&plain_32f, 1, {shape(NHWC, 3, 40, 3, 2, 1)}}, {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}},
+        {&plain_32f, 1, {shape(NCHW, 32, 40, 3, 1, 1)}}, {&plain_32f, 1, {shape(NCHW, 12, 24, 5, 2, 1)}},
+        {&plain_32f, 1, {shape(NHWC, 32, 2, 3, 1, 1)}}, {&plain_32f, 1, {shape(NCHW, 32, 2, 3, 1, 1)}},
+        {&plain_32f, 1, {shape(NHWC, 36, 36, 3, 1, 36)}}, {&plain_32f, 1, {shape(NCHW, 36, 36, 3, 2, 36)}},
+        {&plain_32f, 1, {shape(NHWC, 36, 24, 3, 1, 4)}},
+        {&plain_8i, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_8i, 1, {shape(NCHW, 30, 40, 3, 1, 1)}},
+        {&plain_8i, 1, {shape(NHWC, 36, 36, 3, 1, 36)}}, {&plain_8i, 1, {shape(NHWC, 36, 36, 5, 1, 36)}},
+        {&plain_8i, 1, {bytes(shape(NHWC, 32, 40, 3, 1, 1))}}, {&plain_8i, 1, {bytes(shape(NHWC, 36, 36, 3, 2, 36))}},
+        {&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_16b, 1, {shape(NCHW, 29, 40, 3, 1, 1)}},
+        {&plain_16b, 1, {shape(NHWC, 36, 36, 3, 1, 36)}},
+        {&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}},
+        {&back_32f, 1, {shape(NHWC, 20, 24, 3, 1, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}},
+        {&merged_32f, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+    };
+    size_t shared = 0;
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
+        shared += share(&list[i], &list[i], 2, 17, 15);
+        shared += share(&list[i], &list[i], 1, 18, 16);
+        shared += share(&list[i], &list[i], 1, 30, 31);
+        shared += share(&list[i], &list[i], 2, 1, 1);
+    }
+    const size_t tried = 4 * sizeof(list) / sizeof(list[0]);
+    TEST(shared >= tried * 3 / 4);
+    TEST(shared == tried || strcmp(SimdnetActiveIsa(), "base") != 0);
+}
+
+/* Strides and padding may differ, which changes the order of weights for some algorithms. */
+static void other_windows(void)
+{
+    struct subject pair[][2] = {
+        {{&plain_8i, 1, {bytes(shape(NHWC, 36, 36, 3, 1, 36))}}, {&plain_8i, 1, {bytes(shape(NHWC, 36, 36, 3, 2, 36))}}},
+        {{&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 2, 1)}}},
+        {{&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}, {&back_32f, 1, {shape(NHWC, 20, 24, 2, 2, 1)}}},
+        {{&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 24, 4, 2, 1)}}},
+        {{&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}}},
+        {{&plain_16b, 1, {shape(NHWC, 32, 40, 1, 1, 1)}}, {&plain_16b, 1, {shape(NHWC, 32, 40, 1, 2, 1)}}},
+    };
+    pair[2][1].p[0].padH = pair[2][1].p[0].padW = 1;
+    pair[3][1].p[0].padY = pair[3][1].p[0].padX = 0;
+    pair[4][1].p[0].padY = pair[4][1].p[0].padX = 0;
+    for (size_t i = 0; i < sizeof(pair) / sizeof(pair[0]); ++i) {
+        share(&pair[i][0], &pair[i][1], 1, 17, 15);
+        share(&pair[i][1], &pair[i][0], 1, 30, 31);
+    }
+    TEST(share(&pair[5][0], &pair[5][1], 1, 30, 31));
+}
+
+/* ---- what is refused */
+
+static void refused(const struct subject * s, void * from, int kind, const char * word)
+{
+    void * context = open_context(s, 1, 9, 9);
+    TEST(!SimdnetShareParams(context, from));
+    TEST_REFUSED(kind, word);
+    TEST(s->kind->held(context) == 0);
+    s->kind->set(context, floats);
+    forward(context, first);
+    TEST(!SimdnetShareParams(context, from));
+    TEST_REFUSED(kind, word);
+    forward(context, second);
+    TEST(same());
+    SimdRelease(context);
+}
+
+static void refusals(void)
+{
+    const struct subject one = {&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}};
+    void * from = open_context(&one, 1, 9, 9);
+    refused(&one, from, 3, "from has no parameters yet");
+    refused(&one, NULL, 1, "from is NULL");
+    refused(&one, floats, 1, "from is not a simdnet context");
+    one.kind->set(from, floats);
+    struct { struct subject s; const char * word; } other[] = {
+        {{&plain_32f, 1, {shape(NHWC, 31, 40, 3, 1, 1)}}, ": srcC of from is 32, expected 31 as in context"},
+        {{&plain_32f, 1, {shape(NHWC, 32, 41, 3, 1, 1)}}, "dstC of from is 40, expected 41"},
+        {{&plain_32f, 1, {shape(NHWC, 32, 40, 5, 1, 1)}}, "kernelY of from is 3, expected 5"},
+        {{&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 2)}}, "group of from is 1, expected 2"},
+        {{&plain_32f, 1, {shape(NCHW, 32, 40, 3, 1, 1)}}, "srcF of from is SimdTensorFormatNhwc"},
+        {{&plain_32f, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, "activation of from is SimdConvolutionActivationPrelu"},
+        {{&plain_16b, 1, {shape(NHWC, 32, 40, 3, 1, 1)}}, "from is one of Convolution32f, expected one of Convolution16b"},
+    };
+    other[5].s.p[0].activation = SimdConvolutionActivationRelu;
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); ++i)
+        refused(&other[i].s, from, 1, other[i].word);
+    TEST(!SimdnetShareParams(from, from));
+    TEST_REFUSED(1, "from is context");
+    TEST(!SimdnetShareParams(NULL, from));
+    TEST_REFUSED(1, "context is NULL");
+    SimdnetSetMaxIsa(SimdnetIsaLevel(0));
+    if (SimdnetIsaLevel(1))
+        refused(&one, from, 1, "expected base as in context");
+    SimdRelease(from);
+    SimdnetSetMaxIsa(NULL);
+}
+
+static void other_refusals(void)
+{
+    const size_t dims[] = {2, 3};
+    void * add = SimdSynetAdd16bInit(dims, 2, SimdTensorData32f, dims, 2, SimdTensorData32f, SimdTensorData32f, NHWC);
+    TEST(!SimdnetShareParams(add, add));
+    TEST_REFUSED(1, "context is one of Add16b, expected one that has parameters");
+    SimdRelease(add);
+    struct subject s = {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}};
+    void * from = open_context(&s, 1, 9, 9);
+    s.kind->set(from, floats);
+    s.p[1].dstC = 25;
+    refused(&s, from, 1, "conv[1].dstC of from is 24, expected 25");
+    s = (struct subject){&merged_32f, 3,
+        {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}};
+    refused(&s, from, 1, "from has 2 convolutions, expected 3 as context");
+    SimdRelease(from);
+}
+
+/* ---- threads */
+
+/* Shares, computes and releases, while the others do. */
+static void * sharer(void * from)
+{
+    float * dst = calloc(MOST, sizeof(float));
+    uintptr_t wrong = 0;
+    parameters p = shape(NHWC, 32, 40, 1, 1, 1);
+    p.srcH = p.dstH = 10, p.srcW = p.dstW = 12;
+    for (int i = 0; i < 300; ++i) {
+        void * context = SimdSynetConvolution32fInit(1, &p, NULL);
+        wrong += !SimdnetShareParams(context, from);
+        SimdSynetConvolution32fForward(context, floats, NULL, dst);
+        wrong += memcmp(dst, first, sizeof(first)) != 0;
+        SimdRelease(context);
+    }
+    free(dst);
+    return (void *)wrong;
+}
+
+static void threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t thread[THREADS];
+    const struct subject s = {&plain_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}};
+    void * from = open_context(&s, 1, 5, 5), * own = open_context(&s, 1, 10, 12);
+    s.kind->set(from, floats);
+    s.kind->set(own, floats);
+    forward(own, first);
+    for (int i = 0; i < THREADS; ++i)
+        if (pthread_create(&thread[i], NULL, sharer, from) != 0)
+            exit(1);
+    for (int i = 0; i < THREADS; ++i) {
+        void * wrong;
+        pthread_join(thread[i], &wrong);
+        TEST(wrong == NULL);
+    }
+    SimdRelease(from);
+    SimdRelease(own);
+}
+
+int main(void)
+{
+    test_alarm();
+    for (size_t i = 0; i < MOST; ++i)
+        floats[i] = (float)(i * 2654435761u % 1021) / 512 - 1;
+    for (size_t i = 0; SimdnetIsaLevel(i); ++i) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(i));
+        all_kinds();
+        other_windows();
+    }
+    SimdnetSetMaxIsa(NULL);
+    refusals();
+    other_refusals();
+    threads();
+    return test_end();
+}
