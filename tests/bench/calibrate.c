@@ -126,11 +126,11 @@ static double cycle_of(const char * isa)
 
 static volatile uint8_t sum;
 
-static void read_other_data(const uint8_t * data)
+static void read_data(const void * data, size_t bytes)
 {
     uint8_t s = 0;
-    for (size_t i = 0; i < OTHER_DATA; i += 64)
-        s = (uint8_t)(s + data[i]);
+    for (size_t i = 0; i < bytes; i += 64)
+        s = (uint8_t)(s + ((const uint8_t *)data)[i]);
     sum = s;
 }
 
@@ -209,8 +209,11 @@ static double time_of(const struct timed * t, const struct sn_arrays * a, size_t
     return (now() - begin) / (double)repeats;
 }
 
-/* Algorithms are timed alternately, so that disturbances affect all of them. */
-static void measure(struct row * row, const uint8_t * other, double cycle)
+/*
+ * Algorithms are timed alternately, so that disturbances affect all of them. A cold call finds the workspace in the caches, as
+ * in a network, whose steps all use the same one.
+ */
+static void measure(struct row * row, const void * other, double cycle)
 {
     size_t work = 0;
     for (size_t i = 0; i < row->number; ++i)
@@ -230,8 +233,10 @@ static void measure(struct row * row, const uint8_t * other, double cycle)
             row->timed[i].warm = fmin(row->timed[i].warm, time_of(&row->timed[i], &a, row->timed[i].repeats));
     for (int round = 0; round < COLD_ROUNDS; ++round)
         for (size_t i = 0; i < row->number; ++i) {
-            read_other_data(other);
-            row->timed[i].cold = fmin(row->timed[i].cold, time_of(&row->timed[i], &a, 1));
+            struct timed * t = &row->timed[i];
+            read_data(other, OTHER_DATA);
+            read_data(a.work, t->plan.workSize);
+            t->cold = fmin(t->cold, time_of(t, &a, 1));
         }
     sn_free(src), sn_free(a.work), sn_free(a.dst);
 }
