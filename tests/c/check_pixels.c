@@ -87,9 +87,9 @@ static SimdSynetUnaryOperation32fType unary_of(SimdnetPixelwiseFunction function
 {
     if (function == SimdnetPixelwiseZero)
         return SimdSynetUnaryOperation32fZero;
-    const int added = function >= SimdnetPixelwiseCeil;
-    return (SimdSynetUnaryOperation32fType)(added ? SimdSynetUnaryOperation32fCeil + (function - SimdnetPixelwiseCeil)
-                                                  : (int)(function - SimdnetPixelwiseAbs));
+    if (function >= SimdnetPixelwiseCeil)
+        return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseCeil + SimdSynetUnaryOperation32fCeil);
+    return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseAbs);
 }
 
 /* The documented function, on dense arrays. */
