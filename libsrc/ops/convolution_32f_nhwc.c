@@ -130,7 +130,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* Whether the rows of C are whole cache lines, which non-temporal stores need: parts of lines would be written separately. */
+/* Whether the rows of C are whole cache lines, as non-temporal stores need: parts of lines would be written separately. */
 static bool has_whole_lines(const struct sn_gemm_32f * gemm)
 {
     const size_t floats = gemm->cStepX | gemm->cStepY | gemm->columns;

@@ -69,8 +69,8 @@ static void pooling(size_t n)
         SimdnetPooling(&p);
         check_that(same(&to, &dense), "SimdnetPooling",
                    "%zu on %s: type %d, data %d, %zux%zux%zux%zu, kernel %zux%zu, stride %zux%zu, pad %zux%zu, "
-                   "pixels %zu, %zu: %s", n, SimdnetIsaLevel(level), (int)p.type, (int)p.dataType, p.batch, p.srcH, p.srcW, c,
-                   p.kernelY, p.kernelX, p.strideY, p.strideX, p.padY, p.padX, from.pixel, to.pixel, SimdnetLastError());
+                   "pixels %zu, %zu: %s", n, SimdnetIsaLevel(level), (int)p.type, (int)p.dataType, p.batch, p.srcH, p.srcW,
+                   c, p.kernelY, p.kernelX, p.strideY, p.strideX, p.padY, p.padX, from.pixel, to.pixel, SimdnetLastError());
         drop(dense.memory);
         drop(to.memory);
     }
