@@ -576,7 +576,7 @@ static __attribute__((noinline, unused)) void vx_reduce_large(float * x, int32_t
         *x -= *x;
         return;
     }
-    /* |x| / 4 = mantissa * 2^(at - 32). So only the bits of 2 / pi from `at` on matter, counted with 32 zeros before them. */
+    /* |x| / 4 = mantissa * 2^(at - 32). Only the bits of 2 / pi from `at` on matter, counted with 32 zeros before them. */
     const uint32_t at = exponent - 120, word = at / 32, shift = at % 32;
     uint32_t w[3];
     for (uint32_t i = 0; i < 3; ++i)
