@@ -8,8 +8,8 @@
 #include "contract/convolution_8i.h"
 #include "kernels/activate.h"
 
-/* The values of sums of channels `at` on, before activations that activate_rows() applies. `type` is a constant, or is tested
- * for each vector. */
+/* The values of sums of channels `at` on, before activations that activate_rows() applies. `type` is a constant, or is
+ * tested for each vector. */
 SN_INLINE v32f result_value(v32i sum, const struct sn_result_8i * r, size_t at, enum sn_activation type)
 {
     v32f v = v_add_32f(v_mul_32f(v_cvt_32i_32f(sum), v_load_32f(r->norm + at)), v_load_32f(r->bias + at));

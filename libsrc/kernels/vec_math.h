@@ -521,7 +521,8 @@ SN_INLINE v32f v_gelu_32f(v32f x)
     p = v_fma_32f(p, t, v_set_32f(-0x1.8D9BFCp0f));
     p = v_fma_32f(p, t, v_set_32f(0x1.9EB30Cp0f));
     p = v_fma_32f(p, t, v_set_32f(-0x1.43EA3Ep0f));
-    const v32f first = v_set_32f(0x1.8CA0FCp-1f), sum = v_fma_32f(p, t, first), less = v_fma_32f(p, t, v_sub_32f(first, sum));
+    const v32f first = v_set_32f(0x1.8CA0FCp-1f), sum = v_fma_32f(p, t, first);
+    const v32f less = v_fma_32f(p, t, v_sub_32f(first, sum));
     const v32f factor = v_fma_32f(sum, w, v_fma_32f(sum, rest, v_mul_32f(less, w)));
     const v32f below = vx_exp_of_square(u, factor);
     const v32f y = v_sub_32f(v_max_32f(v_set_32f(-0.0f), x), below);
@@ -575,7 +576,7 @@ static __attribute__((noinline, unused)) void vx_reduce_large(float * x, int32_t
         *x -= *x;
         return;
     }
-    /* |x| / 4 = mantissa * 2^(at - 32): of 2 / pi, with 32 zeros before it, only the bits from `at` on give parts of turns. */
+    /* |x| / 4 = mantissa * 2^(at - 32). Only the bits of 2 / pi from `at` on matter, counted with 32 zeros before them. */
     const uint32_t at = exponent - 120, word = at / 32, shift = at % 32;
     uint32_t w[3];
     for (uint32_t i = 0; i < 3; ++i)

@@ -130,7 +130,7 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* Whether the rows of C are whole cache lines, which non-temporal stores need: parts of lines would be written separately. */
+/* Whether the rows of C are whole cache lines, as non-temporal stores need: parts of lines would be written separately. */
 static bool has_whole_lines(const struct sn_gemm_32f * gemm)
 {
     const size_t floats = gemm->cStepX | gemm->cStepY | gemm->columns;
@@ -276,10 +276,9 @@ void sn_direct_nhwc_rows(const struct sn_convolution * c, const struct sn_direct
 }
 
 /*
- * Results of a batch that exceed the caches are streamed: on Zen 4 16 images of 16x112x112 to 96 channels are 1.09 to 1.22
- * times as fast, of 32x112x112 to 64 and 64x56x56 to 256 1.03 to 1.09, also with a next layer that reads the result, and more
- * while another core uses the memory. Single images of these fit in the caches: there 16x112x112 to 96 would take 1.02 of the
- * time, and 1.23 with the next layer.
+ * Results of a batch that exceed the caches are streamed: on Zen 4 16 images of 16x112x112 to 96 channels are 1.09 to 1.17
+ * times as fast, of 32x112x112 to 64 and 64x56x56 to 256 1.03 to 1.06, also with a next layer that reads the result. Single
+ * images of these fit in the caches: there 16x112x112 to 96 would take 1.02 of the time, and 1.23 with the next layer.
  */
 static bool is_streamed(const struct sn_convolution * c)
 {

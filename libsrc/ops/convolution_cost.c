@@ -17,9 +17,13 @@ static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
 static const double DIRECT_NCHW = 10.3 / 9;  /* the same with gathered pixels as columns */
 static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low tiles; LOW_ROWS fewer take twice as long */
 
-/* Weights that are read from the L3 cache, or from memory. */
-static const double L3_BYTES = 10e6;                       /* from memory if there are more bytes */
-static const double L3_SPEED = 20, MEMORY_SPEED = 5.5;    /* bytes per cycle */
+/*
+ * Weights that are read from the L3 cache, or from memory. Fitted to the cold times of two processors (docs/figures): with
+ * 5.5 bytes per cycle from 10 MB on, 512x7x7 with 3x3 kernels was F(3,3), which takes 1.99 times as long as F(2,3) on
+ * Emerald Rapids; F(2,3) takes 1.19 times as long as F(3,3) on Zen 4, whose cores have 32 MB of L3 cache to themselves.
+ */
+static const double L3_BYTES = 8e6;                        /* from memory if there are more bytes */
+static const double L3_SPEED = 20, MEMORY_SPEED = 4.2;    /* bytes per cycle */
 
 /* Winograd's algorithm, on 3x3 layers. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */

@@ -244,7 +244,7 @@ static void compute_phase(const struct sn_convolution * c, const struct sn_band 
         const struct sn_phase * x = &all->phase[f];
         alike = sn_phases_alike(all, f);
         struct sn_gemm_32f gemm = {.a = src + y->from * band->line + x->from * band->pixel, .height = rows,
-            .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = y->taps,
+            .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = x->taps ? y->taps : 0,
             .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * pixel,
             .cStepX = all->stride * pixel, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
         if (data_of(c)->length) {

@@ -166,7 +166,10 @@ SimdConvolutionActivationType check_activation_at(size_t index)
     return index < CHECK_ACTIVATIONS - 1 ? (SimdConvolutionActivationType)index : SimdnetConvolutionActivationSigmoid;
 }
 
-SimdConvolutionActivationType check_any_activation(void) { return check_activation_at(check_random(0, CHECK_ACTIVATIONS - 1)); }
+SimdConvolutionActivationType check_any_activation(void)
+{
+    return check_activation_at(check_random(0, CHECK_ACTIVATIONS - 1));
+}
 
 bool check_activation_has_exp(const SimdConvolutionParameters * p)
 {

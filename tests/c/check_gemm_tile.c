@@ -129,11 +129,12 @@ static void plain(const struct job * j, const sn_32f * a, const sn_32f * b, cons
                 const double start = (j->no_bias ? 0 : (double)bias[way]) + (j->resume ? c[at] : 0);
                 const double v = element(j, a + y * j->aStepY + x * j->aStepX, b + n, start, &magnitude);
                 const double error = (double)(depth(j) + 3) * FLT_EPSILON * magnitude;
+                const double own = j->activation > SimdConvolutionActivationHswish; /* the terms are at most 1 */
                 if (bounds && j->activation == SimdConvolutionActivationElu) /* the terms are exp(v) and 1 */
                     bounds[at] = error + 8 * FLT_EPSILON * (fabs(v) + fabs(j->param[0]));
                 else if (bounds)
                     bounds[at] = error * fmax(1.2, 4 * fabs(slope[way])) +
-                                 8 * FLT_EPSILON * (fabs(activate(j, v, slope[way])) + (j->activation > SimdConvolutionActivationHswish));
+                                 8 * FLT_EPSILON * (fabs(activate(j, v, slope[way])) + own);
                 else
                     c[at] = (float)activate(j, v, slope[way]);
             }
@@ -152,8 +153,8 @@ static void call(const void * job, void * context, void * const * a)
 
 static void declare(const struct job * j)
 {
-    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu activation %d%s%s%s%s", j->height, j->width, j->n, j->segments,
-                    j->length, j->aStepY, j->aStepX, (int)j->activation, j->byRow ? " by row" : "",
+    if (!check_case(TILE, "rows=%zux%zu n=%zu k=%zux%zu steps=%zu,%zu activation %d%s%s%s%s", j->height, j->width, j->n,
+                    j->segments, j->length, j->aStepY, j->aStepX, (int)j->activation, j->byRow ? " by row" : "",
                     j->no_bias ? " no bias" : "", j->resume ? " resumed" : "", j->fetch ? " fetching" : ""))
         return;
     const size_t ways = j->byRow ? j->width : j->n;

@@ -60,8 +60,8 @@ size_t check_layer_count(const struct check_layer * l, enum check_layer_array ar
 
 /* ---- a case: check_layer_case() begins it, the family changes data and sets the kind of comparison, one of these runs it.
  * Besides the result they verify that the bits depend neither on the buffer (with a batch of 1) nor on the batch and the
- * position in it, that buffers need no more than the reported size, that InternalBufferSize() counts the weights, and that no array
- * of SetParams is kept. */
+ * position in it, that buffers need no more than the reported size, that InternalBufferSize() counts the weights, and that
+ * no array of SetParams is kept. */
 
 /* `text` describes the layer except how it is called; a[] receives the contents of the arrays; the result is that of
  * check_case(). Weights are filled according to `fill`, but with small finite values where it would give large or infinite

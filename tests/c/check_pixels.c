@@ -69,8 +69,8 @@ static void pooling(size_t n)
         SimdnetPooling(&p);
         check_that(same(&to, &dense), "SimdnetPooling",
                    "%zu on %s: type %d, data %d, %zux%zux%zux%zu, kernel %zux%zu, stride %zux%zu, pad %zux%zu, "
-                   "pixels %zu, %zu: %s", n, SimdnetIsaLevel(level), (int)p.type, (int)p.dataType, p.batch, p.srcH, p.srcW, c,
-                   p.kernelY, p.kernelX, p.strideY, p.strideX, p.padY, p.padX, from.pixel, to.pixel, SimdnetLastError());
+                   "pixels %zu, %zu: %s", n, SimdnetIsaLevel(level), (int)p.type, (int)p.dataType, p.batch, p.srcH, p.srcW,
+                   c, p.kernelY, p.kernelX, p.strideY, p.strideX, p.padY, p.padX, from.pixel, to.pixel, SimdnetLastError());
         drop(dense.memory);
         drop(to.memory);
     }
@@ -87,9 +87,9 @@ static SimdSynetUnaryOperation32fType unary_of(SimdnetPixelwiseFunction function
 {
     if (function == SimdnetPixelwiseZero)
         return SimdSynetUnaryOperation32fZero;
-    const int added = function >= SimdnetPixelwiseCeil;
-    return (SimdSynetUnaryOperation32fType)(added ? SimdSynetUnaryOperation32fCeil + (function - SimdnetPixelwiseCeil)
-                                                  : (int)(function - SimdnetPixelwiseAbs));
+    if (function >= SimdnetPixelwiseCeil)
+        return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseCeil + SimdSynetUnaryOperation32fCeil);
+    return (SimdSynetUnaryOperation32fType)(function - SimdnetPixelwiseAbs);
 }
 
 /* The documented function, on dense arrays. */
