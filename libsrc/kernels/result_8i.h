@@ -57,17 +57,19 @@ SN_INLINE void result_floats(const int32_t * sums, const struct sn_result_8i * r
         const v32f v = result_value(v_load_32i(sums + i), r, at + i, r->activation);
         v_store_tail_32f(dst + i * sizeof(float), v, sn_min(n - i, V32F_N));
     }
-    if (activates_rows(r->activation))
-        ACTIVATE_ROWS((sn_32f *)(void *)dst, 1, n, 0, r->activation, r->param);
 }
 
-/* The same as result_bytes(), for activations that activate_rows() applies. */
-static __attribute__((noinline, unused)) void result_bytes_of_rows(const int32_t * sums, const struct sn_result_8i * r,
-                                                                   size_t at, size_t n, uint8_t * dst)
+/* The results of n sums of channels `at` on, with an activation that activate_rows() applies. */
+static __attribute__((noinline, unused)) void result_activated(const int32_t * sums, const struct sn_result_8i * r, size_t at,
+                                                               size_t n, uint8_t * dst)
 {
     float values[V8U_N] = {0};
     v32i x[4];
-    result_floats(sums, r, at, n, (uint8_t *)values);
+    uint8_t * floats = r->bytes ? (uint8_t *)values : dst;
+    result_floats(sums, r, at, n, floats);
+    ACTIVATE_ROWS((sn_32f *)(void *)floats, 1, n, 0, r->activation, r->param);
+    if (!r->bytes)
+        return;
     SN_UNROLL for (size_t i = 0; i < 4; ++i)
         x[i] = i * V32F_N < n ? result_integer(v_load_32f(values + i * V32F_N), r, at + i * V32F_N) : v_set_32i(0);
     result_store(x, r, at, n, dst);
@@ -113,10 +115,10 @@ SN_INLINE void result_row(const int32_t * sums, const struct sn_result_8i * r, s
 {
     for (size_t at = 0; at < channels; at += V8U_N) {
         const size_t n = sn_min(channels - at, V8U_N);
-        if (!r->bytes)
+        if (activates_rows(r->activation))
+            result_activated(sums + at, r, at, n, dst + at * (r->bytes ? 1 : sizeof(float)));
+        else if (!r->bytes)
             result_floats(sums + at, r, at, n, dst + at * sizeof(float));
-        else if (activates_rows(r->activation))
-            result_bytes_of_rows(sums + at, r, at, n, dst + at);
         else
             result_bytes(sums + at, r, at, n, dst + at, r->activation);
     }
