@@ -17,13 +17,9 @@ static const double DIRECT_NHWC = 9.3 / 9;   /* cycles of 16 products */
 static const double DIRECT_NCHW = 10.3 / 9;  /* the same with gathered pixels as columns */
 static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low tiles; LOW_ROWS fewer take twice as long */
 
-/*
- * Weights that are read from the L3 cache, or from memory. Fitted to the cold times of two processors (docs/figures): with
- * 5.5 bytes per cycle from 10 MB on, 512x7x7 with 3x3 kernels was F(3,3), which takes 1.99 times as long as F(2,3) on
- * Emerald Rapids; F(2,3) takes 1.19 times as long as F(3,3) on Zen 4, whose cores have 32 MB of L3 cache to themselves.
- */
-static const double L3_BYTES = 8e6;                        /* from memory if there are more bytes */
-static const double L3_SPEED = 20, MEMORY_SPEED = 4.2;    /* bytes per cycle */
+/* Weights that are read from the L3 cache, or from memory. */
+static const double L3_BYTES = 9e6;                       /* from memory if there are more bytes */
+static const double L3_SPEED = 20, MEMORY_SPEED = 5.5;    /* bytes per cycle */
 
 /* Winograd's algorithm, on 3x3 layers. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
@@ -122,6 +118,20 @@ static double direct_cycles(const struct sn_convolution * c)
     return fmax(is_nchw(c) ? fmin(gathered, products) : products, weights_fetched(c));
 }
 
+/*
+ * Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes that
+ * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
+ * single pass is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two passes of avx512: on
+ * Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of L3_BYTES and from 5.5 to 6
+ * of MEMORY_SPEED, regrets by docs/figures are the same.
+ *
+ * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
+ * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
+ * 1024 bytes meanwhile in 37, and would write 16 vectors for another 9. On Emerald Rapids (2.7 GHz, 18 GB/s) it multiplies
+ * for 47 and reads in 57; with the transform, 35 operations on two ports, it would take 54 at the least, and F(3,3) 64. That
+ * is at most 1.06 times as fast, and on Zen 4, or with warm caches, 1.1 times as slow. What is lost cold is that bytes are
+ * waited for (100 ns in place of 57), and plain weights would have to be fetched ahead just the same.
+ */
 double sn_winograd_cycles(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
@@ -133,14 +143,14 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double blocks = fmin(ceil(tiles / WINOGRAD_BLOCK), batch);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
-    /* Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes
-     * that share weights with an earlier one. */
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
-    const double first = products / ceil(tiles / blocks / (double)c->table->gemm.tile_32f.rows) * own / planes;
-    const double waited = blocks * fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double passes = ceil(tiles / blocks / (double)c->table->gemm.tile_32f.rows);
+    const double first = products / passes * own / planes;
+    const double fetch = blocks * fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double weighted = passes > 1 ? fmax(first, fetch) : first + fetch;
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
     const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
-    const double all = products - first + fmax(first, waited) + of_vectors(c, transforms);
+    const double all = products - first + weighted + of_vectors(c, transforms);
     return all / batch + both_converted(c) + WINOGRAD_CALL;
 }
 

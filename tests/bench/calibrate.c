@@ -210,8 +210,8 @@ static double time_of(const struct timed * t, const struct sn_arrays * a, size_t
 }
 
 /*
- * Algorithms are timed alternately, so that disturbances affect all of them. A cold call finds the workspace in the caches, as
- * in a network, whose steps all use the same one.
+ * Algorithms are timed alternately, so that disturbances affect all of them. A cold call finds the workspace in the caches,
+ * as in a network, whose steps all use the same one.
  */
 static void measure(struct row * row, const void * other, double cycle)
 {
