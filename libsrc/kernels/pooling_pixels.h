@@ -39,17 +39,17 @@ static void pixels_step(const struct sn_pooling * p, const struct step * t, cons
 /* ---- windows of 2 x 2 pixels side by side, inside the image */
 
 /* One row of outputs, u vectors at a time. */
-SN_INLINE void pairs_row(const struct input * r, size_t inner, size_t outputs, v32f divisor, ELEMENT * dst, int u)
+SN_INLINE void pairs_row(const struct sn_pooling * p, const struct input * r, v32f divisor, ELEMENT * dst, int u)
 {
     const struct constants k = {2, 0, false, true};
-    const size_t step = (size_t)u * LANES;
+    const size_t inner = p->inner, step = (size_t)u * LANES;
     (void)divisor;
-    for (size_t o = 0; o < outputs; ++o, dst += inner)
+    for (size_t o = 0; o < p->axis[2].dst; ++o, dst += p->dstPixel)
         for (size_t c = 0; c < inner; c += step) {
-            const size_t at = sn_min(c, inner - step), x = 2 * o * inner + at;
+            const size_t at = sn_min(c, inner - step), x = 2 * o * p->srcPixel + at;
             REDUCTION v[4], w[4], none[4];
             reduce(v, none, u, r, x, 0, true, k);
-            reduce(w, none, u, r, x + inner, 0, true, k);
+            reduce(w, none, u, r, x + p->srcPixel, 0, true, k);
             SN_UNROLL
             for (int i = 0; i < u; ++i)
                 WORD(store)(dst + at + i * LANES, FINISH(REDUCE(v[i], w[i]), divisor));
@@ -61,19 +61,18 @@ static void pairs_step(const struct sn_pooling * p, const struct step * t, const
                        ELEMENT * dst)
 {
     const struct sn_pool_axis * axis = &p->axis[2];
-    const size_t inner = p->inner;
     if (t->two || t->common.count != 2 || axis->pad || 2 * axis->dst > axis->src) {
         pixels_step(p, t, src, planes, dst);
         return;
     }
-    const struct input r = input_of(t, src, axis->src * inner, 1, 0);
+    const struct input r = input_of(t, src, pitches_of(p).row, 1, 0);
     const v32f divisor = v_set_32f(divisor_of(p, 2, 2) * t->divisor[0]);
-    if (inner >= 4 * LANES)
-        pairs_row(&r, inner, axis->dst, divisor, dst, 4);
-    else if (inner >= 2 * LANES)
-        pairs_row(&r, inner, axis->dst, divisor, dst, 2);
+    if (p->inner >= 4 * LANES)
+        pairs_row(p, &r, divisor, dst, 4);
+    else if (p->inner >= 2 * LANES)
+        pairs_row(p, &r, divisor, dst, 2);
     else
-        pairs_row(&r, inner, axis->dst, divisor, dst, 1);
+        pairs_row(p, &r, divisor, dst, 1);
 }
 
 /* ---- overlapping windows */

@@ -566,7 +566,7 @@ SN_INLINE v32f v_erf_32f(v32f x)
 #define VX_2_BY_PI 0x1.45F306p-1f
 
 /* x becomes r, and *n the last two bits of n; x is VX_TURNS or more, or infinite. */
-static __attribute__((noinline, unused)) void vx_reduce_large(float * x, int32_t * n)
+static __attribute__((noinline, unused)) void vx_reduce_large(sn_32f * x, int32_t * n)
 {
     static const uint32_t two_by_pi[8] = {
         0, 0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
@@ -610,7 +610,7 @@ SN_INLINE v32f vx_reduce(v32f x, v32i * n)
     *n = v_cast_32f_32i(sum);
     const v32m large = v_le_32f(v_set_32f(VX_TURNS), v_abs_32f(x));
     if (v_any(large)) {
-        float lanes[V32F_N];
+        sn_32f lanes[V32F_N];
         int32_t quarters[V32F_N] = {0};
         v_store_32f(lanes, x);
         for (int i = 0; i < V32F_N; ++i)

@@ -28,7 +28,6 @@ static const double TRANSFORM = 7;            /* vector cycles for each coeffici
 static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
 static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
 static const double WINOGRAD_CALL = 1000;     /* cycles */
-static const double WINOGRAD_BLOCK = 28;      /* tiles of several small images that are multiplied together */
 static const double WINOGRAD_CONVERTED = 5;   /* vector cycles to convert a vector of NCHW, in or out */
 static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than this part of the direct cost */
 
@@ -119,6 +118,9 @@ static double direct_cycles(const struct sn_convolution * c)
 }
 
 /*
+ * The cost for a single image. Images of a batch share the passes over the weights, but if the choice followed from their
+ * number, an image would have other bits in a batch than alone: 512x7x7 to 512 would be F(4,3) from two images on.
+ *
  * Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes that
  * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
  * single pass is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two passes of avx512: on
@@ -138,20 +140,17 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
-    const double batch = (double)c->batch; /* images share the passes over the weights */
-    const double tiles = batch * (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
-    const double blocks = fmin(ceil(tiles / WINOGRAD_BLOCK), batch);
+    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
-    const double passes = ceil(tiles / blocks / (double)c->table->gemm.tile_32f.rows);
+    const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
     const double first = products / passes * own / planes;
-    const double fetch = blocks * fetched(4 * filters * width * (double)p->srcC) * own / filters;
+    const double fetch = fetched(4 * filters * width * (double)p->srcC) * own / filters;
     const double weighted = passes > 1 ? fmax(first, fetch) : first + fetch;
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
     const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
-    const double all = products - first + weighted + of_vectors(c, transforms);
-    return all / batch + both_converted(c) + WINOGRAD_CALL;
+    return products - first + weighted + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
 }
 
 /* The cheapest variant that supports the shape, if it is cheap enough; NULL for none. */

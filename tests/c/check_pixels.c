@@ -29,6 +29,10 @@ static SimdnetPoolingParameters pooling_of(size_t n)
     p.dstW = (p.srcW + 2 * p.padX) / p.strideX + 1;
     if (p.type == SimdnetPoolingAverage) /* fewer may be added in another order */
         p.channels += 16, p.dstH = sn_max(p.dstH - 1, 1), p.dstW = sn_max(p.dstW - 1, 1);
+    if (n % 11 == 3) { /* windows side by side, inside the image */
+        p.kernelY = p.kernelX = p.strideY = p.strideX = 2, p.padY = p.padX = 0;
+        p.dstH = p.srcH, p.dstW = p.srcW, p.srcH *= 2, p.srcW *= 2;
+    }
     return p;
 }
 
