@@ -23,7 +23,7 @@ def attempt(call: Callable[..., Any], *arguments: Any, **options: Any) -> None:
 # Arrays: type, layout in memory, shape. Nothing is converted or copied silently.
 attempt(pysimd.relu, [1.0, 2.0])
 attempt(pysimd.relu, x.astype(np.float64))
-attempt(pysimd.relu, x[:, ::2])
+attempt(pysimd.relu, x[::-1])
 attempt(pysimd.add, x, x[:4])
 attempt(pysimd.softmax, x, out=x[..., :2])
 attempt(pysimd.convolution, x, weight, out=x)
