@@ -123,9 +123,9 @@ static double direct_cycles(const struct sn_convolution * c)
  *
  * Only the first pass over a panel of weights waits for them; later passes find them in a near cache, and so do planes that
  * share weights with an earlier one. While there are several passes over a plane, the next one is fetched; a plane of a
- * single pass is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two passes of avx512: on
- * Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of L3_BYTES and from 5.5 to 6
- * of MEMORY_SPEED, regrets by docs/figures are the same.
+ * single pass that comes from memory is waited for, then used. So 512x7x7 to 512 channels is F(2,3), whose 16 tiles are two
+ * passes of avx512: on Emerald Rapids, cold, F(3,3) takes 1.99 times as long, on Zen 4 0.84 times. From 7 to 9.4 MB of
+ * L3_BYTES and from 5.5 to 6 of MEMORY_SPEED, regrets by docs/figures are the same.
  *
  * Not built: weights that are transformed a panel ahead of their use, 1.8, 2.8 and 4 times fewer bytes from memory. Counted
  * for 512x7x7, for 16 filters, in ns, without calls and waits: on Zen 4 (3.7 GHz, 28 GB/s) F(2,3) multiplies for 69, reads
@@ -146,8 +146,8 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
     const double passes = ceil(tiles / (double)c->table->gemm.tile_32f.rows);
     const double first = products / passes * own / planes;
-    const double fetch = fetched(4 * filters * width * (double)p->srcC) * own / filters;
-    const double weighted = passes > 1 ? fmax(first, fetch) : first + fetch;
+    const double bytes = 4 * filters * width * (double)p->srcC, fetch = fetched(bytes) * own / filters;
+    const double weighted = passes == 1 && bytes >= L3_BYTES ? first + fetch : fmax(first, fetch);
     const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
     const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
     return products - first + weighted + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
