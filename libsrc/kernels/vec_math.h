@@ -12,12 +12,13 @@
 
 /*
  * Lanes from n on become 1, for which no function raises a floating-point exception: the lanes beyond the end of an array
- * then have no effect.
+ * then have no effect. The compiler must not know these lanes: clang omits the select if only lanes below n are stored, and
+ * 1 / x then divides by the zeros of the load.
  */
 SN_INLINE v32f v_ones_behind_32f(v32f v, size_t n)
 {
     static const float lane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return v_select_32f(v_lt_32f(v_load_32f(lane), v_set_32f((float)n)), v, v_set_32f(1));
+    return v_keep_32f(v_select_32f(v_lt_32f(v_load_32f(lane), v_set_32f((float)n)), v, v_set_32f(1)));
 }
 
 /*
