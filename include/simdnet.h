@@ -636,6 +636,53 @@ void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count,
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format);
 
+/* --------------------------------------------------------------------------------------------- normalization */
+
+/*
+ * Functions of x(c, s), the value of channel c at position s, separately for each of `batch` images.
+ *
+ *   src, dst   batch * channels * spatial floats; dst may be src     scale, shift   channels floats
+ *   eps        1 float                                               format         NCHW or NHWC
+ *   buf        not used, may be NULL
+ *
+ * The variance is the mean of the squared differences from the mean, which is computed first, so the result is as good for
+ * values that are far from 0: with M the greatest |x| and f the factor 1 / sqrt(...) of a value, the error is that of a few
+ * operations on M * f * scale. The result is unspecified if the sum of the squares of finite values overflows, and if it
+ * underflows with eps 0.
+ */
+
+/*
+ * dst(c, s) = x(c, s) * scale[c] / sqrt(eps + sum of x^2), over all channels of the position or, if acrossSpatial is
+ * SimdTrue, over the whole image.
+ */
+void SimdSynetNormalizeLayerForward(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                    const float * eps, SimdBool acrossSpatial, SimdTensorFormatType format, float * buf,
+                                    float * dst);
+
+/*
+ * Layer normalization (arXiv:1607.06450): dst(c, s) = (x(c, s) - mean) / sqrt(variance + eps) * scale[c] + shift[c], with
+ * the mean and the variance of all channels of the position.
+ */
+void SimdSynetNormalizeLayerForwardV2(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Instance normalization (arXiv:1607.08022): the same with the mean and the variance of all positions of the channel. With
+ * one position the result is shift.
+ */
+void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Global response normalization (arXiv:2301.00808): dst(c, s) = x(c, s) * (1 + scale[c] * g[c] / (mean of g + eps)) +
+ * shift[c], where g[c] is the root of the sum of x^2 over all positions of channel c.
+ */
+void SimdSynetNormalizeLayerForwardV4(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
 /* ---------------------------------------------------------------------------------------------- inner product */
 
 /*
