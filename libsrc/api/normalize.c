@@ -12,7 +12,8 @@ static void normalize(const char * function, struct sn_normalize * p, const sn_3
     SN_CHECK_FOR(function, p->format == SN_NCHW || p->format == SN_NHWC, SN_VOID,
                  "format is %s, expected SimdTensorFormatNchw or SimdTensorFormatNhwc", SN_NAME(sn_formats, p->format));
     SN_CHECK_FOR(function, sn_product(&elements, p->batch, p->channels, p->spatial), SN_VOID,
-                 "batch is %zu, channels is %zu and spatial is %zu, too large for an array", p->batch, p->channels, p->spatial);
+                 "batch is %zu, channels is %zu and spatial is %zu, too large for an array", p->batch, p->channels,
+                 p->spatial);
     if (elements == 0)
         return;
     SN_CHECK_FOR(function, p->src, SN_VOID, "src is NULL, expected an array");

@@ -24,7 +24,7 @@ struct sn_normalize {
     enum sn_format format;
 };
 
-/* All images, a direct implementation of the formulas. Only `base` has it. */
+/* All images, a direct implementation of the formulas. */
 typedef void (*sn_normalize_fn)(const struct sn_normalize * p);
 
 /*
@@ -49,11 +49,19 @@ typedef void (*sn_normalize_lines_fn)(const struct sn_normalize_lines * lines);
  */
 typedef void (*sn_moments_fn)(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares);
 
-/* The kernels of a level. */
+/*
+ * The coefficients a and b of (x - mean) / sqrt(squares / count + eps) * scale + shift = x * a + b for `number` lines:
+ * `squares` becomes a, and `mean` b. A single value is its mean, so that a is 0.
+ */
+typedef void (*sn_coefficients_fn)(size_t number, size_t count, const sn_32f * scale, const sn_32f * shift, float eps,
+                                   sn_32f * mean, sn_32f * squares);
+
+/* The kernels of a level. Only `base` has the first, and it lacks the others. */
 struct sn_normalize_slots {
     sn_normalize_fn layer;
-    sn_normalize_lines_fn rows, columns;      /* these are not in `base`, which runs whole layers */
+    sn_normalize_lines_fn rows, columns;
     sn_moments_fn row_moments, column_moments;
+    sn_coefficients_fn coefficients;
 };
 
 #endif

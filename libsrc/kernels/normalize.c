@@ -5,18 +5,19 @@
  * longer one is cut into blocks, whose moments are combined by the formula of Chan, Golub and LeVeque. Columns are processed
  * in strips of four vectors.
  *
- * The sums of the lanes of V32F_N rows are computed together (kernels/sums.h) if rows are short. Which rows are short, and
- * the order of all additions, depend on count only.
+ * The order of all additions depends on count only. Sums of the lanes of many rows at a time (kernels/sums.h) lost: TODO.
  */
 #include "contract/normalize.h"
 #include "kernels/install.h"
-#include "kernels/sums.h"
+#include "kernels/lanes.h"
 #include "kernels/vec_math.h"
+
+#include <math.h>
 
 enum {
     STRIP = 4,             /* vectors of a strip of columns, and partial sums of a row */
     STEP = STRIP * V32F_N,
-    LONG = 512,            /* values of a row that is reduced by itself */
+    LONG = 1024,           /* values of a row of which only one is in progress */
     BLOCK = 4096,          /* values of a block of a row: 16 KB */
     CHAIN = 64             /* rows of a strip that are added one after another */
 };
@@ -46,131 +47,77 @@ SN_INLINE v32f factor_of(v32f squares, size_t count, bool centred, float eps, si
     return v_div_32f(v_set_32f(1), v_sqrt_32f(v_ones_behind_32f(v_add_32f(v, v_set_32f(eps)), n)));
 }
 
-SN_INLINE v32f normalized(v32f x, v32f mean, v32f factor, v32f scale, v32f shift, bool centred)
+SN_INLINE v32f normalized(v32f x, v32f mean, v32f factor, v32f scale, v32f shift)
 {
-    if (!centred)
-        return v_mul_32f(v_mul_32f(x, factor), scale);
     return v_fma_32f(v_mul_32f(v_sub_32f(x, mean), factor), scale, shift);
 }
 
-/* ---- moments of rows */
+/*
+ * ---- moments of rows
+ *
+ * `whole` is a constant: the number of vectors of a row without a remainder, up to STRIP, or 0 for any row.
+ */
 
-/* The lanes of the result are partial sums. */
-SN_INLINE v32f sum_of_row(const sn_32f * x, size_t count, float mean, bool squares)
+SN_INLINE float sum_of_row(const sn_32f * x, size_t count, size_t whole, float mean, bool squares)
 {
     static const float ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     const v32f m = v_set_32f(mean);
     v32f sum[STRIP];
     size_t i = 0;
     SN_UNROLL for (int j = 0; j < STRIP; ++j) sum[j] = v_zero_32f();
-    for (; i + STEP <= count; i += STEP)
-        SN_UNROLL for (int j = 0; j < STRIP; ++j) sum[j] = added(sum[j], v_load_32f(x + i + j * V32F_N), m, squares);
-    for (; i + V32F_N <= count; i += V32F_N)
-        sum[0] = added(sum[0], v_load_32f(x + i), m, squares);
-    if (i < count) {
-        const v32f none = v_mul_32f(m, v_load_tail_32f(ones, count - i)); /* lanes without a value: 0 - 0 */
-        sum[1] = added(sum[1], v_load_tail_32f(x + i, count - i), none, squares);
+    if (whole) {
+        SN_UNROLL for (size_t j = 0; j < whole; ++j) sum[j] = added(sum[j], v_load_32f(x + j * V32F_N), m, squares);
+    } else {
+        for (; i + STEP <= count; i += STEP)
+            SN_UNROLL for (int j = 0; j < STRIP; ++j) sum[j] = added(sum[j], v_load_32f(x + i + j * V32F_N), m, squares);
+        for (; i + V32F_N <= count; i += V32F_N)
+            sum[0] = added(sum[0], v_load_32f(x + i), m, squares);
+        if (i < count) {
+            const v32f none = v_mul_32f(m, v_load_tail_32f(ones, count - i)); /* lanes without a value: 0 - 0 */
+            sum[1] = added(sum[1], v_load_tail_32f(x + i, count - i), none, squares);
+        }
     }
-    return v_add_32f(v_add_32f(sum[0], sum[1]), v_add_32f(sum[2], sum[3]));
+    return v_reduce_add_32f(v_add_32f(v_add_32f(sum[0], sum[1]), v_add_32f(sum[2], sum[3])));
 }
 
-/* Of up to V32F_N rows; writes V32F_N results. */
-static void short_moments(const sn_32f * src, size_t rows, size_t count, bool centred, float * mean, float * squares)
+struct moments {
+    float mean, squares;
+};
+
+SN_INLINE struct moments moments_of_block(const sn_32f * x, size_t count, bool centred)
 {
-    v32f sum[V32F_N];
-    for (size_t r = 0; r < V32F_N; ++r)
-        sum[r] = v_zero_32f();
-    v_store_32f(mean, v_zero_32f());
-    if (centred) {
-        for (size_t r = 0; r < rows; ++r)
-            sum[r] = sum_of_row(src + r * count, count, 0, false);
-        v_store_32f(mean, v_div_32f(sums_of_lanes(sum), v_set_32f((float)count)));
-        for (size_t r = 0; r < V32F_N; ++r)
-            sum[r] = v_zero_32f();
-    }
-    for (size_t r = 0; r < rows; ++r)
-        sum[r] = sum_of_row(src + r * count, count, mean[r], true);
-    v_store_32f(squares, sums_of_lanes(sum));
+    const float mean = centred ? sum_of_row(x, count, 0, 0, false) / (float)count : 0;
+    return (struct moments){mean, sum_of_row(x, count, 0, mean, true)};
 }
 
-/* Of one row. */
-static void long_moments(const sn_32f * src, size_t count, bool centred, float * mean, float * squares)
+static struct moments moments_of_row(const sn_32f * x, size_t count, bool centred)
 {
-    double m = 0, q = 0;
+    double mean = 0, squares = 0;
     for (size_t i = 0; i < count; i += BLOCK) {
         const size_t n = sn_min(count - i, BLOCK);
-        const float of_block = centred ? v_reduce_add_32f(sum_of_row(src + i, n, 0, false)) / (float)n : 0;
-        const double d = (double)of_block - m, share = (double)n / (double)(i + n);
-        q += (double)v_reduce_add_32f(sum_of_row(src + i, n, of_block, true)) + d * d * (double)i * share;
-        m += d * share;
+        const struct moments block = moments_of_block(x + i, n, centred);
+        const double d = (double)block.mean - mean, share = (double)n / (double)(i + n);
+        squares += (double)block.squares + d * d * (double)i * share;
+        mean += d * share;
     }
-    *mean = (float)m;
-    *squares = (float)q;
-}
-
-/* The rows that moments_of_group() takes at a time. */
-SN_INLINE size_t group_of(size_t count) { return count < LONG ? V32F_N : 1; }
-
-SN_INLINE void moments_of_group(const sn_32f * src, size_t rows, size_t count, bool centred, float * mean, float * squares)
-{
-    if (count < LONG)
-        short_moments(src, rows, count, centred, mean, squares);
-    else
-        long_moments(src, count, centred, mean, squares);
+    return (struct moments){(float)mean, (float)squares};
 }
 
 static void row_moments(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares)
 {
-    const size_t group = group_of(count);
-    for (size_t r = 0; r < number; r += group) {
-        float m[V32F_N], q[V32F_N];
-        const size_t n = sn_min(number - r, group);
-        moments_of_group(src + r * count, n, count, mean != NULL, m, q);
+    for (size_t r = 0; r < number; ++r) {
+        const struct moments m = moments_of_row(src + r * count, count, mean != NULL);
         if (mean)
-            memcpy(mean + r, m, n * sizeof(float));
-        memcpy(squares + r, q, n * sizeof(float));
+            mean[r] = m.mean;
+        squares[r] = m.squares;
     }
 }
 
-/* ---- rows */
+/* ---- columns: strips of w vectors, a constant, the last of which has n columns */
 
-SN_INLINE void normalize_row(const struct sn_normalize_lines * p, const sn_32f * x, sn_32f * dst, float mean, float factor,
-                             bool centred)
-{
-    const v32f m = v_set_32f(mean), f = v_set_32f(factor);
-    size_t i = 0;
-    for (; i + V32F_N <= p->count; i += V32F_N)
-        v_store_32f(dst + i, normalized(v_load_32f(x + i), m, f, v_load_32f(p->scale + i),
-                                        centred ? v_load_32f(p->shift + i) : f, centred));
-    if (i < p->count) {
-        const size_t n = p->count - i;
-        v_store_tail_32f(dst + i, normalized(v_load_tail_32f(x + i, n), m, f, v_load_tail_32f(p->scale + i, n),
-                                             centred ? v_load_tail_32f(p->shift + i, n) : f, centred), n);
-    }
-}
+SN_INLINE v32f load_of(const sn_32f * p, int j, int w, size_t n) { return load(p + j * V32F_N, j + 1 < w ? V32F_N : n); }
 
-SN_INLINE void rows_of_kind(const struct sn_normalize_lines * p, bool centred)
-{
-    const size_t group = group_of(p->count);
-    for (size_t r = 0; r < p->number; r += group) {
-        float mean[V32F_N], factor[V32F_N];
-        const size_t n = sn_min(p->number - r, group), at = r * p->count;
-        moments_of_group(p->src + at, n, p->count, centred, mean, factor);
-        v_store_tail_32f(factor, factor_of(v_load_tail_32f(factor, n), p->count, centred, p->eps, n), n);
-        for (size_t i = 0; i < n; ++i)
-            normalize_row(p, p->src + at + i * p->count, p->dst + at + i * p->count, mean[i], factor[i], centred);
-    }
-}
-
-static void rows(const struct sn_normalize_lines * p)
-{
-    if (p->shift)
-        rows_of_kind(p, true);
-    else
-        rows_of_kind(p, false);
-}
-
-/* ---- columns: strips of w vectors; w is a constant, and 1 if they have n < V32F_N columns */
+SN_INLINE void store_of(sn_32f * p, int j, int w, v32f v, size_t n) { store(p + j * V32F_N, v, j + 1 < w ? V32F_N : n); }
 
 SN_INLINE void sums_of_strip(const sn_32f * src, size_t count, size_t stride, size_t n, int w, const v32f * mean,
                              bool squares, v32f * sum)
@@ -181,7 +128,7 @@ SN_INLINE void sums_of_strip(const sn_32f * src, size_t count, size_t stride, si
         SN_UNROLL for (int j = 0; j < w; ++j) part[j] = v_zero_32f();
         for (const size_t end = sn_min(i + CHAIN, count); i < end; ++i)
             SN_UNROLL for (int j = 0; j < w; ++j)
-                part[j] = added(part[j], load(src + i * stride + j * V32F_N, n), mean[j], squares);
+                part[j] = added(part[j], load_of(src + i * stride, j, w, n), mean[j], squares);
         SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_add_32f(sum[j], part[j]);
     }
 }
@@ -198,53 +145,163 @@ SN_INLINE void moments_of_strip(const sn_32f * src, size_t count, size_t stride,
     sums_of_strip(src, count, stride, n, w, mean, true, squares);
 }
 
-static void column_moments(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares)
+SN_INLINE void column_moments_of(const sn_32f * src, size_t number, size_t count, size_t n, int w, sn_32f * mean,
+                                 sn_32f * squares)
 {
     v32f m[STRIP], q[STRIP];
-    for (size_t c = 0; c < number;) {
-        const size_t n = number - c;
-        if (n >= STEP)
-            moments_of_strip(src + c, count, number, V32F_N, STRIP, mean != NULL, m, q);
-        else
-            moments_of_strip(src + c, count, number, n, 1, mean != NULL, m, q);
-        for (size_t j = 0; j < (n >= STEP ? STRIP : 1); ++j, c += V32F_N) {
-            if (mean)
-                store(mean + c, m[j], number - c);
-            store(squares + c, q[j], number - c);
-        }
+    moments_of_strip(src, count, number, n, w, mean != NULL, m, q);
+    SN_UNROLL for (int j = 0; j < w; ++j) {
+        if (mean)
+            store_of(mean, j, w, m[j], n);
+        store_of(squares, j, w, q[j], n);
     }
 }
 
-SN_INLINE void normalize_strip(const struct sn_normalize_lines * p, size_t at, size_t n, int w, bool centred)
+static void column_moments(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares)
 {
+    size_t c = 0;
+    for (; c + STEP <= number; c += STEP)
+        column_moments_of(src + c, number, count, V32F_N, STRIP, mean ? mean + c : NULL, squares + c);
+    const size_t rest = number - c, n = (rest - 1) % V32F_N + 1;
+    mean = mean ? mean + c : NULL;
+    switch (sn_ceil_div(rest, V32F_N)) {
+    case 1: column_moments_of(src + c, number, count, n, 1, mean, squares + c); break;
+    case 2: column_moments_of(src + c, number, count, n, 2, mean, squares + c); break;
+    case 3: column_moments_of(src + c, number, count, n, 3, mean, squares + c); break;
+    case 4: column_moments_of(src + c, number, count, n, 4, mean, squares + c); break;
+    }
+}
+
+SN_INLINE void normalize_strip(const struct sn_normalize_lines * p, size_t at, size_t n, int w)
+{
+    const bool centred = p->shift;
     v32f mean[STRIP], factor[STRIP];
     moments_of_strip(p->src + at, p->count, p->stride, n, w, centred, mean, factor);
-    SN_UNROLL for (int j = 0; j < w; ++j) factor[j] = factor_of(factor[j], p->count, centred, p->eps, n);
+    SN_UNROLL for (int j = 0; j < w; ++j)
+        factor[j] = factor_of(factor[j], p->count, centred, p->eps, j + 1 < w ? V32F_N : n);
     for (size_t i = 0; i < p->count; ++i) {
-        const v32f scale = v_set_32f(p->scale[i]), shift = centred ? v_set_32f(p->shift[i]) : scale;
+        const v32f scale = v_set_32f(p->scale[i]), shift = centred ? v_set_32f(p->shift[i]) : v_zero_32f();
         const size_t row = at + i * p->stride;
-        SN_UNROLL for (int j = 0; j < w; ++j) {
-            const v32f x = load(p->src + row + j * V32F_N, n);
-            store(p->dst + row + j * V32F_N, normalized(x, mean[j], factor[j], scale, shift, centred), n);
-        }
+        SN_UNROLL for (int j = 0; j < w; ++j)
+            store_of(p->dst + row, j, w, normalized(load_of(p->src + row, j, w, n), mean[j], factor[j], scale, shift), n);
     }
-}
-
-SN_INLINE void columns_of_kind(const struct sn_normalize_lines * p, bool centred)
-{
-    size_t s = 0;
-    for (; s + STEP <= p->number; s += STEP)
-        normalize_strip(p, s, V32F_N, STRIP, centred);
-    for (; s < p->number; s += V32F_N)
-        normalize_strip(p, s, sn_min(p->number - s, V32F_N), 1, centred);
 }
 
 static void columns(const struct sn_normalize_lines * p)
 {
-    if (p->shift)
-        columns_of_kind(p, true);
+    size_t s = 0;
+    for (; s + STEP <= p->number; s += STEP)
+        normalize_strip(p, s, V32F_N, STRIP);
+    const size_t rest = p->number - s, n = (rest - 1) % V32F_N + 1;
+    switch (sn_ceil_div(rest, V32F_N)) {
+    case 1: normalize_strip(p, s, n, 1); break;
+    case 2: normalize_strip(p, s, n, 2); break;
+    case 3: normalize_strip(p, s, n, 3); break;
+    case 4: normalize_strip(p, s, n, 4); break;
+    }
+}
+
+/* ---- rows */
+
+SN_INLINE void normalize_at(const struct sn_normalize_lines * p, const sn_32f * x, sn_32f * dst, size_t i, v32f mean,
+                            v32f factor, bool centred, size_t n)
+{
+    const v32f scale = load(p->scale + i, n), shift = centred ? load(p->shift + i, n) : v_zero_32f();
+    store(dst + i, normalized(load(x + i, n), mean, factor, scale, shift), n);
+}
+
+SN_INLINE void normalize_row(const struct sn_normalize_lines * p, size_t row, size_t whole, float mean, float factor,
+                             bool centred)
+{
+    const sn_32f * x = p->src + row * p->count;
+    sn_32f * dst = p->dst + row * p->count;
+    const v32f m = v_set_32f(mean), f = v_set_32f(factor);
+    size_t i = 0;
+    if (whole) {
+        SN_UNROLL for (size_t j = 0; j < whole; ++j) normalize_at(p, x, dst, j * V32F_N, m, f, centred, V32F_N);
+        return;
+    }
+    for (; i + STEP <= p->count; i += STEP)
+        SN_UNROLL for (size_t j = 0; j < STRIP; ++j) normalize_at(p, x, dst, i + j * V32F_N, m, f, centred, V32F_N);
+    for (; i + V32F_N <= p->count; i += V32F_N)
+        normalize_at(p, x, dst, i, m, f, centred, V32F_N);
+    if (i < p->count)
+        normalize_at(p, x, dst, i, m, f, centred, p->count - i);
+}
+
+/* Four rows are in progress, each at another step, so that the latencies of sums, root and division are hidden. */
+SN_INLINE void rows_in_turn(const struct sn_normalize_lines * p, size_t whole, bool centred)
+{
+    const size_t count = p->count, number = p->number;
+    const float by = 1 / (float)count, of_squares = centred ? by : 1, eps = p->eps;
+    float mean[4] = {0}, squares[2] = {0}, factor[2] = {0}; /* of rows r, r - 1 ...; r - 1, r - 2; r - 2, r - 3 */
+    for (size_t r = 0; r < number + 3; ++r) {
+        const sn_32f * x = p->src + r * count;
+        if (centred && r < number)
+            mean[0] = sum_of_row(x, count, whole, 0, false) * by;
+        if (r - 1 < number)
+            squares[0] = sum_of_row(x - count, count, whole, mean[1], true);
+        factor[0] = 1 / sqrtf(squares[1] * of_squares + eps);
+        if (r >= 3)
+            normalize_row(p, r - 3, whole, mean[3], factor[1], centred);
+        mean[3] = mean[2], mean[2] = mean[1], mean[1] = mean[0];
+        squares[1] = squares[0];
+        factor[1] = factor[0];
+    }
+}
+
+SN_INLINE void rows_of_kind(const struct sn_normalize_lines * p, bool centred)
+{
+    if (p->count <= LONG) {
+        rows_in_turn(p, 0, centred);
+        return;
+    }
+    for (size_t r = 0; r < p->number; ++r) {
+        const struct moments m = moments_of_row(p->src + r * p->count, p->count, centred);
+        const float variance = centred ? m.squares / (float)p->count : m.squares;
+        normalize_row(p, r, 0, m.mean, 1 / sqrtf(variance + p->eps), centred);
+    }
+}
+
+/* Rows shorter than a vector become columns: blocks of them are transposed. */
+static void short_rows(const struct sn_normalize_lines * p)
+{
+    float block[V32F_N * STEP] SN_ALIGNED;
+    const size_t count = p->count;
+    for (size_t r = 0; r < p->number; r += STEP) {
+        const size_t n = sn_min(p->number - r, STEP);
+        lanes_to_planes(p->src + r * count, count, n, block, STEP, count, count);
+        columns(&(struct sn_normalize_lines){block, n, count, STEP, p->scale, p->shift, p->eps, block});
+        planes_to_lanes(block, STEP, count, n, p->dst + r * count, count, count);
+    }
+}
+
+static void rows(const struct sn_normalize_lines * p)
+{
+    if (p->count < V32F_N)
+        short_rows(p);
+    else if (!p->shift)
+        rows_of_kind(p, false);
+    else if (p->count == 2 * V32F_N)
+        rows_in_turn(p, 2, true);
+    else if (p->count == 4 * V32F_N)
+        rows_in_turn(p, 4, true);
     else
-        columns_of_kind(p, false);
+        rows_of_kind(p, true);
+}
+
+/* ---- the coefficients of moments */
+
+static void coefficients(size_t number, size_t count, const sn_32f * scale, const sn_32f * shift, float eps, sn_32f * mean,
+                         sn_32f * squares)
+{
+    for (size_t i = 0; i < number; i += V32F_N) {
+        const size_t n = sn_min(number - i, V32F_N);
+        const v32f factor = factor_of(load(squares + i, n), count, true, eps, n);
+        const v32f a = count == 1 ? v_zero_32f() : v_mul_32f(factor, load(scale + i, n));
+        store(squares + i, a, n);
+        store(mean + i, v_fnma_32f(load(mean + i, n), a, load(shift + i, n)), n);
+    }
 }
 
 SN_INSTALL(normalize, normalize)
@@ -253,4 +310,5 @@ SN_INSTALL(normalize, normalize)
     slots->columns = columns;
     slots->row_moments = row_moments;
     slots->column_moments = column_moments;
+    slots->coefficients = coefficients;
 }

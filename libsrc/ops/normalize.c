@@ -1,8 +1,8 @@
 /*
  * Where lines that are normalized are few values or lie together, a kernel does all of it: layer normalization, division by
  * the length of each position. Otherwise moments are computed first, and become the coefficients of a channel-wise layer:
- * (x - mean) * factor + shift = x * factor + (shift - mean * factor). The second sum is computed in double, so that only its
- * rounding to a float is lost, which is not more than rounding the mean would lose.
+ * (x - mean) * factor + shift = x * factor + (shift - mean * factor). Rounding the second coefficient loses not more than
+ * rounding the mean does.
  */
 #include "ops/normalize.h"
 
@@ -64,40 +64,28 @@ struct planes {
     bool stream;
 };
 
-static float factor_of(const struct sn_normalize * p, float squares)
-{
-    return (float)(1 / sqrt((double)p->eps + (double)squares / (double)p->spatial));
-}
-
-/* The coefficients of a channel. A single value is its mean: its result is shift. */
-static void coefficients_of(const struct sn_normalize * p, size_t channel, float mean, float squares, sn_32f * scale,
-                            sn_32f * shift)
-{
-    *scale = p->spatial == 1 ? 0 : factor_of(p, squares) * p->scale[channel];
-    *shift = (float)((double)p->shift[channel] - (p->spatial == 1 ? 0 : (double)mean * (double)*scale));
-}
-
 /* n planes, which are in the first cache after the moments have been computed, if they fit. */
 static void planes_group(const struct planes * job, size_t first, size_t n)
 {
     const struct sn_normalize * p = job->p;
-    float mean[GROUP], squares[GROUP], scale[GROUP], shift[GROUP];
-    const sn_32f * src = p->src + first * p->spatial;
-    job->table->normalize.row_moments(src, n, p->spatial, mean, squares);
-    for (size_t i = 0; i < n; ++i)
-        coefficients_of(p, (first + i) % p->channels, mean[i], squares[i], &scale[i], &shift[i]);
-    job->table->channelwise.rows[SN_SCALE_BIAS](&(struct sn_channelwise_rows){.src = src, .p = {scale, shift},
-        .dst = p->dst + first * p->spatial, .rows = n, .size = p->spatial, .period = 1, .stream = job->stream});
+    const size_t channel = first % p->channels, at = first * p->spatial;
+    float mean[GROUP], squares[GROUP];
+    job->table->normalize.row_moments(p->src + at, n, p->spatial, mean, squares);
+    job->table->normalize.coefficients(n, p->spatial, p->scale + channel, p->shift + channel, p->eps, mean, squares);
+    job->table->channelwise.rows[SN_SCALE_BIAS](&(struct sn_channelwise_rows){.src = p->src + at, .p = {squares, mean},
+        .dst = p->dst + at, .rows = n, .size = p->spatial, .period = 1, .stream = job->stream});
 }
 
 static void planes_range(const void * argument, void * work, size_t begin, size_t end)
 {
     (void)work;
     const struct planes * job = argument;
-    const size_t last = sn_min(end * job->step, job->p->batch * job->p->channels);
+    const size_t channels = job->p->channels, last = sn_min(end * job->step, job->p->batch * channels);
     const size_t group = sn_min(sn_max(SN_UNIT_ELEMENTS / 2 / job->p->spatial, 1), GROUP);
-    for (size_t i = begin * job->step; i < last; i += group)
-        planes_group(job, i, sn_min(group, last - i));
+    for (size_t i = begin * job->step, n; i < last; i += n) { /* a group ends with the image */
+        n = sn_min(sn_min(group, channels - i % channels), last - i);
+        planes_group(job, i, n);
+    }
 }
 
 static void planes(const struct sn_table * table, const struct sn_normalize * p)
@@ -184,44 +172,49 @@ static void squares_of_planes(const struct sn_table * table, struct moments * m)
 
 /* ---- an image: moments, coefficients, and a channel-wise layer */
 
-static void response_coefficients(const struct sn_normalize * p, const sn_32f * squares, sn_32f * scale)
+static void response_coefficients(const struct sn_normalize * p, sn_32f * squares)
 {
     double all = 0;
+    for (size_t c = 0; c < p->channels; ++c) {
+        squares[c] = sqrtf(squares[c]);
+        all += (double)squares[c];
+    }
+    const float by = (float)(all / (double)p->channels + (double)p->eps);
     for (size_t c = 0; c < p->channels; ++c)
-        all += sqrt((double)squares[c]);
-    const double by = all / (double)p->channels + (double)p->eps;
-    for (size_t c = 0; c < p->channels; ++c)
-        scale[c] = (float)(1 + (double)p->scale[c] * sqrt((double)squares[c]) / by);
+        squares[c] = 1 + p->scale[c] * (squares[c] / by);
 }
 
 static void image(const struct sn_table * table, const struct sn_normalize * p, size_t offset, sn_32f * work)
 {
     const bool across = p->kind == SN_NORMALIZE_LENGTH_ACROSS, instance = p->kind == SN_NORMALIZE_INSTANCE;
-    sn_32f * scale = work, * shift = scale + p->channels, * moments = shift + p->channels;
-    struct moments m = {.src = p->src + offset, .number = across ? 1 : p->channels, .squares = moments};
+    sn_32f * scale = across ? work + parts_of(1, p->channels * p->spatial) : work; /* the coefficients */
+    struct moments m = {.src = p->src + offset, .number = across ? 1 : p->channels, .squares = work};
     m.count = across ? p->channels * p->spatial : p->spatial;
     if (instance)
-        m.mean = moments + parts_of(m.number, m.count) * m.number;
+        m.mean = work + parts_of(m.number, m.count) * m.number;
     if (!across && p->format == SN_NCHW)
         squares_of_planes(table, &m);
     else
         moments_of_columns(table, &m);
-    if (p->kind == SN_NORMALIZE_RESPONSE)
-        response_coefficients(p, m.squares, scale);
-    for (size_t c = 0; across && c < p->channels; ++c)
-        scale[c] = (float)((double)p->scale[c] / sqrt((double)p->eps + (double)m.squares[0]));
-    for (size_t c = 0; instance && c < p->channels; ++c)
-        coefficients_of(p, c, m.mean[c], m.squares[c], &scale[c], &shift[c]);
+    if (across) {
+        const double factor = 1 / sqrt((double)p->eps + (double)m.squares[0]);
+        for (size_t c = 0; c < p->channels; ++c)
+            scale[c] = (float)((double)p->scale[c] * factor);
+    } else if (instance) {
+        table->normalize.coefficients(m.number, m.count, p->scale, p->shift, p->eps, m.mean, m.squares);
+    } else {
+        response_coefficients(p, m.squares);
+    }
     sn_channelwise(&(struct sn_channelwise){.op = across ? SN_SCALE : SN_SCALE_BIAS, .src = m.src,
-        .p = {scale, instance ? shift : p->shift}, .channels = p->channels, .spatial = p->spatial, .dst = p->dst + offset,
+        .p = {scale, instance ? m.mean : p->shift}, .channels = p->channels, .spatial = p->spatial, .dst = p->dst + offset,
         .format = p->format});
 }
 
 static bool images(const struct sn_table * table, const struct sn_normalize * p)
 {
     const size_t all = p->channels * p->spatial, columns = parts_of(p->channels, p->spatial) * p->channels;
-    const size_t parts = sn_max(parts_of(1, all), columns);
-    sn_32f * work = sn_scratch(2 * (p->channels + parts) * sizeof(float));
+    const bool across = p->kind == SN_NORMALIZE_LENGTH_ACROSS;
+    sn_32f * work = sn_scratch((across ? p->channels + parts_of(1, all) : 2 * columns) * sizeof(float));
     for (size_t b = 0; work && b < p->batch; ++b)
         image(table, p, b * all, work);
     return work != NULL;
