@@ -103,21 +103,28 @@ static struct moments moments_of_row(const sn_32f * x, size_t count, bool centre
     return (struct moments){(float)mean, (float)squares};
 }
 
+/* Two rows are in progress. */
 static void row_moments(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares)
 {
-    for (size_t r = 0; r < number; ++r) {
-        const struct moments m = moments_of_row(src + r * count, count, mean != NULL);
+    float m[2] = {0}; /* of rows r, r - 1 */
+    for (size_t r = 0; count > BLOCK && r < number; ++r) {
+        const struct moments row = moments_of_row(src + r * count, count, mean != NULL);
         if (mean)
-            mean[r] = m.mean;
-        squares[r] = m.squares;
+            mean[r] = row.mean;
+        squares[r] = row.squares;
+    }
+    for (size_t r = 0; count <= BLOCK && r <= number; ++r, src += count, m[1] = m[0]) {
+        if (mean && r < number)
+            mean[r] = m[0] = sum_of_row(src, count, 0, 0, false) / (float)count;
+        if (r)
+            squares[r - 1] = sum_of_row(src - count, count, 0, m[1], true);
     }
 }
 
-/* ---- columns: strips of w vectors, a constant, the last of which has n columns */
+/* ---- columns: strips of w vectors, a constant; one vector may have fewer columns, n */
 
-SN_INLINE v32f load_of(const sn_32f * p, int j, int w, size_t n) { return load(p + j * V32F_N, j + 1 < w ? V32F_N : n); }
-
-SN_INLINE void store_of(sn_32f * p, int j, int w, v32f v, size_t n) { store(p + j * V32F_N, v, j + 1 < w ? V32F_N : n); }
+/* The width of the next strip. */
+SN_INLINE size_t width_of(size_t columns) { return columns >= STEP ? STRIP : columns >= 2 * V32F_N ? 2 : 1; }
 
 SN_INLINE void sums_of_strip(const sn_32f * src, size_t count, size_t stride, size_t n, int w, const v32f * mean,
                              bool squares, v32f * sum)
@@ -128,7 +135,7 @@ SN_INLINE void sums_of_strip(const sn_32f * src, size_t count, size_t stride, si
         SN_UNROLL for (int j = 0; j < w; ++j) part[j] = v_zero_32f();
         for (const size_t end = sn_min(i + CHAIN, count); i < end; ++i)
             SN_UNROLL for (int j = 0; j < w; ++j)
-                part[j] = added(part[j], load_of(src + i * stride, j, w, n), mean[j], squares);
+                part[j] = added(part[j], load(src + i * stride + j * V32F_N, n), mean[j], squares);
         SN_UNROLL for (int j = 0; j < w; ++j) sum[j] = v_add_32f(sum[j], part[j]);
     }
 }
@@ -152,23 +159,21 @@ SN_INLINE void column_moments_of(const sn_32f * src, size_t number, size_t count
     moments_of_strip(src, count, number, n, w, mean != NULL, m, q);
     SN_UNROLL for (int j = 0; j < w; ++j) {
         if (mean)
-            store_of(mean, j, w, m[j], n);
-        store_of(squares, j, w, q[j], n);
+            store(mean + j * V32F_N, m[j], n);
+        store(squares + j * V32F_N, q[j], n);
     }
 }
 
 static void column_moments(const sn_32f * src, size_t number, size_t count, sn_32f * mean, sn_32f * squares)
 {
-    size_t c = 0;
-    for (; c + STEP <= number; c += STEP)
-        column_moments_of(src + c, number, count, V32F_N, STRIP, mean ? mean + c : NULL, squares + c);
-    const size_t rest = number - c, n = (rest - 1) % V32F_N + 1;
-    mean = mean ? mean + c : NULL;
-    switch (sn_ceil_div(rest, V32F_N)) {
-    case 1: column_moments_of(src + c, number, count, n, 1, mean, squares + c); break;
-    case 2: column_moments_of(src + c, number, count, n, 2, mean, squares + c); break;
-    case 3: column_moments_of(src + c, number, count, n, 3, mean, squares + c); break;
-    case 4: column_moments_of(src + c, number, count, n, 4, mean, squares + c); break;
+    for (size_t c = 0, w; c < number; c += w * V32F_N) {
+        sn_32f * m = mean ? mean + c : NULL;
+        w = width_of(number - c);
+        switch (w) {
+        case STRIP: column_moments_of(src + c, number, count, V32F_N, STRIP, m, squares + c); break;
+        case 2: column_moments_of(src + c, number, count, V32F_N, 2, m, squares + c); break;
+        default: column_moments_of(src + c, number, count, number - c, 1, m, squares + c);
+        }
     }
 }
 
@@ -178,26 +183,26 @@ SN_INLINE void normalize_strip(const struct sn_normalize_lines * p, size_t at, s
     v32f mean[STRIP], factor[STRIP];
     moments_of_strip(p->src + at, p->count, p->stride, n, w, centred, mean, factor);
     SN_UNROLL for (int j = 0; j < w; ++j)
-        factor[j] = factor_of(factor[j], p->count, centred, p->eps, j + 1 < w ? V32F_N : n);
+        factor[j] = factor_of(factor[j], p->count, centred, p->eps, n);
     for (size_t i = 0; i < p->count; ++i) {
         const v32f scale = v_set_32f(p->scale[i]), shift = centred ? v_set_32f(p->shift[i]) : v_zero_32f();
         const size_t row = at + i * p->stride;
-        SN_UNROLL for (int j = 0; j < w; ++j)
-            store_of(p->dst + row, j, w, normalized(load_of(p->src + row, j, w, n), mean[j], factor[j], scale, shift), n);
+        SN_UNROLL for (int j = 0; j < w; ++j) {
+            const v32f x = load(p->src + row + j * V32F_N, n);
+            store(p->dst + row + j * V32F_N, normalized(x, mean[j], factor[j], scale, shift), n);
+        }
     }
 }
 
 static void columns(const struct sn_normalize_lines * p)
 {
-    size_t s = 0;
-    for (; s + STEP <= p->number; s += STEP)
-        normalize_strip(p, s, V32F_N, STRIP);
-    const size_t rest = p->number - s, n = (rest - 1) % V32F_N + 1;
-    switch (sn_ceil_div(rest, V32F_N)) {
-    case 1: normalize_strip(p, s, n, 1); break;
-    case 2: normalize_strip(p, s, n, 2); break;
-    case 3: normalize_strip(p, s, n, 3); break;
-    case 4: normalize_strip(p, s, n, 4); break;
+    for (size_t c = 0, w; c < p->number; c += w * V32F_N) {
+        w = width_of(p->number - c);
+        switch (w) {
+        case STRIP: normalize_strip(p, c, V32F_N, STRIP); break;
+        case 2: normalize_strip(p, c, V32F_N, 2); break;
+        default: normalize_strip(p, c, p->number - c, 1);
+        }
     }
 }
 
