@@ -209,6 +209,7 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
     add_8i: dict[str, Any] = {"aData": u, "aScale": s, "aShift": s, "bData": u, "bScale": s, "bShift": s}
     add_8i.update(cData=np.full(24, 7, np.uint8), cScale=s, cShift=s, batch=2, channels=4, spatial=3, format=NHWC)
     add_8i["compatibility"] = 0
+    normalized: dict[str, Any] = {"src": f, "batch": 2, "channels": 4, "spatial": 3, "scale": s}
     return {
         **channelwise(f, s, d),
         "SimdSynetAdd8i": (
@@ -338,6 +339,19 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             "dst",
             [({"format": 3}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
         ),
+        "SimdSynetNormalizeLayerForward": (
+            {**normalized, "eps": s, "acrossSpatial": 1, "format": NHWC, "buf": NULL, "dst": d},
+            "dst",
+            [({"format": 3}, "format"), ({"acrossSpatial": 2}, "acrossSpatial"), ({"batch": BIG, "channels": BIG}, "")],
+        ),
+        **{
+            f"SimdSynetNormalizeLayerForward{version}": (
+                {**normalized, "shift": s, "eps": s, "format": NHWC, "buf": NULL, "dst": d},
+                "dst",
+                [({"format": 3}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
+            )
+            for version in ("V2", "V3", "V4")
+        },
     }
 
 
