@@ -210,9 +210,9 @@ def l2_normalize(
 
     Raises TypeError for another dtype, ValueError for another shape.
 
-    >>> pysimd.l2_normalize(np.array([[3, 4], [5, 12]], np.float32), 65, eps=0)
-    array([[39., 52.],
-           [25., 60.]], dtype=float32)
+    >>> pysimd.l2_normalize(np.array([[3, 4], [0, 2]], np.float32), 10, eps=0)
+    array([[ 6.,  8.],
+           [ 0., 10.]], dtype=float32)
 
     Formula: SimdSynetNormalizeLayerForward.
     """
