@@ -290,6 +290,34 @@ size_t SimdGetThreadNumber(void);
  */
 void SimdSetThreadNumber(size_t threadNumber);
 
+/*
+ * Fast mode of the calling thread: denormal results and arguments of floating-point operations become 0 (on x86-64 bits 15
+ * and 6 of MXCSR, on aarch64 bit 24 of FPCR). It is the thread's own: other threads keep theirs, except that the threads of
+ * the pool use the caller's mode during a call, so results are bit-identical for any number of threads in either mode. In
+ * fast mode the accuracy that is stated for results holds only where they and all intermediate values are not denormal.
+ * SimdGetFastMode() is SimdTrue if either bit is set; SimdSetFastMode() sets or clears both.
+ */
+SimdBool SimdGetFastMode(void);
+void SimdSetFastMode(SimdBool value);
+
+/* ---------------------------------------------------------------------------------------------------- vectors */
+
+/* dst[i] = value[0] for i < size; with value NULL, 0. */
+void SimdFill32f(float * dst, size_t size, const float * value);
+
+/* dst[i] = dst[i] + src[i] * value[0] for i < size; the product may be rounded or not before the addition. dst may be src. */
+void SimdNeuralAddVectorMultipliedByValue(const float * src, size_t size, const float * value, float * dst);
+
+/* dst[i] = src[i] to the power exponent[0] for i < size, as powf() of C, with an error of at most 2 units in the last place.
+ * dst may be src. */
+void SimdNeuralPow(const float * src, size_t size, const float * exponent, float * dst);
+
+/* dst[i] = dst[i] + value[0] for i < size. Mind the order of the arguments. */
+void SimdNeuralAddValue(const float * value, float * dst, size_t size);
+
+/* sum[0] = sum over i of a[i] * b[i] for i < size; 0 with size 0. */
+void SimdNeuralProductSum(const float * a, const float * b, size_t size, float * sum);
+
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
 /* Replaces the X of NchwXc and OyxiXo by SimdAlignment() / 4, the vector width of the instruction set in use in floats.
