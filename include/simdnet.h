@@ -1,8 +1,9 @@
 /*
  * simdnet: primitives of neural-network inference on a CPU.
  *
- * This is the only header: C and C++ programs include it, the Python package reads the declarations from it, and a test
- * compares it with the symbols that the library exports. Functions named Simd* have the names, arguments and meaning that
+ * This is the header of everything: C and C++ programs include it, the Python package reads the declarations from it, and a
+ * test compares it with the symbols that the library exports. (Another one, simdnet_simd.h, includes it for programs that
+ * were written for the Simd Library.) Functions named Simd* have the names, arguments and meaning that
  * the documentation of the Simd Library gives them (Synet functions); functions named Simdnet*, at the end, are extensions.
  *
  * Unless the comment of a function states otherwise, the following holds for all of them:
@@ -278,7 +279,7 @@ void SimdRelease(void * context);
  *
  * Large layers are divided among a pool of threads, which the first call that can use it creates and which exists until the
  * process ends; with 1 there is no pool. A call whose work is small, or that finds the pool busy for another thread, runs on
- * the calling thread alone. The threads of the pool block all signals and use the caller's rounding mode; a forked child
+ * the calling thread alone. The threads of the pool block all signals and use the caller's rounding and fast mode; a forked child
  * creates a pool of its own.
  */
 size_t SimdGetThreadNumber(void);
