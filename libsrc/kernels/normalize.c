@@ -5,7 +5,9 @@
  * longer one is cut into blocks, whose moments are combined by the formula of Chan, Golub and LeVeque. Columns are processed
  * in strips of four vectors.
  *
- * The order of all additions depends on count only. Sums of the lanes of many rows at a time (kernels/sums.h) lost: TODO.
+ * The order of all additions depends on count only. Rows are short compared with the latency of sums, root and division, so
+ * several are in progress, each at another step: 1.5 times as fast for 64 values (avx512, Zen 4). Sums of the lanes of 16
+ * rows at a time (kernels/sums.h) took 1.3 times as long for 768 values.
  */
 #include "contract/normalize.h"
 #include "kernels/install.h"
@@ -22,7 +24,7 @@ enum {
     CHAIN = 64             /* rows of a strip that are added one after another */
 };
 
-/* The vectors of tails have n < V32F_N values; n is a constant V32F_N otherwise. */
+/* Vectors of n values; n is the constant V32F_N except in tails. */
 SN_INLINE v32f load(const sn_32f * p, size_t n) { return n >= V32F_N ? v_load_32f(p) : v_load_tail_32f(p, n); }
 
 SN_INLINE void store(sn_32f * p, v32f v, size_t n)
