@@ -279,8 +279,8 @@ void SimdRelease(void * context);
  *
  * Large layers are divided among a pool of threads, which the first call that can use it creates and which exists until the
  * process ends; with 1 there is no pool. A call whose work is small, or that finds the pool busy for another thread, runs on
- * the calling thread alone. The threads of the pool block all signals and use the caller's rounding and fast mode; a forked child
- * creates a pool of its own.
+ * the calling thread alone. The threads of the pool block all signals and use the caller's rounding and fast mode; a forked
+ * child creates a pool of its own.
  */
 size_t SimdGetThreadNumber(void);
 
@@ -306,7 +306,7 @@ void SimdSetFastMode(SimdBool value);
 /* dst[i] = value[0] for i < size; with value NULL, 0. */
 void SimdFill32f(float * dst, size_t size, const float * value);
 
-/* dst[i] = dst[i] + src[i] * value[0] for i < size; the product may be rounded or not before the addition. dst may be src. */
+/* dst[i] = dst[i] + src[i] * value[0] for i < size; the product may be rounded before the addition. dst may be src. */
 void SimdNeuralAddVectorMultipliedByValue(const float * src, size_t size, const float * value, float * dst);
 
 /* dst[i] = src[i] to the power exponent[0] for i < size, as powf() of C, with an error of at most 2 units in the last place.

@@ -13,7 +13,8 @@
  * In 2026, too:
  *
  *   SimdSynetUnaryOperation32f()    and its enumerators, which have other numbers than those of simdnet.h
- *   SimdSynetConvolution32fInit()   has no argument `gemm`; that of Deconvolution32fInit is `compatibility`, which is ignored
+ *   SimdSynetConvolution32fInit()   has no argument `gemm`
+ *   SimdSynetDeconvolution32fInit() has `compatibility` in its place, which is ignored
  *   SimdSynetConvolution8iInit()    has an argument `compatibility`, which is ignored: results are exact always
  *   SimdSynetScaleLayerForward()    takes height, width and compatibility, which is ignored
  *   SimdSynetShuffleLayerForward()  takes the arrays first, and the direction `type`
