@@ -1,8 +1,9 @@
 /*
  * simdnet: primitives of neural-network inference on a CPU.
  *
- * This is the only header: C and C++ programs include it, the Python package reads the declarations from it, and a test
- * compares it with the symbols that the library exports. Functions named Simd* have the names, arguments and meaning that
+ * This is the header of everything: C and C++ programs include it, the Python package reads the declarations from it, and a
+ * test compares it with the symbols that the library exports. (Another one, simdnet_simd.h, includes it for programs that
+ * were written for the Simd Library.) Functions named Simd* have the names, arguments and meaning that
  * the documentation of the Simd Library gives them (Synet functions); functions named Simdnet*, at the end, are extensions.
  *
  * Unless the comment of a function states otherwise, the following holds for all of them:
@@ -278,8 +279,8 @@ void SimdRelease(void * context);
  *
  * Large layers are divided among a pool of threads, which the first call that can use it creates and which exists until the
  * process ends; with 1 there is no pool. A call whose work is small, or that finds the pool busy for another thread, runs on
- * the calling thread alone. The threads of the pool block all signals and use the caller's rounding mode; a forked child
- * creates a pool of its own.
+ * the calling thread alone. The threads of the pool block all signals and use the caller's rounding and fast mode; a forked
+ * child creates a pool of its own.
  */
 size_t SimdGetThreadNumber(void);
 
@@ -289,6 +290,34 @@ size_t SimdGetThreadNumber(void);
  * threads inherit the affinity of the thread that calls this function.
  */
 void SimdSetThreadNumber(size_t threadNumber);
+
+/*
+ * Fast mode of the calling thread: denormal results and arguments of floating-point operations become 0 (on x86-64 bits 15
+ * and 6 of MXCSR, on aarch64 bit 24 of FPCR). It is the thread's own: other threads keep theirs, except that the threads of
+ * the pool use the caller's mode during a call, so results are bit-identical for any number of threads in either mode. In
+ * fast mode the accuracy that is stated for results holds only where they and all intermediate values are not denormal.
+ * SimdGetFastMode() is SimdTrue if either bit is set; SimdSetFastMode() sets or clears both.
+ */
+SimdBool SimdGetFastMode(void);
+void SimdSetFastMode(SimdBool value);
+
+/* ---------------------------------------------------------------------------------------------------- vectors */
+
+/* dst[i] = value[0] for i < size; with value NULL, 0. */
+void SimdFill32f(float * dst, size_t size, const float * value);
+
+/* dst[i] = dst[i] + src[i] * value[0] for i < size; the product may be rounded before the addition. dst may be src. */
+void SimdNeuralAddVectorMultipliedByValue(const float * src, size_t size, const float * value, float * dst);
+
+/* dst[i] = src[i] to the power exponent[0] for i < size, as powf() of C, with an error of at most 2 units in the last place.
+ * dst may be src. */
+void SimdNeuralPow(const float * src, size_t size, const float * exponent, float * dst);
+
+/* dst[i] = dst[i] + value[0] for i < size. Mind the order of the arguments. */
+void SimdNeuralAddValue(const float * value, float * dst, size_t size);
+
+/* sum[0] = sum over i of a[i] * b[i] for i < size; 0 with size 0. */
+void SimdNeuralProductSum(const float * a, const float * b, size_t size, float * sum);
 
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
@@ -635,6 +664,53 @@ void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count,
  */
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format);
+
+/* --------------------------------------------------------------------------------------------- normalization */
+
+/*
+ * Functions of x(c, s), the value of channel c at position s, separately for each of `batch` images.
+ *
+ *   src, dst   batch * channels * spatial floats; dst may be src     scale, shift   channels floats
+ *   eps        1 float                                               format         NCHW or NHWC
+ *   buf        not used, may be NULL
+ *
+ * The variance is the mean of the squared differences from the mean, which is computed first, so the result is as good for
+ * values that are far from 0: with M the greatest |x| and f the factor 1 / sqrt(...) of a value, the error is that of a few
+ * operations on M * f * scale. The result is unspecified if the sum of the squares of finite values overflows, and if it
+ * underflows with eps 0.
+ */
+
+/*
+ * dst(c, s) = x(c, s) * scale[c] / sqrt(eps + sum of x^2), over all channels of the position or, if acrossSpatial is
+ * SimdTrue, over the whole image.
+ */
+void SimdSynetNormalizeLayerForward(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                    const float * eps, SimdBool acrossSpatial, SimdTensorFormatType format, float * buf,
+                                    float * dst);
+
+/*
+ * Layer normalization (arXiv:1607.06450): dst(c, s) = (x(c, s) - mean) / sqrt(variance + eps) * scale[c] + shift[c], with
+ * the mean and the variance of all channels of the position.
+ */
+void SimdSynetNormalizeLayerForwardV2(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Instance normalization (arXiv:1607.08022): the same with the mean and the variance of all positions of the channel. With
+ * one position the result is shift.
+ */
+void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Global response normalization (arXiv:2301.00808): dst(c, s) = x(c, s) * (1 + scale[c] * g[c] / (mean of g + eps)) +
+ * shift[c], where g[c] is the root of the sum of x^2 over all positions of channel c.
+ */
+void SimdSynetNormalizeLayerForwardV4(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
 
 /* ---------------------------------------------------------------------------------------------- inner product */
 

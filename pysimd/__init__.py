@@ -73,6 +73,7 @@ from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
@@ -134,12 +135,17 @@ __all__ = [
     "gelu",
     "gemm",
     "get_num_threads",
+    "global_response_norm",
+    "group_norm",
     "hard_sigmoid",
     "hardsigmoid",
     "hardswish",
     "hswish",
     "inner_product",
+    "instance_norm",
     "isa_levels",
+    "l2_normalize",
+    "layer_norm",
     "leaky_relu",
     "log",
     "lowlevel",

@@ -168,6 +168,10 @@ def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     yield "softmax", pysimd.softmax(x), e / e.sum(-1, keepdims=True), _SUMMED
     sums = sliding_window_view(np.pad(d * d, [(0, 0), (0, 0), (2, 2)]), 5, axis=-1).sum(-1)
     yield "lrn", pysimd.lrn(x, alpha=0.5), d / (1 + 0.1 * sums) ** 0.75, _SUMMED
+    mean, deviation = d.mean(-1, keepdims=True), d.std(-1, keepdims=True)
+    yield "layer_norm", pysimd.layer_norm(x, eps=0), (d - mean) / deviation, _SUMMED
+    mean, deviation = d.mean((0, 1)), d.std((0, 1))
+    yield "instance_norm", pysimd.instance_norm(x, eps=0), (d - mean) / deviation, _SUMMED
 
 
 def pooling(rng: np.random.Generator) -> Iterator[Case]:

@@ -394,6 +394,30 @@ def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> tuple[Ar
     return out, 1e-6 * max(1, abs(beta)) * np.abs(out) + TINY
 
 
+def normalized(
+    x: Array, axes: tuple[int, ...], weight: Array, bias: Array, eps: float, *, centred: bool = True
+) -> tuple[Array, Array]:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, or x / sqrt(sum of squares + eps) * weight, and its bound."""
+    x, eps, count = x.astype(np.float64), np.float64(np.float32(eps)), np.prod([x.shape[axis] for axis in axes])
+    mean = x.mean(axis=axes, keepdims=True) if centred else np.zeros(1)
+    squares = ((x - mean) ** 2).sum(axis=axes, keepdims=True)
+    base = eps + (squares / count if centred else squares)
+    by, additions = np.abs(weight) / np.sqrt(base), 12 + min(count, 300)
+    off = (additions + 2) * EPS * np.abs(x).mean(axis=axes, keepdims=True) if centred else np.zeros(1)
+    relative = (additions + 10) * EPS + off**2 / base
+    out = (x - mean) / np.sqrt(base) * weight + bias
+    return out, by * (off + np.abs(x - mean) * relative) + 4 * EPS * (np.abs(out) + np.abs(bias)) + TINY
+
+
+def response(x: Array, axes: tuple[int, ...], weight: Array, bias: Array, eps: float) -> tuple[Array, Array]:
+    """x * (1 + weight * g / (mean of g + eps)) + bias of a batch, g the length of each channel, and its bound."""
+    x = x.astype(np.float64)
+    g = np.sqrt((x * x).sum(axis=axes, keepdims=True))
+    channels = tuple(i for i in range(1, x.ndim) if i not in axes)
+    by = weight * g / (g.mean(axis=channels, keepdims=True) + np.float64(np.float32(eps)))
+    return x * (1 + by) + bias, 4 * EPS * (np.abs(x) * (1 + np.abs(by) * 300) + np.abs(bias)) + TINY
+
+
 def eltwise(arrays: list[Array], operation: str, weights: Array | None) -> tuple[Array, Array]:
     """The combination of the arrays, and its bound: 0 except for sums."""
     if operation == "sum":
