@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 import numpy as np
 
-from pysimd._arrays import NULL, UINT8, plain, plain_output, pointer
+from pysimd._arrays import UINT8, plain, plain_output, pointer
 from pysimd._geometry import integer, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Shape
@@ -33,7 +33,7 @@ def _type_of(dtype: Any, name: str) -> int:
     """The type that moves elements of a dtype."""
     if dtype.itemsize not in _TYPES or dtype.hasobject:
         raise TypeError(f"{name} has dtype {dtype}, expected elements of 1, 2, 4 or 8 bytes that are not Python objects")
-    return _TYPES[dtype.itemsize]
+    return int(_TYPES[dtype.itemsize])
 
 
 def _source(x: Any, name: str) -> Array:
@@ -87,10 +87,10 @@ def _copy(src: Array, name: str, dst: Array) -> None:
             "dstStride": _strides(dst, "out"),
         },
     )
-    call(_run, lib.SimdnetCopy, arguments, (src, dst))
+    call(_run, lib.SimdnetCopy, arguments, {"src": src, "dst": dst})
 
 
-def _run(function: Any, arguments: Any, held: Any) -> None:
+def _run(function: Any, arguments: Any, held: dict[str, Any]) -> None:
     """held : what the arguments point to, which a prepared call keeps alive."""
     function(arguments)
 
@@ -319,7 +319,7 @@ def pad(
         raise ValueError("out overlaps x, expected memory of its own: use another array")
     dst = pointer(target, "out", UINT8, True)
     value = np.asarray(constant_values).astype(array.dtype).reshape(1)
-    held = src, dst, pointer(value, "constant_values", UINT8)
+    held = {"src": src, "dst": dst, "value": pointer(value, "constant_values", UINT8)}
     arguments = ffi.new(
         "SimdnetPadParameters *",
         {
@@ -330,7 +330,7 @@ def pad(
             "shape": array.shape,
             "before": [before for before, _ in widths],
             "after": [after for _, after in widths],
-            "value": held[2] if mode == "constant" else NULL,
+            "value": held["value"],
             "src": src,
             "dst": dst,
         },

@@ -74,11 +74,11 @@ def _reduce(
             "dst": dst,
         },
     )
-    call(_run, arguments, (src, dst))
+    call(_run, arguments, {"src": src, "dst": dst})
     return out
 
 
-def _run(arguments: Any, held: Any) -> None:
+def _run(arguments: Any, held: dict[str, Any]) -> None:
     """held : what the arguments point to, which a prepared call keeps alive."""
     lib.SimdnetReduce(arguments)
 

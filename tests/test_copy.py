@@ -29,7 +29,8 @@ def elements(rng: np.random.Generator, dtype: Any, *shape: int) -> Array:
     """Random bytes as elements; bool has 0 and 1 only."""
     dtype = np.dtype(dtype)
     raw = rng.integers(0, 2 if dtype == np.bool_ else 256, (*shape, dtype.itemsize), dtype=np.uint8)
-    return raw.view(dtype).reshape(shape)
+    made: Array = raw.view(dtype).reshape(shape)
+    return made
 
 
 def assert_bits(actual: Array, expected: Array) -> None:
@@ -56,7 +57,7 @@ def test_copy_of_views(isa: str, rng: np.random.Generator) -> None:
         for view in views:
             assert_bits(pysimd.copy(view), view.copy())
             out = np.zeros(tuple(extent + 2 for extent in view.shape), dtype)
-            middle = (*(slice(1, -1) for _ in view.shape), ...)
+            middle: Any = (*(slice(1, -1) for _ in view.shape), ...)
             inside = out[middle]
             expected = out.copy()
             expected[middle] = view

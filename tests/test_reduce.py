@@ -102,7 +102,7 @@ def test_special_values(isa: str) -> None:
     large = np.full((40, 50), 3e38, np.float32)
     large[:, 1::2] = -3e38
     assert_same(pysimd.sum(large, 1), np.zeros(40, np.float32))
-    assert_within(pysimd.reduce(large[:, :5].copy() / 5, "l2", 1), np.full(40, 6e37 * 5**0.5), np.full(40, 1e32))
+    assert_within(pysimd.reduce(large[:, :5] * np.float32(0.2), "l2", 1), np.full(40, 6e37 * 5**0.5), np.full(40, 1e32))
     tiny = np.full((40, 50), 1e-30, np.float32)
     assert_within(pysimd.reduce(tiny, "l2", 0), np.full(50, 1e-30 * 40**0.5), np.full(50, 1e-35))
     rows = np.array([[inf, 1], [-inf, -inf], [nan, 1], [-inf, 3], [800, 800]], np.float32)
