@@ -171,7 +171,7 @@ def permute(x: Elements, axes: Sequence[int], *, out: Array | None = None) -> Ar
 class Permute(Context):
     """A permutation of the dimensions of arrays of one shape: :func:`permute`, planned once.
 
-    shape : the shape of the inputs, 2 to 5 dimensions, none of which is empty.
+    src_shape : the shape of the inputs, 2 to 5 dimensions, none of which is empty.
     axes : the dimension of the input that each dimension of the output is.
     dtype : that of both arrays, of 1, 2, 4 or 8 bytes.
 
@@ -185,8 +185,8 @@ class Permute(Context):
     Formula: SimdSynetPermuteInit, SimdSynetPermuteForward.
     """
 
-    def __init__(self, shape: Shape, axes: Sequence[int], *, dtype: Any = "float32") -> None:
-        self._src_shape = shape_of(shape, "shape")
+    def __init__(self, src_shape: Shape, axes: Sequence[int], *, dtype: Any = "float32") -> None:
+        self._src_shape = shape_of(src_shape, "src_shape")
         self._axes = _axes_of(axes, len(self._src_shape), "axes")
         self._dst_shape = tuple(self._src_shape[axis] for axis in self._axes)
         try:
@@ -200,7 +200,7 @@ class Permute(Context):
                 len(self._src_shape),
                 _type_of(self._dtype, "dtype"),
             ),
-            {"shape": self._src_shape, "axes": self._axes, "dtype": self._dtype.name},
+            {"src_shape": self._src_shape, "axes": self._axes, "dtype": self._dtype.name},
         )
 
     @property
@@ -217,6 +217,9 @@ class Permute(Context):
     def internal_buffer_size(self) -> int:
         """The bytes that the context holds beside itself: 0."""
         return int(lib.SimdSynetPermuteInternalBufferSize(self._open()))
+
+    def _described(self) -> str:
+        return f"{self._src_shape} -> {self._dst_shape}, axes={self._axes}, {self._dtype.name}"
 
     def forward(self, x: Elements, *, out: Array | None = None) -> Array:
         """Permutes `x`, a contiguous array of the shape and the dtype of the context."""
@@ -262,7 +265,8 @@ def concatenate(arrays: Sequence[Elements], axis: int = 0, *, out: Array | None 
     axis %= rank
     for i, array in enumerate(sources):
         if array.dtype != first.dtype:
-            raise TypeError(f"arrays[{i}] has dtype {array.dtype}, expected that of arrays[0], {first.dtype}")
+            remedy = f"use arrays[{i}].astype(np.{first.dtype})"
+            raise TypeError(f"arrays[{i}] has dtype {array.dtype}, expected that of arrays[0], {first.dtype}: {remedy}")
         expected = (*first.shape[:axis], *array.shape[axis : axis + 1], *first.shape[axis + 1 :])
         if array.shape != expected:
             raise ValueError(f"arrays[{i}] has shape {array.shape}, expected that of arrays[0] except for axis {axis}")
@@ -318,7 +322,10 @@ def pad(
     if np.may_share_memory(target, array):
         raise ValueError("out overlaps x, expected memory of its own: use another array")
     dst = pointer(target, "out", UINT8, True)
-    value = np.asarray(constant_values).astype(array.dtype).reshape(1)
+    try:
+        value = np.full(1, constant_values, array.dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"constant_values is {shown(constant_values)}, expected a number") from None
     held = {"src": src, "dst": dst, "value": pointer(value, "constant_values", UINT8)}
     arguments = ffi.new(
         "SimdnetPadParameters *",

@@ -114,7 +114,9 @@ def reduce(
 
 
 def sum(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """The sum over some dimensions, as ``np.sum()``; see :func:`reduce` for the arguments.
+    """The sum over some dimensions, as ``np.sum()``.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.sum(np.array([[1, 2], [3, 4]], np.float32), axis=0)
     array([4., 6.], dtype=float32)
@@ -125,7 +127,9 @@ def sum(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray
 
 
 def mean(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """The mean over some dimensions, as ``np.mean()``; see :func:`reduce` for the arguments.
+    """The mean over some dimensions, as ``np.mean()``.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.mean(np.array([[1, 2], [3, 4]], np.float32), axis=1, keepdims=True)
     array([[1.5],
@@ -137,7 +141,9 @@ def mean(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
 
 
 def amax(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """The maximum over some dimensions, NaN if there is one, as ``np.amax()``; see :func:`reduce` for the arguments.
+    """The maximum over some dimensions, NaN if there is one, as ``np.amax()``.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.amax(np.array([[1, 2], [np.nan, 4]], np.float32), axis=1)
     array([ 2., nan], dtype=float32)
@@ -148,7 +154,9 @@ def amax(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
 
 
 def amin(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """The minimum over some dimensions, NaN if there is one, as ``np.amin()``; see :func:`reduce` for the arguments.
+    """The minimum over some dimensions, NaN if there is one, as ``np.amin()``.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.amin(np.array([[1, 2], [3, 4]], np.float32))
     array(1., dtype=float32)
@@ -159,7 +167,9 @@ def amin(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
 
 
 def prod(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """The product over some dimensions, as ``np.prod()``; see :func:`reduce` for the arguments.
+    """The product over some dimensions, as ``np.prod()``.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.prod(np.array([[1, 2], [3, 4]], np.float32), axis=1)
     array([ 2., 12.], dtype=float32)
@@ -170,7 +180,9 @@ def prod(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArra
 
 
 def logsumexp(x: Floats, axis: Axis = None, *, keepdims: bool = False, out: FloatArray | None = None) -> FloatArray:
-    """``log(sum(exp(x)))`` over some dimensions, without overflow; see :func:`reduce` for the arguments.
+    """``log(sum(exp(x)))`` over some dimensions, without overflow.
+
+    x, axis, keepdims, out : as in :func:`reduce`.
 
     >>> pysimd.logsumexp(np.array([[0, 0], [1000, -np.inf]], np.float32), axis=1)
     array([6.931472e-01, 1.000000e+03], dtype=float32)
@@ -219,7 +231,9 @@ def argmin(
     last: bool = False,
     out: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """The index of the minimum along a dimension, as ``np.argmin()``; see :func:`argmax` for the arguments.
+    """The index of the minimum along a dimension, as ``np.argmin()``.
+
+    x, axis, keepdims, last, out : as in :func:`argmax`.
 
     NaN is smaller than everything else.
 

@@ -19,7 +19,7 @@ struct sn_fold_matrix {
     const sn_32f * src;
     size_t rows, step, columns;
     uint32_t mask, flip;  /* of SUM and MAX; the others ignore them */
-    const float * shift;  /* of EXP: for each result */
+    const sn_32f * shift;  /* of EXP: for each result */
 };
 
 /* Folds row (column) i into total[i], for all of them. */
@@ -29,7 +29,7 @@ typedef void (*sn_fold_fn)(const struct sn_fold_matrix * m, double * total);
 typedef size_t (*sn_find_row_fn)(const sn_32f * src, size_t n, float value, bool last);
 
 /* The same for each column, with fewer than 2^31 rows. */
-typedef void (*sn_find_columns_fn)(const struct sn_fold_matrix * m, const float * value, bool last, int32_t * index);
+typedef void (*sn_find_columns_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int32_t * index);
 
 /* The kernels of a level. */
 struct sn_reduce_slots {

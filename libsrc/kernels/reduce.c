@@ -23,7 +23,7 @@ enum {
     CHAIN = 32,               /* vectors of a chain */
     SHORT = 8 * V32F_N,       /* elements of a row that is folded together with others */
     ROWS = 4,
-    HEIGHT = CHAIN * ROWS / 2, /* rows that are folded in float */
+    HEIGHT = CHAIN * ROWS / 2, /* rows that are folded in sn_32f */
     WIDTH = 512               /* columns whose sums are kept */
 };
 
@@ -153,7 +153,7 @@ SN_INLINE v32f column_vector(const sn_32f * p, size_t step, size_t rows, size_t 
 }
 
 /* Folds `rows` rows of m->columns columns into sum[], whose size is a multiple of V32F_N. */
-SN_INLINE void fold_strip(const struct sn_fold_matrix * m, const sn_32f * src, size_t rows, float * sum, enum sn_fold kind)
+SN_INLINE void fold_strip(const struct sn_fold_matrix * m, const sn_32f * src, size_t rows, sn_32f * sum, enum sn_fold kind)
 {
     const struct map map = map_of(m);
     const size_t rest = m->columns % V32F_N, full = m->columns - rest;
@@ -225,7 +225,7 @@ static size_t find_row(const sn_32f * src, size_t n, float value, bool last)
 }
 
 /* Rows in the reverse order of preference: the last match stays. */
-static void find_columns(const struct sn_fold_matrix * m, const float * value, bool last, int32_t * index)
+static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int32_t * index)
 {
     for (size_t c = 0; c < m->columns; c += V32F_N) {
         const size_t n = sn_min(m->columns - c, V32F_N);

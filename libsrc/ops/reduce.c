@@ -74,7 +74,7 @@ static double start_of(enum sn_fold fold) { return fold == SN_FOLD_MAX ? -INFINI
 
 /* Folds all matrices into total[0 .. count), of the results from `first` on; the matrices begin at `src`. */
 static void fold_matrices(const struct job * job, const struct sn_table * table, enum sn_fold fold, const sn_32f * src,
-                          size_t first, size_t count, const float * shift, double * total)
+                          size_t first, size_t count, const sn_32f * shift, double * total)
 {
     const sn_fold_fn kernel = job->in_rows ? table->reduce.rows[fold] : table->reduce.columns[fold];
     struct sn_fold_matrix m = job->matrix;

@@ -55,7 +55,7 @@ static size_t find_row(const sn_32f * src, size_t n, float value, bool last)
     return found;
 }
 
-static void find_columns(const struct sn_fold_matrix * m, const float * value, bool last, int32_t * index)
+static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int32_t * index)
 {
     for (size_t c = 0; c < m->columns; ++c)
         for (size_t r = 0; r < m->rows; ++r) {
