@@ -163,6 +163,53 @@ SN_INLINE void copy_tiles(const struct block * b, size_t tile, size_t size, size
     }
 }
 
+/* Of n words, those d apart exchange the parts of d elements off the diagonal. */
+SN_INLINE void exchange(uint64_t * w, size_t n, size_t d, size_t element)
+{
+    const size_t bits = 8 * element * d;
+    const uint64_t low = UINT64_MAX / ((UINT64_C(1) << bits) + 1);
+    SN_UNROLL for (size_t k = 0; k < n; ++k)
+        if (!(k & d)) {
+            const uint64_t exchanged = (w[k] >> bits ^ w[k + d]) & low;
+            w[k + d] ^= exchanged;
+            w[k] ^= exchanged << bits;
+        }
+}
+
+/* A square of small elements as 64-bit words. */
+SN_INLINE void transpose_words(const uint8_t * src, ptrdiff_t srcStep, uint8_t * dst, ptrdiff_t dstStep, size_t element)
+{
+    const size_t n = 8 / element;
+    uint64_t w[8];
+    SN_UNROLL for (size_t k = 0; k < n; ++k) memcpy(&w[k], src + (ptrdiff_t)k * srcStep, 8);
+    if (n > 4)
+        exchange(w, n, 4, element);
+    exchange(w, n, 2, element);
+    exchange(w, n, 1, element);
+    SN_UNROLL for (size_t k = 0; k < n; ++k) memcpy(dst + (ptrdiff_t)k * dstStep, &w[k], 8);
+}
+
+/* A transposition of bytes or of 16-bit elements, which one by one take 2.2 and 1.5 times as long. */
+SN_INLINE void transpose_small(const struct block * b, size_t element)
+{
+    const size_t n = 8 / element, rows = b->i.extent / n * n, columns = b->j.extent / n * n;
+    for (size_t first = 0; first < rows; first += TILE)
+        for (size_t j = 0; j < columns; j += n)
+            for (size_t i = first; i < sn_min(first + TILE, rows); i += n)
+                transpose_words(b->src + (ptrdiff_t)i * b->i.src + j * element, b->i.src,
+                                b->dst + (ptrdiff_t)j * b->j.dst + i * element, b->j.dst, element);
+    struct block right = *b, below = *b;
+    right.j.extent -= columns;
+    right.src += columns * element;
+    right.dst += (ptrdiff_t)columns * b->j.dst;
+    copy_tiles(&right, TILE, element, element);
+    below.j.extent = columns;
+    below.i.extent -= rows;
+    below.src += (ptrdiff_t)rows * b->i.src;
+    below.dst += rows * element;
+    copy_tiles(&below, TILE, element, element);
+}
+
 /* One element, everywhere in a row: twice as many in each step, in pieces that stay in the L1 cache. */
 static void fill(const struct block * b, size_t element)
 {
@@ -183,12 +230,8 @@ static void copy_rows(const struct block * b)
         memcpy(b->dst + (ptrdiff_t)j * b->j.dst, b->src + (ptrdiff_t)j * b->j.src, b->i.extent);
 }
 
-static void copy_block(const struct block * b, size_t element)
+static void copy_elements(const struct block * b, size_t element)
 {
-    if (b->i.src == 0 && b->i.dst == (ptrdiff_t)element) {
-        fill(b, element);
-        return;
-    }
     switch (element) {
     case 1: copy_tiles(b, TILE, 1, 1); break;
     case 2: copy_tiles(b, TILE, 2, 2); break;
@@ -197,6 +240,19 @@ static void copy_block(const struct block * b, size_t element)
     case 16: copy_tiles(b, TILE, 16, 16); break;
     default: copy_tiles(b, TILE / 2, element, 0);
     }
+}
+
+static void copy_block(const struct block * b, size_t element)
+{
+    const bool in_order = b->i.dst == (ptrdiff_t)element, transposed = in_order && b->j.src == (ptrdiff_t)element;
+    if (in_order && b->i.src == 0)
+        fill(b, element);
+    else if (transposed && element == 1)
+        transpose_small(b, 1);
+    else if (transposed && element == 2)
+        transpose_small(b, 2);
+    else
+        copy_elements(b, element);
 }
 
 /* ---- */

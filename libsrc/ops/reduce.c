@@ -116,14 +116,17 @@ static void log_sum_exp(const struct job * job, const sn_32f * src, size_t first
             total[i] += log(sum[i]);
 }
 
-static float result_of(const struct job * job, double total)
+/* total[] becomes the results, by what follows the fold. */
+static void finish(const struct job * job, double * total, size_t count)
 {
-    switch (job->r->op) {
-    case SN_REDUCE_MEAN: return (float)(total / (double)job->reduced);
-    case SN_REDUCE_MIN: return (float)-total;
-    case SN_REDUCE_L2: return (float)sqrt(total);
-    default: return (float)total;
-    }
+    const enum sn_reduce_op op = job->r->op;
+    const double elements = (double)job->reduced;
+    for (size_t i = 0; i < count && op == SN_REDUCE_MEAN; ++i)
+        total[i] /= elements;
+    for (size_t i = 0; i < count && op == SN_REDUCE_MIN; ++i)
+        total[i] = -total[i];
+    for (size_t i = 0; i < count && op == SN_REDUCE_L2; ++i)
+        total[i] = sqrt(total[i]);
 }
 
 /* ---- indices; a single dimension is reduced, so there is one matrix */
@@ -178,10 +181,10 @@ static void compute(const struct job * job, const sn_32f * src, size_t first, si
     repeat_doubtful(job, src, first, count, total);
     if (job->r->op == SN_REDUCE_LOG_SUM_EXP)
         log_sum_exp(job, src, first, count, total);
-    for (size_t i = 0; i < count; ++i) {
-        const float result = result_of(job, total[i]);
-        memcpy(dst + (first + i) * sizeof(result), &result, sizeof(result));
-    }
+    finish(job, total, count);
+    sn_32f * result = (void *)(dst + first * sizeof(float));
+    for (size_t i = 0; i < count; ++i)
+        result[i] = (float)total[i];
 }
 
 static void range(const void * argument, void * work, size_t begin, size_t end)
