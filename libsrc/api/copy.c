@@ -74,6 +74,14 @@ static struct sn_rows rows_of(const struct strided * a, const void * at, size_t 
     return (struct sn_rows){a->name, (const uint8_t *)at - a->below * element, rows, row * element, step * element};
 }
 
+/* Rows at two distances meet somewhere, or it would take long to find out. */
+static bool is_apart(const char * function, struct sn_rows dst, struct sn_rows src)
+{
+    if (dst.rows > 1 && src.rows > 1 && dst.step != src.step)
+        return sn_apart(function, sn_whole(&dst), sn_whole(&src));
+    return sn_rows_apart(function, dst, src);
+}
+
 void SimdnetCopy(const SimdnetCopyParameters * parameters)
 {
     SN_BEGIN();
@@ -92,7 +100,7 @@ void SimdnetCopy(const SimdnetCopyParameters * parameters)
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");
     if (!take_strides(__func__, "src", q->count, q->shape, q->srcStride, &src) ||
         !take_strides(__func__, "dst", q->count, q->shape, q->dstStride, &dst) || !is_nested(__func__, &dst) ||
-        !sn_rows_apart(__func__, rows_of(&dst, q->dst, copy.element), rows_of(&src, q->src, copy.element)))
+        !is_apart(__func__, rows_of(&dst, q->dst, copy.element), rows_of(&src, q->src, copy.element)))
         return;
     const ptrdiff_t element = (ptrdiff_t)copy.element;
     for (size_t k = 0; k < q->count; ++k)

@@ -273,6 +273,11 @@ static void between_channels(void)
     p.dst = pixels + 2;
     SimdnetCopy(&p);
     check_that(SimdnetLastErrorKind() == CHECK_VALUE, COPY, "channels 0 to 2 are copied to 2 to 4 of the same pixels");
+    p.dst = pixels + 4;
+    p.shape[0] = 5;
+    p.srcStride[0] = 10; /* channels 4 to 6 of others, too */
+    SimdnetCopy(&p);
+    check_that(SimdnetLastErrorKind() == CHECK_VALUE, COPY, "pixels are copied to pixels at another distance");
 }
 
 /* ---- SimdnetPad() */
