@@ -385,6 +385,26 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
 void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
                                   float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format);
 
+/*
+ * Creates a context that permutes the dimensions of an array, as numpy.transpose() and Transpose of ONNX do:
+ *
+ *   dst[j(0), j(1) ...] = src[k(0), k(1) ...] with k(order[i]) = j(i), so that dst has the extents shape[order[i]]
+ *
+ *   shape, order   count numbers each: the extents of src, at least 1, and the permutation of 0 .. count - 1
+ *   count          2 .. 5
+ *   type           of the elements, which are copied unchanged; any type except Unknown
+ *
+ * A permutation that moves fewer than two dimensions whose extent is not 1 leaves all elements in their order: it is refused,
+ * copy the array instead (SimdnetCopy() does either). Returns NULL on error. Release the context with SimdRelease().
+ */
+void * SimdSynetPermuteInit(const size_t * shape, const size_t * order, size_t count, SimdTensorDataType type);
+
+/* The number of bytes that the context holds beside itself: 0. */
+size_t SimdSynetPermuteInternalBufferSize(const void * context);
+
+/* Permutes. src and dst point to elements of the type given to Init. */
+void SimdSynetPermuteForward(void * context, const uint8_t * src, uint8_t * dst);
+
 /* ---------------------------------------------------------------------------------------------------- pooling */
 /*
  * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1, and columns
@@ -1221,6 +1241,101 @@ typedef struct SimdnetPixelwiseParameters {
  * may be one of theirs.
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
+
+/* The number of dimensions that arrays of the following functions may have. */
+enum {
+    SIMDNET_MAX_DIMENSIONS = 8
+};
+
+/* The arguments of SimdnetCopy(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetCopyParameters {
+    size_t size;                 /* sizeof(SimdnetCopyParameters)                                                 */
+    SimdTensorDataType dataType; /* of both arrays: any type except Unknown                                       */
+    size_t count;                /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element    */
+    size_t shape[8];             /* the extent of each                                                            */
+    const void * src;            /* the element with all indices 0                                                */
+    void * dst;                  /* likewise                                                                      */
+    ptrdiff_t srcStride[8];      /* elements from an index to the next, in each dimension; may be 0 or negative   */
+    ptrdiff_t dstStride[8];      /* likewise; may be negative                                                     */
+} SimdnetCopyParameters;
+
+/*
+ * Copies the elements of an array to any places:
+ *
+ *   dst[sum of i(k) * dstStride[k]] = src[sum of i(k) * srcStride[k]] for all i(k) < shape[k]
+ *
+ * So slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) and permutation are one
+ * pass. Only these elements are read and written.
+ *
+ * No two elements of dst may be the same one: in the order of their size, each stride of dst (of dimensions with more than
+ * one index) must be larger than the distance that the smaller ones span. dst must not overlap src; arrays that contain each
+ * other's memory are accepted if both are rows of one distance, as different channels of the same pixels are.
+ */
+void SimdnetCopy(const SimdnetCopyParameters * parameters);
+
+/* Where SimdnetPad() takes the elements around src from, in a dimension with the elements a b c d. */
+typedef enum {
+    SimdnetPadConstant = 0, /* v v v a b c d v v v, a value that is given                             */
+    SimdnetPadReflect = 1,  /* d c b a b c d c b a, as often as necessary; a single element repeated  */
+    SimdnetPadEdge = 2,     /* a a a a b c d d d d                                                    */
+    SimdnetPadWrap = 3      /* b c d a b c d a b c                                                    */
+} SimdnetPadMode;
+
+/* The arguments of SimdnetPad(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetPadParameters {
+    size_t size;                 /* sizeof(SimdnetPadParameters)                                                  */
+    SimdnetPadMode mode;         /* what is added                                                                 */
+    SimdTensorDataType dataType; /* of both arrays: any type except Unknown                                       */
+    size_t count;                /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element    */
+    size_t shape[8];             /* the extents of src                                                            */
+    size_t before[8], after[8];  /* elements that are added to each dimension                                     */
+    const void * value;          /* Constant: one element; NULL is 0                                              */
+    const void * src;            /* dense                                                                         */
+    void * dst;                  /* dense, of the extents before[k] + shape[k] + after[k]                         */
+} SimdnetPadParameters;
+
+/*
+ * Adds elements around an array, as Pad of ONNX and numpy.pad() do. The dimensions are extended one after another, so the
+ * corners are extensions of extensions. A dimension without elements can be extended by a constant only.
+ */
+void SimdnetPad(const SimdnetPadParameters * parameters);
+
+/* What SimdnetReduce() computes of n elements x; of none, the value in the last column. */
+typedef enum {
+    SimdnetReduceSum = 0,          /* sum of x                                  0    */
+    SimdnetReduceMean = 1,         /* (sum of x) / n                            NaN  */
+    SimdnetReduceMax = 2,          /* the maximum, NaN if there is one         -Inf  */
+    SimdnetReduceMin = 3,          /* the minimum, NaN if there is one          Inf  */
+    SimdnetReduceL2 = 4,           /* sqrt(sum of x^2)                          0    */
+    SimdnetReduceL1 = 5,           /* sum of |x|                                0    */
+    SimdnetReduceSumSquare = 6,    /* sum of x^2                                0    */
+    SimdnetReduceProduct = 7,      /* product of x                              1    */
+    SimdnetReduceLogSumExp = 8,    /* log(sum of exp(x)), without overflow     -Inf  */
+    SimdnetReduceArgMax = 9,       /* the index of the maximum                       */
+    SimdnetReduceArgMin = 10       /* the index of the minimum                       */
+} SimdnetReduceOperation;
+
+/* The arguments of SimdnetReduce(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetReduceParameters {
+    size_t size;                      /* sizeof(SimdnetReduceParameters)                                              */
+    SimdnetReduceOperation operation; /* what is computed                                                             */
+    size_t count;                     /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element   */
+    size_t shape[8];                  /* the extents of src                                                           */
+    SimdBool reduced[8];              /* the dimensions that are reduced: exactly one for ArgMax and ArgMin           */
+    SimdBool last;                    /* ArgMax, ArgMin: the last one of equal elements; the first one if SimdFalse   */
+    const float * src;                /* dense                                                                        */
+    void * dst;                       /* dense, of the other dimensions: floats, or int64_t for ArgMax and ArgMin     */
+} SimdnetReduceParameters;
+
+/*
+ * Reduces dimensions of an array, as Reduce* and Arg* of ONNX and the functions of NumPy do.
+ *
+ * Sums of up to 2048 elements are computed in float, along many chains, and added up in double, as are all products: the
+ * error of Sum, L1, SumSquare and, before the square root, L2 is at most 70 * 2^-24 * (sum of the terms' sizes), and that of
+ * LogSumExp (70 + log(n) + |result|) * 2^-24. Results that a float can represent do not overflow. The index of a maximum or
+ * minimum that is NaN is that of the first (last) NaN. With ArgMax and ArgMin the reduced dimension must not be empty.
+ */
+void SimdnetReduce(const SimdnetReduceParameters * parameters);
 
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:

@@ -40,6 +40,7 @@ from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
 from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
 from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
+from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
 from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
@@ -75,6 +76,7 @@ from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -96,6 +98,7 @@ __all__ = [
     "Deconvolution32f",
     "EltwiseOperation",
     "MergedConvolution32f",
+    "Permute",
     "PixelFormat",
     "Prepared",
     "StateError",
@@ -110,11 +113,17 @@ __all__ = [
     "add_8i",
     "add_bias",
     "alignment",
+    "amax",
+    "amin",
     "annotations",
+    "argmax",
+    "argmin",
     "ceil",
+    "concatenate",
     "convert_filter",
     "convert_image",
     "convolution",
+    "copy",
     "cos",
     "cpu_info",
     "deconvolution",
@@ -148,19 +157,25 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "log",
+    "logsumexp",
     "lowlevel",
     "lrn",
     "max_isa",
+    "mean",
     "mish",
     "negative",
     "num_threads",
+    "pad",
     "performance_statistic",
+    "permute",
     "pooling_average",
     "pooling_max",
     "prelu",
     "prepare",
+    "prod",
     "quantize",
     "reciprocal",
+    "reduce",
     "register_threadpoolctl",
     "relu",
     "relu6",
@@ -182,10 +197,12 @@ __all__ = [
     "specify_tensor_format",
     "sqrt",
     "statistics",
+    "sum",
     "swish",
     "tanh",
     "tensor_alignment",
     "to_bfloat16",
+    "transpose",
     "unary",
     "version",
     "version_number",

@@ -36,8 +36,9 @@ class Element:
 FLOAT32 = Element("float32", np.float32, "float[]", lib.SimdTensorData32f)
 BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
 UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
+INT64 = Element("int64", np.int64, "int64_t[]", lib.SimdTensorData64i)
 
-_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
+_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8, INT64)}
 ndarray = np.ndarray
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype

@@ -161,6 +161,32 @@ def layout(rng: np.random.Generator) -> Iterator[Case]:
     yield "convert_filter", filters, weight.transpose(3, 2, 0, 1), 0
 
 
+def copies(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 7, 33)
+    yield "copy", pysimd.copy(x[::2, :, ::-1]), x[::2, :, ::-1], 0
+    yield "concatenate", pysimd.concatenate([x, x[:2]]), np.concatenate([x, x[:2]]), 0
+    yield "pad", pysimd.pad(x, (1, 2), "reflect"), np.pad(x, (1, 2), "reflect"), 0
+    yield "permute", pysimd.permute(x, (1, 2, 0)), x.transpose(1, 2, 0), 0
+    yield "transpose", pysimd.transpose(x), x.T, 0
+    with pysimd.Permute(x.shape, (0, 2, 1)) as context:
+        yield "Permute", context(x), x.transpose(0, 2, 1), 0
+
+
+def reductions(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 19, 70, 33)
+    d = x.astype(np.float64)
+    for axis in (0, 1, 2):
+        yield "sum", pysimd.sum(x, axis), d.sum(axis), _SUMMED
+        yield "mean", pysimd.mean(x, axis), d.mean(axis), _SUMMED
+        yield "amax", pysimd.amax(x, axis), d.max(axis), 0
+        yield "amin", pysimd.amin(x, axis), d.min(axis), 0
+        yield "prod", pysimd.prod(x, axis), d.prod(axis), _SUMMED
+        yield "logsumexp", pysimd.logsumexp(x, axis), np.log(np.exp(d).sum(axis)), _SUMMED
+        yield "reduce", pysimd.reduce(x, "l2", axis), np.sqrt((d * d).sum(axis)), _SUMMED
+        yield "argmax", pysimd.argmax(x, axis), d.argmax(axis), 0
+        yield "argmin", pysimd.argmin(x, axis), d.argmin(axis), 0
+
+
 def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     x = _floats(rng, 5, 7, 23)
     d = x.astype(np.float64)
@@ -256,7 +282,8 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, matrices, layout, normalisation, pooling, pictures, convolutions
+    activation, unary, add, channelwise, eltwise, matrices, layout, copies, reductions, normalisation, pooling, pictures,
+    convolutions
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@
 #include "contract/normalize.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
+#include "contract/reduce.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -51,6 +52,7 @@ struct sn_table {
     struct sn_convolution_16b_slots convolution_16b;
     struct sn_winograd_slots winograd;
     struct sn_pooling_slots pooling;
+    struct sn_reduce_slots reduce;
 };
 
 #endif

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bench import overhead
 from bench.cases.case import Case, Prepared
+from bench.cases.copies import join, pad, permute, reduce
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
@@ -98,6 +99,25 @@ def _cases() -> list[Case]:
         shuffle("nhwc", 116, 116, 28 * 28),
         shuffle("nchw", 464, 464, 49),
         shuffle("nhwc", 4, 4, pixels),
+        permute((1, 64, 56, 56), (0, 2, 3, 1)),
+        permute((1, 56, 56, 64), (0, 3, 1, 2)),
+        permute((1, 196, 12, 64), (0, 2, 1, 3)),
+        permute((40, 8, 512), (1, 0, 2)),
+        permute((1, 64, 56, 56), (0, 2, 3, 1), "16b"),
+        permute((1, 64, 56, 56), (0, 2, 3, 1), "8u"),
+        permute((1, 2, 58, 28 * 28), (0, 2, 1, 3)),
+        join(pixels, 32, 96),
+        join(1, 64 * pixels, 64 * pixels),
+        pad((64, 56, 56), (0, 1, 1), "constant"),
+        pad((56, 56, 64), (1, 1, 0), "constant"),
+        pad((64, 56, 56), (0, 3, 3), "reflect"),
+        reduce("Mean", (64, pixels), (1,)),
+        reduce("Mean", (pixels, 64), (0,)),
+        reduce("Max", (64, pixels), (0,)),
+        reduce("L2", (pixels, 64), (1,)),
+        reduce("LogSumExp", (1000, 100), (1,)),
+        reduce("ArgMax", (21, pixels), (0,)),
+        reduce("ArgMax", (1000, 100), (1,)),
         eltwise("sum", 2, 64 * pixels, 26),
         eltwise("max", 2, 64 * pixels, 26),
         eltwise("product", 3, 64 * pixels, 34),
