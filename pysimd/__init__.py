@@ -74,6 +74,7 @@ from pysimd.layout import convert_filter, convert_image, specify_tensor_format, 
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.recurrent import GRU, LSTM, gru, lstm
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -83,6 +84,8 @@ from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, re
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "Activation",
     "Add16b",
     "Compatibility",
@@ -134,6 +137,7 @@ __all__ = [
     "gelu",
     "gemm",
     "get_num_threads",
+    "gru",
     "hard_sigmoid",
     "hardsigmoid",
     "hardswish",
@@ -144,6 +148,7 @@ __all__ = [
     "log",
     "lowlevel",
     "lrn",
+    "lstm",
     "max_isa",
     "mish",
     "negative",
