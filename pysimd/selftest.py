@@ -153,7 +153,8 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
 
 def recurrent(rng: np.random.Generator) -> Iterator[Case]:
     x = _floats(rng, 5, 19)
-    w, r = 0.2 * _floats(rng, 1, 4 * 21, 19), 0.2 * _floats(rng, 1, 4 * 21, 21)
+    w = _floats(rng, 1, 4 * 21, 19) * np.float32(0.2)
+    r = _floats(rng, 1, 4 * 21, 21) * np.float32(0.2)
     states: dict[str, list[Array]] = {"LSTM": [], "GRU": []}
     h = c = n = np.zeros(21)
     for step in x.astype(np.float64):

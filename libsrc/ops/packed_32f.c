@@ -48,9 +48,10 @@ void sn_packed_multiply_32f(const struct sn_packed_32f * m, const sn_32f * a, si
         return;
     }
     size_t n = 0;
-    if (rows == 1) { /* all whole panels */
+    if (rows <= m->kernels->rows_32f.rows) { /* all whole panels */
         const size_t panels = m->columns / tile->columns;
-        m->kernels->vector_32f(&(struct sn_gemm_vector_32f){a, m->panels, bias, m->depth, panels, c});
+        m->kernels->rows_32f.run(&(struct sn_gemm_rows_32f){.a = a, .b = m->panels, .bias = bias, .lda = lda, .ldc = ldc,
+            .rows = rows, .depth = m->depth, .panels = panels, .c = c});
         n = panels * tile->columns;
     }
     const bool far = m->depth * m->columns * sizeof(float) > sn_cpu()->cacheL2;
