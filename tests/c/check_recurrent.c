@@ -338,6 +338,42 @@ static void refuse_overlap(void)
         }
 }
 
+/* SimdnetShareParams() must refuse a layer that differs from another one, and name what does. */
+static void refuse_share(const struct layer * own, const struct layer * other, const char * text)
+{
+    float weight[400] = {0};
+    void * context = SimdnetRecurrentInit(&own->p), * from = SimdnetRecurrentInit(&other->p);
+    if (!own->no_set)
+        SimdnetRecurrentSetParams(from, weight, weight, NULL, NULL);
+    check_that(!SimdnetShareParams(context, from) && strstr(SimdnetLastError(), text), "SimdnetShareParams",
+               "expected a text with '%s', got '%s'", text, SimdnetLastError());
+    SimdRelease(context);
+    SimdRelease(from);
+}
+
+static void refuse_other_functions(void)
+{
+    const struct layer l = layer_of(SimdnetRecurrentGru, SimdnetRecurrentForward, 2, 2, 3, 5);
+    struct layer others[6];
+    for (int i = 0; i < 6; ++i)
+        others[i] = l;
+    others[0].p.type = SimdnetRecurrentLstm;
+    others[1].p.direction = SimdnetRecurrentReverse;
+    others[2].p.input = 4;
+    others[3].p.hidden = 6;
+    others[4].p.linearBeforeReset = SimdTrue;
+    static const char * const texts[] = {"type of from is LSTM", "direction of from is reverse", "input of from is 4",
+                                         "hidden of from is 6", "linearBeforeReset of from is 1"};
+    for (int i = 0; i < 5; ++i)
+        refuse_share(&l, &others[i], texts[i]);
+    others[5].no_set = true;
+    refuse_share(&others[5], &l, "no parameters yet");
+    void * context = SimdnetRecurrentInit(&l.p);
+    SimdnetForward(context, &(SimdnetForwardParameters){.size = sizeof(SimdnetForwardParameters)});
+    check_that(strstr(SimdnetLastError(), "expected one of images"), "SimdnetForward", "accepts a Recurrent");
+    SimdRelease(context);
+}
+
 static void bench(void)
 {
     const struct layer layers[] = {layer_of(SimdnetRecurrentLstm, SimdnetRecurrentBidirectional, 40, 1, 512, 256),
@@ -375,5 +411,6 @@ CHECK_FAMILY(recurrent)
     refuse_set("peephole", SimdnetRecurrentGru, -1, set_peephole);
     refuse_calls();
     refuse_overlap();
+    refuse_other_functions();
     bench();
 }
