@@ -193,7 +193,9 @@ static void compute_alone(const void * layer, void * context, void * const * a)
     float * dst = check_buffer(one.p.steps * d * hidden * sizeof(float));
     if (!SimdnetShareParams(alone, context))
         check_that(false, "SimdnetShareParams", "%s", SimdnetLastError());
-    const SimdnetRecurrentArrays arrays = {.size = sizeof(arrays), .src = (const float *)a[SRC] + row, .dst = dst};
+    const float * h0 = array_of(l, a, H0), * c0 = array_of(l, a, C0);
+    const SimdnetRecurrentArrays arrays = {.size = sizeof(arrays), .src = (const float *)a[SRC] + row,
+        .h0 = h0 ? h0 + d * hidden : NULL, .c0 = c0 ? c0 + d * hidden : NULL, .dst = dst};
     SimdnetRecurrentCompute(alone, &arrays);
     const float * all = (const float *)a[DST] + l->p.steps * d * hidden;
     if (memcmp(dst, all, one.p.steps * d * hidden * sizeof(float)) != 0)
@@ -206,7 +208,6 @@ static void alone(size_t i)
     static const size_t lengths[] = {6, 4, 0};
     struct layer l = numbered(i, 6, 3, 19, 37);
     l.p.batchFirst = SimdTrue;
-    l.plain = true;
     l.in_place = false;
     l.lengths = lengths;
     if (declare(&l, CHECK_RANDOM))
