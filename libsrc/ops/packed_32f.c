@@ -3,16 +3,14 @@
 #include <string.h>
 
 #include "runtime/cpu.h"
-#include "runtime/memory.h"
 
 static const struct sn_gemm_32f_tile * tile_of(const struct sn_packed_32f * m) { return &m->kernels->tile_32f; }
 
-/* Packing writes up to a vector beyond the last panel. */
 size_t sn_packed_size_32f(const struct sn_packed_32f * m)
 {
-    if (!tile_of(m)->run)
-        return m->depth * m->columns;
-    return m->depth * sn_ceil_div(m->columns, tile_of(m)->columns) * tile_of(m)->columns + SN_ALIGN / sizeof(float);
+    const struct sn_gemm_32f_tile * tile = tile_of(m);
+    const size_t rest = tile->run ? m->columns % tile->columns : 0;
+    return m->depth * (m->columns - rest + (rest ? sn_gemm_width(tile, rest) : 0));
 }
 
 size_t sn_packed_bias_size_32f(const struct sn_packed_32f * m) { return m->columns + tile_of(m)->columns; }
