@@ -58,7 +58,8 @@ static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = dest
 
 static bool check_parameters(const char * function, const SimdnetRecurrentParameters * p)
 {
-    CHECK((unsigned)p->type <= SimdnetRecurrentGru, "type is %d, expected a SimdnetRecurrentType, Lstm or Gru", (int)p->type);
+    CHECK((unsigned)p->type <= SimdnetRecurrentGru, "type is %d, expected a SimdnetRecurrentType, Lstm or Gru",
+          (int)p->type);
     CHECK((unsigned)p->direction <= SimdnetRecurrentBidirectional,
           "direction is %d, expected a SimdnetRecurrentDirection, Forward to Bidirectional", (int)p->direction);
     CHECK(p->steps > 0, "steps is 0, expected at least 1");
