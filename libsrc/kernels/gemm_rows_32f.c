@@ -1,7 +1,7 @@
 /*
- * One or two rows by the panels of the GEMM tile: the few sums of a panel would wait for each other, and for memory, so those
- * of several panels are computed together. The bits are those of the tile. Two rows: an LSTM of two sequences (1 MB of R)
- * takes 0.94 of the time with avx512, 0.87 with avx2.
+ * One or two rows by the panels of the GEMM tile: the few sums of a panel would wait for each other, and for memory, so
+ * those of several panels are computed together. The bits are those of the tile. Two rows: an LSTM of two sequences (1 MB of
+ * R) takes 0.94 of the time with avx512, 0.87 with avx2.
  *
  * A row is bound by reading the panels: 115 GB/s from the L2 cache of Zen 4, which is all it gives, 98 where they exceed it.
  * Neither software prefetch, 0.5 to 4 KB ahead, nor 2 or 8 panels at a time, nor panels of 8 vectors were faster.

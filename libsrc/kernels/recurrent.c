@@ -1,6 +1,6 @@
 /*
- * The gates of recurrent layers. Sums and state are in the L1 cache, and the time is that of sigmoid and tanh: all gates of a
- * vector of hidden units are computed together, so that their chains of operations overlap.
+ * The gates of recurrent layers. Sums and state are in the L1 cache, and the time is that of sigmoid and tanh: all gates of
+ * a vector of hidden units are computed together, so that their chains of operations overlap.
  */
 #include "contract/recurrent.h"
 #include "kernels/install.h"

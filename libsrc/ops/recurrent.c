@@ -1,7 +1,7 @@
 /*
- * Recurrent layers. The products of the input do not depend on the state: they are computed for a block of steps at once. Then
- * each step takes the product of the state before, for a single sequence a matrix by a vector, whose time is that of reading
- * the matrix from the L2 cache; the gates follow.
+ * Recurrent layers. The products of the input do not depend on the state: they are computed for a block of steps at once.
+ * Then each step takes the product of the state before, for a single sequence a matrix by a vector, whose time is that of
+ * reading the matrix from the L2 cache; the gates follow.
  *
  * The inputs of a block are copied in the order of the steps: so the sequences of a batch are together in either layout, a
  * reversed sequence is like any other, and rows do not evict each other from the L1 cache. The copy takes little time beside
@@ -23,8 +23,8 @@
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
-/* The most sequences that are computed together, and rows of inputs in a block: their sums stay in the L2 cache, and reading W
- * takes less time than multiplying it. */
+/* The most sequences that are computed together, and rows of inputs in a block: their sums stay in the L2 cache, and reading
+ * W takes less time than multiplying it. */
 enum { ROWS = 64 };
 
 /* ---- memory: the parameters of a direction, the workspace of a thread */
