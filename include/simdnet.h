@@ -1133,8 +1133,8 @@ typedef struct SimdnetForwardParameters {
 } SimdnetForwardParameters;
 
 /*
- * The Forward function of any context, with pixels that may lie among others: so that a convolution reads some channels of
- * an NHWC image, or writes its part of a concatenation, in place.
+ * The Forward function of any context of images, with pixels that may lie among others: so that a convolution reads some
+ * channels of an NHWC image, or writes its part of a concatenation, in place.
  *
  * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
  * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
@@ -1337,10 +1337,98 @@ typedef struct SimdnetReduceParameters {
  */
 void SimdnetReduce(const SimdnetReduceParameters * parameters);
 
+/* The layer that SimdnetRecurrentCompute() computes. */
+typedef enum {
+    SimdnetRecurrentLstm = 0, /* long short-term memory */
+    SimdnetRecurrentGru = 1   /* gated recurrent unit   */
+} SimdnetRecurrentType;
+
+/* The order of the steps of a sequence. */
+typedef enum {
+    SimdnetRecurrentForward = 0,      /* from the first to the last                                 */
+    SimdnetRecurrentReverse = 1,      /* from the last to the first                                 */
+    SimdnetRecurrentBidirectional = 2 /* both, each with weights of its own; forward is the first   */
+} SimdnetRecurrentDirection;
+
+/* The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentParameters {
+    size_t size;                         /* sizeof(SimdnetRecurrentParameters)                                         */
+    SimdnetRecurrentType type;
+    SimdnetRecurrentDirection direction;
+    size_t steps, batch, input, hidden;  /* at least 1: steps of a sequence, sequences, values of a step, hidden units */
+    SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
+    SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
+} SimdnetRecurrentParameters;
+
+/*
+ * LSTM (Hochreiter and Schmidhuber, 1997; peepholes: Gers and Schmidhuber, 2000) and GRU (arXiv:1406.1078), as the operators
+ * of ONNX with their default activations. For each step, with x the input, h the state, C the cell of an LSTM, and * the
+ * product element by element:
+ *
+ *   LSTM: i = sigmoid(Wi x + Ri h + bi + Pi * C)         GRU: z = sigmoid(Wz x + Rz h + bz)
+ *         f = sigmoid(Wf x + Rf h + bf + Pf * C)              r = sigmoid(Wr x + Rr h + br)
+ *         C = f * C + i * tanh(Wc x + Rc h + bc)              n = tanh(Wh x + Rh (r * h) + bh)
+ *         o = sigmoid(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
+ *         h = o * tanh(C)
+ *
+ * where b is the sum of W's and R's bias. With linearBeforeReset, n = tanh(Wh x + bWh + r * (Rh h + bRh)). Sums are computed
+ * in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of sigmoid and tanh 2
+ * units in the last place; errors of the state are carried from step to step.
+ *
+ * Returns NULL on error. Then SetParams(), then SimdnetRecurrentCompute() any number of times, then SimdRelease().
+ * SimdnetShareParams() accepts contexts that differ in steps, batch and batchFirst.
+ */
+void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters);
+
+/* The number of bytes that the context holds: packed weights and bias; 0 before SetParams(). */
+size_t SimdnetRecurrentInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, which are copied. With gates = 4 for LSTM, in the order i, o, f, C, and 3 for GRU, in the order z, r, h;
+ * and directions = 2 for Bidirectional, else 1:
+ *
+ *   W         [directions][gates][hidden][input]
+ *   R         [directions][gates][hidden][hidden]
+ *   bias      [directions][2][gates][hidden], W's and R's; NULL for zeros
+ *   peephole  LSTM: [directions][3][hidden], Pi, Po, Pf; NULL for zeros. GRU: NULL
+ *
+ * It may be called again, but not while SimdnetRecurrentCompute() runs. On error the context is unchanged.
+ */
+void SimdnetRecurrentSetParams(void * context, const float * W, const float * R, const float * bias,
+                               const float * peephole);
+
+/* The arguments of SimdnetRecurrentCompute(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentArrays {
+    size_t size;            /* sizeof(SimdnetRecurrentArrays)                                     */
+    const float * src;      /* the input of all steps                                             */
+    const float * h0, * c0; /* the state and the cell before the first step; NULL for zeros       */
+    const size_t * lengths; /* the steps of each sequence, 0 .. steps; NULL if all are `steps`    */
+    float * dst;            /* the states after all steps, or NULL                                */
+    float * hn, * cn;       /* the state and the cell after the last step; each may be NULL       */
+} SimdnetRecurrentArrays;
+
+/*
+ * Computes `batch` sequences. c0 and cn are of LSTM; for GRU they must be NULL.
+ *
+ *                    batchFirst is SimdFalse               batchFirst is SimdTrue
+ *   src              [steps][batch][input]                 [batch][steps][input]
+ *   dst              [steps][directions][batch][hidden]    [batch][steps][directions][hidden]
+ *   h0, c0, hn, cn   [directions][batch][hidden]           [batch][directions][hidden]
+ *
+ * Steps beyond the length of a sequence are not read; their states in dst are 0, and hn and cn are those after its last
+ * step. The reverse direction of a sequence begins with its own last step.
+ *
+ * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. The bits
+ * of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
+ * context at a time.
+ */
+void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
+
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
  * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, and `from` has its parameters.
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, or in the steps of sequences;
+ * and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

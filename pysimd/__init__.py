@@ -77,6 +77,7 @@ from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
+from pysimd.recurrent import GRU, LSTM, gru, lstm
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -86,6 +87,8 @@ from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, re
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "Activation",
     "Add16b",
     "Compatibility",
@@ -146,6 +149,7 @@ __all__ = [
     "get_num_threads",
     "global_response_norm",
     "group_norm",
+    "gru",
     "hard_sigmoid",
     "hardsigmoid",
     "hardswish",
@@ -160,6 +164,7 @@ __all__ = [
     "logsumexp",
     "lowlevel",
     "lrn",
+    "lstm",
     "max_isa",
     "mean",
     "mish",

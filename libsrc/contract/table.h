@@ -26,6 +26,7 @@
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
 #include "contract/reduce.h"
+#include "contract/recurrent.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -53,6 +54,7 @@ struct sn_table {
     struct sn_winograd_slots winograd;
     struct sn_pooling_slots pooling;
     struct sn_reduce_slots reduce;
+    struct sn_recurrent_slots recurrent;
 };
 
 #endif

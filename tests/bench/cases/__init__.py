@@ -10,7 +10,7 @@ from __future__ import annotations
 from bench import overhead
 from bench.cases.case import Case, Prepared
 from bench.cases.copies import join, pad, permute, reduce
-from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks
+from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
 from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, normalize, softmax, unary
@@ -138,6 +138,9 @@ def _cases() -> list[Case]:
         normalize("response", "nhwc", 384, 196),
         inner_product(4096, 4096),
         inner_product(1000, 1280),
+        recurrent("lstm", 40, 512, 256, 2),
+        recurrent("gru", 40, 512, 256, 2),
+        recurrent("lstm", 1, 128, 128),
         winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         winograd("nhwc", "Kernel3x3Block2x2", 512, 7),
