@@ -46,7 +46,9 @@ void SimdnetForward(void * context, const SimdnetForwardParameters * parameters)
 {
     SN_CALL_OF(context);
     const struct sn_context * c = context;
-    if (sn_is_context(c, __func__) && sn_is_known(__func__, parameters, sizeof(*parameters)) &&
-        check_order(__func__, parameters->order))
-        c->kind->forward(__func__, context, parameters);
+    if (!sn_is_context(c, __func__) || !sn_is_known(__func__, parameters, sizeof(*parameters)) ||
+        !check_order(__func__, parameters->order))
+        return;
+    SN_CHECK(c->kind->forward, SN_VOID, "context is one of %s, expected one with a src and a dst alone", c->kind->name);
+    c->kind->forward(__func__, context, parameters);
 }

@@ -12,6 +12,7 @@
 #define SN_CONTRACT_TABLE_H
 
 #include "contract/add.h"
+#include "contract/channel_sum.h"
 #include "contract/channelwise.h"
 #include "contract/convolution_16b.h"
 #include "contract/convolution_32f.h"
@@ -35,6 +36,7 @@ struct sn_table {
     struct sn_pointwise_slots pointwise;
     struct sn_add_slots add;
     struct sn_channelwise_slots channelwise;
+    struct sn_channel_sum_slots channel_sum;
     struct sn_softmax_slots softmax;
     struct sn_layout_slots layout;
     struct sn_set_input_slots set_input;

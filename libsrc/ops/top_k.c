@@ -1,0 +1,69 @@
+/*
+ * A heap has the best values of a line up to here, the worst of them first: most values are only compared with that one.
+ * Lines are divided among threads, a line is not.
+ */
+#include "ops/top_k.h"
+
+#include "ops/ranks.h"
+#include "ops/units.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
+
+static void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks)
+{
+    const uint32_t flip = t->largest ? 0 : UINT32_MAX;
+    for (size_t i = 0; i < t->k; ++i)
+        ranks[i] = sn_rank_of(sn_order_of(src[i * t->inner], flip), i);
+    sn_heap_make(ranks, t->k);
+    uint32_t worst = (uint32_t)(ranks[0] >> 32);
+    for (size_t i = t->k; i < t->count; ++i) {
+        const uint32_t order = sn_order_of(src[i * t->inner], flip);
+        if (SN_LIKELY(order <= worst)) /* an equal value before it is better */
+            continue;
+        ranks[0] = sn_rank_of(order, i);
+        sn_heap_sift(ranks, t->k, 0);
+        worst = (uint32_t)(ranks[0] >> 32);
+    }
+}
+
+/* The best rank first. */
+static void sort(uint64_t * ranks, size_t size)
+{
+    while (size > 1) {
+        const uint64_t worst = ranks[0];
+        ranks[0] = ranks[--size];
+        ranks[size] = worst;
+        sn_heap_sift(ranks, size, 0);
+    }
+}
+
+static void lines(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct sn_top_k * t = argument;
+    uint64_t * ranks = work;
+    for (size_t line = begin; line < end; ++line) {
+        const size_t o = line / t->inner, i = line % t->inner;
+        const sn_32f * src = t->src + o * t->count * t->inner + i;
+        select_best(t, src, ranks);
+        if (t->sorted)
+            sort(ranks, t->k);
+        for (size_t j = 0; j < t->k; ++j) {
+            const size_t at = (o * t->k + j) * t->inner + i, index = sn_rank_index(ranks[j]);
+            t->values[at] = src[index * t->inner];
+            t->indices[at] = (int64_t)index;
+        }
+    }
+}
+
+bool sn_top_k_32f(const struct sn_top_k * t)
+{
+    const size_t bytes = t->k * sizeof(uint64_t);
+    void * work = sn_scratch(bytes);
+    if (!work)
+        return false;
+    const double all = (double)t->outer * (double)t->inner;
+    sn_parallel_for(&(struct sn_parallel){.run = lines, .job = t, .units = t->outer * t->inner,
+        .least = sn_items_per_unit(t->count),
+        .cost = sn_cost_of_bytes(32 * all * ((double)t->count + 10 * (double)t->k)), .work = work, .workBytes = bytes});
+    return true;
+}
