@@ -72,7 +72,7 @@ static int64_t reflected_index(int64_t index, const struct axis * axis, bool ali
 }
 
 /* t is between 0 and 1, or NaN. */
-static void set_weights(enum sn_grid_interpolation interpolation, float t, float * weight)
+static void set_weights(enum sn_grid_interpolation interpolation, float t, sn_32f * weight)
 {
     const float a = -0.75f;
     switch (interpolation) {
