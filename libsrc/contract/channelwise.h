@@ -10,18 +10,17 @@
  * value of a second source. Formulas marked * are float32 operations as printed, each rounded; the others may be fused.
  */
 enum sn_channelwise_op {
-    SN_ADD_BIAS,    /* * x + p                                                                       */
-    SN_SCALE,       /* * x * p                                                                       */
-    SN_SCALE_BIAS,  /*   x * p + q                                                                   */
-    SN_PRELU,       /* * max(0, x) + p * min(0, x)                                                   */
-    SN_FUSED_0,     /* * (v - |v|) * q + max(0, v),           v = x + p                              */
-    SN_FUSED_1,     /*   max(0, -v) * q + r + max(0, v),      v = x + p                              */
-    SN_FUSED_2,     /*   max(0, v) + min(0, v) * s,           v = x * p + q                          */
-    SN_FUSED_3,     /* * max(0, v) + min(0, v) * q,           v = x + p                              */
-    SN_FUSED_4,     /*   max(0, (x + p) * s + t), half of the layer; the other half has s = 1, t = 0 */
-    SN_FUSED_8,     /*   x + y * p                                                                   */
-    SN_FUSED_9,     /*   max(0, x * p + q), the first result of the layer; the second is x           */
-    SN_TILED_SCALE, /* * (x * y) * p, for lines of a tiled scale                                     */
+    SN_ADD_BIAS,   /* * x + p                                                                        */
+    SN_SCALE,      /* * x * p                                                                        */
+    SN_SCALE_BIAS, /*   x * p + q                                                                    */
+    SN_PRELU,      /* * max(0, x) + p * min(0, x)                                                    */
+    SN_FUSED_0,    /* * (v - |v|) * q + max(0, v),           v = x + p                               */
+    SN_FUSED_1,    /*   max(0, -v) * q + r + max(0, v),      v = x + p                               */
+    SN_FUSED_2,    /*   max(0, v) + min(0, v) * s,           v = x * p + q                           */
+    SN_FUSED_3,    /* * max(0, v) + min(0, v) * q,           v = x + p                               */
+    SN_FUSED_4,    /*   max(0, (x + p) * s + t), half of the layer; the other half has s = 1, t = 0  */
+    SN_FUSED_8,    /*   x + y * p                                                                    */
+    SN_FUSED_9,    /*   max(0, x * p + q), the first result of the layer; the second is x            */
     SN_CHANNELWISE_OPS
 };
 
@@ -37,17 +36,8 @@ struct sn_channelwise {
     enum sn_format format;
 };
 
-/* dst(c, y, x) = (src(c, y, x) * ver(c, x)) * hor(c, y), arguments as in SimdSynetTiledScale2D32f(). */
-struct sn_tiled_scale {
-    const sn_32f * src, * ver, * hor;
-    size_t channels, height, width;
-    sn_32f * dst;
-    enum sn_format format;
-};
-
-/* One image of a layer, a direct implementation of the formula. Only `base` has them. */
+/* One image of a layer, a direct implementation of the formula. Only `base` has it. */
 typedef void (*sn_channelwise_fn)(const struct sn_channelwise * layer);
-typedef void (*sn_tiled_scale_fn)(const struct sn_tiled_scale * layer);
 
 /*
  * Consecutive rows of `size` values: value i of row j has the coefficients p[k][j * period + i % period]. size is a multiple
@@ -79,7 +69,6 @@ typedef void (*sn_concat_32f_fn)(const sn_32f * a, size_t aSize, const sn_32f * 
 /* The kernels of a level. */
 struct sn_channelwise_slots {
     sn_channelwise_fn layer;
-    sn_tiled_scale_fn tiled_scale;
     sn_channelwise_rows_fn rows[SN_CHANNELWISE_OPS]; /* not in `base`, which runs whole layers */
     sn_channelwise_joined_fn joined[2]; /* FUSED_4, FUSED_9 */
     sn_concat_32f_fn concat;

@@ -38,15 +38,11 @@ SN_INLINE int per_channel(enum sn_channelwise_op op)
     case SN_SCALE:
     case SN_PRELU:
     case SN_FUSED_4:
-    case SN_FUSED_8:
-    case SN_TILED_SCALE: return 1;
+    case SN_FUSED_8: return 1;
     case SN_FUSED_1: return 3;
     default: return 2;
     }
 }
-
-/* Whether rows have a second source. */
-SN_INLINE bool two_sources(enum sn_channelwise_op op) { return op == SN_FUSED_8 || op == SN_TILED_SCALE; }
 
 /* max(0, x) + slope * min(0, x); both are x for a NaN. */
 SN_INLINE v32f prelu(v32f x, v32f slope)
@@ -76,7 +72,6 @@ SN_INLINE v32f apply(enum sn_channelwise_op op, v32f x, v32f y, const v32f * t)
     case SN_FUSED_4: return v_max_32f(zero, v_fma_32f(v_add_32f(x, t[0]), t[1], t[2]));
     case SN_FUSED_8: return v_fma_32f(y, t[0], x);
     case SN_FUSED_9: return v_max_32f(zero, v_fma_32f(x, t[0], t[1]));
-    case SN_TILED_SCALE: return v_mul_32f(v_mul_32f(x, y), t[0]);
     default: return x;
     }
 }
@@ -101,14 +96,14 @@ SN_INLINE struct run run_of(enum sn_channelwise_op op, const struct sn_channelwi
 
 SN_INLINE v32f value(enum sn_channelwise_op op, const struct run * r, size_t i, const v32f * t)
 {
-    const v32f y = two_sources(op) ? v_load_32f(r->src1 + i) : v_zero_32f();
+    const v32f y = op == SN_FUSED_8 ? v_load_32f(r->src1 + i) : v_zero_32f();
     return apply(op, v_load_32f(r->src + i), y, t);
 }
 
 /* n values at position i. */
 SN_INLINE void tail(enum sn_channelwise_op op, const struct run * r, size_t i, size_t n, const v32f * t)
 {
-    const v32f y = two_sources(op) ? v_load_tail_32f(r->src1 + i, n) : v_zero_32f();
+    const v32f y = op == SN_FUSED_8 ? v_load_tail_32f(r->src1 + i, n) : v_zero_32f();
     v_store_tail_32f(r->dst + i, apply(op, v_load_tail_32f(r->src + i, n), y, t), n);
 }
 
@@ -493,7 +488,7 @@ SN_INLINE void layer_by(enum sn_channelwise_op op, const struct sn_channelwise_r
         for (size_t c = 0; c < rows->rows; ++c) {
             row(op, &r, size, period, stream);
             r.src += size;
-            r.src1 += two_sources(op) ? size : 0;
+            r.src1 += op == SN_FUSED_8 ? size : 0;
             r.dst += size;
             SN_UNROLL for (int k = 0; k < per_channel(op); ++k) r.p[k] += period;
         }
@@ -524,7 +519,6 @@ LAYER(fused_3, SN_FUSED_3)
 LAYER(fused_4, SN_FUSED_4)
 LAYER(fused_8, SN_FUSED_8)
 LAYER(fused_9, SN_FUSED_9)
-LAYER(tiled_scale, SN_TILED_SCALE)
 
 static void joined_fused_4(const struct sn_channelwise_rows half[2], size_t number, sn_32f * dst, sn_32f * copy)
 {
@@ -543,7 +537,6 @@ SN_INSTALL(channelwise, channelwise)
         [SN_ADD_BIAS] = add_bias, [SN_SCALE] = scale,     [SN_SCALE_BIAS] = scale_bias, [SN_PRELU] = prelu_layer,
         [SN_FUSED_0] = fused_0,   [SN_FUSED_1] = fused_1, [SN_FUSED_2] = fused_2,       [SN_FUSED_3] = fused_3,
         [SN_FUSED_4] = fused_4,   [SN_FUSED_8] = fused_8, [SN_FUSED_9] = fused_9,
-        [SN_TILED_SCALE] = tiled_scale,
     };
     memcpy(slots->rows, layers, sizeof(layers));
     slots->joined[0] = joined_fused_4;

@@ -57,14 +57,16 @@ SN_INLINE size_t counted(int64_t index, size_t count) { return (size_t)(index < 
 
 /* ---- items */
 
-SN_INLINE void items_of(const struct sn_gather * g, size_t bytes, size_t begin, size_t end)
+/* Works on a copy of the struct, which, for all the compiler knows, stores of bytes might change. */
+SN_INLINE void items_of(struct sn_gather g, size_t bytes, size_t begin, size_t end)
 {
-    const uint8_t * src = g->src + begin / g->indices.size * g->count * bytes;
-    for (size_t j = begin % g->indices.size, i = begin; i < end; ++i) {
-        memcpy(g->dst + i * bytes, src + counted(sn_index_at(&g->indices, j), g->count) * bytes, bytes);
-        if (++j == g->indices.size) {
+    const sn_64i * index = g.indices.at;
+    const uint8_t * src = g.src + begin / g.indices.size * g.count * bytes;
+    for (size_t j = begin % g.indices.size, i = begin; i < end; ++i) {
+        memcpy(g.dst + i * bytes, src + counted(index[j], g.count) * bytes, bytes);
+        if (++j == g.indices.size) {
             j = 0;
-            src += g->count * bytes;
+            src += g.count * bytes;
         }
     }
 }
@@ -83,11 +85,11 @@ static void items(const void * argument, void * work, size_t begin, size_t end)
     end = sn_min(end * job->step, g->outer * g->indices.size);
     begin *= job->step;
     switch (g->bytes) {
-    case 1: items_of(g, 1, begin, end); break;
-    case 2: items_of(g, 2, begin, end); break;
-    case 4: items_of(g, 4, begin, end); break;
-    case 8: items_of(g, 8, begin, end); break;
-    default: items_of(g, g->bytes, begin, end);
+    case 1: items_of(*g, 1, begin, end); break;
+    case 2: items_of(*g, 2, begin, end); break;
+    case 4: items_of(*g, 4, begin, end); break;
+    case 8: items_of(*g, 8, begin, end); break;
+    default: items_of(*g, g->bytes, begin, end);
     }
 }
 
@@ -101,17 +103,17 @@ void sn_gather(const struct sn_gather * g)
 
 /* ---- elements */
 
-SN_INLINE void elements_of(const struct sn_gather_elements * g, size_t bytes, bool wide, size_t begin, size_t end)
+SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide, size_t begin, size_t end)
 {
-    const struct sn_indices indices = {g->indices.at, wide, g->indices.size};
-    const size_t block = g->selected * g->inner; /* elements of dst with the same o */
-    for (size_t at = begin, i = begin % g->inner; at < end;) {
-        const uint8_t * src = g->src + at / block * g->count * g->inner * bytes;
+    const struct sn_indices indices = {g.indices.at, wide, g.indices.size};
+    const size_t block = g.selected * g.inner; /* elements of dst with the same o */
+    for (size_t at = begin, i = begin % g.inner; at < end;) {
+        const uint8_t * src = g.src + at / block * g.count * g.inner * bytes;
         const size_t stop = sn_min(end, (at / block + 1) * block);
         for (; at < stop; ++at) {
-            const size_t t = counted(sn_index_at(&indices, at), g->count);
-            memcpy(g->dst + at * bytes, src + (t * g->inner + i) * bytes, bytes);
-            i = i + 1 < g->inner ? i + 1 : 0;
+            const size_t t = counted(sn_index_at(&indices, at), g.count);
+            memcpy(g.dst + at * bytes, src + (t * g.inner + i) * bytes, bytes);
+            i = i + 1 < g.inner ? i + 1 : 0;
         }
     }
 }
@@ -124,9 +126,9 @@ static void elements(const void * argument, void * work, size_t begin, size_t en
     begin *= SN_UNIT_ELEMENTS;
     const bool wide = g->indices.wide;
     switch (g->bytes) {
-    case 1: wide ? elements_of(g, 1, true, begin, end) : elements_of(g, 1, false, begin, end); break;
-    case 2: wide ? elements_of(g, 2, true, begin, end) : elements_of(g, 2, false, begin, end); break;
-    default: wide ? elements_of(g, 4, true, begin, end) : elements_of(g, 4, false, begin, end);
+    case 1: wide ? elements_of(*g, 1, true, begin, end) : elements_of(*g, 1, false, begin, end); break;
+    case 2: wide ? elements_of(*g, 2, true, begin, end) : elements_of(*g, 2, false, begin, end); break;
+    default: wide ? elements_of(*g, 4, true, begin, end) : elements_of(*g, 4, false, begin, end);
     }
 }
 

@@ -12,9 +12,9 @@
 /* The order of values: of all floats if `flip` is 0, and the opposite one if it is UINT32_MAX. */
 static inline uint32_t sn_order_of(float x, uint32_t flip)
 {
-    const uint32_t bits = sn_bits_32f(x), size = bits & 0x7FFFFFFF;
-    const uint32_t order = size == 0 || bits >> 31 == 0 ? size | 0x80000000 : ~bits;
-    return (size > 0x7F800000 ? UINT32_MAX : order) ^ flip;
+    const uint32_t bits = sn_bits_32f(x + 0), negative = 0 - (bits >> 31); /* + 0 makes 0 of -0 */
+    const uint32_t nan = 0 - (uint32_t)((bits & 0x7FFFFFFF) > 0x7F800000);
+    return ((bits ^ (negative | 0x80000000)) | nan) ^ flip; /* no branches: signs are random */
 }
 
 static inline uint64_t sn_rank_of(uint32_t order, size_t index) { return (uint64_t)order << 32 | (UINT32_MAX - index); }

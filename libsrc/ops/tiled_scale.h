@@ -2,7 +2,7 @@
 #ifndef SN_OPS_TILED_SCALE_H
 #define SN_OPS_TILED_SCALE_H
 
-#include "contract/table.h"
+#include "contract/tiled_scale.h"
 
 void sn_tiled_scale(const struct sn_tiled_scale * layer);
 

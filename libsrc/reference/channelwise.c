@@ -105,21 +105,4 @@ static void channelwise(const struct sn_channelwise * l)
         pointwise(l);
 }
 
-static void tiled_scale(const struct sn_tiled_scale * l)
-{
-    const bool nhwc = l->format == SN_NHWC;
-    for (size_t c = 0; c < l->channels; ++c)
-        for (size_t y = 0; y < l->height; ++y)
-            for (size_t x = 0; x < l->width; ++x) {
-                const size_t i = nhwc ? (y * l->width + x) * l->channels + c : (c * l->height + y) * l->width + x;
-                const float ver = l->ver[nhwc ? x * l->channels + c : c * l->width + x];
-                const float hor = l->hor[nhwc ? y * l->channels + c : c * l->height + y];
-                l->dst[i] = l->src[i] * ver * hor;
-            }
-}
-
-SN_INSTALL(channelwise, channelwise)
-{
-    slots->layer = channelwise;
-    slots->tiled_scale = tiled_scale;
-}
+SN_INSTALL(channelwise, channelwise) { slots->layer = channelwise; }
