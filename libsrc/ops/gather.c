@@ -103,19 +103,28 @@ void sn_gather(const struct sn_gather * g)
 
 /* ---- elements */
 
-SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide, size_t begin, size_t end)
+SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide, size_t inner, size_t begin, size_t end)
 {
     const struct sn_indices indices = {g.indices.at, wide, g.indices.size};
-    const size_t block = g.selected * g.inner; /* elements of dst with the same o */
-    for (size_t at = begin, i = begin % g.inner; at < end;) {
-        const uint8_t * src = g.src + at / block * g.count * g.inner * bytes;
+    const size_t block = g.selected * inner; /* elements of dst with the same o */
+    for (size_t at = begin, i = begin % inner; at < end;) {
+        const uint8_t * src = g.src + at / block * g.count * inner * bytes;
         const size_t stop = sn_min(end, (at / block + 1) * block);
         for (; at < stop; ++at) {
             const size_t t = counted(sn_index_at(&indices, at), g.count);
-            memcpy(g.dst + at * bytes, src + (t * g.inner + i) * bytes, bytes);
-            i = i + 1 < g.inner ? i + 1 : 0;
+            memcpy(g.dst + at * bytes, src + (t * inner + i) * bytes, bytes);
+            i = i + 1 < inner ? i + 1 : 0;
         }
     }
+}
+
+/* The last axis, the usual one, needs no multiplication. */
+SN_INLINE void elements_by(const struct sn_gather_elements * g, size_t bytes, bool wide, size_t begin, size_t end)
+{
+    if (g->inner == 1)
+        elements_of(*g, bytes, wide, 1, begin, end);
+    else
+        elements_of(*g, bytes, wide, g->inner, begin, end);
 }
 
 static void elements(const void * argument, void * work, size_t begin, size_t end)
@@ -126,9 +135,9 @@ static void elements(const void * argument, void * work, size_t begin, size_t en
     begin *= SN_UNIT_ELEMENTS;
     const bool wide = g->indices.wide;
     switch (g->bytes) {
-    case 1: wide ? elements_of(*g, 1, true, begin, end) : elements_of(*g, 1, false, begin, end); break;
-    case 2: wide ? elements_of(*g, 2, true, begin, end) : elements_of(*g, 2, false, begin, end); break;
-    default: wide ? elements_of(*g, 4, true, begin, end) : elements_of(*g, 4, false, begin, end);
+    case 1: wide ? elements_by(g, 1, true, begin, end) : elements_by(g, 1, false, begin, end); break;
+    case 2: wide ? elements_by(g, 2, true, begin, end) : elements_by(g, 2, false, begin, end); break;
+    default: wide ? elements_by(g, 4, true, begin, end) : elements_by(g, 4, false, begin, end);
     }
 }
 

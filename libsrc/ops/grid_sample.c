@@ -13,6 +13,7 @@
 enum {
     TAPS = 4,
     BLOCK = 64, /* positions of a unit: 8 KB of taps */
+    PLANES = 4, /* that share the loads of taps */
     FAR = -8    /* stands for coordinates so far away that no tap is inside */
 };
 
@@ -25,6 +26,7 @@ struct taps {
 
 struct position {
     struct taps y, x;
+    bool masked; /* some element counts as 0 */
 };
 
 /* An axis: `step` elements from an index to the next. */
@@ -120,7 +122,7 @@ static bool take_taps(const struct sn_grid_sample * g, const struct axis * axis,
     return all;
 }
 
-static bool take_position(const struct sn_grid_sample * g, const struct axis * across, const struct axis * down,
+static void take_position(const struct sn_grid_sample * g, const struct axis * across, const struct axis * down,
                           const sn_32f * grid, struct position * p)
 {
     float x = denormalised(grid[0], across, g->align), y = denormalised(grid[1], down, g->align);
@@ -137,7 +139,8 @@ static bool take_position(const struct sn_grid_sample * g, const struct axis * a
             y = reflected(y, down);
         }
     }
-    return take_taps(g, across, x, &p->x) & take_taps(g, down, y, &p->y);
+    const bool inside = take_taps(g, across, x, &p->x) & take_taps(g, down, y, &p->y);
+    p->masked = !inside && g->padding == SN_GRID_ZEROS;
 }
 
 /* ---- values */
@@ -148,33 +151,41 @@ SN_INLINE float tap(const sn_32f * line, const struct position * p, int i, int j
     return p->x.weight[j] * (masked ? sn_from_bits_32f(sn_bits_32f(value) & p->x.mask[j] & p->y.mask[i]) : value);
 }
 
-/* A plane at some positions; `masked` if taps may be outside of the image. */
-SN_INLINE void sample(const sn_32f * plane, const struct position * positions, size_t count, int taps, bool masked,
-                      sn_32f * dst)
+SN_INLINE float value(const sn_32f * plane, const struct position * p, int taps, bool masked)
+{
+    float value = 0;
+    SN_UNROLL for (int i = 0; i < taps; ++i) {
+        const sn_32f * line = plane + p->y.at[i];
+        float sum = tap(line, p, i, 0, masked);
+        SN_UNROLL for (int j = 1; j < taps; ++j) sum += tap(line, p, i, j, masked);
+        value = i ? value + p->y.weight[i] * sum : p->y.weight[i] * sum;
+    }
+    return value;
+}
+
+/* Some planes of `size` elements at some positions; the results of a plane are `step` elements from those of the next. */
+SN_INLINE void sample(const sn_32f * plane, size_t size, size_t planes, const struct position * positions, size_t count,
+                      int taps, sn_32f * dst, size_t step)
 {
     for (size_t n = 0; n < count; ++n) {
         const struct position * p = &positions[n];
-        float value = 0;
-        SN_UNROLL for (int i = 0; i < taps; ++i) {
-            const sn_32f * line = plane + p->y.at[i];
-            float sum = tap(line, p, i, 0, masked);
-            SN_UNROLL for (int j = 1; j < taps; ++j) sum += tap(line, p, i, j, masked);
-            value = i ? value + p->y.weight[i] * sum : p->y.weight[i] * sum;
-        }
-        dst[n] = value;
+        if (SN_LIKELY(!p->masked))
+            for (size_t c = 0; c < planes; ++c)
+                dst[c * step + n] = value(plane + c * size, p, taps, false);
+        else
+            for (size_t c = 0; c < planes; ++c)
+                dst[c * step + n] = value(plane + c * size, p, taps, true);
     }
 }
 
-static void sample_plane(int taps, const sn_32f * plane, const struct position * positions, size_t count, bool masked,
-                         sn_32f * dst)
+static void sample_planes(const struct sn_grid_sample * g, const sn_32f * plane, size_t planes,
+                          const struct position * positions, size_t count, sn_32f * dst)
 {
-    switch (taps * 2 + masked) {
-    case 2: sample(plane, positions, count, 1, false, dst); break;
-    case 3: sample(plane, positions, count, 1, true, dst); break;
-    case 4: sample(plane, positions, count, 2, false, dst); break;
-    case 5: sample(plane, positions, count, 2, true, dst); break;
-    case 8: sample(plane, positions, count, 4, false, dst); break;
-    default: sample(plane, positions, count, 4, true, dst);
+    const size_t size = g->srcH * g->srcW, step = g->dstH * g->dstW;
+    switch (g->interpolation) {
+    case SN_GRID_NEAREST: sample(plane, size, planes, positions, count, 1, dst, step); break;
+    case SN_GRID_BILINEAR: sample(plane, size, planes, positions, count, 2, dst, step); break;
+    case SN_GRID_BICUBIC: sample(plane, size, planes, positions, count, 4, dst, step);
     }
 }
 
@@ -193,12 +204,13 @@ static void blocks(const void * argument, void * work, size_t begin, size_t end)
     struct position positions[BLOCK];
     for (size_t unit = begin; unit < end; ++unit) {
         const size_t image = unit / units, first = unit % units * BLOCK, count = sn_min(BLOCK, all - first);
-        bool inside = true;
         for (size_t i = 0; i < count; ++i)
-            inside &= take_position(g, &across, &down, g->grid + 2 * (image * all + first + i), &positions[i]);
-        for (size_t c = image * g->channels; c < (image + 1) * g->channels; ++c)
-            sample_plane(taps_of(g->interpolation), g->src + c * g->srcH * g->srcW, positions, count,
-                         !inside && g->padding == SN_GRID_ZEROS, g->dst + c * all + first);
+            take_position(g, &across, &down, g->grid + 2 * (image * all + first + i), &positions[i]);
+        for (size_t c = 0; c < g->channels; c += PLANES) {
+            const size_t plane = image * g->channels + c;
+            sample_planes(g, g->src + plane * g->srcH * g->srcW, sn_min(PLANES, g->channels - c), positions, count,
+                          g->dst + plane * all + first);
+        }
     }
 }
 

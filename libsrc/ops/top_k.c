@@ -12,16 +12,18 @@
 static void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks)
 {
     const uint32_t flip = t->largest ? 0 : UINT32_MAX;
-    for (size_t i = 0; i < t->k; ++i)
-        ranks[i] = sn_rank_of(sn_order_of(src[i * t->inner], flip), i);
-    sn_heap_make(ranks, t->k);
+    const size_t k = t->k, count = t->count, inner = t->inner;
+    size_t i = 0;
+    for (; i < k; ++i, src += inner)
+        ranks[i] = sn_rank_of(sn_order_of(*src, flip), i);
+    sn_heap_make(ranks, k);
     uint32_t worst = (uint32_t)(ranks[0] >> 32);
-    for (size_t i = t->k; i < t->count; ++i) {
-        const uint32_t order = sn_order_of(src[i * t->inner], flip);
+    for (; i < count; ++i, src += inner) {
+        const uint32_t order = sn_order_of(*src, flip);
         if (SN_LIKELY(order <= worst)) /* an equal value before it is better */
             continue;
         ranks[0] = sn_rank_of(order, i);
-        sn_heap_sift(ranks, t->k, 0);
+        sn_heap_sift(ranks, k, 0);
         worst = (uint32_t)(ranks[0] >> 32);
     }
 }
