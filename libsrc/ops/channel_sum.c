@@ -1,6 +1,6 @@
 /*
- * NCHW is divided by channels, NHWC by groups of COLUMNS channels. Pixels of fewer channels are joined to rows of at least so
- * many values, whose sums are then added: the division never changes the order of additions.
+ * NCHW is divided by channels, NHWC by groups of COLUMNS channels. Pixels of fewer channels are joined to rows of at least
+ * so many values, whose sums are then added: the division never changes the order of additions.
  */
 #include "ops/channel_sum.h"
 

@@ -1,6 +1,6 @@
 /*
- * Candidates of a class are a heap with the best one first: usually few of them are visited. On one thread, since the place of
- * each result follows from those before it.
+ * Candidates of a class are a heap with the best one first: usually few of them are visited. On one thread, since the place
+ * of each result follows from those before it.
  */
 #include "ops/non_max_suppression.h"
 

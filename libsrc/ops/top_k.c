@@ -9,22 +9,24 @@
 #include "runtime/memory.h"
 #include "runtime/threads.h"
 
-static void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks)
+SN_INLINE void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks, bool largest)
 {
-    const uint32_t flip = t->largest ? 0 : UINT32_MAX;
+    const uint32_t flip = largest ? 0 : UINT32_MAX;
     const size_t k = t->k, count = t->count, inner = t->inner;
-    size_t i = 0;
-    for (; i < k; ++i, src += inner)
-        ranks[i] = sn_rank_of(sn_order_of(*src, flip), i);
+    for (size_t i = 0; i < k; ++i)
+        ranks[i] = sn_rank_of(sn_order_of(src[i * inner], flip), i);
     sn_heap_make(ranks, k);
-    uint32_t worst = (uint32_t)(ranks[0] >> 32);
-    for (; i < count; ++i, src += inner) {
-        const uint32_t order = sn_order_of(*src, flip);
-        if (SN_LIKELY(order <= worst)) /* an equal value before it is better */
+    float worst = src[sn_rank_index(ranks[0]) * inner];
+    const sn_32f * at = src + k * inner;
+    for (size_t i = k; i < count; ++i, at += inner) {
+        if (SN_LIKELY(largest ? *at <= worst : *at >= worst)) /* an equal value before it is better; NaN goes on */
+            continue;
+        const uint32_t order = sn_order_of(*at, flip);
+        if (order <= ranks[0] >> 32)
             continue;
         ranks[0] = sn_rank_of(order, i);
         sn_heap_sift(ranks, k, 0);
-        worst = (uint32_t)(ranks[0] >> 32);
+        worst = src[sn_rank_index(ranks[0]) * inner];
     }
 }
 
@@ -46,7 +48,10 @@ static void lines(const void * argument, void * work, size_t begin, size_t end)
     for (size_t line = begin; line < end; ++line) {
         const size_t o = line / t->inner, i = line % t->inner;
         const sn_32f * src = t->src + o * t->count * t->inner + i;
-        select_best(t, src, ranks);
+        if (t->largest)
+            select_best(t, src, ranks, true);
+        else
+            select_best(t, src, ranks, false);
         if (t->sorted)
             sort(ranks, t->k);
         for (size_t j = 0; j < t->k; ++j) {

@@ -1,4 +1,4 @@
-/* The largest or smallest values of lines, on several threads: arguments as in the public function, checked and not empty. */
+/* The largest or smallest values of lines, on several threads: arguments as in the public function, checked, not empty. */
 #ifndef SN_OPS_TOP_K_H
 #define SN_OPS_TOP_K_H
 

@@ -40,7 +40,7 @@
 
 /*
  * Elements of the caller's arrays, which may start at any byte address: pointers have these types, so that the compiler
- * assumes no alignment. Otherwise they are the types of the public functions, float, uint16_t and so on. All pointers to floats
+ * assumes no alignment. Otherwise they are the types of the public functions (float, uint16_t). All pointers to floats
  * have this type, also those to the library's own memory: functions accept both, and gcc does not warn about mixing them.
  */
 typedef float sn_32f __attribute__((aligned(1)));

@@ -252,7 +252,8 @@ static void init_refusals(void)
     job = good;
     job.inner = SIZE_MAX / 16;
     check_refused(CHECK_VALUE, "inner", NULL, &job);
-    check_that(!SimdSynetGatherElementsInit(good.type, good.index_type, SimdTrue, 1, NULL, 1, 5, 3, 4), INIT, "outer is NULL");
+    check_that(!SimdSynetGatherElementsInit(good.type, good.index_type, SimdTrue, 1, NULL, 1, 5, 3, 4), INIT,
+               "outer is NULL");
 }
 
 static void elements_refusals(void)
@@ -285,7 +286,7 @@ static void elements_refusals(void)
     check_refused(CHECK_VALUE, "idx", set_index, &job);
 }
 
-/* SetIndex() copies the indices, may be called again, and leaves them unchanged if it refuses; idx of Forward() comes first. */
+/* SetIndex() copies the indices, may be called again, and leaves them unchanged if it refuses; idx of Forward() precedes. */
 static void indices_of_a_context(void)
 {
     static const float src[] = {10, 20, 30};
@@ -299,7 +300,8 @@ static void indices_of_a_context(void)
     given[0] = given[1] = 1;
     SimdSynetGatherElementsForward(constant, (const uint8_t *)src, NULL, (uint8_t *)dst);
     check_that(dst[0] == 30 && dst[1] == 10, SET_INDEX, "first indices");
-    check_that(before == 0 && SimdSynetGatherElementsInternalBufferSize(constant) == sizeof(first), SET_INDEX, "buffer size");
+    check_that(before == 0 && SimdSynetGatherElementsInternalBufferSize(constant) == sizeof(first), SET_INDEX,
+               "buffer size");
     SimdSynetGatherElementsSetIndex(constant, (const uint8_t *)bad);
     SimdSynetGatherElementsForward(constant, (const uint8_t *)src, NULL, (uint8_t *)dst);
     check_that(dst[0] == 30 && dst[1] == 10, SET_INDEX, "after a refusal");

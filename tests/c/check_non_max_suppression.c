@@ -18,7 +18,11 @@ static void call(const void * job, void * context, void * const * a)
 
 /* ---- the definition */
 
-static double length(double a, double b, double c, double d) { return fmax(fmin(fmax(a, b), fmax(c, d)) - fmax(fmin(a, b), fmin(c, d)), 0); }
+/* Of what two intervals have in common. */
+static double length(double a, double b, double c, double d)
+{
+    return fmax(fmin(fmax(a, b), fmax(c, d)) - fmax(fmin(a, b), fmin(c, d)), 0);
+}
 
 static double intersection_over_union(const SimdnetNonMaxSuppressionParameters * q, const sn_32f * a, const sn_32f * b)
 {
