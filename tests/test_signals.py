@@ -236,7 +236,9 @@ def test_empty_batches_of_functions(name: str, rng: np.random.Generator) -> None
     function, args, kwargs = samples.calls(rng)[name]
     images = args[0].shape
     empty = tuple(
-        a[:0] if isinstance(a, np.ndarray) and a.shape[:1] == images[:1] and (name in TILED or (i < 2 and a.ndim >= 4)) else a
+        a[:0]
+        if isinstance(a, np.ndarray) and a.shape[:1] == images[:1] and (name in TILED or (i < 2 and a.ndim == len(images)))
+        else a
         for i, a in enumerate(args)
     )
     result, expected = function(*empty, **kwargs), function(*args, **kwargs)
