@@ -58,6 +58,10 @@ static void refusals(void)
     job.spatial = SIZE_MAX / 4;
     check_refused(CHECK_VALUE, "spatial", sums, &job);
     job = good;
+    job.spatial = 0;
+    job.channels = SIZE_MAX - 4;
+    check_refused(CHECK_VALUE, "channels", sums, &job);
+    job = good;
     job.channels = 0;
     check_empty(sums, &job);
     float sum[2] = {1, 2};
