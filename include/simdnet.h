@@ -574,6 +574,25 @@ void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const f
                                  size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
                                  SimdTensorFormatType format);
 
+/*
+ * dst(c, y, x) = (src(c, y, x) * ver(c, x)) * hor(c, y), each product rounded. ver varies along x, hor along y. dst may be
+ * src.
+ *
+ *   src, dst   channels * height * width floats        format   NCHW or NHWC
+ *   ver        channels * width floats                 NCHW: (c, x) at c * width + x        NHWC: at x * channels + c
+ *   hor        channels * height floats                NCHW: (c, y) at c * height + y       NHWC: at y * channels + c
+ */
+void SimdSynetTiledScale2D32f(const float * src, size_t channels, size_t height, size_t width, SimdTensorFormatType format,
+                              const float * ver, const float * hor, float * dst);
+
+/*
+ * sum[c] = sum over s of src(c, s), of bfloat16 numbers and in float32; 0 if spatial is 0. The error is at most
+ * (spatial + 1) * 2^-24 * sum over s of |src(c, s)|.
+ *
+ *   src   channels * spatial bfloat16 numbers          sum   channels floats          format   NCHW or NHWC
+ */
+void SimdSynetChannelSum16b(const uint16_t * src, size_t channels, size_t spatial, SimdTensorFormatType format, float * sum);
+
 /* ------------------------------------------------------------------------------------------------ activations */
 /*
  * Element-wise functions: src and dst are `size` floats, dst may be src, and each parameter points to one float. The error
@@ -731,6 +750,83 @@ void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t ch
 void SimdSynetNormalizeLayerForwardV4(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
                                       const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
                                       float * dst);
+
+/* ------------------------------------------------------------------------------------------------ gathering */
+
+typedef enum {
+    SimdGridSampleInterpBilinear = 0,
+    SimdGridSampleInterpNearest = 1,
+    SimdGridSampleInterpBicubic = 2
+} SimdGridSampleInterpType;
+
+typedef enum {
+    SimdGridSamplePaddingZeros = 0,
+    SimdGridSamplePaddingBorder = 1,
+    SimdGridSamplePaddingReflect = 2
+} SimdGridSamplePaddingType;
+
+/*
+ * A context that reads images at the positions of a grid: GridSample of ONNX for two dimensions.
+ *
+ *   src   [batch][channels][srcH][srcW] floats        dst   [batch][channels][dstH][dstW] floats
+ *   grd   [batch][dstH][dstW][2] floats, pairs (x, y): -1 is the first and 1 the last element of an axis if `align` is
+ *         SimdTrue, else their outer edges
+ *
+ * For a coordinate g of an axis of length L:
+ *
+ *   1. v = (g + 1) / 2 * (L - 1) if align, else ((g + 1) * L - 1) / 2, each operation rounded to float.
+ *   2. Nearest: v is rounded to an integer, ties to even.
+ *   3. If x or y is outside of [0, L - 1] if align, else [-0.5, L - 0.5]: Border limits both to [0, L - 1], and Reflect
+ *      mirrors both at the bounds until they are inside. Zeros changes nothing.
+ *   4. The elements around (x, y) are combined: Nearest the one at floor(v); Bilinear those at floor(v) and floor(v) + 1
+ *      with the weights 1 - t and t, t = v - floor(v); Bicubic those at floor(v) - 1 ... floor(v) + 2 with Keys' weights for
+ *      a = -0.75; each along x first, in float. An element outside of the image is 0 (Zeros), the nearest one of the image
+ *      (Border), or its mirror image (Reflect).
+ *
+ * So with Bicubic and Border, step 3 changes results just outside of the image; PyTorch omits it there. Any coordinate is
+ * allowed: NaN gives NaN, an infinity gives 0 (Zeros), the border (Border) or NaN (Reflect).
+ *
+ * `type` is SimdTensorData32f, srcH and srcW are at least 1. Returns NULL on error. Then Forward() any number of times, then
+ * SimdRelease().
+ */
+void * SimdSynetGridSample2dInit(size_t batch, size_t channels, size_t srcH, size_t srcW, size_t dstH, size_t dstW,
+                                 SimdTensorDataType type, SimdGridSampleInterpType interp,
+                                 SimdGridSamplePaddingType padding, SimdBool align);
+
+/* The number of bytes that the context holds: 0. */
+size_t SimdSynetGridSample2dInternalBufferSize(const void * context);
+
+/* Reads `batch` images at the positions of their grids. The arrays are floats, at any byte address. */
+void SimdSynetGridSample2dForward(void * context, const uint8_t * src, const uint8_t * grd, uint8_t * dst);
+
+/*
+ * A context for dst(o, c, i) = src(o, t, i) with t = idx(o, c, i), or t + srcCount if t is negative: GatherElements of ONNX.
+ *
+ *   outer     outerSize sizes, at most 16, whose product is the number of o; may be NULL if outerSize is 0, for one o
+ *   src       [o][srcCount][inner] elements of dataType: SimdTensorData32f, SimdTensorData16b or SimdTensorData8u
+ *   idx       [o][idxCount][inner] integers of indexType: SimdTensorData32i or SimdTensorData64i
+ *   dst       [o][idxCount][inner] elements of dataType
+ *
+ * indexConst allows SetIndex(); indexUsers is ignored. Returns NULL on error. Then SetIndex() if indices do not change, then
+ * Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetGatherElementsInit(SimdTensorDataType dataType, SimdTensorDataType indexType, SimdBool indexConst,
+                                   size_t indexUsers, const size_t * outer, size_t outerSize, size_t srcCount, size_t inner,
+                                   size_t idxCount);
+
+/*
+ * Sets the indices that Forward() uses if its `idx` is NULL; they are copied. Does nothing unless the context was created
+ * with indexConst. It may be called again, but not while Forward() runs. An index that is not one of -srcCount ..
+ * srcCount - 1 is refused, and the context is unchanged.
+ */
+void SimdSynetGatherElementsSetIndex(const void * context, const uint8_t * idx);
+
+/* The number of bytes that the context holds: the indices of SetIndex(). */
+size_t SimdSynetGatherElementsInternalBufferSize(const void * context);
+
+/* Gathers. idx may be NULL after SetIndex(), whose indices are then used. An index that is not one of -srcCount ..
+ * srcCount - 1 is refused: the message names the first one and its place in idx. */
+void SimdSynetGatherElementsForward(void * context, const uint8_t * src, const uint8_t * idx, uint8_t * dst);
 
 /* ---------------------------------------------------------------------------------------------- inner product */
 
@@ -1146,6 +1242,7 @@ typedef struct SimdnetForwardParameters {
  * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
  * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
  * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ * GridSample2d and GatherElements, which have another kind of source, are refused.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
@@ -1423,6 +1520,56 @@ typedef struct SimdnetRecurrentArrays {
  * context at a time.
  */
 void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
+
+/*
+ * dst(o, j, i) = src(o, t, i) with t = index[j], or t + count if t is negative: Gather of ONNX, whose indices may have any
+ * shape.
+ *
+ *   src     outer * count * inner elements of dataType, any except SimdTensorDataUnknown; they are moved unchanged
+ *   index   `indices` numbers, each one of -count .. count - 1; the message about another one names the first and its place
+ *   dst     outer * indices * inner elements
+ */
+void SimdnetGather(SimdTensorDataType dataType, const void * src, size_t outer, size_t count, size_t inner,
+                   const int64_t * index, size_t indices, void * dst);
+
+/*
+ * The k largest values of each line src(o, c, i), c < count, or the k smallest if `largest` is SimdFalse, and their indices
+ * c: TopK of ONNX. Equal values count in the order of their indices; NaN counts as larger than any number, and -0 is equal
+ * to 0.
+ *
+ *   src               outer * count * inner floats; count is less than 2^32
+ *   values, indices   outer * k * inner numbers each, k <= count
+ *   sorted            SimdTrue: from the largest (or smallest) on; else they may be in any order
+ */
+void SimdnetTopK(const float * src, size_t outer, size_t count, size_t inner, size_t k, SimdBool largest, SimdBool sorted,
+                 float * values, int64_t * indices);
+
+/* The arguments of SimdnetNonMaxSuppression(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetNonMaxSuppressionParameters {
+    size_t size;                 /* sizeof(SimdnetNonMaxSuppressionParameters)                                      */
+    const float * boxes;         /* [batch][count][4]: two opposite corners (y1, x1, y2, x2), or see `center`       */
+    const float * scores;        /* [batch][classes][count]                                                         */
+    size_t batch, classes;
+    size_t count;                /* the number of boxes of an image, less than 2^32                                 */
+    size_t maxOutput;            /* the largest number of boxes for each class of each image                        */
+    float iouThreshold;          /* 0 .. 1                                                                          */
+    float scoreThreshold;        /* used if useScoreThreshold: only boxes with a larger score are selected          */
+    SimdBool useScoreThreshold;
+    SimdBool center;             /* boxes are (x, y, width, height), x and y those of the centre                    */
+    int64_t * selected;          /* `capacity` triples (image, class, box)                                          */
+    size_t capacity;             /* at most so many are written; batch * classes * maxOutput suffices               */
+} SimdnetNonMaxSuppressionParameters;
+
+/*
+ * NonMaxSuppression of ONNX. For each image and each class, the boxes are visited from the highest score to the lowest,
+ * those of equal scores by their index. One is selected unless its intersection with a selected one of this class, divided
+ * by the area of their union, exceeds iouThreshold. A box without area overlaps nothing, and one whose score is NaN is not
+ * selected. The struct is read as that of SimdnetForward().
+ *
+ * Returns the number of triples written, in the order of images, classes and visits. If `selected` is full, the rest is left
+ * out.
+ */
+size_t SimdnetNonMaxSuppression(const SimdnetNonMaxSuppressionParameters * parameters);
 
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:

@@ -35,6 +35,7 @@ from pysimd.activation import (
 )
 from pysimd.add import Add16b, add, add_8i
 from pysimd.calls import Prepared, prepare
+from pysimd.channel_sum import channel_sum
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
@@ -54,7 +55,9 @@ from pysimd.enums import (
     UnaryOperation,
 )
 from pysimd.errors import StateError
+from pysimd.gather import GatherElements, gather, gather_elements
 from pysimd.gemm import gemm
+from pysimd.grid_sample import GridSample2d, grid_sample
 from pysimd.infrastructure import (
     active_isa,
     alignment,
@@ -74,15 +77,18 @@ from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
-from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.recurrent import GRU, LSTM, gru, lstm
+from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
 from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
+from pysimd.tiled_scale import tiled_scale
+from pysimd.top_k import top_k
 from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, reciprocal, rint, rsqrt, sign, sin, sqrt, unary
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
@@ -100,6 +106,8 @@ __all__ = [
     "CpuInfoType",
     "Deconvolution32f",
     "EltwiseOperation",
+    "GatherElements",
+    "GridSample2d",
     "MergedConvolution32f",
     "Permute",
     "PixelFormat",
@@ -122,6 +130,7 @@ __all__ = [
     "argmax",
     "argmin",
     "ceil",
+    "channel_sum",
     "concatenate",
     "convert_filter",
     "convert_image",
@@ -144,10 +153,13 @@ __all__ = [
     "fused4",
     "fused8",
     "fused9",
+    "gather",
+    "gather_elements",
     "gelu",
     "gemm",
     "get_num_threads",
     "global_response_norm",
+    "grid_sample",
     "group_norm",
     "gru",
     "hard_sigmoid",
@@ -169,6 +181,7 @@ __all__ = [
     "mean",
     "mish",
     "negative",
+    "non_max_suppression",
     "num_threads",
     "pad",
     "performance_statistic",
@@ -206,7 +219,9 @@ __all__ = [
     "swish",
     "tanh",
     "tensor_alignment",
+    "tiled_scale",
     "to_bfloat16",
+    "top_k",
     "transpose",
     "unary",
     "version",

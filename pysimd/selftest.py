@@ -223,6 +223,30 @@ def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     yield "instance_norm", pysimd.instance_norm(x, eps=0), (d - mean) / deviation, _SUMMED
 
 
+def gathering(rng: np.random.Generator) -> Iterator[Case]:
+    x, places = _floats(rng, 13, 11, 19), rng.integers(-13, 13, (7, 11, 19))
+    yield "gather", pysimd.gather(x, places[:, 0, 0].copy()), x[places[:, 0, 0]], 0
+    taken = np.take_along_axis(x, places, 0)
+    yield "gather_elements", pysimd.gather_elements(x, places, axis=0), taken, 0
+    with pysimd.GatherElements(x.shape, 7, axis=0) as context:
+        yield "GatherElements", context(x, places), taken, 0
+    values, indices = pysimd.top_k(x, 5)
+    yield "top_k", values, -np.sort(-x)[..., :5], 0
+    yield "top_k indices", np.take_along_axis(x, indices, 2), values, 0
+    image, corners = x[None], np.array([-1, 0, 1], np.float32)
+    grid = np.stack(np.meshgrid(corners, corners), -1)[None]
+    middle = x[:, ::5, ::9]
+    yield "grid_sample", pysimd.grid_sample(image, grid, align_corners=True), middle[None], _ROUNDED
+    with pysimd.GridSample2d(image.shape, 3, mode="nearest", align_corners=True) as sampler:
+        yield "GridSample2d", sampler(image, grid), middle[None], 0
+    ver, hor = _floats(rng, 11, 19), _floats(rng, 13, 19)
+    yield "tiled_scale", pysimd.tiled_scale(x, ver, hor), x * ver * hor[:, None], 0
+    yield "channel_sum", pysimd.channel_sum(_bf16(x)), _widened(_bf16(x)).sum((0, 1), np.float64), _SUMMED
+    boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 1.5], [5, 5, 6, 6]]], np.float32)
+    selected = pysimd.non_max_suppression(boxes, np.array([[[1, 3, 2]]], np.float32), iou_threshold=0.5)
+    yield "non_max_suppression", selected, np.array([[0, 0, 1], [0, 0, 2]]), 0
+
+
 def pooling(rng: np.random.Generator) -> Iterator[Case]:
     x = _floats(rng, 2, 9, 11, 19)
     least = float(x.min()) - 1
@@ -305,8 +329,8 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, matrices, recurrent, layout, copies, reductions, normalisation, pooling, pictures,
-    convolutions
+    activation, unary, add, channelwise, eltwise, matrices, recurrent, layout, copies, reductions, normalisation, gathering,
+    pooling, pictures, convolutions
 )  # fmt: skip
 
 

@@ -63,6 +63,8 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "argmax": ((x,), {"axis": 2}),
         "argmin": ((planes,), {"axis": 1}),
         "concatenate": (([x, z],), {"axis": 1}),
+        "channel_sum": ((_bf16(rng, 6, 5, 8),), {}),
+        "channel_sum nchw": ((_bf16(rng, 8, 6, 5),), nchw),
         "convert_filter": ((weight,), {"src_layout": "yxio", "dst_layout": "oiyx"}),
         "convert_image": ((planes,), {"src_layout": "nchw", "dst_layout": "nchw4c"}),
         "convolution": ((x, weight, a[:4]), {"padding": 1, "activation": "relu"}),
@@ -81,6 +83,11 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "fused8": ((planes, planes[::-1].copy()), {"scale": a, **nchw}),
         "fused9": ((x, z), {"scale": floats(rng, 16), "bias": floats(rng, 16)}),
         "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
+        "gather": ((x, rng.integers(-6, 6, (3, 4))), {"axis": 1}),
+        "gather uint8": ((pixels, rng.integers(-6, 6, 7)), {}),
+        "gather_elements": ((x, rng.integers(-5, 5, (2, 6, 9, 8))), {"axis": 2}),
+        "gather_elements int32": ((_bf16(rng, 4, 5), rng.integers(0, 5, (4, 3), np.int32)), {}),
+        "grid_sample": ((planes, floats(rng, 3, 4, 7, 2)), {"mode": "bicubic", "padding_mode": "reflection"}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
         "global_response_norm": ((x, b, c), {}),
@@ -128,6 +135,9 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "sqrt": ((np.abs(x),), {}),
         "sum": ((x,), {"axis": -1}),
         "transpose": ((matrix,), {}),
+        "tiled_scale": ((x, floats(rng, 2, 5, 8), floats(rng, 2, 6, 1, 8)), {}),
+        "tiled_scale nchw": ((planes, floats(rng, 3, 8, 1, 5), floats(rng, 3, 8, 6)), nchw),
+        "top_k": ((x, 3), {"axis": 1}),
         "unary": ((x, "neg"), {}),
         "winograd_filter": ((weight,), {}),
         "winograd_input": ((x[0],), {"padding": 1}),
@@ -159,6 +169,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     memory, gated = pysimd.LSTM(sequences.shape, 6, batch_first=True), pysimd.GRU(sequences.shape, 6, batch_first=True)
     memory.set_params(floats(rng, 1, 24, 8), floats(rng, 1, 24, 6), floats(rng, 1, 48), floats(rng, 1, 18))
     gated.set_params(floats(rng, 1, 18, 8), floats(rng, 1, 18, 6))
+    grid, places = floats(rng, 2, 4, 7, 2), rng.integers(-9, 9, (2, 5, 10, 8))
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
         "Convolution16b": (rounded, (x,)),
@@ -167,6 +178,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Deconvolution32f": (backward, (x,)),
         "GRU": (gated, (sequences,)),
         "LSTM": (memory, (sequences,)),
+        "GatherElements": (pysimd.GatherElements(x.shape, 5, axis=1), (x, places)),
+        "GridSample2d": (pysimd.GridSample2d(x.shape, (4, 7), padding_mode="border"), (x, grid)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
     }

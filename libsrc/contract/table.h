@@ -12,6 +12,7 @@
 #define SN_CONTRACT_TABLE_H
 
 #include "contract/add.h"
+#include "contract/channel_sum.h"
 #include "contract/channelwise.h"
 #include "contract/convolution_16b.h"
 #include "contract/convolution_32f.h"
@@ -30,6 +31,7 @@
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
+#include "contract/tiled_scale.h"
 #include "contract/winograd.h"
 
 struct sn_table {
@@ -38,6 +40,8 @@ struct sn_table {
     struct sn_pointwise_slots pointwise;
     struct sn_add_slots add;
     struct sn_channelwise_slots channelwise;
+    struct sn_channel_sum_slots channel_sum;
+    struct sn_tiled_scale_slots tiled_scale;
     struct sn_softmax_slots softmax;
     struct sn_layout_slots layout;
     struct sn_set_input_slots set_input;

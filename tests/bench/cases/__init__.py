@@ -10,6 +10,7 @@ from __future__ import annotations
 from bench import overhead
 from bench.cases.case import Case, Prepared
 from bench.cases.copies import join, pad, permute, reduce
+from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, tiled_scale, top_k
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
@@ -136,6 +137,18 @@ def _cases() -> list[Case]:
         normalize("instance", "nchw", 64, pixels),
         normalize("instance", "nhwc", 64, pixels),
         normalize("response", "nhwc", 384, 196),
+        *[
+            tiled_scale(layout, *shape)
+            for layout in ("nchw", "nhwc")
+            for shape in ((64, 56, 56), (256, 14, 14), (512, 7, 7))
+        ],
+        *[channel_sum(layout, *shape) for layout in ("nchw", "nhwc") for shape in ((64, pixels), (512, 49))],
+        *[grid_sample(mode, 64, 56, 56) for mode in ("Bilinear", "Nearest", "Bicubic")],
+        gather(30000, 768, 512),
+        gather(pixels, 1, pixels),
+        gather_elements(64, pixels, 784),
+        top_k(1, 8400 * 80, 300),
+        top_k(pixels, 64, 1),
         inner_product(4096, 4096),
         inner_product(1000, 1280),
         recurrent("lstm", 40, 512, 256, 2),
