@@ -53,7 +53,7 @@ from pysimd.enums import (
     UnaryOperation,
 )
 from pysimd.errors import StateError
-from pysimd.gemm import gemm
+from pysimd.gemm import gemm, matmul
 from pysimd.infrastructure import (
     active_isa,
     alignment,
@@ -69,7 +69,7 @@ from pysimd.infrastructure import (
     version,
     version_number,
 )
-from pysimd.inner_product import inner_product
+from pysimd.inner_product import InnerProduct32f, inner_product, linear
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f

@@ -20,6 +20,12 @@ struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N,
 
 static bool is_transposed(const struct sn_convolution * c) { return sn_inner_product_data_of(c)->transposed; }
 
+/* A context that ignores the bias cannot have that of another one. */
+static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    return sn_inner_product_data_of(c)->bias == sn_inner_product_data_of(from)->bias;
+}
+
 /* ---- `base` */
 
 static void pack_base(const struct sn_convolution * c, const void * weight)
@@ -37,7 +43,7 @@ static void forward_base(const struct sn_convolution * c, const struct sn_arrays
 }
 
 static const struct sn_convolution_algorithm base = {.name = "base", .plain = true, .supports = sn_base_supports,
-    .plan = sn_base_plan, .pack = pack_base, .forward = forward_base};
+    .plan = sn_base_plan, .pack = pack_base, .alike = alike, .forward = forward_base};
 
 /* ---- packed panels of B */
 
@@ -67,13 +73,13 @@ static void pack(const struct sn_convolution * c, const void * weight)
 }
 
 static const struct sn_convolution_algorithm packed = {.name = "packed", .tiled = true, .adds = true, .supports = any,
-    .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .forward = sn_direct_nhwc_forward};
+    .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .alike = alike, .forward = sn_direct_nhwc_forward};
 
 static const struct sn_candidate packed_candidates[] = {{&base, NULL, NULL}, {&packed, NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct sn_convolution_family sn_inner_product_32f_packed = {.candidates = packed_candidates, .smallType = SN_DATA_32F,
-    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
-    .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",
+    .tile = sn_tile_32f, .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
 
 /* ---- B of each call */
 
@@ -93,12 +99,13 @@ bool sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f 
     return sn_gemm(c->table, &g);
 }
 
-static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = sn_base_supports, .plan = plan_given};
+static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = sn_base_supports, .plan = plan_given,
+    .alike = alike};
 static const struct sn_convolution_algorithm given = {.name = "matrix product", .tiled = true, .supports = any,
-    .plan = plan_given};
+    .plan = plan_given, .alike = alike};
 
 static const struct sn_candidate given_candidates[] = {{&base_given, NULL, NULL}, {&given, NULL, NULL}, {NULL, NULL, NULL}};
 
 const struct sn_convolution_family sn_inner_product_32f_given = {.candidates = given_candidates, .smallType = SN_DATA_32F,
-    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .tile = sn_tile_32f,
-    .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",
+    .tile = sn_tile_32f, .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
