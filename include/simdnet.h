@@ -656,8 +656,10 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
  * If `bias` is SimdFalse, the bias of SetParams() is ignored.
  *
  * With constB it is a convolution of M pixels with K channels to N: SimdnetForward() computes it with rows at distances
- * (srcPixel, dstPixel) and with an addition of M x N floats, and contexts that differ in M only may share their packed weights
- * through SimdnetShareParams(). Without constB the two refuse the context, or share the bias and `params` alone.
+ * (srcPixel, dstPixel) and with an addition of M x N floats; without constB it refuses the context. Contexts that differ in M
+ * only may share their parameters through SimdnetShareParams().
+ *
+ * The error of a sum is that of a chain of K multiply-adds. Its order does not depend on M, with constB.
  *
  * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
  */

@@ -133,10 +133,10 @@ def _multiply(
     for i, extent in enumerate(batch):
         arguments.batch[i] = extent
         arguments.strideA[i], arguments.strideB[i], arguments.strideC[i] = a.strides[i], b.strides[i], c.strides[i]
-    call(_gemm, arguments, matrices)
+    call(_gemm, arguments, {"matrices": matrices})
 
 
-def _gemm(arguments: Any, held: tuple[_Matrices, ...]) -> None:
+def _gemm(arguments: Any, held: dict[str, Any]) -> None:
     """held : what the arguments point to, which a prepared call keeps alive."""
     lib.SimdnetGemm(arguments)
 
@@ -144,7 +144,8 @@ def _gemm(arguments: Any, held: tuple[_Matrices, ...]) -> None:
 def _is_rows(matrix: Array) -> bool:
     """Whether the elements of each row are adjacent, and rows a positive distance apart."""
     (rows, columns), (step, inner) = matrix.shape[-2:], matrix.strides[-2:]
-    return (columns <= 1 or inner == _ITEM) and (rows <= 1 or (step >= columns * _ITEM and step % _ITEM == 0))
+    adjacent, apart = columns <= 1 or inner == _ITEM, rows <= 1 or (step >= columns * _ITEM and step % _ITEM == 0)
+    return bool(adjacent and apart)
 
 
 def _matrices(array: Array, name: str, writable: bool = False) -> _Matrices:
@@ -153,16 +154,15 @@ def _matrices(array: Array, name: str, writable: bool = False) -> _Matrices:
     rows = array.swapaxes(-1, -2) if transposed else array
     lead = array.strides[:-2]
     if not _is_rows(rows) or any(stride < 0 or stride % _ITEM for stride in lead):
-        where = "row" if writable else "row or each column"
+        where = "row" if writable else "row or column"
         raise ValueError(
-            f"{name} has strides {array.strides}, expected adjacent elements in each {where}: use np.ascontiguousarray({name})"
+            f"{name} has strides {array.strides}, expected adjacent elements in each {where}: "
+            f"use np.ascontiguousarray({name})"
         )
     count, columns = rows.shape[-2:]
     first = rows[(0,) * (rows.ndim - 2)][:1]
     step = rows.strides[-2] // _ITEM if count > 1 else columns
-    return _Matrices(
-        pointer(first, name, FLOAT32, writable), transposed, step, tuple(stride // _ITEM for stride in lead)
-    )
+    return _Matrices(pointer(first, name, FLOAT32, writable), transposed, step, tuple(stride // _ITEM for stride in lead))
 
 
 def _joined(lead: Sequence[int], arrays: Sequence[Array]) -> tuple[list[int], list[list[int]]]:

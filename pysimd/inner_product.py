@@ -110,6 +110,10 @@ class InnerProduct32f(ConvolutionContext):
         handle = self._functions.init(self._images, count, size, bool(transpose), True, True, self._kind.activation)
         super().__init__(handle, arguments)
 
+    def _described(self) -> str:
+        weights = "" if self._arguments["transpose"] else ", not transposed"
+        return f"{self._src_shape} -> {self._dst_shape}, {self._kind.name}{weights}"
+
     @property
     def weight_shape(self) -> Shape:
         """The shape of the weights."""
@@ -196,7 +200,6 @@ def linear(
         if handle == NULL:
             raise_last()
         handle = _gc(handle, lib.SimdRelease)
-        lib.SimdSynetInnerProduct32fSetParams(handle, NULL, NULL, terms, numbers)
-        check()
+        call(lib.SimdSynetInnerProduct32fSetParams, handle, NULL, NULL, terms, numbers)
         call(lib.SimdSynetInnerProduct32fForward, handle, src, matrix, NULL, dst)
     return out

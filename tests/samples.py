@@ -77,11 +77,15 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
+        "gemm transpose_a": ((matrix, floats(rng, 7, 9)), {"transpose_a": True}),
         "hardswish": ((x,), {"scale": 0.25}),
         "inner_product": ((a, matrix), {}),
         "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
+        "linear": ((x, floats(rng, 4, 8), floats(rng, 4)), {"activation": "gelu"}),
         "log": ((np.abs(x),), {}),
         "lrn": ((planes,), nchw),
+        "matmul": ((floats(rng, 2, 3, 4, 5), floats(rng, 3, 5, 6)), {}),
+        "matmul dimensions": ((floats(rng, 2, 1, 3, 4, 5), floats(rng, 3, 1, 5, 6)), {}),
         "pooling_average": ((x,), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
         "pooling_max none": ((planes[:0],), {**pool, **nchw}),
@@ -124,12 +128,15 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
     rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
     rounded.set_params(weight, bias, floats(rng, 16))
+    product = pysimd.InnerProduct32f(x.shape, 16, activation="prelu")
+    product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
         "Convolution16b": (rounded, (x,)),
         "Convolution32f": (floating, (x,)),
         "Convolution8i": (quantised, (x,)),
         "Deconvolution32f": (backward, (x,)),
+        "InnerProduct32f": (product, (x,)),
         "MergedConvolution32f": (merged, (x,)),
     }
 

@@ -20,10 +20,11 @@ struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N,
 
 static bool is_transposed(const struct sn_convolution * c) { return sn_inner_product_data_of(c)->transposed; }
 
-/* A context that ignores the bias cannot have that of another one. */
+/* Whether SetParams with the same arguments would set the same numbers. */
 static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
 {
-    return sn_inner_product_data_of(c)->bias == sn_inner_product_data_of(from)->bias;
+    const struct sn_inner_product_data * a = sn_inner_product_data_of(c), * b = sn_inner_product_data_of(from);
+    return a->transposed == b->transposed && a->bias == b->bias;
 }
 
 /* ---- `base` */

@@ -297,7 +297,7 @@ static void refusals(void)
     SimdnetSetMaxIsa(NULL);
 }
 
-/* Names of the parameters of inner products; those that ignore the bias. */
+/* Names of the parameters of inner products; other flags. */
 static void product_refusals(void)
 {
     struct subject s = {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}};
@@ -307,10 +307,14 @@ static void product_refusals(void)
     refused(&s, from, 1, "K of from is 32, expected 31 as in context");
     s.p->srcC = 32, s.p->dstC = 41;
     refused(&s, from, 1, "N of from is 40, expected 41 as in context");
-    void * context = SimdSynetInnerProduct32fInit(5, 40, 32, SimdTrue, SimdTrue, SimdFalse, SimdConvolutionActivationPrelu);
-    TEST(!SimdnetShareParams(context, from));
-    TEST_REFUSED(1, "from packs its weights for '");
-    SimdRelease(context);
+    for (int flag = 0; flag < 3; ++flag) {
+        void * context = SimdSynetInnerProduct32fInit(5, 40, 32, flag == 0 ? SimdFalse : SimdTrue,
+                                                      flag == 1 ? SimdFalse : SimdTrue, flag == 2 ? SimdFalse : SimdTrue,
+                                                      SimdConvolutionActivationPrelu);
+        TEST(!SimdnetShareParams(context, from));
+        TEST_REFUSED(1, "from packs its weights for '");
+        SimdRelease(context);
+    }
     SimdRelease(from);
 }
 
