@@ -652,12 +652,12 @@ void SimdSynetInnerProductLayerForward(const float * src, const float * weight, 
  *   C[i * N + j] = activation(bias[j] + sum over k of A[i * K + k] * B(k, j)), i < M, j < N, k < K,
  *
  * where B(k, j) is B[j * K + k] if transB is SimdTrue, as the weights of PyTorch and Caffe lie, and otherwise B[k * N + j].
- * If constB is SimdTrue, B is the `weight` of SetParams(), which packs it once; otherwise it is an argument of each Forward().
- * If `bias` is SimdFalse, the bias of SetParams() is ignored.
+ * If constB is SimdTrue, B is the `weight` of SetParams(), which packs it once; otherwise it is an argument of each
+ * Forward(). If `bias` is SimdFalse, the bias of SetParams() is ignored.
  *
  * With constB it is a convolution of M pixels with K channels to N: SimdnetForward() computes it with rows at distances
- * (srcPixel, dstPixel) and with an addition of M x N floats; without constB it refuses the context. Contexts that differ in M
- * only may share their parameters through SimdnetShareParams().
+ * (srcPixel, dstPixel) and with an addition of M x N floats; without constB it refuses the context. Contexts that differ in
+ * M only may share their parameters through SimdnetShareParams().
  *
  * The error of a sum is that of a chain of K multiply-adds. Its order does not depend on M, with constB.
  *
@@ -1093,9 +1093,9 @@ typedef struct SimdnetForwardParameters {
  * is one of theirs. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
  * number of channels. The bits of the result do not depend on distances.
  *
- * The contexts and what they add: Convolution32f, Deconvolution32f and MergedConvolution32f (whose own addition must then be
- * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
- * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
+ * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
+ * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
+ * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
  * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
@@ -1214,8 +1214,8 @@ typedef struct SimdnetGemmParameters {
  * Each product is one of SimdGemm32fNN(); with transA, A(i, k) is A[k * lda + i], and with transB, B(k, j) is
  * B[j * ldb + k]. A stride of 0 is for A or B that several products have in common. No two elements of C may be the same
  * one: each of ldc and the strides of C with more than one index must be at least the floats from the first to the last
- * element of what has smaller distances. In a batch, the memory from the first element of C to the last must not overlap that
- * of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from that
+ * element of what has smaller distances. In a batch, the memory from the first element of C to the last must not overlap
+ * that of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from that
  * in another batch.
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
@@ -1223,7 +1223,8 @@ void SimdnetGemm(const SimdnetGemmParameters * parameters);
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
  * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, and `from` has its parameters.
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, or in M of InnerProduct32f, and
+ * `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

@@ -129,13 +129,14 @@ static bool is_distinct(const char * function, const struct matrices * c)
         const struct level next = levels[least];
         levels[least] = levels[done];
         CHECK(next.count <= 1 || next.stride >= reach,
-              "%s is %zu, expected at least %zu: the matrices C would have elements in common", next.name, next.stride, reach);
+              "%s is %zu, expected at least %zu: the matrices C would have elements in common", next.name, next.stride,
+              reach);
         reach += next.count > 1 ? (next.count - 1) * next.stride : 0;
     }
     return true;
 }
 
-/* Checks sizes and memory; true if there is something to compute. Distances and the batch of *g become numbers other than 0. */
+/* Checks sizes and memory; true if there is something to compute. Replaces what is 0 in distances and the batch of *g. */
 static bool take_batch(const char * function, struct sn_gemm * g)
 {
     size_t floats[3];

@@ -101,7 +101,8 @@ static bool declare(const char * function, const struct product * p, enum check_
     const bool wild = fill == CHECK_LARGE || fill == CHECK_INF || fill == CHECK_NAN;
     const SimdConvolutionParameters shape = shape_of(p);
     if (!check_case(function, "M=%zu N=%zu K=%zu transB=%d constB=%d bias=%d%s activation=%d %s%s", p->M, p->N, p->K,
-                    p->transB, p->constB, p->bias, p->no_bias ? " NULL" : "", (int)p->activation, check_fill_name(fill), text))
+                    p->transB, p->constB, p->bias, p->no_bias ? " NULL" : "", (int)p->activation, check_fill_name(fill),
+                    text))
         return false;
     a[A] = check_in("A", CHECK_32F, count_of(p, A), fill);
     a[WEIGHT] = check_in("B", CHECK_32F, count_of(p, WEIGHT), wild ? CHECK_RANDOM : fill);
