@@ -1095,8 +1095,9 @@ typedef struct SimdnetForwardParameters {
  *
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
  * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
- * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
- * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in
+ * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all elements.
+ * If `add` is NULL the order has no effect.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
@@ -1215,8 +1216,8 @@ typedef struct SimdnetGemmParameters {
  * B[j * ldb + k]. A stride of 0 is for A or B that several products have in common. No two elements of C may be the same
  * one: each of ldc and the strides of C with more than one index must be at least the floats from the first to the last
  * element of what has smaller distances. In a batch, the memory from the first element of C to the last must not overlap
- * that of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from that
- * in another batch.
+ * that of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from
+ * that in another batch.
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
 

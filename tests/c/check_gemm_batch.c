@@ -160,7 +160,8 @@ static SimdnetGemmParameters random_batch(size_t n, size_t most)
 {
     static const float factors[] = {1, 0, -0.5f, 1, 3};
     SimdnetGemmParameters p = {.M = check_random(1, most), .N = check_random(1, most),
-        .K = check_random(n % 8 ? 1 : 0, most), .transA = n & 1, .transB = n >> 1 & 1, .alpha = factors[check_random(0, 4)], .beta = factors[check_random(0, 4)],
+        .K = check_random(n % 8 ? 1 : 0, most), .transA = n & 1, .transB = n >> 1 & 1,
+        .alpha = factors[check_random(0, 4)], .beta = factors[check_random(0, 4)],
         .batch = {check_random(1, 3), check_random(1, 4)}};
     if (n % 3 == 0)
         p.M = check_random(1, 5);
