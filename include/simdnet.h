@@ -1096,7 +1096,8 @@ typedef struct SimdnetForwardParameters {
  * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
  * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
  * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in
- * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all elements.
+ * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
+ * elements.
  * If `add` is NULL the order has no effect.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
