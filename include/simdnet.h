@@ -838,6 +838,53 @@ void SimdSynetGatherElementsForward(void * context, const uint8_t * src, const u
 void SimdSynetInnerProductLayerForward(const float * src, const float * weight, const float * bias, size_t count,
                                        size_t size, float * dst);
 
+/*
+ * A context for inner products of M rows with bias and activation (see SimdConvolutionActivationType):
+ *
+ *   C[i * N + j] = activation(bias[j] + sum over k of A[i * K + k] * B(k, j)), i < M, j < N, k < K,
+ *
+ * where B(k, j) is B[j * K + k] if transB is SimdTrue, as the weights of PyTorch and Caffe lie, and otherwise B[k * N + j].
+ * If constB is SimdTrue, B is the `weight` of SetParams(), which packs it once; otherwise it is an argument of each
+ * Forward(). If `bias` is SimdFalse, the bias of SetParams() is ignored.
+ *
+ * With constB it is a convolution of M pixels with K channels to N: SimdnetForward() computes it with rows at distances
+ * (srcPixel, dstPixel) and with an addition of M x N floats; without constB it refuses the context. Contexts that differ in
+ * M only may share their parameters through SimdnetShareParams().
+ *
+ * The error of a sum is that of a chain of K multiply-adds. Its order does not depend on M, with constB.
+ *
+ * Returns NULL on error. Then SetParams(), then Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetInnerProduct32fInit(size_t M, size_t N, size_t K, SimdBool transB, SimdBool constB, SimdBool bias,
+                                    SimdConvolutionActivationType activation);
+
+/* The number of floats that the context holds: packed weights, bias and parameters; 0 before SetParams(). */
+size_t SimdSynetInnerProduct32fInternalBufferSize(const void * context);
+
+/* The size in floats of the buffer that Forward() accepts; at least 1, and constant for a context. */
+size_t SimdSynetInnerProduct32fExternalBufferSize(const void * context);
+
+/*
+ * Sets the parameters. It may be called again with others, but not while Forward() runs.
+ *
+ *   weight     N * K floats in the order of B; ignored, and may be NULL, if constB is SimdFalse
+ *   internal   NULL, or receives SimdTrue: the context copies all arrays, and the caller may free them
+ *   bias       N floats, or NULL for zeros
+ *   params     the parameters of the activation (see SimdConvolutionActivationType), N floats for Prelu; NULL if it has none
+ */
+void SimdSynetInnerProduct32fSetParams(void * context, const float * weight, SimdBool * internal, const float * bias,
+                                       const float * params);
+
+/*
+ * Computes M rows.
+ *
+ *   A     M * K floats        C   M * N floats
+ *   B     N * K floats; ignored, and may be NULL, if constB is SimdTrue
+ *   buf   ExternalBufferSize() floats, used by one thread at a time; or NULL, then the library uses scratch memory of the
+ *         calling thread
+ */
+void SimdSynetInnerProduct32fForward(void * context, const float * A, const float * B, float * buf, float * C);
+
 /* --------------------------------------------------------------------------------------- matrix multiplication */
 
 /*
@@ -1238,11 +1285,12 @@ typedef struct SimdnetForwardParameters {
  * is one of theirs. A distance may be 0, for dense pixels, or at least the number of channels; in NCHW it must be 0 or the
  * number of channels. The bits of the result do not depend on distances.
  *
- * The contexts and what they add: Convolution32f, Deconvolution32f and MergedConvolution32f (whose own addition must then be
- * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
- * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
- * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
- * GridSample2d and GatherElements, which have another kind of source, are refused.
+ * The contexts and what they add: Convolution32f, InnerProduct32f (whose rows are pixels), Deconvolution32f and
+ * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
+ * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in
+ * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
+ * elements. If `add` is NULL the order has no effect. Contexts that have arrays of another kind (GridSample2d,
+ * GatherElements, Permute, Recurrent) are refused.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
@@ -1570,12 +1618,38 @@ typedef struct SimdnetNonMaxSuppressionParameters {
  * out.
  */
 size_t SimdnetNonMaxSuppression(const SimdnetNonMaxSuppressionParameters * parameters);
+/* The arguments of SimdnetGemm(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetGemmParameters {
+    size_t size;             /* sizeof(SimdnetGemmParameters)                                                        */
+    size_t M, N, K;          /* the sizes of each product                                                            */
+    SimdBool transA, transB; /* A is K rows of M floats; B is N rows of K floats                                     */
+    float alpha, beta;       /* factors: 0 has the meaning 0, so set alpha = 1                                       */
+    const float * A, * B;    /* the first element of the first product's matrices                                    */
+    float * C;
+    size_t lda, ldb, ldc;    /* floats from a row to the next; 0 is dense                                            */
+    size_t batch[2];         /* the number of products is batch[0] * batch[1]; 0 means 1                             */
+    size_t strideA[2], strideB[2], strideC[2]; /* floats from a matrix to that of the next index of batch            */
+} SimdnetGemmParameters;
+
+/*
+ * A batch of products, as of attention, whose heads lie at strides inside one array: for each p < batch[0], q < batch[1],
+ *
+ *   C = alpha * A * B + beta * C,        A at A + p * strideA[0] + q * strideA[1], and likewise B and C.
+ *
+ * Each product is one of SimdGemm32fNN(); with transA, A(i, k) is A[k * lda + i], and with transB, B(k, j) is
+ * B[j * ldb + k]. A stride of 0 is for A or B that several products have in common. No two elements of C may be the same
+ * one: each of ldc and the strides of C with more than one index must be at least the floats from the first to the last
+ * element of what has smaller distances. In a batch, the memory from the first element of C to the last must not overlap
+ * that of A or B; a single product may lie between rows of theirs. The result of a product may differ in the last bits from
+ * that in another batch.
+ */
+void SimdnetGemm(const SimdnetGemmParameters * parameters);
 
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
  * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, or in the steps of sequences;
- * and `from` has its parameters.
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, in M of InnerProduct32f, or in
+ * the steps of sequences; and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

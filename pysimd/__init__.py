@@ -56,7 +56,7 @@ from pysimd.enums import (
 )
 from pysimd.errors import StateError
 from pysimd.gather import GatherElements, gather, gather_elements
-from pysimd.gemm import gemm
+from pysimd.gemm import gemm, matmul
 from pysimd.grid_sample import GridSample2d, grid_sample
 from pysimd.infrastructure import (
     active_isa,
@@ -73,7 +73,7 @@ from pysimd.infrastructure import (
     version,
     version_number,
 )
-from pysimd.inner_product import inner_product
+from pysimd.inner_product import InnerProduct32f, inner_product, linear
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
@@ -108,6 +108,7 @@ __all__ = [
     "EltwiseOperation",
     "GatherElements",
     "GridSample2d",
+    "InnerProduct32f",
     "MergedConvolution32f",
     "Permute",
     "PixelFormat",
@@ -172,11 +173,13 @@ __all__ = [
     "l2_normalize",
     "layer_norm",
     "leaky_relu",
+    "linear",
     "log",
     "logsumexp",
     "lowlevel",
     "lrn",
     "lstm",
+    "matmul",
     "max_isa",
     "mean",
     "mish",

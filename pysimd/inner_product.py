@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
+from typing import Any
 
-from pysimd._arrays import coefficients_or_null, floats, output
+import _cffi_backend
+
+from pysimd._activation_params import kind_of, params_of
+from pysimd._arrays import NULL, coefficients_or_null, floats, output
+from pysimd._convolution import ConvolutionContext, Functions
+from pysimd._geometry import number, shape_of
 from pysimd._library import lib
-from pysimd.annotations import Coefficients, FloatArray, Floats, Shape
+from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Params, Shape, Tensor
 from pysimd.calls import call
+from pysimd.errors import check, raise_last
+
+_gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
 
 @lru_cache(maxsize=1024)
@@ -48,4 +58,148 @@ def inner_product(
         if row:
             src, dst = src + size, dst + count
         call(lib.SimdSynetInnerProductLayerForward, src, matrix, terms, count, size, dst)
+    return out
+
+
+class InnerProduct32f(ConvolutionContext):
+    """Inner products of rows with constant weights, with bias and activation: Linear of PyTorch, Gemm of ONNX.
+
+    src_shape : (..., C), C inputs for each row; the number of rows is fixed here.
+    dst_c : the number of outputs of each row.
+    activation : a name or an :class:`Activation`, as of :class:`Convolution32f`, applied to the sum with its bias.
+    transpose : the weights are (dst_c, C), as those of Linear; with False they are (C, dst_c).
+
+    Attributes: src_shape, dst_shape, weight_shape. Contexts for other numbers of rows may share the packed weights, see
+    :meth:`share_params`.
+
+    >>> x, weight = np.array([[1, 2], [3, 4]], np.float32), np.array([[1, 1], [1, 0], [0, -1]], np.float32)
+    >>> with pysimd.InnerProduct32f(x.shape, 3, activation="relu") as context:
+    ...     context.set_params(weight, bias=1)
+    ...     context(x)
+    array([[4., 2., 0.],
+           [8., 4., 0.]], dtype=float32)
+
+    Raises ValueError for sizes that do not fit. Formula: SimdSynetInnerProduct32fInit.
+    """
+
+    _functions = Functions(
+        lib.SimdSynetInnerProduct32fInit,
+        lib.SimdSynetInnerProduct32fExternalBufferSize,
+        lib.SimdSynetInnerProduct32fInternalBufferSize,
+        lambda context, weight, bias, params: lib.SimdSynetInnerProduct32fSetParams(context, weight, NULL, bias, params),
+        lambda context, src, buf, dst: lib.SimdSynetInnerProduct32fForward(context, src, NULL, buf, dst),
+    )
+
+    def __init__(
+        self, src_shape: Shape, dst_c: int, *, activation: ActivationLike = "identity", transpose: bool = True
+    ) -> None:
+        self._src_shape = shape_of(src_shape, "src_shape")
+        if not self._src_shape:
+            raise ValueError("src_shape is (), expected at least one dimension: (..., C)")
+        *rows, size = self._src_shape
+        count, self._images = number(dst_c, "dst_c", 0), prod(rows)
+        self._dst_shape = (*rows, count)
+        self._weight_shape = (count, size) if transpose else (size, count)
+        self._dst_c, self._kind = count, kind_of(activation)
+        arguments = {
+            "src_shape": self._src_shape,
+            "dst_c": count,
+            "activation": self._kind.name,
+            "transpose": bool(transpose),
+        }
+        handle = self._functions.init(self._images, count, size, bool(transpose), True, True, self._kind.activation)
+        super().__init__(handle, arguments)
+
+    def _described(self) -> str:
+        weights = "" if self._arguments["transpose"] else ", not transposed"
+        return f"{self._src_shape} -> {self._dst_shape}, {self._kind.name}{weights}"
+
+    @property
+    def weight_shape(self) -> Shape:
+        """The shape of the weights."""
+        return self._weight_shape
+
+    def set_params(self, weight: Floats, bias: Coefficients | None = None, params: Params | None = None) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 of ``weight_shape``.
+        bias : float32 (dst_c,), or one number; None for zeros.
+        params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
+
+        The context copies the numbers. References to the arrays are kept for pickle and copy alone. Raises TypeError for
+        another dtype, ValueError for another shape.
+        """
+        handle = self._open()
+        array, weights = floats(weight, "weight")
+        if array.shape != self._weight_shape:
+            raise ValueError(f"weight has shape {array.shape}, expected {self._weight_shape}")
+        terms, numbers = coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
+        self._functions.set_params(handle, weights, terms, numbers)
+        check()
+        self._given = weight, bias, params
+
+    def forward(
+        self, x: Tensor, *, add: Floats | None = None, out: FloatArray | None = None, buf: FloatArray | None = None
+    ) -> FloatArray:
+        """Computes the output for `x`.
+
+        x : float32 of ``src_shape``.
+        add : float32 of ``dst_shape``, added before the activation.
+        out : float32 of ``dst_shape``. x, add and out may be some columns of larger arrays.
+        buf : float32 with at least ``external_buffer_size`` elements, for this call alone; without it the library uses
+            memory of the calling thread. The result does not depend on it.
+
+        Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
+        """
+        if add is None:
+            return super().forward(x, out=out, buf=buf)
+        return self._forward_pixels(x, add, out, buf)
+
+    __call__ = forward
+
+
+def linear(
+    x: Floats,
+    weight: Floats,
+    bias: Coefficients | None = None,
+    *,
+    activation: ActivationLike = "identity",
+    params: Params | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """``activation(x @ weight.T + bias)`` for any number of rows, as linear of PyTorch.
+
+    x : float32, contiguous: (..., C).
+    weight : float32, contiguous: (dst_c, C).
+    bias : float32 (dst_c,), or one number; None for zeros.
+    activation : a name or an :class:`Activation`, as of :class:`Convolution32f`.
+    params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
+    out : float32 (..., dst_c).
+
+    The weights are packed in every call; an :class:`InnerProduct32f` packs them once. Raises TypeError for another dtype,
+    ValueError for shapes that do not fit.
+
+    >>> x, weight = np.array([[1, 2], [3, 4]], np.float32), np.array([[1, 1], [0, -1]], np.float32)
+    >>> pysimd.linear(x, weight, bias=-4, activation="relu")
+    array([[0., 0.],
+           [3., 0.]], dtype=float32)
+
+    Formula: SimdSynetInnerProduct32fInit with constB SimdFalse.
+    """
+    array, src = floats(x, "x")
+    weights, matrix = floats(weight, "weight")
+    if array.ndim == 0 or weights.ndim != 2 or weights.shape[1] != array.shape[-1]:
+        size = array.shape[-1] if array.ndim else "C"
+        raise ValueError(f"weight has shape {weights.shape}, expected (dst_c, {size}) for x of shape {array.shape}")
+    *rows, size = array.shape
+    kind, count = kind_of(activation), weights.shape[0]
+    terms, numbers = coefficients_or_null(bias, "bias", count), params_of(params, kind, count)
+    out, dst = output(out, (*rows, count), (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
+    if out.size:
+        handle = lib.SimdSynetInnerProduct32fInit(prod(rows), count, size, True, False, True, kind.activation)
+        if handle == NULL:
+            raise_last()
+        handle = _gc(handle, lib.SimdRelease)
+        call(lib.SimdSynetInnerProduct32fSetParams, handle, NULL, NULL, terms, numbers)
+        call(lib.SimdSynetInnerProduct32fForward, handle, src, matrix, NULL, dst)
     return out

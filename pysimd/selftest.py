@@ -148,6 +148,14 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     product = a.astype(np.float64) @ b
     yield "gemm", pysimd.gemm(a, b), product, _SUMMED
     yield "gemm transpose_b", pysimd.gemm(a, b.T.copy(), transpose_b=True), product, _SUMMED
+    yield "gemm transpose_a", pysimd.gemm(a.T.copy(), b, transpose_a=True), product, _SUMMED
+    yield "matmul", pysimd.matmul(np.stack([a, a]), b), np.stack([product, product]), _SUMMED
+    weights = b.T.copy()
+    sums = np.maximum(product + bias[:1], 0)
+    yield "linear", pysimd.linear(a, weights, float(bias[0]), activation="relu"), sums, _SUMMED
+    with pysimd.InnerProduct32f(a.shape, 51, activation="relu") as context:
+        context.set_params(weights, float(bias[0]))
+        yield "InnerProduct32f", context(a), sums, _SUMMED
     yield "inner_product", pysimd.inner_product(b[:, 0].copy(), a, bias), product[:, 0] + bias, _SUMMED
 
 

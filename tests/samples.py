@@ -95,6 +95,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "group_norm weight": ((planes, 2, a, b), nchw),
         "gru": ((floats(rng, 3, 2, 5), floats(rng, 2, 9, 5), floats(rng, 2, 9, 3)), {"direction": "bidirectional"}),
         "gru states": ((floats(rng, 3, 5), floats(rng, 1, 9, 5), floats(rng, 1, 9, 3)), {"h0": floats(rng, 1, 3)}),
+        "gemm transpose_a": ((matrix, floats(rng, 7, 9)), {"transpose_a": True}),
         "hardswish": ((x,), {"scale": 0.25}),
         "inner_product": ((a, matrix), {}),
         "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
@@ -104,6 +105,7 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "l2_normalize across": ((x,), {"across": True}),
         "layer_norm": ((x, a, b), {}),
         "layer_norm nchw": ((planes,), nchw),
+        "linear": ((x, floats(rng, 4, 8), floats(rng, 4)), {"activation": "gelu"}),
         "log": ((np.abs(x),), {}),
         "lrn": ((planes,), nchw),
         "logsumexp": ((x,), {"axis": (1, 2)}),
@@ -115,6 +117,8 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
             (floats(rng, 3, 2, 5), floats(rng, 1, 12, 5), floats(rng, 1, 12, 3), floats(rng, 1, 24)),
             {"lengths": [3, 2]},
         ),
+        "matmul": ((floats(rng, 2, 3, 4, 5), floats(rng, 3, 5, 6)), {}),
+        "matmul dimensions": ((floats(rng, 2, 1, 3, 4, 5), floats(rng, 3, 1, 5, 6)), {}),
         "pooling_average": ((x,), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
         "pooling_max none": ((planes[:0],), {**pool, **nchw}),
@@ -170,6 +174,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     memory.set_params(floats(rng, 1, 24, 8), floats(rng, 1, 24, 6), floats(rng, 1, 48), floats(rng, 1, 18))
     gated.set_params(floats(rng, 1, 18, 8), floats(rng, 1, 18, 6))
     grid, places = floats(rng, 2, 4, 7, 2), rng.integers(-9, 9, (2, 5, 10, 8))
+    product = pysimd.InnerProduct32f(x.shape, 16, activation="prelu")
+    product.set_params(floats(rng, 16, 8), bias, floats(rng, 16))
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
         "Convolution16b": (rounded, (x,)),
@@ -180,6 +186,7 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "LSTM": (memory, (sequences,)),
         "GatherElements": (pysimd.GatherElements(x.shape, 5, axis=1), (x, places)),
         "GridSample2d": (pysimd.GridSample2d(x.shape, (4, 7), padding_mode="border"), (x, grid)),
+        "InnerProduct32f": (product, (x,)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
     }

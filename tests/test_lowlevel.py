@@ -590,6 +590,48 @@ def test_deconvolution_refuses_other_contexts_and_null() -> None:
     assert "src is NULL" in last()
 
 
+@pytest.mark.parametrize("constant", [0, 1])
+def test_inner_products_refuse(constant: int) -> None:
+    floats = address(np.zeros(100, np.float32))
+
+    def last(kind: int = 1) -> str:
+        assert lib.SimdnetLastErrorKind() == kind
+        return str(ffi.string(lib.SimdnetLastError()).decode())
+
+    for change in ((BIG, BIG, 4), (BIG, 3, BIG), (2, BIG, BIG)):
+        assert lib.SimdSynetInnerProduct32fInit(*change, 1, constant, 1, 0) == NULL
+        assert "too large for an array" in last()
+    for flags, word in (
+        ((2, 1, 1, 0), "transB"),
+        ((1, 2, 1, 0), "constB"),
+        ((1, 1, 2, 0), "bias"),
+        ((1, 1, 1, 11), "activation"),
+    ):
+        assert lib.SimdSynetInnerProduct32fInit(2, 3, 4, *flags) == NULL
+        assert word in last()
+    context = ffi.gc(lib.SimdSynetInnerProduct32fInit(2, 3, 4, 1, constant, 1, 1), lib.SimdRelease)
+    lib.SimdSynetInnerProduct32fForward(context, floats, floats + 20, NULL, floats + 50)
+    assert "SetParams" in last(3)
+    internal = ffi.new("SimdBool *", lib.SimdFalse)
+    lib.SimdSynetInnerProduct32fSetParams(context, floats, internal, NULL, NULL)
+    assert internal[0] == lib.SimdTrue
+    for arguments, word in (
+        ((NULL, floats + 20, NULL, floats + 50), "A is NULL"),
+        ((floats, floats + 20, NULL, NULL), "C is NULL"),
+        ((floats, floats + 20, NULL, floats + 7), "C overlaps A"),
+        ((floats, floats + 20, floats + 55, floats + 50), "buf overlaps"),
+    ):
+        lib.SimdSynetInnerProduct32fForward(context, *arguments)
+        assert word in last()
+    for other in (NULL, floats):
+        lib.SimdSynetInnerProduct32fForward(other, floats, floats + 20, NULL, floats + 50)
+        assert "context" in last()
+        lib.SimdSynetInnerProduct32fSetParams(other, floats, NULL, NULL, NULL)
+        assert "context" in last()
+        assert lib.SimdSynetInnerProduct32fExternalBufferSize(other) == 0
+        assert lib.SimdSynetInnerProduct32fInternalBufferSize(other) == 0
+
+
 def test_contexts_refuse_null_and_each_other() -> None:
     assert lib.SimdSynetConvolution32fInit(1, NULL, NULL) == NULL
     assert lib.SimdSynetConvolution32fInit(0, parameters(), NULL) == NULL

@@ -1,5 +1,6 @@
 #include "api/call.h"
 #include "api/overlap.h"
+#include "dispatch/dispatch.h"
 #include "ops/inner_product.h"
 
 void SimdSynetInnerProductLayerForward(const sn_32f * src, const sn_32f * weight, const sn_32f * bias, size_t count,
@@ -18,6 +19,6 @@ void SimdSynetInnerProductLayerForward(const sn_32f * src, const sn_32f * weight
         !sn_apart(__func__, SN_ARRAY(dst, count), SN_ARRAY(weight, count * size)) ||
         !sn_apart(__func__, SN_ARRAY(dst, count), SN_ARRAY(bias, bias ? count : 0)))
         return;
-    sn_inner_product_32f(&(struct sn_inner_product_32f){.src = src, .weight = weight, .step = size, .bias = bias,
+    sn_inner_product_32f(sn_table(), &(struct sn_inner_product_32f){.src = src, .weight = weight, .step = size, .bias = bias,
         .count = count, .size = size, .alpha = 1, .dst = dst});
 }

@@ -26,7 +26,9 @@ static bool same_name(const struct pair * p, const char * name, const struct sn_
 static bool same_parameters(const struct pair * p)
 {
     const struct sn_convolution_parameters * a = &p->from->p, * b = &p->own->p;
-    return same_size(p, "srcC", a->srcC, b->srcC) && same_size(p, "dstC", a->dstC, b->dstC) &&
+    const struct sn_convolution_family * family = p->own->family;
+    return same_size(p, family->inputs ? family->inputs : "srcC", a->srcC, b->srcC) &&
+           same_size(p, family->outputs ? family->outputs : "dstC", a->dstC, b->dstC) &&
            same_size(p, "kernelY", a->kernelY, b->kernelY) && same_size(p, "kernelX", a->kernelX, b->kernelX) &&
            same_size(p, "group", a->group, b->group) && same_name(p, "srcT", &sn_data_types, (int)a->srcT, (int)b->srcT) &&
            same_name(p, "dstT", &sn_data_types, (int)a->dstT, (int)b->dstT) &&

@@ -63,14 +63,27 @@ struct sn_gemm_32f_tile {
     size_t granule; /* the width of the last panel is a multiple of this */
 };
 
-/* C = alpha * A * B + beta * C, as in SimdGemm32fNN, or in SimdGemm32fNT if B is transposed. */
+/*
+ * C = activation(alpha * A * B + beta * C + bias), A and B as in SimdnetGemm(). With a batch it is computed for each index;
+ * kernels see a single product, and only `plain` a transposed A, a bias and an activation.
+ */
 struct sn_gemm {
-    bool transposed;
+    bool transposed; /* B */
     size_t M, N, K;
     float alpha, beta;
     const sn_32f * A, * B;
     sn_32f * C;
     size_t lda, ldb, ldc;
+    bool transposedA;
+
+    /* The number of products, as two dimensions; 0 means 1. Floats from the matrices of a product to those of the next. */
+    size_t batch[2];
+    size_t strideA[2], strideB[2], strideC[2];
+
+    /* Values of the columns, and the activation, as in struct sn_gemm_32f. */
+    const sn_32f * bias, * slope;
+    enum sn_activation activation;
+    float param[2];
 };
 typedef void (*sn_gemm_fn)(const struct sn_gemm * g);
 

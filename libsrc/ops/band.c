@@ -20,8 +20,9 @@ void sn_band_plan(struct sn_band * band, const struct sn_convolution_parameters 
 
 void sn_band_limit(struct sn_band * band, const struct sn_convolution_parameters * p, size_t rows)
 {
-    rows = sn_max(sn_min(rows, p->dstH), 1);
-    band->rows = sn_ceil_div(p->dstH, sn_ceil_div(p->dstH, rows)); /* bands of about equal height */
+    const size_t all = sn_max(p->dstH, 1); /* inner products may have no rows */
+    rows = sn_max(sn_min(rows, all), 1);
+    band->rows = sn_ceil_div(all, sn_ceil_div(all, rows)); /* bands of about equal height */
     band->lines = sn_used(band->rows, band->strideY, p->kernelY, p->dilationY);
 }
 

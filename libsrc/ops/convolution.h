@@ -99,6 +99,7 @@ struct sn_convolution_family {
     const char * units;     /* and its name */
     size_t align;           /* of the arrays that SetParams makes, but the weights, which are aligned to SN_ALIGN */
     const char * prefix;    /* prefix of the algorithm's name */
+    const char * inputs, * outputs; /* names of srcC and dstC in messages; NULL: these */
 
     /* The shape of an instruction set's tile, for context infos. */
     struct sn_tile_shape {

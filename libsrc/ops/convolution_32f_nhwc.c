@@ -121,7 +121,7 @@ void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct
         }
 }
 
-static void offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &sn_direct_nhwc_of(c)->nhwc); }
+void sn_direct_nhwc_offsets(const struct sn_convolution * c) { sn_nhwc_offsets(c, &sn_direct_nhwc_of(c)->nhwc); }
 
 static void pack(const struct sn_convolution * c, const void * weight)
 {
@@ -294,7 +294,7 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
+void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arrays * a)
 {
     const struct sn_direct_nhwc * d = sn_direct_nhwc_of(c);
     const struct sn_convolution_parameters * p = &c->p;
@@ -307,4 +307,4 @@ static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
 
 SN_FITS_ALGORITHM_DATA(struct sn_direct_nhwc);
 const struct sn_convolution_algorithm sn_convolution_32f_nhwc = {.name = "direct NHWC", .tiled = true, .adds = true,
-    .supports = supports, .plan = plan, .offsets = offsets, .pack = pack, .forward = forward};
+    .supports = supports, .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .forward = sn_direct_nhwc_forward};

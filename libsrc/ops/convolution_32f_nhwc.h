@@ -20,6 +20,10 @@ static inline const struct sn_direct_nhwc * sn_direct_nhwc_of(const struct sn_co
 bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d);
 void sn_direct_nhwc_pack(const struct sn_convolution * c, const struct sn_direct_nhwc * d, const sn_32f * weight);
 
+/* offsets() and forward() of the algorithm, for plans that begin with struct sn_direct_nhwc. */
+void sn_direct_nhwc_offsets(const struct sn_convolution * c);
+void sn_direct_nhwc_forward(const struct sn_convolution * c, const struct sn_arrays * a);
+
 /* Limits the band of a plan to `rows` rows; *size: the floats of its copy, 0 for none. False: too large. */
 bool sn_direct_nhwc_limit(struct sn_convolution * c, size_t rows, size_t * size);
 

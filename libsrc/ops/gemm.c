@@ -5,13 +5,16 @@
  * evict each other from the L1 cache, or the rows of a block are in so many pages that a copy is cheaper.
  *
  * A sum that is interrupted between two steps continues from the value in C: each element is one chain of multiply-adds in
- * the order of k, for any division of the matrices. The panels include alpha, the start of the chain beta.
+ * the order of k, for any division of the matrices. The panels include alpha, the start of the chain beta and the bias; the
+ * last step of K applies the activation.
+ *
+ * Of a batch, the blocks of all products are units of work. Products with the same B, whose other matrices lie one after
+ * another, are one product.
  */
 #include "ops/gemm.h"
 
 #include <string.h>
 
-#include "dispatch/dispatch.h"
 #include "ops/cache_sets.h"
 #include "ops/inner_product.h"
 #include "ops/units.h"
@@ -29,7 +32,7 @@ enum { TILES = 80 };
 enum { FEW = 256 };
 
 struct job {
-    const struct sn_gemm * g;
+    const struct sn_gemm * g; /* the batch */
     const struct sn_table * table;
     size_t rows, step; /* of a block; of K */
     size_t stripe;     /* columns of a stripe */
@@ -38,9 +41,30 @@ struct job {
     size_t panels; /* floats of the copy of B, which is followed by that of A */
 };
 
-static void copy_a(const struct job * job, sn_32f * a, size_t row, size_t rows, size_t k, size_t depth)
+static size_t products(const struct sn_gemm * g) { return sn_max(g->batch[0], 1) * sn_max(g->batch[1], 1); }
+
+/* One of them. */
+static struct sn_gemm product_at(const struct sn_gemm * g, size_t index)
 {
-    const struct sn_gemm * g = job->g;
+    struct sn_gemm one = *g;
+    const size_t inner = sn_max(g->batch[1], 1), at[] = {index / inner, index % inner};
+    for (int i = 0; i < 2; ++i) {
+        one.A += at[i] * g->strideA[i];
+        one.B += at[i] * g->strideB[i];
+        one.C += at[i] * g->strideC[i];
+    }
+    return one;
+}
+
+static void copy_a(const struct job * job, const struct sn_gemm * g, sn_32f * a, size_t row, size_t rows, size_t k,
+                   size_t depth)
+{
+    if (g->transposedA) { /* a single panel, of all columns */
+        const struct sn_gemm_panels_32f p = {.b = g->A + k * g->lda + row, .step = g->lda, .depth = rows, .columns = depth,
+            .alpha = 1, .panel = a, .wide = job->pitch, .narrow = job->pitch};
+        job->table->gemm.panels_32f[1](&p);
+        return;
+    }
     for (size_t i = 0; i < rows; ++i)
         memcpy(a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
 }
@@ -51,9 +75,9 @@ static size_t pitch_of_panels(const struct job * job, size_t depth)
     return depth * job->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
 }
 
-static void pack_b(const struct job * job, sn_32f * b, size_t column, size_t columns, size_t k, size_t depth)
+static void pack_b(const struct job * job, const struct sn_gemm * g, sn_32f * b, size_t column, size_t columns, size_t k,
+                   size_t depth)
 {
-    const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
         .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = b,
@@ -62,15 +86,15 @@ static void pack_b(const struct job * job, sn_32f * b, size_t column, size_t col
 }
 
 /* Computes one block of one stripe of C, for one step of K. */
-static void multiply(const struct job * job, const sn_32f * b, size_t row, size_t rows, size_t column, size_t columns,
-                     size_t k, size_t depth)
+static void multiply(const struct job * job, const struct sn_gemm * g, const sn_32f * b, size_t row, size_t rows,
+                     size_t column, size_t columns, size_t k, size_t depth)
 {
     static const size_t start = 0;
-    const struct sn_gemm * g = job->g;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
     struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + row * g->lda + k, .height = 1, .width = rows,
         .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = b,
-        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta};
+        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta,
+        .activation = k + depth < g->K ? SN_ACTIVATION_IDENTITY : g->activation, .param = {g->param[0], g->param[1]}};
     const bool resume = k > 0 || g->beta != 0;
     /* Few rows: the next step's part of B is prefetched while this one's is used, if it is contiguous. */
     const bool fetch = !g->transposed && g->M < FEW && g->ldb <= columns * 5 / 4 && k + depth < g->K;
@@ -79,6 +103,8 @@ static void multiply(const struct job * job, const sn_32f * b, size_t row, size_
     for (size_t n = 0, i = 0; n < columns; n += tile->columns, ++i) {
         run.columns = sn_min(tile->columns, columns - n);
         run.from = resume ? run.c : NULL;
+        run.bias = g->bias && k == 0 ? g->bias + column + n : NULL;
+        run.slope = g->slope ? g->slope + column + n : NULL;
         run.prefetch = fetch ? g->B + (k + depth) * g->ldb + i * share : NULL;
         tile->run(&run);
         run.b += pitch_of_panels(job, depth);
@@ -86,28 +112,46 @@ static void multiply(const struct job * job, const sn_32f * b, size_t row, size_
     }
 }
 
-/* Units of work are the blocks of rows of all stripes. */
+static size_t blocks_of(const struct job * job) { return sn_ceil_div(job->g->M, job->rows); }
+static size_t stripes_of(const struct job * job) { return sn_ceil_div(job->g->N, job->stripe); }
+
+static void multiply_block(const struct job * job, const struct sn_gemm * g, void * work, size_t row, size_t column)
+{
+    const size_t rows = sn_min(job->rows, g->M - row), columns = sn_min(job->stripe, g->N - column);
+    size_t k = 0;
+    do { /* once even for an empty sum */
+        const size_t depth = sn_min(job->step, g->K - k);
+        if (job->copied)
+            copy_a(job, g, (sn_32f *)work + job->panels, row, rows, k, depth);
+        pack_b(job, g, work, column, columns, k, depth);
+        multiply(job, g, work, row, rows, column, columns, k, depth);
+        k += depth;
+    } while (k < g->K);
+}
+
+/* Units of work are the blocks of rows of all stripes, of all products. */
 static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
-    const struct sn_gemm * g = job->g;
-    const size_t blocks = sn_ceil_div(g->M, job->rows);
+    const size_t blocks = blocks_of(job), stripes = stripes_of(job);
     for (size_t unit = begin; unit < end; ++unit) {
-        const size_t row = unit % blocks * job->rows, rows = sn_min(job->rows, g->M - row);
-        const size_t column = unit / blocks * job->stripe, columns = sn_min(job->stripe, g->N - column);
-        size_t k = 0;
-        do { /* once even for an empty sum */
-            const size_t depth = sn_min(job->step, g->K - k);
-            if (job->copied)
-                copy_a(job, (sn_32f *)work + job->panels, row, rows, k, depth);
-            pack_b(job, work, column, columns, k, depth);
-            multiply(job, work, row, rows, column, columns, k, depth);
-            k += depth;
-        } while (k < g->K);
+        const struct sn_gemm g = product_at(job->g, unit / blocks / stripes);
+        multiply_block(job, &g, work, unit % blocks * job->rows, unit / blocks % stripes * job->stripe);
     }
 }
 
 /* ---- few rows: nothing is packed */
+
+/* Adds the bias and applies the activation to some columns of C: a step of K without products does. */
+static void finish(const struct job * job, const struct sn_gemm * g, size_t column, size_t columns)
+{
+    struct sn_gemm rest = *g;
+    if (!g->bias && g->activation == SN_ACTIVATION_IDENTITY)
+        return;
+    rest.K = 0;
+    rest.beta = 1;
+    multiply(job, &rest, g->B, 0, g->M, column, columns, 0, 0);
+}
 
 /* Columns of a unit of work: several whole vectors of any instruction set. */
 enum { FEW_COLUMNS = 128 };
@@ -116,16 +160,36 @@ static void run_few(const void * argument, void * work, size_t begin, size_t end
 {
     (void)work;
     const struct job * job = argument;
-    job->table->gemm.few_32f.run(job->g, begin * FEW_COLUMNS, sn_min(end * FEW_COLUMNS, job->g->N));
+    const size_t pieces = sn_ceil_div(job->g->N, FEW_COLUMNS);
+    while (begin < end) {
+        const struct sn_gemm g = product_at(job->g, begin / pieces);
+        const size_t first = begin % pieces, last = sn_min(first + end - begin, pieces);
+        const size_t column = first * FEW_COLUMNS, columns = sn_min(last * FEW_COLUMNS, g.N) - column;
+        job->table->gemm.few_32f.run(&g, column, column + columns);
+        finish(job, &g, column, columns);
+        begin += last - first;
+    }
 }
 
 /* Each row of C is the product of a matrix, the transposed B, with a vector. */
-static void multiply_vectors(const struct sn_gemm * g)
+static void multiply_vectors(const struct job * job, const struct sn_gemm * g)
 {
     struct sn_inner_product_32f p = {.src = g->A, .weight = g->B, .step = g->ldb, .count = g->N, .size = g->K,
         .alpha = g->alpha, .beta = g->beta, .dst = g->C};
     for (size_t i = 0; i < g->M; ++i, p.src += g->lda, p.dst += g->ldc)
-        sn_inner_product_32f(&p);
+        sn_inner_product_32f(job->table, &p);
+    finish(job, g, 0, g->N);
+}
+
+/* Units are products. A single one runs on the caller, and its rows are divided among threads by the call inside. */
+static void run_vectors(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct job * job = argument;
+    for (size_t i = begin; i < end; ++i) {
+        const struct sn_gemm g = product_at(job->g, i);
+        multiply_vectors(job, &g);
+    }
 }
 
 enum { VECTORS = 2 }; /* up to so many rows, reading a transposed B again is as fast as packing it */
@@ -145,7 +209,7 @@ static void split(struct job * job)
     const size_t threads = sn_threads(), panel = job->table->gemm.tile_32f.columns, tile = job->table->gemm.tile_32f.rows;
     if (threads == 1)
         return;
-    while (sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe) < 2 * threads) {
+    while (products(g) * blocks_of(job) * stripes_of(job) < 2 * threads) {
         const size_t columns = sn_min(job->stripe, g->N);
         if (columns >= job->rows && columns > 2 * panel)
             job->stripe = sn_align(columns / 2, panel);
@@ -169,13 +233,13 @@ static void plan(struct job * job)
     job->rows = equal_parts(g->M, TILES * tile->rows);
     job->stripe = STRIPE;
     split(job);
-    job->copied = g->N > 4 * tile->columns || sn_share_sets(g->lda * sizeof(float), SN_TWO_SETS);
+    job->copied = g->transposedA || g->N > 4 * tile->columns || sn_share_sets(g->lda * sizeof(float), SN_TWO_SETS);
     job->pitch = sn_spaced(job->step, SN_FOUR_SETS);
 }
 
 static double cost_of(const struct job * job)
 {
-    const double columns = (double)job->g->N * (double)job->g->K;
+    const double columns = (double)products(job->g) * (double)job->g->N * (double)job->g->K;
     return sn_cost_of_sums((double)job->g->M * columns, job->table->alignment) + sn_cost_of_bytes(8 * columns);
 }
 
@@ -190,21 +254,45 @@ static bool multiply_blocks(struct job * job)
     if (!work)
         return false;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = job,
-        .units = sn_ceil_div(g->M, job->rows) * sn_ceil_div(g->N, job->stripe), .cost = cost_of(job), .work = work,
-        .workBytes = bytes});
+        .units = products(g) * blocks_of(job) * stripes_of(job), .cost = cost_of(job), .work = work, .workBytes = bytes});
     return true;
 }
 
-bool sn_gemm(const struct sn_gemm * g)
+/* Dimensions of the batch that only add rows, the inner one first, become rows: each element is the same chain. */
+static struct sn_gemm joined(const struct sn_gemm * g)
 {
-    struct job job = {.g = g, .table = sn_table()};
-    if (!job.table->gemm.tile_32f.run)
-        job.table->gemm.plain(g);
-    else if (!g->transposed && g->K && g->M <= job.table->gemm.few_32f.rows)
-        sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job, .units = sn_ceil_div(g->N, FEW_COLUMNS),
+    struct sn_gemm all = *g;
+    for (int i = 1; i >= 0 && !g->transposedA; --i) {
+        const size_t count = sn_max(all.batch[i], 1);
+        const bool rows = g->strideB[i] == 0 && g->strideA[i] == all.M * g->lda && g->strideC[i] == all.M * g->ldc;
+        if (count > 1 && !rows)
+            break;
+        all.M *= count;
+        all.batch[i] = 1;
+    }
+    return all;
+}
+
+static void multiply_plain(const struct job * job)
+{
+    for (size_t i = 0; i < products(job->g); ++i) {
+        const struct sn_gemm one = product_at(job->g, i);
+        job->table->gemm.plain(&one);
+    }
+}
+
+bool sn_gemm(const struct sn_table * table, const struct sn_gemm * batch)
+{
+    const struct sn_gemm all = joined(batch), * g = &all;
+    struct job job = {.g = g, .table = table};
+    if (!table->gemm.tile_32f.run)
+        multiply_plain(&job);
+    else if (!g->transposedA && !g->transposed && g->K && g->M <= table->gemm.few_32f.rows)
+        sn_parallel_for(&(struct sn_parallel){.run = run_few, .job = &job,
+            .units = products(g) * sn_ceil_div(g->N, FEW_COLUMNS), .cost = cost_of(&job)});
+    else if (!g->transposedA && g->transposed && g->M <= VECTORS)
+        sn_parallel_for(&(struct sn_parallel){.run = run_vectors, .job = &job, .units = products(g),
             .cost = cost_of(&job)});
-    else if (g->transposed && g->M <= VECTORS)
-        multiply_vectors(g);
     else
         return multiply_blocks(&job);
     return true;

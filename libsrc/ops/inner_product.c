@@ -1,7 +1,6 @@
 /* Rows of the matrix are independent: they are divided among threads in pieces that are large enough to be worth it. */
 #include "ops/inner_product.h"
 
-#include "dispatch/dispatch.h"
 #include "ops/units.h"
 #include "runtime/threads.h"
 
@@ -26,9 +25,9 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
     job->kernel(&part);
 }
 
-void sn_inner_product_32f(const struct sn_inner_product_32f * p)
+void sn_inner_product_32f(const struct sn_table * table, const struct sn_inner_product_32f * p)
 {
-    struct job job = {*p, sn_table()->inner_product.run_32f};
+    struct job job = {*p, table->inner_product.run_32f};
     job.whole.matrix = p->count * p->step;
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(p->count, ROWS),
         .cost = sn_cost_of_bytes(4.0 * (double)p->count * (double)p->size)});

@@ -4,6 +4,6 @@
 
 #include "contract/table.h"
 
-void sn_inner_product_32f(const struct sn_inner_product_32f * p);
+void sn_inner_product_32f(const struct sn_table * table, const struct sn_inner_product_32f * p);
 
 #endif

@@ -70,6 +70,15 @@ static void * open_16b(const struct subject * s, const float * floats)
     return context;
 }
 
+/* As many rows as pixels. */
+static void * open_product(const struct subject * s, const float * floats)
+{
+    void * context = SimdSynetInnerProduct32fInit(s->batch * s->p->srcH * s->p->srcW, s->p->dstC, s->p->srcC, SimdTrue,
+                                                  SimdTrue, SimdTrue, s->p->activation);
+    SimdSynetInnerProduct32fSetParams(context, floats, NULL, floats + 7, floats + 20);
+    return context;
+}
+
 static void * open_add(const struct subject * s, const float * floats)
 {
     const parameters * p = s->p;
@@ -91,6 +100,8 @@ static const struct kind merged_32f = {
     "MergedConvolution32f", open_merged, SimdSynetMergedConvolution32fExternalBufferSize, 4};
 static const struct kind convolution_8i = {"Convolution8i", open_8i, SimdSynetConvolution8iExternalBufferSize, 1};
 static const struct kind convolution_16b = {"Convolution16b", open_16b, SimdnetConvolution16bExternalBufferSize, 1};
+static const struct kind product_32f = {
+    "InnerProduct32f", open_product, SimdSynetInnerProduct32fExternalBufferSize, 4};
 static const struct kind add_16b = {"Add16b", open_add, no_buffer, 1};
 
 /* ---- one context with several distances */
@@ -324,6 +335,10 @@ static void refusals(void)
     refuse(&planes, (SimdnetForwardParameters){.dstPixel = 6}, "");
     refuse(&bytes, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
     refuse(&small, (SimdnetForwardParameters){.add = &any}, "add is not NULL");
+    void * given = SimdSynetInnerProduct32fInit(1, 1, 1, SimdTrue, SimdFalse, SimdFalse, SimdConvolutionActivationIdentity);
+    SimdnetForward(given, &(SimdnetForwardParameters){.size = known});
+    check_that(strstr(SimdnetLastError(), "without constB") != NULL, "SimdnetForward", "given: %s", SimdnetLastError());
+    SimdRelease(given);
     SimdnetForward(NULL, NULL);
     check_that(strstr(SimdnetLastError(), "context is NULL") != NULL, "SimdnetForward", "context: %s", SimdnetLastError());
 }
@@ -338,6 +353,10 @@ CHECK_FAMILY(forward)
         s.p->activation = check_any_activation();
         compare(&s, true);
         s.kind = &deconvolution_32f, *s.p = random_deconvolution(n);
+        compare(&s, true);
+        const parameters product =
+            check_convolution_shape(nhwc, check_few(70), check_few(9), check_few(9), check_few(70), 1, 1, 0, 1);
+        s.kind = &product_32f, *s.p = product, s.p->activation = check_any_activation();
         compare(&s, true);
         s = random_merged(n);
         compare(&s, true);

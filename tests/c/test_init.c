@@ -83,6 +83,12 @@ static void * convolution_8i(void) { return SimdSynetConvolution8iInit(batch, sh
 static void * convolution_16b(void) { return SimdnetConvolution16bInit(batch, shape); }
 static void * merged_convolution_32f(void) { return SimdSynetMergedConvolution32fInit(batch, shape, 3, SimdFalse); }
 
+static void * inner_product_32f(void)
+{
+    return SimdSynetInnerProduct32fInit(shape->srcH, shape->dstC, shape->srcC, (SimdBool)below(2), (SimdBool)below(2),
+                                        SimdTrue, shape->activation);
+}
+
 static void * add_16b(void)
 {
     const size_t dimensions[] = {batch, shape->srcC, shape->srcH, shape->srcW};
@@ -121,6 +127,8 @@ static const struct family {
      SimdTensorData16b},
     {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
+    {"InnerProduct32f", inner_product_32f, SimdSynetInnerProduct32fExternalBufferSize,
+     SimdSynetInnerProduct32fInternalBufferSize, 4, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
     {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},
 };

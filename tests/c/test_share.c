@@ -80,12 +80,26 @@ static void * init_16b(size_t batch, const parameters * p, size_t stages)
 
 static void set_16b(void * context, const float * f) { SimdnetConvolution16bSetParams(context, f, f + 7, f + 20); }
 
+/* As many rows as pixels. */
+static void * init_product(size_t batch, const parameters * p, size_t stages)
+{
+    (void)stages;
+    return SimdSynetInnerProduct32fInit(batch * p->srcH * p->srcW, p->dstC, p->srcC, SimdTrue, SimdTrue, SimdTrue,
+                                        p->activation);
+}
+
+static void set_product(void * context, const float * f)
+{
+    SimdSynetInnerProduct32fSetParams(context, f, NULL, f + 7, f + 20);
+}
+
 static const struct kind
     plain_32f = {"Convolution32f", init_32f, set_32f, SimdSynetConvolution32fInternalBufferSize},
     back_32f = {"Deconvolution32f", init_back, set_back, SimdSynetDeconvolution32fInternalBufferSize},
     merged_32f = {"MergedConvolution32f", init_merged, set_merged, SimdSynetMergedConvolution32fInternalBufferSize},
     plain_8i = {"Convolution8i", init_8i, set_8i, SimdSynetConvolution8iInternalBufferSize},
-    plain_16b = {"Convolution16b", init_16b, set_16b, SimdnetConvolution16bInternalBufferSize};
+    plain_16b = {"Convolution16b", init_16b, set_16b, SimdnetConvolution16bInternalBufferSize},
+    product_32f = {"InnerProduct32f", init_product, set_product, SimdSynetInnerProduct32fInternalBufferSize};
 
 /* ---- shapes */
 
@@ -200,6 +214,7 @@ static void all_kinds(void)
         {&back_32f, 1, {shape(NHWC, 20, 24, 3, 1, 1)}}, {&back_32f, 1, {shape(NCHW, 20, 20, 3, 2, 20)}},
         {&merged_32f, 3, {shape(NHWC, 16, 40, 1, 1, 1), shape(NHWC, 40, 40, 3, 1, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
         {&merged_32f, 2, {shape(NHWC, 40, 40, 3, 2, 40), shape(NHWC, 40, 24, 1, 1, 1)}},
+        {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}},
     };
     size_t shared = 0;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
@@ -282,6 +297,27 @@ static void refusals(void)
     SimdnetSetMaxIsa(NULL);
 }
 
+/* Names of the parameters of inner products; other flags. */
+static void product_refusals(void)
+{
+    struct subject s = {&product_32f, 1, {shape(NHWC, 32, 40, 1, 1, 1)}};
+    void * from = open_context(&s, 1, 3, 3);
+    s.kind->set(from, floats);
+    s.p->srcC = 31;
+    refused(&s, from, 1, "K of from is 32, expected 31 as in context");
+    s.p->srcC = 32, s.p->dstC = 41;
+    refused(&s, from, 1, "N of from is 40, expected 41 as in context");
+    for (int flag = 0; flag < 3; ++flag) {
+        void * context = SimdSynetInnerProduct32fInit(5, 40, 32, flag == 0 ? SimdFalse : SimdTrue,
+                                                      flag == 1 ? SimdFalse : SimdTrue, flag == 2 ? SimdFalse : SimdTrue,
+                                                      SimdConvolutionActivationPrelu);
+        TEST(!SimdnetShareParams(context, from));
+        TEST_REFUSED(1, "from packs its weights for '");
+        SimdRelease(context);
+    }
+    SimdRelease(from);
+}
+
 static void other_refusals(void)
 {
     const size_t dims[] = {2, 3};
@@ -353,6 +389,7 @@ int main(void)
     }
     SimdnetSetMaxIsa(NULL);
     refusals();
+    product_refusals();
     other_refusals();
     threads();
     return test_end();

@@ -13,7 +13,7 @@ from bench.cases.copies import join, pad, permute, reduce
 from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, tiled_scale, top_k
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
-from bench.cases.matrices import gemm, gemm_tile
+from bench.cases.matrices import gemm, gemm_batch, gemm_tile, inner_product_rows
 from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, normalize, softmax, unary
 from bench.cases.small import convolution_8i, convolution_16b, pooling
 
@@ -154,6 +154,11 @@ def _cases() -> list[Case]:
         recurrent("lstm", 40, 512, 256, 2),
         recurrent("gru", 40, 512, 256, 2),
         recurrent("lstm", 1, 128, 128),
+        inner_product_rows(1, 1000, 1280),
+        inner_product_rows(14, 512, 384, 0.95),
+        inner_product_rows(32, 1000, 1280),
+        inner_product_rows(197, 768, 768, 0.95),
+        inner_product_rows(197, 768, 3072),
         winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         winograd("nhwc", "Kernel3x3Block2x2", 512, 7),
@@ -163,6 +168,8 @@ def _cases() -> list[Case]:
         gemm("NT", 49, 512, 4608, 0.92),
         gemm("NN", 1, 1000, 1280),
         gemm("NN", 64, 64, 64),
+        gemm_batch("NT", 12, 197, 197, 64),
+        gemm_batch("NN", 12, 197, 64, 197),
         gemm_tile(56, 64, 256),
         gemm_tile(56, 64, 1024),
         gemm_tile(168, 192, 512),

@@ -1,0 +1,112 @@
+/*
+ * Inner products of M rows: convolutions in NHWC of M pixels, K channels to N, with a kernel of one pixel. The direct
+ * algorithm computes them, with weights that are packed from either order by the kernels of matrix products.
+ *
+ * A B that is not constant is a matrix product with bias and activation (ops/gemm.c).
+ */
+#include "ops/inner_product_32f.h"
+
+#include <string.h>
+
+#include "ops/convolution_32f_nhwc.h"
+#include "ops/gemm.h"
+
+struct sn_convolution_parameters sn_inner_product_parameters(size_t M, size_t N, size_t K, enum sn_activation activation)
+{
+    return (struct sn_convolution_parameters){.srcC = K, .srcH = M, .srcW = 1, .srcT = SN_DATA_32F, .srcF = SN_NHWC,
+        .dstC = N, .dstH = M, .dstW = 1, .dstT = SN_DATA_32F, .dstF = SN_NHWC, .kernelY = 1, .kernelX = 1, .dilationY = 1,
+        .dilationX = 1, .strideY = 1, .strideX = 1, .group = 1, .activation = activation};
+}
+
+static bool is_transposed(const struct sn_convolution * c) { return sn_inner_product_data_of(c)->transposed; }
+
+/* Whether SetParams with the same arguments would set the same numbers. */
+static bool alike(const struct sn_convolution * c, const struct sn_convolution * from)
+{
+    const struct sn_inner_product_data * a = sn_inner_product_data_of(c), * b = sn_inner_product_data_of(from);
+    return a->transposed == b->transposed && a->bias == b->bias;
+}
+
+/* ---- `base` */
+
+static void pack_base(const struct sn_convolution * c, const void * weight)
+{
+    const sn_32f * from = weight;
+    const size_t N = c->p.dstC, K = c->p.srcC;
+    for (size_t k = 0; k < K; ++k)
+        for (size_t j = 0; j < N; ++j)
+            sn_weights(c)[k * N + j] = is_transposed(c) ? from[j * K + k] : from[k * N + j];
+}
+
+static void forward_base(const struct sn_convolution * c, const struct sn_arrays * a)
+{
+    sn_convolution_32f_base.forward(c, a);
+}
+
+static const struct sn_convolution_algorithm base = {.name = "base", .plain = true, .supports = sn_base_supports,
+    .plan = sn_base_plan, .pack = pack_base, .alike = alike, .forward = forward_base};
+
+/* ---- packed panels of B */
+
+static bool any(const struct sn_convolution * c)
+{
+    (void)c;
+    return true;
+}
+
+static bool plan(struct sn_convolution * c)
+{
+    if (!sn_direct_nhwc_plan(c, (void *)c->algorithmData))
+        return false;
+    if (c->weightSize) /* packing may write a vector beyond the last row */
+        c->weightSize += SN_ALIGN;
+    return true;
+}
+
+static void pack(const struct sn_convolution * c, const void * weight)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    const size_t N = c->p.dstC, K = c->p.srcC;
+    const struct sn_gemm_panels_32f p = {.b = weight, .step = is_transposed(c) ? K : N, .depth = K, .columns = N, .alpha = 1,
+        .panel = sn_weights(c), .wide = tile->columns, .narrow = sn_gemm_width(tile, N % tile->columns),
+        .pitch = K * tile->columns};
+    c->table->gemm.panels_32f[is_transposed(c)](&p);
+}
+
+static const struct sn_convolution_algorithm packed = {.name = "packed", .tiled = true, .adds = true, .supports = any,
+    .plan = plan, .offsets = sn_direct_nhwc_offsets, .pack = pack, .alike = alike, .forward = sn_direct_nhwc_forward};
+
+static const struct sn_candidate packed_candidates[] = {{&base, NULL, NULL}, {&packed, NULL, NULL}, {NULL, NULL, NULL}};
+
+const struct sn_convolution_family sn_inner_product_32f_packed = {.candidates = packed_candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",
+    .tile = sn_tile_32f, .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
+
+/* ---- B of each call */
+
+static bool plan_given(struct sn_convolution * c)
+{
+    sn_channels_plain(c);
+    if (!sn_base_supports(c))
+        c->channels = sn_gemm_width(&c->table->gemm.tile_32f, c->p.dstC);
+    return true;
+}
+
+bool sn_inner_product_32f_given_b(const struct sn_convolution * c, const sn_32f * A, const sn_32f * B, sn_32f * C)
+{
+    const struct sn_gemm g = {.transposed = is_transposed(c), .M = c->p.dstH, .N = c->p.dstC, .K = c->p.srcC, .alpha = 1,
+        .A = A, .B = B, .C = C, .lda = c->p.srcC, .ldb = is_transposed(c) ? c->p.srcC : c->p.dstC, .ldc = c->p.dstC,
+        .bias = c->bias, .slope = c->slope, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+    return sn_gemm(c->table, &g);
+}
+
+static const struct sn_convolution_algorithm base_given = {.name = "base", .supports = sn_base_supports, .plan = plan_given,
+    .alike = alike};
+static const struct sn_convolution_algorithm given = {.name = "matrix product", .tiled = true, .supports = any,
+    .plan = plan_given, .alike = alike};
+
+static const struct sn_candidate given_candidates[] = {{&base_given, NULL, NULL}, {&given, NULL, NULL}, {NULL, NULL, NULL}};
+
+const struct sn_convolution_family sn_inner_product_32f_given = {.candidates = given_candidates, .smallType = SN_DATA_32F,
+    .unit = sizeof(float), .units = "floats", .align = sizeof(float), .prefix = "", .inputs = "K", .outputs = "N",
+    .tile = sn_tile_32f, .simplify = sn_convolution_simplify, .set_params = sn_convolution_32f_set_params};
