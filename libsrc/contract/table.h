@@ -12,6 +12,7 @@
 #define SN_CONTRACT_TABLE_H
 
 #include "contract/add.h"
+#include "contract/binary.h"
 #include "contract/channelwise.h"
 #include "contract/convolution_16b.h"
 #include "contract/convolution_32f.h"
@@ -24,6 +25,7 @@
 #include "contract/lrn.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
+#include "contract/quantize_linear.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -40,6 +42,8 @@ struct sn_table {
     struct sn_set_input_slots set_input;
     struct sn_shuffle_slots shuffle;
     struct sn_eltwise_slots eltwise;
+    struct sn_binary_slots binary;
+    struct sn_quantize_linear_slots quantize_linear;
     struct sn_lrn_slots lrn;
     struct sn_gemm_slots gemm;
     struct sn_inner_product_slots inner_product;
