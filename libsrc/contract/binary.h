@@ -5,6 +5,9 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
+/* A row has at least this many results: no vector has more floats. */
+enum { SN_BINARY_COLUMNS = 16 };
+
 /*
  * Rows of `columns` results, one after another in dst. Row j of an operand begins `row` floats after row j - 1, and is as
  * many floats if `each`, otherwise a single one for the whole row. At least one operand has `each`. dst may be an operand

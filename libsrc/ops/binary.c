@@ -50,6 +50,22 @@ static const sn_32f * joined(const struct sn_binary_operand * p, size_t rows, si
     return table;
 }
 
+/* One row. A few results are computed in a row of the least length, with ones, which raise no exception. */
+static void run_row(sn_binary_32f_fn kernel, const struct sn_binary_rows * r)
+{
+    float a[SN_BINARY_COLUMNS], b[SN_BINARY_COLUMNS], dst[SN_BINARY_COLUMNS];
+    if (r->columns >= SN_BINARY_COLUMNS) {
+        kernel(r);
+        return;
+    }
+    for (size_t i = 0; i < SN_BINARY_COLUMNS; ++i) {
+        a[i] = i < r->columns ? r->a.at[r->a.each ? i : 0] : 1;
+        b[i] = i < r->columns ? r->b.at[r->b.each ? i : 0] : 1;
+    }
+    kernel(&(struct sn_binary_rows){{a, 0, true}, {b, 0, true}, dst, 1, SN_BINARY_COLUMNS, false});
+    memcpy(r->dst, dst, r->columns * sizeof(float));
+}
+
 static void short_rows(sn_binary_32f_fn kernel, struct sn_binary_rows r)
 {
     float a[TABLE] SN_ALIGNED, b[TABLE] SN_ALIGNED;
@@ -58,7 +74,7 @@ static void short_rows(sn_binary_32f_fn kernel, struct sn_binary_rows r)
         n = sn_min(most, r.rows - done);
         const struct sn_binary_rows one = {{joined(&r.a, n, r.columns, done > 0, a), 0, true},
             {joined(&r.b, n, r.columns, done > 0, b), 0, true}, r.dst, 1, n * r.columns, r.stream};
-        kernel(&one);
+        run_row(kernel, &one);
         r.a.at += n * r.a.row;
         r.b.at += n * r.b.row;
         r.dst += n * r.columns;
@@ -67,7 +83,9 @@ static void short_rows(sn_binary_32f_fn kernel, struct sn_binary_rows r)
 
 static void run_rows(sn_binary_32f_fn kernel, const struct sn_binary_rows * r)
 {
-    if (r->rows > 1 && r->columns <= SHORT)
+    if (r->rows == 1)
+        run_row(kernel, r);
+    else if (r->columns <= SHORT)
         short_rows(kernel, *r);
     else
         kernel(r);
