@@ -34,6 +34,7 @@ from pysimd.activation import (
     tanh,
 )
 from pysimd.add import Add16b, add, add_8i
+from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
 from pysimd.calls import Prepared, prepare
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
@@ -44,6 +45,7 @@ from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
     Activation,
+    BinaryOperation,
     Compatibility,
     CpuInfoType,
     EltwiseOperation,
@@ -74,6 +76,7 @@ from pysimd.layout import convert_filter, convert_image, specify_tensor_format, 
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.quantize_linear import dequantize_linear, quantize_linear
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -85,6 +88,7 @@ from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 __all__ = [
     "Activation",
     "Add16b",
+    "BinaryOperation",
     "Compatibility",
     "Context",
     "Convolution8i",
@@ -110,6 +114,7 @@ __all__ = [
     "add_bias",
     "alignment",
     "annotations",
+    "binary",
     "ceil",
     "convert_filter",
     "convert_image",
@@ -118,6 +123,8 @@ __all__ = [
     "cpu_info",
     "deconvolution",
     "dequantize",
+    "dequantize_linear",
+    "divide",
     "eltwise",
     "elu",
     "erf",
@@ -145,15 +152,20 @@ __all__ = [
     "lowlevel",
     "lrn",
     "max_isa",
+    "maximum",
+    "minimum",
     "mish",
+    "multiply",
     "negative",
     "num_threads",
     "performance_statistic",
     "pooling_average",
     "pooling_max",
+    "power",
     "prelu",
     "prepare",
     "quantize",
+    "quantize_linear",
     "reciprocal",
     "register_threadpoolctl",
     "relu",
@@ -176,6 +188,7 @@ __all__ = [
     "specify_tensor_format",
     "sqrt",
     "statistics",
+    "subtract",
     "swish",
     "tanh",
     "tensor_alignment",

@@ -36,8 +36,9 @@ class Element:
 FLOAT32 = Element("float32", np.float32, "float[]", lib.SimdTensorData32f)
 BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
 UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
+INT8 = Element("int8", np.int8, "int8_t[]", lib.SimdTensorData8i)
 
-_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
+_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8, INT8)}
 ndarray = np.ndarray
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype
@@ -80,6 +81,11 @@ def numbers(values: Any, name: str) -> Array:
         return np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {shown(values)}, expected numbers") from None
+
+
+def is_number(value: Any) -> bool:
+    """Whether an object is a single number, of Python or of NumPy."""
+    return isinstance(value, _NUMBERS)
 
 
 def is_array(value: Any) -> bool:
