@@ -93,7 +93,8 @@ def binary(
     in_place = sum(each[1].shape == shape for each in operands)
     sources, names = [each[0] for each in operands], tuple(each[2] for each in operands)
     out, dst = output(out, shape, sources, names, in_place)
-    arguments = ffi.new("SimdnetBinaryParameters *")
+    held = {"a": pointer(first, "a", FLOAT32), "b": pointer(second, "b", FLOAT32), "dst": dst}
+    arguments = ffi.new("SimdnetBinaryParameters *", held)
     arguments.size = ffi.sizeof("SimdnetBinaryParameters")
     arguments.operation, arguments.activation = number, kind.activation
     arguments.count, arguments.shape = len(shape), shape
@@ -101,13 +102,11 @@ def binary(
     arguments.bShape = (1,) * (len(shape) - second.ndim) + second.shape
     if kind.defaults:
         arguments.params[0 : len(kind.defaults)] = list(numbers)
-    held = pointer(first, "a", FLOAT32), pointer(second, "b", FLOAT32), dst
-    arguments.a, arguments.b, arguments.dst = held
     call(_binary, arguments, held)
     return out
 
 
-def _binary(arguments: Any, held: tuple[Any, ...]) -> None:
+def _binary(arguments: Any, held: dict[str, Any]) -> None:
     """held : what the arguments point to, which a prepared call keeps alive."""
     lib.SimdnetBinary(arguments)
 

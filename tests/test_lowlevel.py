@@ -48,7 +48,8 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have a newer equivalent
     memory = {"SimdAllocate", "SimdFree", "SimdAlign"}
-    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory
+    scaled = {"SimdSynetQuantizeLinear", "SimdSynetDequantizeLinear"}  # Python divides by the scale
+    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory | scaled
 
 
 def test_every_enumerator_and_type() -> None:
@@ -74,6 +75,7 @@ def test_unknown_names() -> None:
         (enums.TensorFormat, "SimdTensorFormatType", "SimdTensorFormat"),
         (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
         (enums.EltwiseOperation, "SimdSynetEltwiseOperationType", "SimdSynetEltwiseOperation"),
+        (enums.BinaryOperation, "SimdnetBinaryOperation", "SimdnetBinary"),
         (enums.PixelFormat, "SimdPixelFormatType", "SimdPixelFormat"),
         (enums.UnaryOperation, "SimdSynetUnaryOperation32fType", "SimdSynetUnaryOperation32f"),
     ],

@@ -177,7 +177,7 @@ static size_t set_strides(const struct job * job, struct operand * p)
 }
 
 /* The activation as a function of the family `pointwise`, with its parameters. */
-static enum sn_pointwise pointwise_of(enum sn_activation activation, float * params)
+static enum sn_pointwise pointwise_of(enum sn_activation activation, sn_32f * params)
 {
     switch (activation) {
     case SN_ACTIVATION_RELU:

@@ -14,7 +14,7 @@ struct sn_binary {
     const sn_32f * a, * b;
     sn_32f * dst;
     enum sn_activation activation;
-    const float * params;
+    const sn_32f * params;
 };
 
 void sn_binary_32f(const struct sn_binary * p);
