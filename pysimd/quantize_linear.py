@@ -90,6 +90,7 @@ def quantize_linear(
     scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of the result.
     axis : that of the channels; None for one scale.
     dtype : "uint8" or "int8"; by default that of `zero` or of `out`, else uint8.
+    out : of the shape of `x` and this dtype.
 
     NaN becomes the least number. Raises TypeError for another dtype, ValueError for another shape.
 
@@ -132,6 +133,7 @@ def dequantize_linear(
     x : uint8 or int8 of any shape, contiguous.
     scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of `x`.
     axis : that of the channels; None for one scale.
+    out : float32 of the shape of `x`.
 
     Raises TypeError for another dtype, ValueError for another shape.
 
