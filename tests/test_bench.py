@@ -430,7 +430,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--whole", "--only", "relu"], "--whole has no use for --only"),
         (["--whole", "--layout", "nhwc"], "--whole has no use for --layout"),
         (["--whole", "--cold"], "--whole has no use for --cold"),
-        (["--steps", "--threads", "1,1,2"[: 1 + 2 * len(os.sched_getaffinity(0))]], "--steps has no use for --threads"),
+        (["--steps", "--cold"], "--steps has no use for --cold"),
         (["--batch", "16"], "--batch is of use only with --whole or --steps"),
         (["--whole", "--batch", "0"], "'0' is no number of at least 1"),
         (["--part", "2/2"], "'2/2' is no I/N with I below N"),
@@ -646,7 +646,15 @@ def test_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.C
     assert figures["steps"][0]["ratio"] == stepped.seconds / sum(step.bound_seconds for step in stepped.steps)
     lost = [line.split()[0] for line in steps.text(stepped).splitlines()[2:-1]]
     assert lost == sorted(lost, key=float, reverse=True) and len(lost) == len(names)
-    assert f"| small | {level} | 2 |" in steps.section([stepped])
+    assert f"| small | {level} | 2 | 1 |" in steps.section([stepped])
+    del figures["steps"][0]["threads"], figures["steps"][0]["steps"][0]["single_seconds"]  # of older files
+    assert steps.read(figures) == [stepped]
+    if len(os.sched_getaffinity(0)) > 1:
+        shared = steps.time_steps("small", 1, level, 2, threads=2)
+        assert shared.threads == 2 and shared.single_seconds > 0
+        assert all(step.speedup == step.single_seconds / step.network_seconds > 0 for step in shared.steps)
+        assert f"{shared.single_seconds / shared.seconds:.3f} times as fast as on one thread" in steps.total(shared)
+        assert f" {shared.steps[0].speedup:.2f} " in steps.text(shared)
     assert main(["--steps", "--network", "mobilenetv2", "--isa", level, "--rounds", "1", "--json", str(tmp_path / "f")]) == 0
     assert "MobileNetV2" in capsys.readouterr().out
     assert main(["--load", str(tmp_path / "f")]) == 0

@@ -42,17 +42,36 @@ struct part {
     size_t y, height, x, width;
 };
 
+/*
+ * Vectors of V32F_N rows. At a constant stride the pointer advances: gcc computes an array of offsets in vectors, and moves
+ * from these to address registers take longer than the loads.
+ */
+SN_INLINE void load_rows(v32f * r, const sn_32f * src, struct rows from, size_t first, bool permuted)
+{
+    size_t at[V32F_N];
+    const sn_32f * row = src + first * from.stride;
+    if (permuted)
+        rows_at(from, first, V32F_N, true, at);
+    SN_UNROLL for (int i = 0; i < V32F_N; ++i, row += from.stride) r[i] = v_load_32f(permuted ? src + at[i] : row);
+}
+
+SN_INLINE void store_rows(sn_32f * dst, struct rows to, size_t first, const v32f * r, bool permuted)
+{
+    size_t at[V32F_N];
+    sn_32f * row = dst + first * to.stride;
+    if (permuted)
+        rows_at(to, first, V32F_N, true, at);
+    SN_UNROLL for (int i = 0; i < V32F_N; ++i, row += to.stride) v_store_32f(permuted ? dst + at[i] : row, r[i]);
+}
+
 /* The part is a square of full vectors. */
 SN_INLINE void transpose_square(const sn_32f * src, struct rows from, sn_32f * dst, struct rows to, struct part p,
                                 bool permuted_from, bool permuted_to)
 {
     v32f r[V32F_N];
-    size_t at[V32F_N];
-    rows_at(from, p.y, V32F_N, permuted_from, at);
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) r[i] = v_load_32f(src + at[i] + p.x);
+    load_rows(r, src + p.x, from, p.y, permuted_from);
     v_transpose_32f(r);
-    rows_at(to, p.x, V32F_N, permuted_to, at);
-    SN_UNROLL for (int i = 0; i < V32F_N; ++i) v_store_32f(dst + at[i] + p.y, r[i]);
+    store_rows(dst + p.y, to, p.x, r, permuted_to);
 }
 
 /* The part fits in a square; rows of dst get `written` values, zeros after the `height` existing ones. */

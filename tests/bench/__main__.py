@@ -66,7 +66,7 @@ _KINDS = ("results", "networks", "steps")  # the tables of a file
 
 # For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
 _OF_USE = {"compare": {"compare"}, "load": {"load", "keep", "markdown", "plots", "html"}}
-_IDLE = {"whole": {"only", "layout", "cold", "part"}, "steps": {"only", "layout", "cold", "part", "threads"}}
+_IDLE = {"whole": {"only", "layout", "cold", "part"}, "steps": {"only", "layout", "cold", "part"}}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
@@ -208,8 +208,9 @@ def _time_networks(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _time_steps(arguments: argparse.Namespace) -> dict[str, Any]:
     results = []
-    for name, isa, batch in itertools.product(_networks(arguments), _levels(arguments), arguments.batch):
-        results.append(steps.time_steps(name, batch, isa, arguments.rounds))
+    axes = (_networks(arguments), _levels(arguments), arguments.batch, arguments.threads)
+    for name, isa, batch, threads in itertools.product(*axes):
+        results.append(steps.time_steps(name, batch, isa, arguments.rounds, threads))
         print(steps.text(results[-1]), flush=True)
     print(steps.footer())
     return steps.figures(results)

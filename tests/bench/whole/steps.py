@@ -2,7 +2,8 @@
 
 In the network, a step finds its weights in no cache if others have used the caches since the last image; alone, it is called
 again and again. No step can be faster than alone, nor than one core reads its packed weights from memory: the bound is the
-longer of these times. Rounds of passes of the network, of each step alone, and of the speed of memory alternate.
+longer of these times. Rounds of passes of the network, of each step alone, and of the speed of memory alternate. With
+several threads, rounds also have passes on one thread, whose steps show where threads gain least.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class Step:
     alone_seconds: float
     weight_bytes: int  # packed
     bound_seconds: float
+    single_seconds: float = 0.0  # in the network on one thread; measured with several threads only
+
+    @property
+    def speedup(self) -> float:
+        """The time on one thread over that on several."""
+        return self.single_seconds / max(self.network_seconds, 1e-9)
 
     @property
     def loss(self) -> float:
@@ -55,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Stepped:
-    """A network on one instruction set with one thread."""
+    """A network on one instruction set with a number of threads."""
 
     network: str
     title: str
@@ -64,6 +71,8 @@ class Stepped:
     seconds: float  # of a pass without clocks between steps
     read_speed: float  # bytes per second of memory
     steps: tuple[Step, ...]
+    threads: int = 1
+    single_seconds: float = 0.0  # of a pass on one thread; measured with several threads only
 
     @property
     def bound_seconds(self) -> float:
@@ -78,40 +87,50 @@ class Stepped:
 class _Timed:
     """A network that is ready to run, and the times of each round."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph, self._runner = graph, Runner(graph)
+    def __init__(self, graph: Graph, threads: int) -> None:
+        self._graph, self._runner, self._threads = graph, Runner(graph), threads
         np.copyto(self._runner.image, images_of(graph).reshape(self._runner.image.shape))
         self._alone = [_together(calls) for calls in self._runner.calls]
         self._runner.run()
         self._counts = [max(1, round(_ALONE_SECONDS / max(clock.mean(call, 1), 1e-7))) for call in self._alone]
         self._memory = ReadLimit()
         self._whole: list[float] = []
+        self._single: list[float] = []
         self._in_network: list[list[float]] = []
+        self._on_one_thread: list[list[float]] = []
         self._by_itself: list[list[float]] = []
         self._speeds: list[float] = []
 
     def sample(self) -> None:
         """Measures one round."""
-        self._whole.append(statistics.median(passes(self._runner.run, _PASSES)))
-        count = max(2, round(_PASSES.counted / self._whole[-1]))
-        clocks = min(min(_clocked([()] * len(self._alone))) for _ in range(count))
-        each = zip(*(_clocked(self._runner.calls) for _ in range(count)))
-        self._in_network.append([max(statistics.median(times) - clocks, 0.0) for times in each])
+        if self._threads > 1:
+            with pysimd.num_threads(1):
+                self._sample_network(self._single, self._on_one_thread)
+        self._sample_network(self._whole, self._in_network)
         self._by_itself.append([_repeated(call, count) for call, count in zip(self._alone, self._counts)])
         self._speeds.append(self._memory.bytes_per_second())
+
+    def _sample_network(self, whole: list[float], steps: list[list[float]]) -> None:
+        whole.append(statistics.median(passes(self._runner.run, _PASSES)))
+        count = max(2, round(_PASSES.counted / whole[-1]))
+        clocks = min(min(_clocked([()] * len(self._alone))) for _ in range(count))
+        each = zip(*(_clocked(self._runner.calls) for _ in range(count)))
+        steps.append([max(statistics.median(times) - clocks, 0.0) for times in each])
 
     def result(self, network: str, isa: str, batch: int) -> Stepped:
         """The result, after the last round."""
         speed = statistics.median(self._speeds)
         steps = []
-        times = zip(*(map(statistics.median, zip(*rounds)) for rounds in (self._in_network, self._by_itself)))
-        for number, (in_network, alone) in enumerate(times):
+        measured = (self._in_network, self._by_itself, self._on_one_thread or [[0.0] * len(self._alone)])
+        times = zip(*(map(statistics.median, zip(*rounds)) for rounds in measured))
+        for number, (in_network, alone, single) in enumerate(times):
             group, context = self._runner.steps[number], self._runner.contexts.get(number)
             size = context.internal_buffer_size * 4 if context else _constants(self._graph, group)
             info = context.info if context else ""
             bound = max(alone, size / speed)
-            steps.append(Step(_name(self._graph, group), info, in_network, alone, size, bound))
-        return Stepped(network, self._graph.name, isa, batch, statistics.median(self._whole), speed, tuple(steps))
+            steps.append(Step(_name(self._graph, group), info, in_network, alone, size, bound, single))
+        whole, single = (statistics.median(times or [0.0]) for times in (self._whole, self._single))
+        return Stepped(network, self._graph.name, isa, batch, whole, speed, tuple(steps), self._threads, single)
 
 
 def _together(calls: _Calls) -> Callable[[], Any]:
@@ -156,10 +175,10 @@ def _part_name(graph: Graph, part: Part) -> str:
     return " ".join(filter(None, [part.operator, window]))
 
 
-def time_steps(name: str, batch: int, isa: str, rounds: int) -> Stepped:
+def time_steps(name: str, batch: int, isa: str, rounds: int, threads: int = 1) -> Stepped:
     """A network, step by step."""
-    with pysimd.max_isa(isa), pysimd.num_threads(1):
-        timed = _Timed(of_batch(MODELS[name](), batch))
+    with pysimd.max_isa(isa), pysimd.num_threads(threads):
+        timed = _Timed(of_batch(MODELS[name](), batch), threads)
         for _ in range(rounds):
             timed.sample()
         return timed.result(name, isa, batch)
@@ -175,7 +194,7 @@ def read(figures: Mapping[str, Any]) -> list[Stepped]:
     """Reads the results back from :func:`figures`."""
     results = []
     for row in figures.get("steps", ()):
-        found = {field.name: row[field.name] for field in dataclasses.fields(Stepped)}
+        found = {field.name: row[field.name] for field in dataclasses.fields(Stepped) if field.name in row}
         results.append(Stepped(**{**found, "steps": tuple(Step(**step) for step in row["steps"])}))
     return results
 
@@ -184,14 +203,16 @@ def read(figures: Mapping[str, Any]) -> list[Stepped]:
 
 _LEGEND = f"""network: microseconds of a step in a pass of the network. alone: called again and again. bound: the longer of
 that and of the time in which one core reads the packed weights (MB) from memory in order, as measured in the same run.
-lost: network less bound. A network's time over the sum of its bounds: the aim is {AIM}."""
-_HEAD = ["lost", "network", "alone", "bound", "MB", "step", "how"]
+lost: network less bound. A network's time over the sum of its bounds: the aim is {AIM}. gain: with several threads, the
+time of the step in a pass on one thread over that on all."""
+_HEAD = ["lost", "network", "alone", "bound", "MB", "gain", "step", "how"]
 
 
 def _by_loss(one: Stepped) -> Iterator[list[str]]:
     for step in sorted(one.steps, key=lambda step: -step.loss):
         times = (step.loss, step.network_seconds, step.alone_seconds, step.bound_seconds)
-        yield [*(f"{seconds * 1e6:.1f}" for seconds in times), f"{step.weight_bytes / 1e6:.2f}", step.name, step.info]
+        numbers = [*(f"{seconds * 1e6:.1f}" for seconds in times), f"{step.weight_bytes / 1e6:.2f}"]
+        yield [*numbers, f"{step.speedup:.2f}" if one.threads > 1 else "", step.name, step.info]
 
 
 def total(one: Stepped) -> str:
@@ -202,8 +223,10 @@ def total(one: Stepped) -> str:
         one.bound_seconds,
     ]
     steps, alone, bound = (f"{seconds * 1e3:.2f}" for seconds in sums)
+    how = f"batch {one.batch}" if one.threads == 1 else f"batch {one.batch}, {one.threads} threads"
+    gain = f", {one.single_seconds / one.seconds:.3f} times as fast as on one thread" if one.threads > 1 else ""
     return (
-        f"{one.title}, {one.isa}, batch {one.batch}: {one.seconds * 1e3:.2f} ms ({steps} with clocks between steps), "
+        f"{one.title}, {one.isa}, {how}: {one.seconds * 1e3:.2f} ms{gain} ({steps} with clocks between steps), "
         f"alone {alone}, bounds {bound}: {one.ratio:.3f} of them; memory is read at {one.read_speed / 1e9:.1f} GB/s"
     )
 
@@ -211,7 +234,7 @@ def total(one: Stepped) -> str:
 def text(one: Stepped) -> str:
     """The table of a network, the largest loss first, and its totals."""
     lines = [_HEAD, *_by_loss(one)]
-    shown = [" ".join([*(f"{cell:>9}" for cell in line[:5]), f" {line[5]:<44}", line[6]]).rstrip() for line in lines]
+    shown = [" ".join([*(f"{cell:>9}" for cell in line[:6]), f" {line[6]:<44}", line[7]]).rstrip() for line in lines]
     return "\n".join(["", *shown, total(one)])
 
 
@@ -227,6 +250,7 @@ def section(results: Sequence[Stepped]) -> str:
             one.title,
             one.isa,
             str(one.batch),
+            str(one.threads),
             f"{one.seconds * 1e3:.2f}",
             f"{sum(step.alone_seconds for step in one.steps) * 1e3:.2f}",
             f"{one.bound_seconds * 1e3:.2f}",
@@ -235,10 +259,11 @@ def section(results: Sequence[Stepped]) -> str:
         ]
         for one in results
     ]
-    head = ["network", "level", "batch", "ms", "alone", "bounds", "ms over bounds", "memory, GB/s"]
+    head = ["network", "level", "batch", "threads", "ms", "alone", "bounds", "ms over bounds", "memory, GB/s"]
     lines = ["## Networks, step by step", "", _LEGEND, "", *markdown_table(head, totals)]
     for one in results:
         batch = f", batch {one.batch}" if one.batch > 1 else ""
-        lines += ["", f"### {one.title}{batch}: where most is lost", ""]
+        threads = f", {one.threads} threads" if one.threads > 1 else ""
+        lines += ["", f"### {one.title}{batch}{threads}: where most is lost", ""]
         lines += markdown_table(_HEAD, list(_by_loss(one))[:_LISTED])
     return "\n".join(lines) + "\n"
