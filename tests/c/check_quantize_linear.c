@@ -1,4 +1,7 @@
-/* Floats to bytes and back: exact on every instruction set. */
+/*
+ * Floats to bytes and back: exact on every instruction set. As all of them share the driver, a loop over indices checks which
+ * scale and zero belong to an element.
+ */
 #include "check.h"
 
 struct linear {
@@ -97,6 +100,37 @@ static void check_each(size_t outer, size_t channels, size_t inner, size_t turn)
     }
 }
 
+enum { ELEMENTS = 40000, CHANNELS = 2000 };
+
+static void against_indices(size_t outer, size_t channels, size_t inner)
+{
+    static uint8_t bytes[ELEMENTS], zero[CHANNELS], back[ELEMENTS];
+    static float scale[CHANNELS], dst[ELEMENTS];
+    const size_t size = outer * channels * inner;
+    SimdnetQuantizeLinearParameters up = {.size = sizeof(up), .dataType = SimdTensorData8u, .outer = outer,
+        .channels = channels, .inner = inner, .scale = scale, .zero = zero, .src = bytes, .dst = dst}, down = up;
+    down.src = dst, down.dst = back;
+    for (size_t c = 0; c < channels; ++c)
+        scale[c] = (float)(c + 1), zero[c] = (uint8_t)(7 * c);
+    for (size_t i = 0; i < size; ++i)
+        bytes[i] = (uint8_t)(i + i / 256);
+    for (size_t level = 0; SimdnetIsaLevel(level); ++level) {
+        SimdnetSetMaxIsa(SimdnetIsaLevel(level));
+        SimdnetDequantizeLinear(&up);
+        SimdnetQuantizeLinear(&down);
+        size_t bad = 0;
+        for (size_t i = 0; i < size; ++i) {
+            const size_t c = i / inner % channels;
+            bad += dst[i] != (float)(bytes[i] - zero[c]) * scale[c];
+        }
+        check_that(bad == 0, "SimdnetDequantizeLinear", "%zux%zux%zu on %s: %zu wrong: %s", outer, channels, inner,
+                   SimdnetIsaLevel(level), bad, SimdnetLastError());
+        check_that(memcmp(bytes, back, size) == 0, "SimdnetQuantizeLinear", "%zux%zux%zu on %s is not the inverse: %s", outer,
+                   channels, inner, SimdnetIsaLevel(level), SimdnetLastError());
+    }
+    SimdnetSetMaxIsa(NULL);
+}
+
 static void refusals(void)
 {
     for (size_t k = 0; k < 2; ++k) {
@@ -167,6 +201,13 @@ CHECK_FAMILY(quantize_linear)
     check_each(40, 700, 1, 3);
     check_each(1, 1, 70000, 1);
     check_each(20000, 3, 1, 2);
+    if (check_selected("SimdnetQuantizeLinear") || check_selected("SimdnetDequantizeLinear")) {
+        against_indices(5, 7, 3);
+        against_indices(3, 2, 200);
+        against_indices(10000, 3, 1);
+        against_indices(20, 2000, 1);
+        against_indices(3, 700, 13);
+    }
     refusals();
     bench();
 }
