@@ -1169,8 +1169,8 @@ typedef struct SimdnetPixelwiseParameters {
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 
-/* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what is
- * used. */
+/* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what
+ * is used. */
 typedef struct SimdnetQuantizeLinearParameters {
     size_t size;                   /* sizeof(SimdnetQuantizeLinearParameters)                                       */
     SimdTensorDataType dataType;   /* of the bytes: SimdTensorData8u or SimdTensorData8i                            */
@@ -1182,14 +1182,14 @@ typedef struct SimdnetQuantizeLinearParameters {
 } SimdnetQuantizeLinearParameters;
 
 /*
- * Floats to bytes and back, as QuantizeLinear and DequantizeLinear of ONNX, with a scale and a zero for each channel or, with
- * channels 1, for all elements. Element (o, c, i) is at (o * channels + c) * inner + i.
+ * Floats to bytes and back, as QuantizeLinear and DequantizeLinear of ONNX, with a scale and a zero for each channel or,
+ * with channels 1, for all elements. Element (o, c, i) is at (o * channels + c) * inner + i.
  *
  *   QuantizeLinear     dst = min(max(nearest(src / scale[c]) + zero[c], least), most)
  *   DequantizeLinear   dst = (src - zero[c]) * scale[c]
  *
- * nearest() rounds the quotient, a float, to the nearest integer, ties to even. least and most are 0 and 255 for 8u, -128 and
- * 127 for 8i; NaN gives the least. All instruction sets give the same results.
+ * nearest() rounds the quotient, a float, to the nearest integer, ties to even. least and most are 0 and 255 for 8u, -128
+ * and 127 for 8i; NaN gives the least. All instruction sets give the same results.
  */
 void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
 void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters);

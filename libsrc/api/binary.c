@@ -41,8 +41,8 @@ static bool check(const char * function, const SimdnetBinaryParameters * q, size
         !check_shape(function, "aShape", q->aShape, q, &size[1]) || !check_shape(function, "bShape", q->bShape, q, &size[2]))
         return false;
     for (size_t k = 0; k < q->count; ++k)
-        CHECK(q->aShape[k] == q->shape[k] || q->bShape[k] == q->shape[k], "shape[%zu] is %zu, expected 1 as in aShape and bShape",
-              k, q->shape[k]);
+        CHECK(q->aShape[k] == q->shape[k] || q->bShape[k] == q->shape[k],
+              "shape[%zu] is %zu, expected 1 as in aShape and bShape", k, q->shape[k]);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Functions of two arrays. A row is two arrays, or an array and a number: the driver has reduced all shapes to such rows, and
- * made rows long. Several vectors in an iteration, with aligned stores in long rows: as fast as a copy.
+ * Functions of two arrays. A row is two arrays, or an array and a number: the driver has reduced all shapes to such rows,
+ * and made rows long. Several vectors in an iteration, with aligned stores in long rows: as fast as a copy.
  *
  * Where the order of the operands does not matter, the number is the second one, which saves an instance.
  */

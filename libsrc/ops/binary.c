@@ -110,10 +110,9 @@ static void compute(const struct job * job, const struct sn_binary_rows * r)
 static struct sn_binary_rows rows_at(const struct job * job, size_t at, size_t end)
 {
     const size_t last = job->count - 1, columns = job->shape[last], column = at % columns;
-    struct sn_binary_rows r = {{job->a.at, 0, !job->a.repeats[last]}, {job->b.at, 0, !job->b.repeats[last]}, job->dst + at, 1,
-                               sn_min(columns - column, end - at), job->stream};
-    r.a.at += column * job->a.stride[last];
-    r.b.at += column * job->b.stride[last];
+    struct sn_binary_rows r = {{job->a.at + column * job->a.stride[last], 0, !job->a.repeats[last]},
+                               {job->b.at + column * job->b.stride[last], 0, !job->b.repeats[last]},
+                               job->dst + at, 1, sn_min(columns - column, end - at), job->stream};
     size_t row = at / columns;
     for (size_t k = last; k > 0; row /= job->shape[--k]) {
         const size_t extent = job->shape[k - 1], index = row % extent;

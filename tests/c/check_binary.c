@@ -136,7 +136,8 @@ static void shapes(size_t n, size_t turn)
 
 static void activations(void)
 {
-    static const float params[][2] = {{0}, {0}, {0.1f}, {-0.5f, 0.5f}, {0}, {1}, {3, 1 / 6.0f}, {20}, {1 / 6.0f, 0.5f}, {1}, {0}};
+    static const float params[][2] = {{0}, {0},           {0.1f}, {-0.5f, 0.5f},     {0}, {1},
+                                      {3, 1 / 6.0f}, {20}, {1 / 6.0f, 0.5f}, {1}, {0}};
     for (size_t turn = 0; turn < 70; ++turn) {
         const size_t kind = turn % 12, n = turn / 12 ? check_random(1, 6000) : 5000;
         if (kind == SimdConvolutionActivationPrelu)

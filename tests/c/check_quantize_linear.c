@@ -1,6 +1,6 @@
 /*
- * Floats to bytes and back: exact on every instruction set. As all of them share the driver, a loop over indices checks which
- * scale and zero belong to an element.
+ * Floats to bytes and back: exact on every instruction set. As all of them share the driver, a loop over indices checks
+ * which scale and zero belong to an element.
  */
 #include "check.h"
 
@@ -49,8 +49,8 @@ static void fill_values(float * src, size_t size, float scale)
 
 static const char * const types[] = {"", "", "8i", "8u"};
 
-static struct linear channels_case(const char * function, SimdTensorDataType type, size_t outer, size_t channels, size_t inner,
-                                   enum check_fill fill)
+static struct linear channels_case(const char * function, SimdTensorDataType type, size_t outer, size_t channels,
+                                   size_t inner, enum check_fill fill)
 {
     const struct linear job = {function, {.size = sizeof(job.p), .dataType = type, .outer = outer, .channels = channels,
                                           .inner = inner}, 0};
@@ -94,8 +94,9 @@ static const struct {
 static void check_each(size_t outer, size_t channels, size_t inner, size_t turn)
 {
     for (size_t k = 0; k < 4; ++k) {
-        const struct linear job = channels_case(each[k % 2].name, k < 2 ? SimdTensorData8u : SimdTensorData8i, outer, channels,
-                                                inner, (enum check_fill)((turn + k) % CHECK_FILLS));
+        const SimdTensorDataType type = k < 2 ? SimdTensorData8u : SimdTensorData8i;
+        const struct linear job = channels_case(each[k % 2].name, type, outer, channels, inner,
+                                                (enum check_fill)((turn + k) % CHECK_FILLS));
         check_run(each[k % 2].call, &job);
     }
 }
@@ -125,8 +126,8 @@ static void against_indices(size_t outer, size_t channels, size_t inner)
         }
         check_that(bad == 0, "SimdnetDequantizeLinear", "%zux%zux%zu on %s: %zu wrong: %s", outer, channels, inner,
                    SimdnetIsaLevel(level), bad, SimdnetLastError());
-        check_that(memcmp(bytes, back, size) == 0, "SimdnetQuantizeLinear", "%zux%zux%zu on %s is not the inverse: %s", outer,
-                   channels, inner, SimdnetIsaLevel(level), SimdnetLastError());
+        check_that(memcmp(bytes, back, size) == 0, "SimdnetQuantizeLinear", "%zux%zux%zu on %s is not the inverse: %s",
+                   outer, channels, inner, SimdnetIsaLevel(level), SimdnetLastError());
     }
     SimdnetSetMaxIsa(NULL);
 }
