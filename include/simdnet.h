@@ -1055,6 +1055,29 @@ void SimdSynetMergedConvolution32fSetParams(void * context, const float * const 
  */
 void SimdSynetMergedConvolution32fForward(void * context, const float * src, float * buf, float * dst);
 
+/* ------------------------------------------------------------------------------------------------ quantization */
+
+/*
+ * Floats to unsigned bytes: the product is rounded to float and then to the nearest integer, ties to even,
+ *
+ *   dst[i] = min(max(nearest(src[i] * norm) + zero, 0), 255)
+ *
+ * and is not limited before zero is added; NaN gives 0. norm is 1 / scale: as it is rounded, results may differ by 1 from
+ * those of a division by the scale, SimdnetQuantizeLinear().
+ *
+ *   src    size floats            dst   size bytes
+ *   norm   one float              zero  -2^23 .. 2^23
+ */
+void SimdSynetQuantizeLinear(const float * src, size_t size, const float * norm, int32_t zero, uint8_t * dst);
+
+/*
+ * Unsigned bytes to floats, rounded once: dst[i] = (src[i] + bias) * norm. norm is the scale, and bias is -zero.
+ *
+ *   src    size bytes             dst   size floats
+ *   norm   one float              bias  -2^23 .. 2^23
+ */
+void SimdSynetDequantizeLinear(const uint8_t * src, size_t size, int32_t bias, const float * norm, float * dst);
+
 /* --------------------------------------------------------------------------------------- quantised convolution */
 
 /*
@@ -1618,6 +1641,7 @@ typedef struct SimdnetNonMaxSuppressionParameters {
  * out.
  */
 size_t SimdnetNonMaxSuppression(const SimdnetNonMaxSuppressionParameters * parameters);
+
 /* The arguments of SimdnetGemm(). Set all other members to 0, then `size` and what is used. */
 typedef struct SimdnetGemmParameters {
     size_t size;             /* sizeof(SimdnetGemmParameters)                                                        */
@@ -1644,6 +1668,65 @@ typedef struct SimdnetGemmParameters {
  * that in another batch.
  */
 void SimdnetGemm(const SimdnetGemmParameters * parameters);
+
+/* The arguments of SimdnetQuantizeLinear() and SimdnetDequantizeLinear(). Set all other members to 0, then `size` and what
+ * is used. */
+typedef struct SimdnetQuantizeLinearParameters {
+    size_t size;                   /* sizeof(SimdnetQuantizeLinearParameters)                                       */
+    SimdTensorDataType dataType;   /* of the bytes: SimdTensorData8u or SimdTensorData8i                            */
+    size_t outer, channels, inner; /* the shape of both arrays; channels 1: one scale for all                       */
+    const float * scale;           /* of each channel                                                               */
+    const void * zero;             /* of each channel, of the data type; NULL for zeros                             */
+    const void * src;              /* the source                                                                    */
+    void * dst;                    /* the result                                                                    */
+} SimdnetQuantizeLinearParameters;
+
+/*
+ * Floats to bytes and back, as QuantizeLinear and DequantizeLinear of ONNX, with a scale and a zero for each channel or,
+ * with channels 1, for all elements. Element (o, c, i) is at (o * channels + c) * inner + i.
+ *
+ *   QuantizeLinear     dst = min(max(nearest(src / scale[c]) + zero[c], least), most)
+ *   DequantizeLinear   dst = (src - zero[c]) * scale[c]
+ *
+ * nearest() rounds the quotient, a float, to the nearest integer, ties to even. least and most are 0 and 255 for 8u, -128
+ * and 127 for 8i; NaN gives the least. All instruction sets give the same results.
+ */
+void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
+void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters);
+
+/* What SimdnetBinary() computes. */
+typedef enum {
+    SimdnetBinaryAdd = 0,      /* a + b                                                          */
+    SimdnetBinarySubtract = 1, /* a - b                                                          */
+    SimdnetBinaryMultiply = 2, /* a * b                                                          */
+    SimdnetBinaryDivide = 3,   /* a / b                                                          */
+    SimdnetBinaryMaximum = 4,  /* the larger one; NaN if either is                               */
+    SimdnetBinaryMinimum = 5,  /* the smaller one; NaN if either is                              */
+    SimdnetBinaryPower = 6     /* a to the power of b as powf() of C has it; error at most 2 ULP */
+} SimdnetBinaryOperation;
+
+/* The arguments of SimdnetBinary(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetBinaryParameters {
+    size_t size;                              /* sizeof(SimdnetBinaryParameters)                                         */
+    SimdnetBinaryOperation operation;         /* what is computed                                                        */
+    size_t count;                             /* the number of dimensions: 0 .. 8; with 0 all arrays are single numbers  */
+    size_t shape[8];                          /* the extents of dst                                                      */
+    size_t aShape[8], bShape[8];              /* of a and b: shape's extent in a dimension, or 1, which is repeated      */
+    const float * a, * b;                     /* the operands                                                            */
+    float * dst;                              /* the result                                                              */
+    SimdConvolutionActivationType activation; /* of the result rounded to float; Identity is none; not Prelu             */
+    float params[2];                          /* of the activation                                                       */
+} SimdnetBinaryParameters;
+
+/*
+ * A function of two arrays with the broadcasting of NumPy, for shapes that have been filled with ones to the rank of the
+ * result: an operand of extent 1 in a dimension is repeated along it. In every dimension at least one operand has the extent
+ * of the result. dst may be an operand that has its shape.
+ *
+ * Results are those of IEEE arithmetic, on every instruction set the same, except powers, and the sign of a zero that is the
+ * maximum or minimum of both zeros.
+ */
+void SimdnetBinary(const SimdnetBinaryParameters * parameters);
 
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:

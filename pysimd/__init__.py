@@ -34,6 +34,7 @@ from pysimd.activation import (
     tanh,
 )
 from pysimd.add import Add16b, add, add_8i
+from pysimd.binary import binary, divide, maximum, minimum, multiply, power, subtract
 from pysimd.calls import Prepared, prepare
 from pysimd.channel_sum import channel_sum
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
@@ -46,6 +47,7 @@ from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
     Activation,
+    BinaryOperation,
     Compatibility,
     CpuInfoType,
     EltwiseOperation,
@@ -80,6 +82,7 @@ from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.quantize_linear import dequantize_linear, quantize_linear
 from pysimd.recurrent import GRU, LSTM, gru, lstm
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.set_input import set_input
@@ -97,6 +100,7 @@ __all__ = [
     "LSTM",
     "Activation",
     "Add16b",
+    "BinaryOperation",
     "Compatibility",
     "Context",
     "Convolution8i",
@@ -130,6 +134,7 @@ __all__ = [
     "annotations",
     "argmax",
     "argmin",
+    "binary",
     "ceil",
     "channel_sum",
     "concatenate",
@@ -141,6 +146,8 @@ __all__ = [
     "cpu_info",
     "deconvolution",
     "dequantize",
+    "dequantize_linear",
+    "divide",
     "eltwise",
     "elu",
     "erf",
@@ -181,8 +188,11 @@ __all__ = [
     "lstm",
     "matmul",
     "max_isa",
+    "maximum",
     "mean",
+    "minimum",
     "mish",
+    "multiply",
     "negative",
     "non_max_suppression",
     "num_threads",
@@ -191,10 +201,12 @@ __all__ = [
     "permute",
     "pooling_average",
     "pooling_max",
+    "power",
     "prelu",
     "prepare",
     "prod",
     "quantize",
+    "quantize_linear",
     "reciprocal",
     "reduce",
     "register_threadpoolctl",
@@ -218,6 +230,7 @@ __all__ = [
     "specify_tensor_format",
     "sqrt",
     "statistics",
+    "subtract",
     "sum",
     "swish",
     "tanh",

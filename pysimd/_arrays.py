@@ -38,6 +38,7 @@ BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
 UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
 INT32 = Element("int32", np.int32, "int32_t[]", lib.SimdTensorData32i)
 INT64 = Element("int64", np.int64, "int64_t[]", lib.SimdTensorData64i)
+INT8 = Element("int8", np.int8, "int8_t[]", lib.SimdTensorData8i)
 #: Every element type, for functions that move values unchanged.
 ELEMENTS = (
     FLOAT32,
@@ -45,7 +46,7 @@ ELEMENTS = (
     UINT8,
     INT32,
     INT64,
-    Element("int8", np.int8, "int8_t[]", lib.SimdTensorData8i),
+    INT8,
     Element("uint64", np.uint64, "uint64_t[]", lib.SimdTensorData64u),
     Element("bool", np.bool_, "uint8_t[]", lib.SimdTensorDataBool),
     Element("float16", np.float16, "uint16_t[]", lib.SimdTensorData16f),
@@ -94,6 +95,11 @@ def numbers(values: Any, name: str) -> Array:
         return np.asarray(values, np.float32)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {shown(values)}, expected numbers") from None
+
+
+def is_number(value: Any) -> bool:
+    """Whether an object is a single number, of Python or of NumPy."""
+    return isinstance(value, _NUMBERS)
 
 
 def is_array(value: Any) -> bool:

@@ -13,6 +13,7 @@ from pysimd._arrays import (
     coefficients,
     element_of,
     element_of_dtype,
+    is_number,
     output,
     plain,
     plain_output,
@@ -22,9 +23,10 @@ from pysimd._arrays import (
 from pysimd._geometry import layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
+from pysimd.binary import binary
 from pysimd.calls import call
 from pysimd.context import Context
-from pysimd.enums import Compatibility
+from pysimd.enums import BinaryOperation, Compatibility
 
 _SUMMANDS = (FLOAT32, BFLOAT16)
 
@@ -137,30 +139,36 @@ class Add16b(Context):
     __call__ = forward
 
 
-def add(a: Tensor, b: Tensor, *, dtype: Any = None, out: Array | None = None) -> Array:
+def add(a: Tensor | float, b: Tensor | float, *, dtype: Any = None, out: Array | None = None) -> Array:
     """``a + b`` in float, rounded once.
 
-    a, b : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous, of one shape.
+    a, b : float32 or bfloat16 (uint16 or ml_dtypes.bfloat16), contiguous, of one shape; if both are float32 also of shapes
+        that NumPy broadcasts, and one may be a number.
     dtype : that of the result, "float32" or "bfloat16"; by default that of `out` if there is one, else that of `a` and `b`
         if they agree, else float32.
     out : ``out`` may be ``a`` or ``b`` if it has the same dtype.
 
-    It creates an :class:`Add16b` and keeps some of them for later calls with the same shape. Raises TypeError for another
-    dtype, ValueError for shapes that differ.
+    Arrays of one shape take an :class:`Add16b`, of which some are kept for later calls with the same shape, others
+    :func:`binary`. Raises TypeError for another dtype, ValueError for shapes that cannot be broadcast.
 
     >>> pysimd.add(np.array([1, 2], np.float32), np.array([10, 20], np.float32))
     array([11., 22.], dtype=float32)
     """
+    summands: tuple[Any, Any] = a, b
+    if dtype is None and (is_number(a) or is_number(b)):
+        return binary(BinaryOperation.ADD, *summands, out=out)
     first, second = plain(a, "a"), plain(b, "b")
     a_element = element_of(first, "a", _SUMMANDS)
     b_element = element_of(second, "b", _SUMMANDS)
+    if dtype is None and first.shape != second.shape and a_element is b_element is FLOAT32:
+        return binary(BinaryOperation.ADD, *summands, out=out)
     if dtype is not None:
         element = element_of_dtype(dtype, "dtype", _SUMMANDS)
     elif out is not None:
         element = element_of(plain_output(out, "out"), "out", _SUMMANDS)
     else:
         element = a_element if a_element is b_element else FLOAT32
-    return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(a, b, out=out)
+    return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(*summands, out=out)
 
 
 @lru_cache(maxsize=64)

@@ -137,6 +137,22 @@ class EltwiseOperation(IntEnum):
     MIN = lib.SimdSynetEltwiseOperationMin
 
 
+class BinaryOperation(IntEnum):
+    """The operations of :func:`pysimd.binary`, which accepts the lower-case name as well.
+
+    >>> pysimd.binary(pysimd.BinaryOperation.ADD, np.ones(2, np.float32), 1)
+    array([2., 2.], dtype=float32)
+    """
+
+    ADD = lib.SimdnetBinaryAdd
+    SUBTRACT = lib.SimdnetBinarySubtract
+    MULTIPLY = lib.SimdnetBinaryMultiply
+    DIVIDE = lib.SimdnetBinaryDivide
+    MAXIMUM = lib.SimdnetBinaryMaximum
+    MINIMUM = lib.SimdnetBinaryMinimum
+    POWER = lib.SimdnetBinaryPower
+
+
 class PixelFormat(IntEnum):
     """Formats of pixels. :func:`pysimd.set_input` accepts GRAY8, BGR24, BGRA32 and RGB24, and their lower-case names.
 

@@ -143,6 +143,25 @@ def eltwise(rng: np.random.Generator) -> Iterator[Case]:
     yield "eltwise max", pysimd.eltwise([x, y, z], "max"), np.maximum(np.maximum(x, y), z), 0
 
 
+def binary(rng: np.random.Generator) -> Iterator[Case]:
+    x, c = _floats(rng, 3, 5, 7, 11), _floats(rng, 3, 5, 1, 1)
+    yield "binary", pysimd.binary("add", x, c, activation="relu"), np.maximum(x + c, 0), 0
+    yield "binary subtract", pysimd.subtract(c, x), c - x, 0
+    yield "binary maximum", pysimd.maximum(x, c), np.maximum(x, c), 0
+    yield "binary minimum", pysimd.minimum(x, c), np.minimum(x, c), 0
+    yield "binary multiply", pysimd.multiply(x, c), x * c, 0
+    yield "binary divide", pysimd.divide(c, x), c / x, 0
+    yield "binary power", pysimd.power(np.abs(x), c), np.abs(x).astype(np.float64) ** c, _ROUNDED
+    q = np.clip(np.rint(x / np.float32(0.02)) + 128, 0, 255)
+    yield "quantize_linear", pysimd.quantize_linear(x, 0.02, 128), q, 0
+    yield (
+        "dequantize_linear",
+        pysimd.dequantize_linear(q.astype(np.uint8), 0.02, 128),
+        (q - 128) * np.float32(0.02),
+        _ROUNDED,
+    )
+
+
 def matrices(rng: np.random.Generator) -> Iterator[Case]:
     a, b, bias = _floats(rng, 37, 65), _floats(rng, 65, 51), _floats(rng, 37)
     product = a.astype(np.float64) @ b
@@ -337,7 +356,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, matrices, recurrent, layout, copies, reductions, normalisation, gathering,
+    activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation, gathering,
     pooling, pictures, convolutions
 )  # fmt: skip
 

@@ -138,6 +138,8 @@ class Arguments:
         kind, name, random = *parameter, self._random
         if kind in ENUMS:
             return self._enumerator(kind, name)
+        if kind == "int32_t":
+            return self._random.choice((0, 0, 3, 128, -128, 1 << 23, (1 << 23) + 1, -(1 << 31)))
         if kind == "size_t":
             return self._size(name)
         if kind == "int":

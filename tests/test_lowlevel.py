@@ -48,8 +48,14 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have a newer equivalent
     memory = {"SimdAlign"}
-    numpy = {"SimdFill32f", *(f"SimdNeural{end}" for end in ("AddValue", "AddVectorMultipliedByValue", "Pow", "ProductSum"))}
-    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory | numpy | {"SimdGetFastMode", "SimdSetFastMode"}
+    numpy = {
+        "SimdFill32f",
+        "SimdGetFastMode",
+        "SimdSetFastMode",
+        *(f"SimdNeural{end}" for end in ("AddValue", "AddVectorMultipliedByValue", "Pow", "ProductSum")),
+    }
+    scaled = {"SimdSynetQuantizeLinear", "SimdSynetDequantizeLinear"}  # Python divides by the scale
+    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory | numpy | scaled
 
 
 def test_every_enumerator_and_type() -> None:
@@ -75,6 +81,7 @@ def test_unknown_names() -> None:
         (enums.TensorFormat, "SimdTensorFormatType", "SimdTensorFormat"),
         (enums.Activation, "SimdConvolutionActivationType", "SimdConvolutionActivation"),
         (enums.EltwiseOperation, "SimdSynetEltwiseOperationType", "SimdSynetEltwiseOperation"),
+        (enums.BinaryOperation, "SimdnetBinaryOperation", "SimdnetBinary"),
         (enums.PixelFormat, "SimdPixelFormatType", "SimdPixelFormat"),
         (enums.UnaryOperation, "SimdSynetUnaryOperation32fType", "SimdSynetUnaryOperation32f"),
     ],

@@ -23,6 +23,7 @@ SAME(SN_OYXI16O, SimdTensorFormatOyxi16o);
 SAME(SN_OYXIXO, SimdTensorFormatOyxiXo);
 
 SAME(SN_DATA_32F, SimdTensorData32f);
+SAME(SN_DATA_8I, SimdTensorData8i);
 SAME(SN_DATA_8U, SimdTensorData8u);
 SAME(SN_DATA_16B, SimdTensorData16b);
 
@@ -43,6 +44,14 @@ SAME(SN_ELTWISE_PRODUCT, SimdSynetEltwiseOperationProduct);
 SAME(SN_ELTWISE_SUM, SimdSynetEltwiseOperationSum);
 SAME(SN_ELTWISE_MAX, SimdSynetEltwiseOperationMax);
 SAME(SN_ELTWISE_MIN, SimdSynetEltwiseOperationMin);
+
+SAME(SN_BINARY_ADD, SimdnetBinaryAdd);
+SAME(SN_BINARY_SUBTRACT, SimdnetBinarySubtract);
+SAME(SN_BINARY_MULTIPLY, SimdnetBinaryMultiply);
+SAME(SN_BINARY_DIVIDE, SimdnetBinaryDivide);
+SAME(SN_BINARY_MAXIMUM, SimdnetBinaryMaximum);
+SAME(SN_BINARY_MINIMUM, SimdnetBinaryMinimum);
+SAME(SN_BINARY_POWER, SimdnetBinaryPower);
 
 SAME(SN_PIXEL_GRAY8, SimdPixelFormatGray8);
 SAME(SN_PIXEL_BGR24, SimdPixelFormatBgr24);

@@ -21,7 +21,7 @@ enum sn_format {
 };
 
 /* Element types that these layers compute with: some of SimdTensorDataType. */
-enum sn_data { SN_DATA_32F = 0, SN_DATA_8U = 3, SN_DATA_16B = 7 };
+enum sn_data { SN_DATA_32F = 0, SN_DATA_8I = 2, SN_DATA_8U = 3, SN_DATA_16B = 7 };
 
 /* SimdConvolutionActivationType. */
 enum sn_activation {
@@ -41,6 +41,18 @@ enum sn_activation {
 
 /* SimdSynetEltwiseOperationType. */
 enum sn_eltwise { SN_ELTWISE_PRODUCT, SN_ELTWISE_SUM, SN_ELTWISE_MAX, SN_ELTWISE_MIN };
+
+/* SimdnetBinaryOperation. */
+enum sn_binary_operation {
+    SN_BINARY_ADD,
+    SN_BINARY_SUBTRACT,
+    SN_BINARY_MULTIPLY,
+    SN_BINARY_DIVIDE,
+    SN_BINARY_MAXIMUM,
+    SN_BINARY_MINIMUM,
+    SN_BINARY_POWER,
+    SN_BINARY_OPERATIONS /* their number */
+};
 
 /* Pixels that SimdSynetSetInput() reads: some of SimdPixelFormatType. */
 enum sn_pixel { SN_PIXEL_GRAY8 = 1, SN_PIXEL_BGR24 = 3, SN_PIXEL_BGRA32 = 4, SN_PIXEL_RGB24 = 16 };

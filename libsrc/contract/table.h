@@ -13,6 +13,7 @@
 
 #include "contract/add.h"
 #include "contract/channel_sum.h"
+#include "contract/binary.h"
 #include "contract/channelwise.h"
 #include "contract/convolution_16b.h"
 #include "contract/convolution_32f.h"
@@ -28,6 +29,7 @@
 #include "contract/pooling.h"
 #include "contract/reduce.h"
 #include "contract/recurrent.h"
+#include "contract/quantize_linear.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -47,6 +49,8 @@ struct sn_table {
     struct sn_set_input_slots set_input;
     struct sn_shuffle_slots shuffle;
     struct sn_eltwise_slots eltwise;
+    struct sn_binary_slots binary;
+    struct sn_quantize_linear_slots quantize_linear;
     struct sn_lrn_slots lrn;
     struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;

@@ -41,7 +41,7 @@ SN_INLINE struct pair pair_product(struct pair a, struct pair b)
     return (struct pair){product, v_fma_32f(a.high, b.low, v_fma_32f(a.low, b.high, error))};
 }
 
-/* (m - 1) / (m + 1) for m near 1. The division's remainder, divided in turn, is the lower part: 1 / (m + 1) is (1 - s) / 2. */
+/* (m - 1) / (m + 1) for m near 1. The remainder, divided in turn, is the lower part: 1 / (m + 1) is (1 - s) / 2. */
 SN_INLINE struct pair pair_ratio(v32f m)
 {
     const v32f one = v_set_32f(1), top = v_sub_32f(m, one), bottom = v_add_32f(m, one), half = v_set_32f(0.5f);

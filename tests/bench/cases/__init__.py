@@ -14,7 +14,18 @@ from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sam
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_batch, gemm_tile, inner_product_rows
-from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, normalize, softmax, unary
+from bench.cases.pointwise import (
+    activation,
+    add_8i,
+    add_16b,
+    binary,
+    channelwise,
+    eltwise,
+    lrn,
+    quantize_linear,
+    softmax,
+    unary,
+)
 from bench.cases.small import convolution_8i, convolution_16b, pooling
 
 __all__ = ["CASES", "Case", "Prepared", "of_layer", "of_networks"]
@@ -124,6 +135,20 @@ def _cases() -> list[Case]:
         eltwise("product", 3, 64 * pixels, 34),
         eltwise("sum", 8, 64 * pixels),
         eltwise("sum", 2, 49),
+        binary("add", (64, pixels), (64, pixels)),
+        binary("multiply", (64, pixels), (1, 1)),
+        binary("multiply", (pixels, 64), (1, 64)),
+        binary("multiply", (64, pixels), (64, 1)),
+        binary("multiply", (512, 49), (512, 1)),
+        binary("add", (50176, 3), (1, 3)),
+        binary("maximum", (64, pixels), (64, pixels)),
+        binary("divide", (64, pixels), (64, pixels)),
+        binary("power", (64, pixels), (1, 1)),
+        binary("add", (64, pixels), (64, pixels), 1),
+        quantize_linear("quantize", 1, 1, 64 * pixels),
+        quantize_linear("dequantize", 1, 1, 64 * pixels),
+        quantize_linear("quantize", pixels, 64, 1),
+        quantize_linear("dequantize", 1, 64, pixels),
         lrn("nchw", 64, pixels, 5, aim_us=60),
         lrn("nhwc", 64, pixels, 5, aim_us=60),
         lrn("nhwc", 64, pixels, 5, 0.6),

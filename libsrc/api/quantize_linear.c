@@ -1,0 +1,100 @@
+/* Floats to bytes and back. */
+#include "ops/quantize_linear.h"
+
+#include "api/call.h"
+#include "api/enums.h"
+#include "api/overlap.h"
+#include "api/parameters.h"
+#include "contract/quantize_linear.h"
+
+#define CHECK_ZERO(zero)                                                                                                    \
+    SN_CHECK(zero >= -SN_MOST_ZERO && zero <= SN_MOST_ZERO, SN_VOID, #zero " is %d, expected %d .. %d", (int)zero,          \
+             -SN_MOST_ZERO, SN_MOST_ZERO)
+
+void SimdSynetQuantizeLinear(const sn_32f * src, size_t size, const sn_32f * norm, int32_t zero, uint8_t * dst)
+{
+    SN_CALL(size);
+    size_t bytes;
+    SN_CHECK(sn_product(&bytes, size, sizeof(*src)), SN_VOID, "size is %zu, more than memory can hold", size);
+    CHECK_ZERO(zero);
+    if (size == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(norm, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    if (!sn_apart(__func__, SN_ARRAY(dst, size), SN_ARRAY(src, size)))
+        return;
+    const float scale = *norm;
+    sn_quantize_linear(&(struct sn_quantize_linear){.size = size, .channels = 1, .inner = size, .scale = &scale,
+                                                    .offset = zero, .src = src, .dst = dst});
+}
+
+void SimdSynetDequantizeLinear(const uint8_t * src, size_t size, int32_t bias, const sn_32f * norm, sn_32f * dst)
+{
+    SN_CALL(size);
+    size_t bytes;
+    SN_CHECK(sn_product(&bytes, size, sizeof(*dst)), SN_VOID, "size is %zu, more than memory can hold", size);
+    CHECK_ZERO(bias);
+    if (size == 0)
+        return;
+    SN_CHECK_POINTER(src, SN_VOID);
+    SN_CHECK_POINTER(norm, SN_VOID);
+    SN_CHECK_POINTER(dst, SN_VOID);
+    if (!sn_apart(__func__, SN_ARRAY(dst, size), SN_ARRAY(src, size)))
+        return;
+    const float scale = *norm;
+    sn_dequantize_linear(&(struct sn_quantize_linear){.size = size, .channels = 1, .inner = size, .scale = &scale,
+                                                      .offset = -bias, .src = src, .dst = dst});
+}
+
+/* ---- with scales of channels */
+
+#define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
+
+/* Checks the arguments; true if there is something to compute. Elements of src and dst have these numbers of bytes. */
+static bool take(const char * function, const SimdnetQuantizeLinearParameters * q, size_t from, size_t to,
+                 struct sn_quantize_linear * p)
+{
+    size_t bytes;
+    CHECK(q->dataType == SimdTensorData8u || q->dataType == SimdTensorData8i,
+          "dataType is %s, expected SimdTensorData8u or SimdTensorData8i", SN_NAME(sn_data_types, q->dataType));
+    CHECK(sn_product(&bytes, q->outer, q->channels, q->inner, sizeof(float)),
+          "outer * channels * inner is %zu * %zu * %zu, expected a size that memory can have", q->outer, q->channels,
+          q->inner);
+    if (bytes == 0)
+        return false;
+    CHECK(q->scale, "scale is NULL, expected an array");
+    CHECK(q->src, "src is NULL, expected an array");
+    CHECK(q->dst, "dst is NULL, expected an array");
+    *p = (struct sn_quantize_linear){.size = bytes / sizeof(float), .channels = q->channels, .inner = q->inner,
+        .scale = q->scale, .zero = q->zero, .divides = true, .negative = q->dataType == SimdTensorData8i, .src = q->src,
+        .dst = q->dst};
+    const struct sn_array dst = {"dst", q->dst, p->size * to};
+    return sn_apart(function, dst, (struct sn_array){"src", q->src, p->size * from}) &&
+           sn_apart(function, dst, (struct sn_array){"scale", q->scale, q->channels * sizeof(float)}) &&
+           sn_apart(function, dst, (struct sn_array){"zero", q->zero, q->zero ? q->channels : 0});
+}
+
+void SimdnetQuantizeLinear(const SimdnetQuantizeLinearParameters * parameters)
+{
+    SN_BEGIN();
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const SimdnetQuantizeLinearParameters * q = parameters;
+    struct sn_quantize_linear p;
+    SN_CALL(q->dataType, q->outer, q->channels, q->inner);
+    if (take(__func__, q, sizeof(float), 1, &p))
+        sn_quantize_linear(&p);
+}
+
+void SimdnetDequantizeLinear(const SimdnetQuantizeLinearParameters * parameters)
+{
+    SN_BEGIN();
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const SimdnetQuantizeLinearParameters * q = parameters;
+    struct sn_quantize_linear p;
+    SN_CALL(q->dataType, q->outer, q->channels, q->inner);
+    if (take(__func__, q, 1, sizeof(float), &p))
+        sn_dequantize_linear(&p);
+}

@@ -1,0 +1,153 @@
+"""Floats as bytes and back, with a scale and a zero: QuantizeLinear and DequantizeLinear of ONNX."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pysimd._arrays import (
+    FLOAT32,
+    INT8,
+    NULL,
+    UINT8,
+    Element,
+    coefficients,
+    element_of,
+    element_of_dtype,
+    is_number,
+    output,
+    plain,
+    plain_output,
+    pointer,
+    tensor,
+)
+from pysimd._geometry import number
+from pysimd._library import ffi, lib
+from pysimd.annotations import Array, Coefficients, FloatArray, Floats, ForeignArray
+from pysimd.calls import call
+
+_BYTES = (UINT8, INT8)
+Zeros = Union[int, NDArray[np.uint8], NDArray[np.int8], ForeignArray]
+SomeBytes = Union[NDArray[np.uint8], NDArray[np.int8], ForeignArray]
+
+
+def _axes(array: Array, axis: int | None) -> tuple[int, int, int]:
+    """Elements before, along and behind the axis."""
+    if axis is None:
+        return 1, 1, array.size
+    count = array.ndim
+    at = number(axis, "axis", -count)
+    if at >= count:
+        raise ValueError(f"axis is {axis}, expected {-count} .. {count - 1} for an array of shape {array.shape}")
+    at %= count
+    return prod(array.shape[:at]), array.shape[at], prod(array.shape[at + 1 :])
+
+
+def _zeros(zero: Any, channels: int, element: Element) -> Any:
+    """A C array of one zero for each channel, or NULL if all are 0."""
+    if not is_number(zero):
+        array = plain(zero, "zero", element)
+        if array.ndim == 0 or array.shape == (1,):
+            array = np.full(channels, array.reshape(())[()], array.dtype)
+        return tensor(array, "zero", (channels,), element, UINT8.ctype)
+    limits = np.iinfo(element.dtype)
+    if zero != int(zero) or not limits.min <= zero <= limits.max:
+        raise ValueError(f"zero is {zero!r}, expected an integer, {limits.min} .. {limits.max}, for {element.name}")
+    return NULL if zero == 0 else pointer(np.full(channels, zero, element.dtype), "zero", element, False, UINT8.ctype)
+
+
+def _run(function: Any, element: Element, axes: tuple[int, int, int], **arrays: Any) -> None:
+    arguments = ffi.new("SimdnetQuantizeLinearParameters *", arrays)
+    arguments.size, arguments.dataType = ffi.sizeof("SimdnetQuantizeLinearParameters"), element.tensor
+    arguments.outer, arguments.channels, arguments.inner = axes
+    call(function, arguments, arrays)
+
+
+def _quantize(arguments: Any, held: dict[str, Any]) -> None:
+    """held : what the arguments point to, which a prepared call keeps alive."""
+    lib.SimdnetQuantizeLinear(arguments)
+
+
+def _dequantize(arguments: Any, held: dict[str, Any]) -> None:
+    lib.SimdnetDequantizeLinear(arguments)
+
+
+def quantize_linear(
+    x: Floats,
+    scale: Coefficients,
+    zero: Zeros = 0,
+    *,
+    axis: int | None = None,
+    dtype: Literal["uint8", "int8"] | Any = None,
+    out: Array | None = None,
+) -> Array:
+    """Floats as bytes: the nearest integer of ``x / scale``, ties to even, plus `zero`, limited to what the dtype holds.
+
+    x : float32 of any shape, contiguous.
+    scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of the result.
+    axis : that of the channels; None for one scale.
+    dtype : "uint8" or "int8"; by default that of `zero` or of `out`, else uint8.
+    out : of the shape of `x` and this dtype.
+
+    NaN becomes the least number. Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.quantize_linear(np.array([-1, 0.25, 0.75, 100], np.float32), 0.5, 10)
+    array([  8,  10,  12, 210], dtype=uint8)
+    >>> x, scales = np.array([[1, 1], [-1, 1000]], np.float32), np.array([1, 0.5], np.float32)
+    >>> pysimd.quantize_linear(x, scales, axis=1, dtype="int8")
+    array([[  1,   2],
+           [ -1, 127]], dtype=int8)
+
+    Formula: SimdnetQuantizeLinear.
+    """
+    array = plain(x, "x")
+    element_of(array, "x", (FLOAT32,))
+    src = pointer(array, "x", FLOAT32)
+    if dtype is not None:
+        element = element_of_dtype(dtype, "dtype", _BYTES)
+    elif not is_number(zero):
+        element = element_of(plain(zero, "zero", UINT8), "zero", _BYTES)
+    else:
+        element = UINT8 if out is None else element_of(plain_output(out, "out"), "out", _BYTES)
+    axes = _axes(array, axis)
+    scales, zeros = coefficients(scale, "scale", axes[1], shared=True), _zeros(zero, axes[1], element)
+    sources = [each for each in (x, scale, zero) if not is_number(each)]
+    out, dst = output(out, array.shape, sources, ("x", "scale", "zero"), element=element, ctype=UINT8.ctype, like=element)
+    _run(_quantize, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
+    return out
+
+
+def dequantize_linear(
+    x: SomeBytes,
+    scale: Coefficients,
+    zero: Zeros = 0,
+    *,
+    axis: int | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """Bytes as floats: ``(x - zero) * scale``.
+
+    x : uint8 or int8 of any shape, contiguous.
+    scale, zero : a number, or with `axis` one for each index along it; an array of zeros has the dtype of `x`.
+    axis : that of the channels; None for one scale.
+    out : float32 of the shape of `x`.
+
+    Raises TypeError for another dtype, ValueError for another shape.
+
+    >>> pysimd.dequantize_linear(np.array([8, 10, 12], np.uint8), 0.5, 10)
+    array([-1.,  0.,  1.], dtype=float32)
+
+    Formula: SimdnetDequantizeLinear.
+    """
+    array = plain(x, "x", UINT8)
+    element = element_of(array, "x", _BYTES)
+    src = pointer(array, "x", element, False, UINT8.ctype)
+    axes = _axes(array, axis)
+    scales, zeros = coefficients(scale, "scale", axes[1], shared=True), _zeros(zero, axes[1], element)
+    sources = [each for each in (x, scale, zero) if not is_number(each)]
+    out, dst = output(out, array.shape, sources, ("x", "scale", "zero"))
+    _run(_dequantize, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
+    return out
