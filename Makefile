@@ -515,14 +515,14 @@ install: all
 	ln -sf libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.so
 	install -m 644 $(B)/libsimdnet.a $(TO_LIB)/
 	$(STRIP) --strip-debug -D $(TO_LIB)/libsimdnet.a
-	install -m 644 include/simdnet.h $(TO_INCLUDE)/
+	install -m 644 include/simdnet.h include/simdnet_simd.h $(TO_INCLUDE)/
 	$(FILL_IN) libsrc/simdnet.pc.in > $(TO_LIB)/pkgconfig/simdnet.pc
 	$(FILL_IN) libsrc/simdnetConfig.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfig.cmake
 	$(FILL_IN) libsrc/simdnetConfigVersion.cmake.in > $(TO_LIB)/$(CMAKE_FILES)/simdnetConfigVersion.cmake
 
 uninstall:
 	rm -f $(TO_LIB)/libsimdnet.so $(TO_LIB)/$(SONAME) $(TO_LIB)/libsimdnet.so.$(VERSION) $(TO_LIB)/libsimdnet.a \
-	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h
+	      $(TO_LIB)/pkgconfig/simdnet.pc $(TO_INCLUDE)/simdnet.h $(TO_INCLUDE)/simdnet_simd.h
 	rm -rf $(TO_LIB)/$(CMAKE_FILES)
 
 # ---- packages. setup.py calls python-files, which puts the library beside the modules.
@@ -532,7 +532,7 @@ DIST := $(BUILD)/dist
 python-files: all
 	install -m 755 $(B)/libsimdnet.so $(call quote,$(INTO))/
 	$(STRIP) --strip-unneeded $(call quote,$(INTO))/libsimdnet.so
-	install -m 644 include/simdnet.h $(call quote,$(INTO))/
+	install -m 644 include/simdnet.h include/simdnet_simd.h $(call quote,$(INTO))/
 
 # A wheel is named after the oldest glibc that has all symbol versions of the library (PEP 600), which readelf prints for any
 # machine; tests/check_package.sh compares with auditwheel.

@@ -1,8 +1,9 @@
 /*
  * simdnet: primitives of neural-network inference on a CPU.
  *
- * This is the only header: C and C++ programs include it, the Python package reads the declarations from it, and a test
- * compares it with the symbols that the library exports. Functions named Simd* have the names, arguments and meaning that
+ * This is the header of everything: C and C++ programs include it, the Python package reads the declarations from it, and a
+ * test compares it with the symbols that the library exports. (Another one, simdnet_simd.h, includes it for programs that
+ * were written for the Simd Library.) Functions named Simd* have the names, arguments and meaning that
  * the documentation of the Simd Library gives them (Synet functions); functions named Simdnet*, at the end, are extensions.
  *
  * Unless the comment of a function states otherwise, the following holds for all of them:
@@ -278,8 +279,8 @@ void SimdRelease(void * context);
  *
  * Large layers are divided among a pool of threads, which the first call that can use it creates and which exists until the
  * process ends; with 1 there is no pool. A call whose work is small, or that finds the pool busy for another thread, runs on
- * the calling thread alone. The threads of the pool block all signals and use the caller's rounding mode; a forked child
- * creates a pool of its own.
+ * the calling thread alone. The threads of the pool block all signals and use the caller's rounding and fast mode; a forked
+ * child creates a pool of its own.
  */
 size_t SimdGetThreadNumber(void);
 
@@ -289,6 +290,34 @@ size_t SimdGetThreadNumber(void);
  * threads inherit the affinity of the thread that calls this function.
  */
 void SimdSetThreadNumber(size_t threadNumber);
+
+/*
+ * Fast mode of the calling thread: denormal results and arguments of floating-point operations become 0 (on x86-64 bits 15
+ * and 6 of MXCSR, on aarch64 bit 24 of FPCR). It is the thread's own: other threads keep theirs, except that the threads of
+ * the pool use the caller's mode during a call, so results are bit-identical for any number of threads in either mode. In
+ * fast mode the accuracy that is stated for results holds only where they and all intermediate values are not denormal.
+ * SimdGetFastMode() is SimdTrue if either bit is set; SimdSetFastMode() sets or clears both.
+ */
+SimdBool SimdGetFastMode(void);
+void SimdSetFastMode(SimdBool value);
+
+/* ---------------------------------------------------------------------------------------------------- vectors */
+
+/* dst[i] = value[0] for i < size; with value NULL, 0. */
+void SimdFill32f(float * dst, size_t size, const float * value);
+
+/* dst[i] = dst[i] + src[i] * value[0] for i < size; the product may be rounded before the addition. dst may be src. */
+void SimdNeuralAddVectorMultipliedByValue(const float * src, size_t size, const float * value, float * dst);
+
+/* dst[i] = src[i] to the power exponent[0] for i < size, as powf() of C, with an error of at most 2 units in the last place.
+ * dst may be src. */
+void SimdNeuralPow(const float * src, size_t size, const float * exponent, float * dst);
+
+/* dst[i] = dst[i] + value[0] for i < size. Mind the order of the arguments. */
+void SimdNeuralAddValue(const float * value, float * dst, size_t size);
+
+/* sum[0] = sum over i of a[i] * b[i] for i < size; 0 with size 0. */
+void SimdNeuralProductSum(const float * a, const float * b, size_t size, float * sum);
 
 /* ---------------------------------------------------------------------------------------------------- layouts */
 
@@ -655,6 +684,53 @@ void SimdSynetSoftmaxLayerForward(const float * src, size_t outer, size_t count,
  */
 void SimdSynetLrnLayerCrossChannels(const float * src, size_t half, size_t channels, size_t spatial, const float * k,
                                     float * dst, SimdTensorFormatType format);
+
+/* --------------------------------------------------------------------------------------------- normalization */
+
+/*
+ * Functions of x(c, s), the value of channel c at position s, separately for each of `batch` images.
+ *
+ *   src, dst   batch * channels * spatial floats; dst may be src     scale, shift   channels floats
+ *   eps        1 float                                               format         NCHW or NHWC
+ *   buf        not used, may be NULL
+ *
+ * The variance is the mean of the squared differences from the mean, which is computed first, so the result is as good for
+ * values that are far from 0: with M the greatest |x| and f the factor 1 / sqrt(...) of a value, the error is that of a few
+ * operations on M * f * scale. The result is unspecified if the sum of the squares of finite values overflows, and if it
+ * underflows with eps 0.
+ */
+
+/*
+ * dst(c, s) = x(c, s) * scale[c] / sqrt(eps + sum of x^2), over all channels of the position or, if acrossSpatial is
+ * SimdTrue, over the whole image.
+ */
+void SimdSynetNormalizeLayerForward(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                    const float * eps, SimdBool acrossSpatial, SimdTensorFormatType format, float * buf,
+                                    float * dst);
+
+/*
+ * Layer normalization (arXiv:1607.06450): dst(c, s) = (x(c, s) - mean) / sqrt(variance + eps) * scale[c] + shift[c], with
+ * the mean and the variance of all channels of the position.
+ */
+void SimdSynetNormalizeLayerForwardV2(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Instance normalization (arXiv:1607.08022): the same with the mean and the variance of all positions of the channel. With
+ * one position the result is shift.
+ */
+void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
+
+/*
+ * Global response normalization (arXiv:2301.00808): dst(c, s) = x(c, s) * (1 + scale[c] * g[c] / (mean of g + eps)) +
+ * shift[c], where g[c] is the root of the sum of x^2 over all positions of channel c.
+ */
+void SimdSynetNormalizeLayerForwardV4(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
+                                      const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
+                                      float * dst);
 
 /* ---------------------------------------------------------------------------------------------- inner product */
 
@@ -1057,8 +1133,8 @@ typedef struct SimdnetForwardParameters {
 } SimdnetForwardParameters;
 
 /*
- * The Forward function of any context, with pixels that may lie among others: so that a convolution reads some channels of
- * an NHWC image, or writes its part of a concatenation, in place.
+ * The Forward function of any context of images, with pixels that may lie among others: so that a convolution reads some
+ * channels of an NHWC image, or writes its part of a concatenation, in place.
  *
  * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
  * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
@@ -1261,10 +1337,98 @@ typedef struct SimdnetReduceParameters {
  */
 void SimdnetReduce(const SimdnetReduceParameters * parameters);
 
+/* The layer that SimdnetRecurrentCompute() computes. */
+typedef enum {
+    SimdnetRecurrentLstm = 0, /* long short-term memory */
+    SimdnetRecurrentGru = 1   /* gated recurrent unit   */
+} SimdnetRecurrentType;
+
+/* The order of the steps of a sequence. */
+typedef enum {
+    SimdnetRecurrentForward = 0,      /* from the first to the last                                 */
+    SimdnetRecurrentReverse = 1,      /* from the last to the first                                 */
+    SimdnetRecurrentBidirectional = 2 /* both, each with weights of its own; forward is the first   */
+} SimdnetRecurrentDirection;
+
+/* The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentParameters {
+    size_t size;                         /* sizeof(SimdnetRecurrentParameters)                                         */
+    SimdnetRecurrentType type;
+    SimdnetRecurrentDirection direction;
+    size_t steps, batch, input, hidden;  /* at least 1: steps of a sequence, sequences, values of a step, hidden units */
+    SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
+    SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
+} SimdnetRecurrentParameters;
+
+/*
+ * LSTM (Hochreiter and Schmidhuber, 1997; peepholes: Gers and Schmidhuber, 2000) and GRU (arXiv:1406.1078), as the operators
+ * of ONNX with their default activations. For each step, with x the input, h the state, C the cell of an LSTM, and * the
+ * product element by element:
+ *
+ *   LSTM: i = sigmoid(Wi x + Ri h + bi + Pi * C)         GRU: z = sigmoid(Wz x + Rz h + bz)
+ *         f = sigmoid(Wf x + Rf h + bf + Pf * C)              r = sigmoid(Wr x + Rr h + br)
+ *         C = f * C + i * tanh(Wc x + Rc h + bc)              n = tanh(Wh x + Rh (r * h) + bh)
+ *         o = sigmoid(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
+ *         h = o * tanh(C)
+ *
+ * where b is the sum of W's and R's bias. With linearBeforeReset, n = tanh(Wh x + bWh + r * (Rh h + bRh)). Sums are computed
+ * in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of sigmoid and tanh 2
+ * units in the last place; errors of the state are carried from step to step.
+ *
+ * Returns NULL on error. Then SetParams(), then SimdnetRecurrentCompute() any number of times, then SimdRelease().
+ * SimdnetShareParams() accepts contexts that differ in steps, batch and batchFirst.
+ */
+void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters);
+
+/* The number of bytes that the context holds: packed weights and bias; 0 before SetParams(). */
+size_t SimdnetRecurrentInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, which are copied. With gates = 4 for LSTM, in the order i, o, f, C, and 3 for GRU, in the order z, r, h;
+ * and directions = 2 for Bidirectional, else 1:
+ *
+ *   W         [directions][gates][hidden][input]
+ *   R         [directions][gates][hidden][hidden]
+ *   bias      [directions][2][gates][hidden], W's and R's; NULL for zeros
+ *   peephole  LSTM: [directions][3][hidden], Pi, Po, Pf; NULL for zeros. GRU: NULL
+ *
+ * It may be called again, but not while SimdnetRecurrentCompute() runs. On error the context is unchanged.
+ */
+void SimdnetRecurrentSetParams(void * context, const float * W, const float * R, const float * bias,
+                               const float * peephole);
+
+/* The arguments of SimdnetRecurrentCompute(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentArrays {
+    size_t size;            /* sizeof(SimdnetRecurrentArrays)                                     */
+    const float * src;      /* the input of all steps                                             */
+    const float * h0, * c0; /* the state and the cell before the first step; NULL for zeros       */
+    const size_t * lengths; /* the steps of each sequence, 0 .. steps; NULL if all are `steps`    */
+    float * dst;            /* the states after all steps, or NULL                                */
+    float * hn, * cn;       /* the state and the cell after the last step; each may be NULL       */
+} SimdnetRecurrentArrays;
+
+/*
+ * Computes `batch` sequences. c0 and cn are of LSTM; for GRU they must be NULL.
+ *
+ *                    batchFirst is SimdFalse               batchFirst is SimdTrue
+ *   src              [steps][batch][input]                 [batch][steps][input]
+ *   dst              [steps][directions][batch][hidden]    [batch][steps][directions][hidden]
+ *   h0, c0, hn, cn   [directions][batch][hidden]           [batch][directions][hidden]
+ *
+ * Steps beyond the length of a sequence are not read; their states in dst are 0, and hn and cn are those after its last
+ * step. The reverse direction of a sequence begins with its own last step.
+ *
+ * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. The bits
+ * of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
+ * context at a time.
+ */
+void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
+
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
  * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, and `from` has its parameters.
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, or in the steps of sequences;
+ * and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

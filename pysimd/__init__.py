@@ -74,8 +74,10 @@ from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
+from pysimd.recurrent import GRU, LSTM, gru, lstm
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -85,6 +87,8 @@ from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, re
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "Activation",
     "Add16b",
     "Compatibility",
@@ -143,17 +147,24 @@ __all__ = [
     "gelu",
     "gemm",
     "get_num_threads",
+    "global_response_norm",
+    "group_norm",
+    "gru",
     "hard_sigmoid",
     "hardsigmoid",
     "hardswish",
     "hswish",
     "inner_product",
+    "instance_norm",
     "isa_levels",
+    "l2_normalize",
+    "layer_norm",
     "leaky_relu",
     "log",
     "logsumexp",
     "lowlevel",
     "lrn",
+    "lstm",
     "max_isa",
     "mean",
     "mish",

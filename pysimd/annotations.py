@@ -15,6 +15,8 @@ Layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimensio
     accepted as well.
 ImageLayout, ChannelLayout, FilterLayout : the layouts of functions that accept fewer or others.
 ActivationLike : a name, or a :class:`pysimd.Activation`.
+Direction : the order of the steps of a sequence: "forward", "reverse" or "bidirectional".
+Lengths : a sequence of int, or an array of any integer type.
 Params : the parameters of an activation: a number, a sequence of numbers, a mapping by name, or Floats.
 
 Arrays of other libraries (PyTorch, JAX, and others with ``__dlpack__`` or ``__array_interface__``) are read in place,
@@ -70,6 +72,9 @@ Layout = Union[Literal["nhwc", "nchw", "nwc", "ncw"], TensorFormat]
 BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
 ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
 FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
+
+Direction = Literal["forward", "reverse", "bidirectional"]
+Lengths = Union[Sequence[int], NDArray[np.integer[Any]]]
 
 ActivationName = Literal[
     "identity",

@@ -151,6 +151,29 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     yield "inner_product", pysimd.inner_product(b[:, 0].copy(), a, bias), product[:, 0] + bias, _SUMMED
 
 
+def recurrent(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 19)
+    w = _floats(rng, 1, 4 * 21, 19) * np.float32(0.2)
+    r = _floats(rng, 1, 4 * 21, 21) * np.float32(0.2)
+    states: dict[str, list[Array]] = {"LSTM": [], "GRU": []}
+    h = c = n = np.zeros(21)
+    for step in x.astype(np.float64):
+        i, o, f, g = np.split(w[0] @ step + r[0] @ h, 4)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o))
+        states["LSTM"].append(h)
+        z, reset = np.split(1 / (1 + np.exp(-w[0, :42] @ step - r[0, :42] @ n)), 2)
+        n = (1 - z) * np.tanh(w[0, 42:63] @ step + r[0, 42:63] @ (reset * n)) + z * n
+        states["GRU"].append(n)
+    memory, gated = pysimd.LSTM(x.shape, 21), pysimd.GRU(x.shape, 21)
+    memory.set_params(w, r)
+    gated.set_params(w[:, :63].copy(), r[:, :63].copy())
+    yield "LSTM", memory(x)[:, 0], np.stack(states["LSTM"]), _SUMMED
+    yield "lstm", pysimd.lstm(x, w, r), memory(x), 0
+    yield "GRU", gated(x)[:, 0], np.stack(states["GRU"]), _SUMMED
+    yield "gru", pysimd.gru(x, w[:, :63].copy(), r[:, :63].copy()), gated(x), 0
+
+
 def layout(rng: np.random.Generator) -> Iterator[Case]:
     x, weight = _floats(rng, 19, 5, 7), _floats(rng, 3, 3, 19, 13)
     there = pysimd.convert_image(x, src_layout="nchw", dst_layout="nhwc")
@@ -194,6 +217,10 @@ def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     yield "softmax", pysimd.softmax(x), e / e.sum(-1, keepdims=True), _SUMMED
     sums = sliding_window_view(np.pad(d * d, [(0, 0), (0, 0), (2, 2)]), 5, axis=-1).sum(-1)
     yield "lrn", pysimd.lrn(x, alpha=0.5), d / (1 + 0.1 * sums) ** 0.75, _SUMMED
+    mean, deviation = d.mean(-1, keepdims=True), d.std(-1, keepdims=True)
+    yield "layer_norm", pysimd.layer_norm(x, eps=0), (d - mean) / deviation, _SUMMED
+    mean, deviation = d.mean((0, 1)), d.std((0, 1))
+    yield "instance_norm", pysimd.instance_norm(x, eps=0), (d - mean) / deviation, _SUMMED
 
 
 def pooling(rng: np.random.Generator) -> Iterator[Case]:
@@ -278,7 +305,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, matrices, layout, copies, reductions, normalisation, pooling, pictures,
+    activation, unary, add, channelwise, eltwise, matrices, recurrent, layout, copies, reductions, normalisation, pooling, pictures,
     convolutions
 )  # fmt: skip
 

@@ -16,6 +16,7 @@ root="$work/root & branch" prefix="/opt/simd net | it's & more"
 rm -rf "$work"
 mkdir -p "$work"
 cp examples/01_pooling.c "$work/program.c"
+cp tests/simd_program.c "$work/simd_program.c"
 cd "$work" || exit 1
 
 make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has flags of its own
@@ -25,6 +26,7 @@ make_it() { # make_it TARGET VARIABLE=VALUE...; the make that called this has fl
 if make_it install; then good; else bad "make install: $(tail -n 3 install.log)"; fi
 
 expected='include/simdnet.h
+include/simdnet_simd.h
 lib/cmake/simdnet/simdnetConfig.cmake
 lib/cmake/simdnet/simdnetConfigVersion.cmake
 lib/libsimdnet.a
@@ -65,6 +67,30 @@ run=$*
 eval "try shared $flags \"-Wl,-rpath,\$root\$prefix/lib\""
 # shellcheck disable=SC2086
 try static "-I$root$prefix/include" "$root$prefix/lib/libsimdnet.a" $static
+# Programs written for the Simd Library, with the other header.
+case $cc in
+*clang*) cxx=$(echo "$cc" | sed 's/clang/clang++/') ;;
+*gcc*) cxx=$(echo "$cc" | sed 's/gcc/g++/') ;;
+*) cxx=c++ ;;
+esac
+cp simd_program.c simd_program.cpp
+# shellcheck disable=SC2086
+try_simd() { # try_simd FILE COMPILER...: for both years
+    file=$1
+    shift
+    for year in 2020 2026; do
+        if "$@" -Wall -Wextra -Werror -pedantic-errors -DSIMDNET_SIMD_YEAR=$year "-I$root$prefix/include" "$file" \
+                "$root$prefix/lib/libsimdnet.so" "-Wl,-rpath,$root$prefix/lib" -o simd 2> simd.log && $run ./simd > simd.txt; then
+            good
+        else
+            bad "$file of $year by $*: $(cat simd.log simd.txt)"
+        fi
+    done
+}
+# shellcheck disable=SC2086
+try_simd simd_program.c $cc -std=c99
+# shellcheck disable=SC2086
+if have "${cxx%% *}"; then try_simd simd_program.cpp $cxx -std=c++98; else echo "skipped: no $cxx"; fi
 # In the build folder, where the loader finds it by its SONAME; also one folder above, if that has a link to this library.
 built=${work%/tests/install}
 for directory in "$built" "${built%/*}"; do

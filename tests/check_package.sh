@@ -48,7 +48,7 @@ with zipfile.ZipFile(wheel) as archive:
     library = archive.getinfo("pysimd/libsimdnet.so").file_size
 assert "pysimd/py.typed" in names
 expected = {name for name in listed if name.startswith("pysimd/")} 
-expected |= {"pysimd/libsimdnet.so", "pysimd/simdnet.h", "pysimd/_declarations.py"}
+expected |= {f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "simdnet_simd.h", "_declarations.py")}
 assert names == expected, names ^ expected
 print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, the library in it {library / 1e6:.1f} MB")
 END

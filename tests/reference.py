@@ -394,6 +394,30 @@ def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> tuple[Ar
     return out, 1e-6 * max(1, abs(beta)) * np.abs(out) + TINY
 
 
+def normalized(
+    x: Array, axes: tuple[int, ...], weight: Array, bias: Array, eps: float, *, centred: bool = True
+) -> tuple[Array, Array]:
+    """(x - mean) / sqrt(variance + eps) * weight + bias, or x / sqrt(sum of squares + eps) * weight, and its bound."""
+    x, eps, count = x.astype(np.float64), np.float64(np.float32(eps)), np.prod([x.shape[axis] for axis in axes])
+    mean = x.mean(axis=axes, keepdims=True) if centred else np.zeros(1)
+    squares = ((x - mean) ** 2).sum(axis=axes, keepdims=True)
+    base = eps + (squares / count if centred else squares)
+    by, additions = np.abs(weight) / np.sqrt(base), 12 + min(count, 300)
+    off = (additions + 2) * EPS * np.abs(x).mean(axis=axes, keepdims=True) if centred else np.zeros(1)
+    relative = (additions + 10) * EPS + off**2 / base
+    out = (x - mean) / np.sqrt(base) * weight + bias
+    return out, by * (off + np.abs(x - mean) * relative) + 4 * EPS * (np.abs(out) + np.abs(bias)) + TINY
+
+
+def response(x: Array, axes: tuple[int, ...], weight: Array, bias: Array, eps: float) -> tuple[Array, Array]:
+    """x * (1 + weight * g / (mean of g + eps)) + bias of a batch, g the length of each channel, and its bound."""
+    x = x.astype(np.float64)
+    g = np.sqrt((x * x).sum(axis=axes, keepdims=True))
+    channels = tuple(i for i in range(1, x.ndim) if i not in axes)
+    by = weight * g / (g.mean(axis=channels, keepdims=True) + np.float64(np.float32(eps)))
+    return x * (1 + by) + bias, 4 * EPS * (np.abs(x) * (1 + np.abs(by) * 300) + np.abs(bias)) + TINY
+
+
 def eltwise(arrays: list[Array], operation: str, weights: Array | None) -> tuple[Array, Array]:
     """The combination of the arrays, and its bound: 0 except for sums."""
     if operation == "sum":
@@ -694,3 +718,74 @@ def winograd_output(m: Array, kind: Kind, height: int, width: int) -> tuple[Arra
     both = _two_sided(2, kind, products)
     images = [np.moveaxis(a, 3, 2).reshape(m.shape[1], tiles_y * by, tiles_x * bx) for a in both]
     return images[0][:, :height, :width], images[1][:, :height, :width]
+
+
+# ------------------------------------------------------------------------------------------------- recurrent layers
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _lstm_step(x: Array, h: Array, c: Array, w: Array, r: Array, b: Array, p: Array) -> tuple[Array, Array]:
+    i, o, f, g = np.split(w @ x + r @ h + b[0] + b[1], 4)
+    p_i, p_o, p_f = np.split(p, 3)
+    i, f = _sigmoid(i + p_i * c), _sigmoid(f + p_f * c)
+    c = f * c + i * np.tanh(g)
+    return _sigmoid(o + p_o * c) * np.tanh(c), c
+
+
+def _gru_step(x: Array, h: Array, w: Array, r: Array, b: Array, linear: bool) -> Array:
+    (w_z, w_r, w_h), (r_z, r_r, r_h) = np.split(w, 3), np.split(r, 3)
+    (a_z, a_r, a_h), (b_z, b_r, b_h) = np.split(b[0], 3), np.split(b[1], 3)
+    z = _sigmoid(w_z @ x + r_z @ h + a_z + b_z)
+    reset = _sigmoid(w_r @ x + r_r @ h + a_r + b_r)
+    inner = reset * (r_h @ h + b_h) if linear else r_h @ (reset * h) + b_h
+    return np.asarray((1 - z) * np.tanh(w_h @ x + a_h + inner) + z * h)
+
+
+def _recurrent(
+    x: Array, direction: str, hidden: int, lengths: Any, states: list[Any], step: Any
+) -> tuple[Array, list[Array]]:
+    """The states after all steps, and the last ones; step(d, x, *states) computes the states of direction d."""
+    steps, batch, _ = x.shape
+    reverse = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
+    y = np.zeros((steps, len(reverse), batch, hidden))
+    last = [np.zeros(y.shape[1:]) if state is None else state.astype(np.float64) for state in states]
+    for d, turned in enumerate(reverse):
+        for n in range(batch):
+            order = range(steps if lengths is None else lengths[n])
+            for t in reversed(order) if turned else order:
+                for state, value in zip(last, step(d, x[t, n].astype(np.float64), *[state[d, n] for state in last])):
+                    state[d, n] = value
+                y[t, d, n] = last[0][d, n]
+    return y, last
+
+
+def lstm(
+    x: Array, w: Array, r: Array, b: Any, p: Any, direction: str, h0: Any = None, c0: Any = None, lengths: Any = None
+) -> tuple[Array, ...]:
+    """(Y, Y_h, Y_c) of LSTM of ONNX."""
+    hidden = r.shape[-1]
+    both = np.zeros((len(w), 2, 4 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+    peephole = np.zeros((len(w), 3 * hidden)) if p is None else p.astype(np.float64)
+
+    def step(d: int, x: Array, h: Array, c: Array) -> Any:
+        return _lstm_step(x, h, c, w[d].astype(np.float64), r[d].astype(np.float64), both[d], peephole[d])
+
+    y, last = _recurrent(x, direction, hidden, lengths, [h0, c0], step)
+    return (y, *last)
+
+
+def gru(
+    x: Array, w: Array, r: Array, b: Any, direction: str, linear: bool, h0: Any = None, lengths: Any = None
+) -> tuple[Array, ...]:
+    """(Y, Y_h) of GRU of ONNX."""
+    hidden = r.shape[-1]
+    both = np.zeros((len(w), 2, 3 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+
+    def step(d: int, x: Array, h: Array) -> Any:
+        return [_gru_step(x, h, w[d].astype(np.float64), r[d].astype(np.float64), both[d], linear)]
+
+    y, last = _recurrent(x, direction, hidden, lengths, [h0], step)
+    return (y, *last)

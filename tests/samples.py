@@ -83,9 +83,20 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "fused9 both": ((planes, planes), {"scale": floats(rng, 16), "bias": floats(rng, 16), "both": True, **nchw}),
         "gemm": ((matrix, floats(rng, 8, 9)), {"alpha": 0.5}),
         "gemm transpose": ((matrix[:, :4], floats(rng, 9, 8)[:, 4:]), {"transpose_b": True}),
+        "global_response_norm": ((x, b, c), {}),
+        "group_norm": ((planes, 4), nchw),
+        "group_norm weight": ((planes, 2, a, b), nchw),
+        "gru": ((floats(rng, 3, 2, 5), floats(rng, 2, 9, 5), floats(rng, 2, 9, 3)), {"direction": "bidirectional"}),
+        "gru states": ((floats(rng, 3, 5), floats(rng, 1, 9, 5), floats(rng, 1, 9, 3)), {"h0": floats(rng, 1, 3)}),
         "hardswish": ((x,), {"scale": 0.25}),
         "inner_product": ((a, matrix), {}),
         "inner_product batch": ((floats(rng, 3, 8), matrix, floats(rng, 7)), {}),
+        "instance_norm": ((x, a), {}),
+        "instance_norm nchw": ((planes, a, b), nchw),
+        "l2_normalize": ((x, a), {}),
+        "l2_normalize across": ((x,), {"across": True}),
+        "layer_norm": ((x, a, b), {}),
+        "layer_norm nchw": ((planes,), nchw),
         "log": ((np.abs(x),), {}),
         "lrn": ((planes,), nchw),
         "logsumexp": ((x,), {"axis": (1, 2)}),
@@ -93,6 +104,10 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "pad": ((x, ((0, 0), (1, 2), (0, 1), (0, 0)), "reflect"), {}),
         "pad constant": ((pixels, ((0, 2), (1, 1), (0, 0))), {"constant_values": 7.0}),
         "permute": ((x, (0, 3, 1, 2)), {}),
+        "lstm": (
+            (floats(rng, 3, 2, 5), floats(rng, 1, 12, 5), floats(rng, 1, 12, 3), floats(rng, 1, 24)),
+            {"lengths": [3, 2]},
+        ),
         "pooling_average": ((x,), pool),
         "pooling_max": ((planes,), {**pool, **nchw}),
         "pooling_max none": ((planes[:0],), {**pool, **nchw}),
@@ -140,12 +155,18 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
     quantised.set_params(weight, bias, floats(rng, 16), seen, given)
     rounded = pysimd.Convolution16b(x.shape, 16, src_dtype="float32", **options)
     rounded.set_params(weight, bias, floats(rng, 16))
+    sequences = floats(rng, 2, 5, 8)
+    memory, gated = pysimd.LSTM(sequences.shape, 6, batch_first=True), pysimd.GRU(sequences.shape, 6, batch_first=True)
+    memory.set_params(floats(rng, 1, 24, 8), floats(rng, 1, 24, 6), floats(rng, 1, 48), floats(rng, 1, 18))
+    gated.set_params(floats(rng, 1, 18, 8), floats(rng, 1, 18, 6))
     return {
         "Add16b": (pysimd.Add16b(x.shape, b_dtype="bfloat16"), (x, _bf16(rng, *x.shape))),
         "Convolution16b": (rounded, (x,)),
         "Convolution32f": (floating, (x,)),
         "Convolution8i": (quantised, (x,)),
         "Deconvolution32f": (backward, (x,)),
+        "GRU": (gated, (sequences,)),
+        "LSTM": (memory, (sequences,)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
     }

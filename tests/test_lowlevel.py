@@ -47,8 +47,9 @@ def test_every_function_has_a_test_in_c_and_a_place_in_python() -> None:
             called |= {begin + end for end in ("Init", "SetParams", "Forward", "ExternalBufferSize", "InternalBufferSize")}
     assert set(FUNCTIONS) - called == set()
     older = {"SimdSynetPoolingForwardMax", "SimdSynetPoolingForwardAverage"}  # names that have a newer equivalent
-    memory = {"SimdAllocate", "SimdFree", "SimdAlign"}
-    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory
+    memory = {"SimdAlign"}
+    numpy = {"SimdFill32f", *(f"SimdNeural{end}" for end in ("AddValue", "AddVectorMultipliedByValue", "Pow", "ProductSum"))}
+    assert set(FUNCTIONS) - words("pysimd/**/*.py") == older | memory | numpy | {"SimdGetFastMode", "SimdSetFastMode"}
 
 
 def test_every_enumerator_and_type() -> None:
@@ -209,6 +210,7 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
     add_8i: dict[str, Any] = {"aData": u, "aScale": s, "aShift": s, "bData": u, "bScale": s, "bShift": s}
     add_8i.update(cData=np.full(24, 7, np.uint8), cScale=s, cShift=s, batch=2, channels=4, spatial=3, format=NHWC)
     add_8i["compatibility"] = 0
+    normalized: dict[str, Any] = {"src": f, "batch": 2, "channels": 4, "spatial": 3, "scale": s}
     return {
         **channelwise(f, s, d),
         "SimdSynetAdd8i": (
@@ -338,6 +340,19 @@ def vectors() -> dict[str, tuple[dict[str, Any], str, list[tuple[dict[str, Any],
             "dst",
             [({"format": 3}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
         ),
+        "SimdSynetNormalizeLayerForward": (
+            {**normalized, "eps": s, "acrossSpatial": 1, "format": NHWC, "buf": NULL, "dst": d},
+            "dst",
+            [({"format": 3}, "format"), ({"acrossSpatial": 2}, "acrossSpatial"), ({"batch": BIG, "channels": BIG}, "")],
+        ),
+        **{
+            f"SimdSynetNormalizeLayerForward{version}": (
+                {**normalized, "shift": s, "eps": s, "format": NHWC, "buf": NULL, "dst": d},
+                "dst",
+                [({"format": 3}, "format"), ({"channels": BIG, "spatial": BIG}, "")],
+            )
+            for version in ("V2", "V3", "V4")
+        },
     }
 
 

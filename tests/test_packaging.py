@@ -52,9 +52,8 @@ def test_tag_and_contents(wheel: Path) -> None:
     assert tag[2].endswith(platform.machine())
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        assert {
-            f"pysimd/{name}" for name in ("libsimdnet.so", "simdnet.h", "_declarations.py", "py.typed", "network/runner.py")
-        } <= names
+        library = {"libsimdnet.so", "simdnet.h", "simdnet_simd.h"}
+        assert {f"pysimd/{name}" for name in library | {"_declarations.py", "py.typed", "network/runner.py"}} <= names
         assert not [n for n in names if n.startswith(("tests", "examples", "libsrc")) or "bench" in n]
         info = f"pysimd-{pysimd.__version__}.dist-info"
         metadata = archive.read(f"{info}/METADATA").decode()

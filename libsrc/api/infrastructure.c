@@ -51,6 +51,20 @@ const char * SimdPerformanceStatistic(void)
     return text ? text : "";
 }
 
+SimdBool SimdGetFastMode(void)
+{
+    SN_BEGIN();
+    return sn_float_control() & SN_FLOAT_FLUSH ? SimdTrue : SimdFalse;
+}
+
+void SimdSetFastMode(SimdBool value)
+{
+    SN_BEGIN();
+    SN_CHECK(value == SimdFalse || value == SimdTrue, SN_VOID, "value is %d, expected SimdFalse or SimdTrue", (int)value);
+    const uint32_t others = sn_float_control() & ~(uint32_t)SN_FLOAT_FLUSH;
+    sn_set_float_control(value ? others | SN_FLOAT_FLUSH : others);
+}
+
 void * SimdAllocate(size_t size, size_t align)
 {
     SN_BEGIN();

@@ -32,6 +32,9 @@ enum sn_pointwise {
     SN_ROUND,
     SN_SIGN,
     SN_SIN,
+    SN_FILL,           /* value; src is not read */
+    SN_ADD_VALUE,      /* value */
+    SN_POW,            /* exponent */
     SN_POINTWISE /* their number */
 };
 

@@ -22,9 +22,11 @@
 #include "contract/inner_product.h"
 #include "contract/layout.h"
 #include "contract/lrn.h"
+#include "contract/normalize.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
 #include "contract/reduce.h"
+#include "contract/recurrent.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -42,6 +44,7 @@ struct sn_table {
     struct sn_shuffle_slots shuffle;
     struct sn_eltwise_slots eltwise;
     struct sn_lrn_slots lrn;
+    struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;
     struct sn_inner_product_slots inner_product;
     struct sn_convolution_32f_slots convolution_32f;
@@ -51,6 +54,7 @@ struct sn_table {
     struct sn_winograd_slots winograd;
     struct sn_pooling_slots pooling;
     struct sn_reduce_slots reduce;
+    struct sn_recurrent_slots recurrent;
 };
 
 #endif

@@ -23,7 +23,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 
 void sn_pointwise_32f(enum sn_pointwise function, const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst)
 {
-    const bool stream = src != dst && sn_beyond_cache(2 * size * sizeof(float));
+    const bool stream = (src != dst || function == SN_FILL) && sn_beyond_cache(2 * size * sizeof(float));
     const struct job job = {src, size, params, dst, stream, sn_table()->pointwise.run_32f[function]};
     sn_parallel_for(&(struct sn_parallel){.run = run, .job = &job, .units = sn_ceil_div(size, SN_UNIT_ELEMENTS),
         .cost = sn_cost_of_bytes(8.0 * (double)size)});

@@ -237,6 +237,43 @@ static void rounding(void)
     SimdSetThreadNumber(1);
 }
 
+static void * fast_elsewhere(void * fast)
+{
+    *(SimdBool *)fast = SimdGetFastMode();
+    return NULL;
+}
+
+/* Fast mode is the caller's, also for its workers: denormals are 0 in all of a call, or nowhere. */
+static void fast_mode(void)
+{
+    enum { SIZE = 100000 };
+    static float x[2][SIZE];
+    const uint32_t before = sn_float_control();
+    const float none = 0;
+    SimdBool elsewhere = SimdTrue;
+    pthread_t thread;
+    TEST(SimdGetFastMode() == SimdFalse);
+    for (int fast = 1; fast >= 0; --fast) {
+        SimdSetFastMode(fast ? SimdTrue : SimdFalse);
+        TEST(SimdGetFastMode() == (fast ? SimdTrue : SimdFalse));
+        for (int threads = 0; threads < 2; ++threads) {
+            for (size_t i = 0; i < SIZE; ++i)
+                x[threads][i] = 0x1p-140f;
+            sn_threads_force(threads ? 4 : 1);
+            SimdNeuralAddValue(&none, x[threads], SIZE);
+        }
+        uint32_t bits;
+        memcpy(&bits, &x[0][SIZE / 2], sizeof(bits));
+        TEST((bits == 0) == fast);
+        TEST(memcmp(x[0], x[1], sizeof(x[0])) == 0);
+        TEST(pthread_create(&thread, NULL, fast_elsewhere, &elsewhere) == 0 && pthread_join(thread, NULL) == 0);
+    }
+    TEST((sn_float_control() ^ before) >> 6 == 0); /* the lower bits are exceptions that have happened */
+    SimdSetFastMode((SimdBool)2);
+    TEST_REFUSED(1, "value");
+    SimdSetThreadNumber(1);
+}
+
 static pthread_t main_thread;
 static volatile sig_atomic_t signals_here, signals_elsewhere;
 
@@ -514,6 +551,7 @@ int main(void)
     workspaces();
     nested();
     rounding();
+    fast_mode();
     no_signals();
     used();
     if (emulated()) {

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bench import overhead
 from bench.cases.case import Case, Prepared
 from bench.cases.copies import join, pad, permute, reduce
-from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks
+from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
-from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, softmax, unary
+from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, normalize, softmax, unary
 from bench.cases.small import convolution_8i, convolution_16b, pooling
 
 __all__ = ["CASES", "Case", "Prepared", "of_layer", "of_networks"]
@@ -130,8 +130,17 @@ def _cases() -> list[Case]:
         lrn("nchw", 256, 27 * 27, 5),
         lrn("nhwc", 3, pixels, 5),
         lrn("nchw", 512, 7, 5),
+        normalize("layer", "nhwc", 64, pixels),
+        normalize("layer", "nhwc", 768, 197),
+        normalize("layer", "nchw", 96, pixels),
+        normalize("instance", "nchw", 64, pixels),
+        normalize("instance", "nhwc", 64, pixels),
+        normalize("response", "nhwc", 384, 196),
         inner_product(4096, 4096),
         inner_product(1000, 1280),
+        recurrent("lstm", 40, 512, 256, 2),
+        recurrent("gru", 40, 512, 256, 2),
+        recurrent("lstm", 1, 128, 128),
         winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         winograd("nhwc", "Kernel3x3Block2x2", 512, 7),

@@ -135,6 +135,23 @@ def lrn(layout: str, c: int, s: int, size: int, beta: float = 0.75, aim_us: floa
     return Case("lrn", f"{c}x{s} size {size} beta {beta:g}", layout, prepare, aim_us=aim_us)
 
 
+def normalize(name: str, layout: str, c: int, s: int) -> Case:
+    """Layer, instance or global response normalization: V2, V3, V4."""
+    version = ["layer", "instance", "response"].index(name) + 2
+    function = getattr(lib, f"SimdSynetNormalizeLayerForwardV{version}")
+
+    def prepare() -> Prepared:
+        src, dst, scale, shift = floats(c, s), floats(c, s), floats(c), floats(c)
+        eps = arrays.placed(np.array([1e-5], np.float32))
+
+        def bound(n: int) -> Callable[[], Any]:
+            return bind(function, at(src), n, c, s, at(scale), at(shift), at(eps), FORMATS[layout], ffi.NULL, at(dst))
+
+        return Prepared(bound(1), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, scale, shift, eps))
+
+    return Case("normalize", f"{name} {c}x{s}", layout, prepare)
+
+
 def eltwise(operation: str, count: int, size: int, aim_us: float | None = None) -> Case:
     number = ["product", "sum", "max", "min"].index(operation)
 
