@@ -34,7 +34,7 @@ static void forward(const char * function, void * context, const SimdnetForwardP
     compute(function, context, f->src, f->dst);
 }
 
-static const struct sn_context_kind kind = {"Permute", NULL, forward, NULL};
+static const struct sn_context_kind kind = {.name = "Permute", .forward = forward};
 
 static bool check_order(const char * function, const size_t * shape, const size_t * order, size_t count)
 {

@@ -120,9 +120,9 @@ static void log_sum_exp(const struct job * job, const sn_32f * src, size_t first
 static void finish(const struct job * job, double * total, size_t count)
 {
     const enum sn_reduce_op op = job->r->op;
-    const double elements = (double)job->reduced;
+    const double scale = 1 / (double)job->reduced; /* infinite for no elements: their mean is NaN */
     for (size_t i = 0; i < count && op == SN_REDUCE_MEAN; ++i)
-        total[i] /= elements;
+        total[i] *= scale;
     for (size_t i = 0; i < count && op == SN_REDUCE_MIN; ++i)
         total[i] = -total[i];
     for (size_t i = 0; i < count && op == SN_REDUCE_L2; ++i)
