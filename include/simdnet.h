@@ -385,6 +385,26 @@ void SimdSynetSetInput(const uint8_t * src, size_t width, size_t height, size_t 
 void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float * src1, size_t srcC1, size_t spatial,
                                   float * dst0, float * dst1, size_t dstC, SimdTensorFormatType format);
 
+/*
+ * Creates a context that permutes the dimensions of an array, as numpy.transpose() and Transpose of ONNX do:
+ *
+ *   dst[j(0), j(1) ...] = src[k(0), k(1) ...] with k(order[i]) = j(i), so that dst has the extents shape[order[i]]
+ *
+ *   shape, order   count numbers each: the extents of src, at least 1, and the permutation of 0 .. count - 1
+ *   count          2 .. 5
+ *   type           of the elements, which are copied unchanged; any type except Unknown
+ *
+ * A permutation that moves fewer than two dimensions whose extent is not 1 leaves all elements in their order: it is refused,
+ * copy the array instead (SimdnetCopy() does either). Returns NULL on error. Release the context with SimdRelease().
+ */
+void * SimdSynetPermuteInit(const size_t * shape, const size_t * order, size_t count, SimdTensorDataType type);
+
+/* The number of bytes that the context holds beside itself: 0. */
+size_t SimdSynetPermuteInternalBufferSize(const void * context);
+
+/* Permutes. src and dst point to elements of the type given to Init. */
+void SimdSynetPermuteForward(void * context, const uint8_t * src, uint8_t * dst);
+
 /* ---------------------------------------------------------------------------------------------------- pooling */
 /*
  * The window of output (y, x) is rows max(0, y * strideY - padY) .. min(srcH, y * strideY - padY + kernelY) - 1, and columns
@@ -554,6 +574,25 @@ void SimdSynetFusedLayerForward9(const float * src0, const float * src1, const f
                                  size_t channels0, size_t channels1, size_t spatial, float * dst0, float * dst1,
                                  SimdTensorFormatType format);
 
+/*
+ * dst(c, y, x) = (src(c, y, x) * ver(c, x)) * hor(c, y), each product rounded. ver varies along x, hor along y. dst may be
+ * src.
+ *
+ *   src, dst   channels * height * width floats        format   NCHW or NHWC
+ *   ver        channels * width floats                 NCHW: (c, x) at c * width + x        NHWC: at x * channels + c
+ *   hor        channels * height floats                NCHW: (c, y) at c * height + y       NHWC: at y * channels + c
+ */
+void SimdSynetTiledScale2D32f(const float * src, size_t channels, size_t height, size_t width, SimdTensorFormatType format,
+                              const float * ver, const float * hor, float * dst);
+
+/*
+ * sum[c] = sum over s of src(c, s), of bfloat16 numbers and in float32; 0 if spatial is 0. The error is at most
+ * (spatial + 1) * 2^-24 * sum over s of |src(c, s)|.
+ *
+ *   src   channels * spatial bfloat16 numbers          sum   channels floats          format   NCHW or NHWC
+ */
+void SimdSynetChannelSum16b(const uint16_t * src, size_t channels, size_t spatial, SimdTensorFormatType format, float * sum);
+
 /* ------------------------------------------------------------------------------------------------ activations */
 /*
  * Element-wise functions: src and dst are `size` floats, dst may be src, and each parameter points to one float. The error
@@ -711,6 +750,83 @@ void SimdSynetNormalizeLayerForwardV3(const float * src, size_t batch, size_t ch
 void SimdSynetNormalizeLayerForwardV4(const float * src, size_t batch, size_t channels, size_t spatial, const float * scale,
                                       const float * shift, const float * eps, SimdTensorFormatType format, float * buf,
                                       float * dst);
+
+/* ------------------------------------------------------------------------------------------------ gathering */
+
+typedef enum {
+    SimdGridSampleInterpBilinear = 0,
+    SimdGridSampleInterpNearest = 1,
+    SimdGridSampleInterpBicubic = 2
+} SimdGridSampleInterpType;
+
+typedef enum {
+    SimdGridSamplePaddingZeros = 0,
+    SimdGridSamplePaddingBorder = 1,
+    SimdGridSamplePaddingReflect = 2
+} SimdGridSamplePaddingType;
+
+/*
+ * A context that reads images at the positions of a grid: GridSample of ONNX for two dimensions.
+ *
+ *   src   [batch][channels][srcH][srcW] floats        dst   [batch][channels][dstH][dstW] floats
+ *   grd   [batch][dstH][dstW][2] floats, pairs (x, y): -1 is the first and 1 the last element of an axis if `align` is
+ *         SimdTrue, else their outer edges
+ *
+ * For a coordinate g of an axis of length L:
+ *
+ *   1. v = (g + 1) / 2 * (L - 1) if align, else ((g + 1) * L - 1) / 2, each operation rounded to float.
+ *   2. Nearest: v is rounded to an integer, ties to even.
+ *   3. If x or y is outside of [0, L - 1] if align, else [-0.5, L - 0.5]: Border limits both to [0, L - 1], and Reflect
+ *      mirrors both at the bounds until they are inside. Zeros changes nothing.
+ *   4. The elements around (x, y) are combined: Nearest the one at floor(v); Bilinear those at floor(v) and floor(v) + 1
+ *      with the weights 1 - t and t, t = v - floor(v); Bicubic those at floor(v) - 1 ... floor(v) + 2 with Keys' weights for
+ *      a = -0.75; each along x first, in float. An element outside of the image is 0 (Zeros), the nearest one of the image
+ *      (Border), or its mirror image (Reflect).
+ *
+ * So with Bicubic and Border, step 3 changes results just outside of the image; PyTorch omits it there. Any coordinate is
+ * allowed: NaN gives NaN, an infinity gives 0 (Zeros), the border (Border) or NaN (Reflect).
+ *
+ * `type` is SimdTensorData32f, srcH and srcW are at least 1. Returns NULL on error. Then Forward() any number of times, then
+ * SimdRelease().
+ */
+void * SimdSynetGridSample2dInit(size_t batch, size_t channels, size_t srcH, size_t srcW, size_t dstH, size_t dstW,
+                                 SimdTensorDataType type, SimdGridSampleInterpType interp,
+                                 SimdGridSamplePaddingType padding, SimdBool align);
+
+/* The number of bytes that the context holds: 0. */
+size_t SimdSynetGridSample2dInternalBufferSize(const void * context);
+
+/* Reads `batch` images at the positions of their grids. The arrays are floats, at any byte address. */
+void SimdSynetGridSample2dForward(void * context, const uint8_t * src, const uint8_t * grd, uint8_t * dst);
+
+/*
+ * A context for dst(o, c, i) = src(o, t, i) with t = idx(o, c, i), or t + srcCount if t is negative: GatherElements of ONNX.
+ *
+ *   outer     outerSize sizes, at most 16, whose product is the number of o; may be NULL if outerSize is 0, for one o
+ *   src       [o][srcCount][inner] elements of dataType: SimdTensorData32f, SimdTensorData16b or SimdTensorData8u
+ *   idx       [o][idxCount][inner] integers of indexType: SimdTensorData32i or SimdTensorData64i
+ *   dst       [o][idxCount][inner] elements of dataType
+ *
+ * indexConst allows SetIndex(); indexUsers is ignored. Returns NULL on error. Then SetIndex() if indices do not change, then
+ * Forward() any number of times, then SimdRelease().
+ */
+void * SimdSynetGatherElementsInit(SimdTensorDataType dataType, SimdTensorDataType indexType, SimdBool indexConst,
+                                   size_t indexUsers, const size_t * outer, size_t outerSize, size_t srcCount, size_t inner,
+                                   size_t idxCount);
+
+/*
+ * Sets the indices that Forward() uses if its `idx` is NULL; they are copied. Does nothing unless the context was created
+ * with indexConst. It may be called again, but not while Forward() runs. An index that is not one of -srcCount ..
+ * srcCount - 1 is refused, and the context is unchanged.
+ */
+void SimdSynetGatherElementsSetIndex(const void * context, const uint8_t * idx);
+
+/* The number of bytes that the context holds: the indices of SetIndex(). */
+size_t SimdSynetGatherElementsInternalBufferSize(const void * context);
+
+/* Gathers. idx may be NULL after SetIndex(), whose indices are then used. An index that is not one of -srcCount ..
+ * srcCount - 1 is refused: the message names the first one and its place in idx. */
+void SimdSynetGatherElementsForward(void * context, const uint8_t * src, const uint8_t * idx, uint8_t * dst);
 
 /* ---------------------------------------------------------------------------------------------- inner product */
 
@@ -1113,8 +1229,8 @@ typedef struct SimdnetForwardParameters {
 } SimdnetForwardParameters;
 
 /*
- * The Forward function of any context, with pixels that may lie among others: so that a convolution reads some channels of
- * an NHWC image, or writes its part of a concatenation, in place.
+ * The Forward function of any context of images, with pixels that may lie among others: so that a convolution reads some
+ * channels of an NHWC image, or writes its part of a concatenation, in place.
  *
  * Pixel i of the source begins at element i * srcPixel, pixel i of `add` at i * addPixel, and pixel i of dst at
  * i * dstPixel, counted through all images of the batch; each has its channels one after another. The elements between
@@ -1126,6 +1242,7 @@ typedef struct SimdnetForwardParameters {
  * off) add floats; Convolution16b adds floats to results that are floats. For Convolution8i and for results in bfloat16
  * `add` must be NULL. The two operands of Add16b are src and `add`; in NHWC its channels are the last dimension of its
  * shapes, in other formats distances must be 0 or the number of all elements. If `add` is NULL the order has no effect.
+ * GridSample2d and GatherElements, which have another kind of source, are refused.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
@@ -1222,10 +1339,243 @@ typedef struct SimdnetPixelwiseParameters {
  */
 void SimdnetPixelwise(const SimdnetPixelwiseParameters * parameters);
 
+/* The number of dimensions that arrays of the following functions may have. */
+enum {
+    SIMDNET_MAX_DIMENSIONS = 8
+};
+
+/* The arguments of SimdnetCopy(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetCopyParameters {
+    size_t size;                 /* sizeof(SimdnetCopyParameters)                                                 */
+    SimdTensorDataType dataType; /* of both arrays: any type except Unknown                                       */
+    size_t count;                /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element    */
+    size_t shape[8];             /* the extent of each                                                            */
+    const void * src;            /* the element with all indices 0                                                */
+    void * dst;                  /* likewise                                                                      */
+    ptrdiff_t srcStride[8];      /* elements from an index to the next, in each dimension; may be 0 or negative   */
+    ptrdiff_t dstStride[8];      /* likewise; may be negative                                                     */
+} SimdnetCopyParameters;
+
+/*
+ * Copies the elements of an array to any places:
+ *
+ *   dst[sum of i(k) * dstStride[k]] = src[sum of i(k) * srcStride[k]] for all i(k) < shape[k]
+ *
+ * So slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) and permutation are one
+ * pass. Only these elements are read and written.
+ *
+ * No two elements of dst may be the same one: in the order of their size, each stride of dst (of dimensions with more than
+ * one index) must be larger than the distance that the smaller ones span. dst must not overlap src; arrays that contain each
+ * other's memory are accepted if both are rows of one distance, as different channels of the same pixels are.
+ */
+void SimdnetCopy(const SimdnetCopyParameters * parameters);
+
+/* Where SimdnetPad() takes the elements around src from, in a dimension with the elements a b c d. */
+typedef enum {
+    SimdnetPadConstant = 0, /* v v v a b c d v v v, a value that is given                             */
+    SimdnetPadReflect = 1,  /* d c b a b c d c b a, as often as necessary; a single element repeated  */
+    SimdnetPadEdge = 2,     /* a a a a b c d d d d                                                    */
+    SimdnetPadWrap = 3      /* b c d a b c d a b c                                                    */
+} SimdnetPadMode;
+
+/* The arguments of SimdnetPad(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetPadParameters {
+    size_t size;                 /* sizeof(SimdnetPadParameters)                                                  */
+    SimdnetPadMode mode;         /* what is added                                                                 */
+    SimdTensorDataType dataType; /* of both arrays: any type except Unknown                                       */
+    size_t count;                /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element    */
+    size_t shape[8];             /* the extents of src                                                            */
+    size_t before[8], after[8];  /* elements that are added to each dimension                                     */
+    const void * value;          /* Constant: one element; NULL is 0                                              */
+    const void * src;            /* dense                                                                         */
+    void * dst;                  /* dense, of the extents before[k] + shape[k] + after[k]                         */
+} SimdnetPadParameters;
+
+/*
+ * Adds elements around an array, as Pad of ONNX and numpy.pad() do. The dimensions are extended one after another, so the
+ * corners are extensions of extensions. A dimension without elements can be extended by a constant only.
+ */
+void SimdnetPad(const SimdnetPadParameters * parameters);
+
+/* What SimdnetReduce() computes of n elements x; of none, the value in the last column. */
+typedef enum {
+    SimdnetReduceSum = 0,          /* sum of x                                  0    */
+    SimdnetReduceMean = 1,         /* (sum of x) / n                            NaN  */
+    SimdnetReduceMax = 2,          /* the maximum, NaN if there is one         -Inf  */
+    SimdnetReduceMin = 3,          /* the minimum, NaN if there is one          Inf  */
+    SimdnetReduceL2 = 4,           /* sqrt(sum of x^2)                          0    */
+    SimdnetReduceL1 = 5,           /* sum of |x|                                0    */
+    SimdnetReduceSumSquare = 6,    /* sum of x^2                                0    */
+    SimdnetReduceProduct = 7,      /* product of x                              1    */
+    SimdnetReduceLogSumExp = 8,    /* log(sum of exp(x)), without overflow     -Inf  */
+    SimdnetReduceArgMax = 9,       /* the index of the maximum                       */
+    SimdnetReduceArgMin = 10       /* the index of the minimum                       */
+} SimdnetReduceOperation;
+
+/* The arguments of SimdnetReduce(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetReduceParameters {
+    size_t size;                      /* sizeof(SimdnetReduceParameters)                                              */
+    SimdnetReduceOperation operation; /* what is computed                                                             */
+    size_t count;                     /* the number of dimensions, 0 .. SIMDNET_MAX_DIMENSIONS; 0 means one element   */
+    size_t shape[8];                  /* the extents of src                                                           */
+    SimdBool reduced[8];              /* the dimensions that are reduced: exactly one for ArgMax and ArgMin           */
+    SimdBool last;                    /* ArgMax, ArgMin: the last one of equal elements; the first one if SimdFalse   */
+    const float * src;                /* dense                                                                        */
+    void * dst;                       /* dense, of the other dimensions: floats, or int64_t for ArgMax and ArgMin     */
+} SimdnetReduceParameters;
+
+/*
+ * Reduces dimensions of an array, as Reduce* and Arg* of ONNX and the functions of NumPy do.
+ *
+ * Sums of up to 2048 elements are computed in float, along many chains, and added up in double, as are all products: the
+ * error of Sum, L1, SumSquare and, before the square root, L2 is at most 70 * 2^-24 * (sum of the terms' sizes), and that of
+ * LogSumExp (70 + log(n) + |result|) * 2^-24. Results that a float can represent do not overflow. The index of a maximum or
+ * minimum that is NaN is that of the first (last) NaN. With ArgMax and ArgMin the reduced dimension must not be empty.
+ */
+void SimdnetReduce(const SimdnetReduceParameters * parameters);
+
+/* The layer that SimdnetRecurrentCompute() computes. */
+typedef enum {
+    SimdnetRecurrentLstm = 0, /* long short-term memory */
+    SimdnetRecurrentGru = 1   /* gated recurrent unit   */
+} SimdnetRecurrentType;
+
+/* The order of the steps of a sequence. */
+typedef enum {
+    SimdnetRecurrentForward = 0,      /* from the first to the last                                 */
+    SimdnetRecurrentReverse = 1,      /* from the last to the first                                 */
+    SimdnetRecurrentBidirectional = 2 /* both, each with weights of its own; forward is the first   */
+} SimdnetRecurrentDirection;
+
+/* The arguments of SimdnetRecurrentInit(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentParameters {
+    size_t size;                         /* sizeof(SimdnetRecurrentParameters)                                         */
+    SimdnetRecurrentType type;
+    SimdnetRecurrentDirection direction;
+    size_t steps, batch, input, hidden;  /* at least 1: steps of a sequence, sequences, values of a step, hidden units */
+    SimdBool batchFirst;                 /* the batch is the first dimension of arrays, layout 1 of ONNX               */
+    SimdBool linearBeforeReset;          /* GRU: the reset gate is applied behind the product, as PyTorch does         */
+} SimdnetRecurrentParameters;
+
+/*
+ * LSTM (Hochreiter and Schmidhuber, 1997; peepholes: Gers and Schmidhuber, 2000) and GRU (arXiv:1406.1078), as the operators
+ * of ONNX with their default activations. For each step, with x the input, h the state, C the cell of an LSTM, and * the
+ * product element by element:
+ *
+ *   LSTM: i = sigmoid(Wi x + Ri h + bi + Pi * C)         GRU: z = sigmoid(Wz x + Rz h + bz)
+ *         f = sigmoid(Wf x + Rf h + bf + Pf * C)              r = sigmoid(Wr x + Rr h + br)
+ *         C = f * C + i * tanh(Wc x + Rc h + bc)              n = tanh(Wh x + Rh (r * h) + bh)
+ *         o = sigmoid(Wo x + Ro h + bo + Po * C)              h = (1 - z) * n + z * h
+ *         h = o * tanh(C)
+ *
+ * where b is the sum of W's and R's bias. With linearBeforeReset, n = tanh(Wh x + bWh + r * (Rh h + bRh)). Sums are computed
+ * in float32: the error of a sum of n products is at most (n + 3) * 2^-23 * (sum of |product|), that of sigmoid and tanh 2
+ * units in the last place; errors of the state are carried from step to step.
+ *
+ * Returns NULL on error. Then SetParams(), then SimdnetRecurrentCompute() any number of times, then SimdRelease().
+ * SimdnetShareParams() accepts contexts that differ in steps, batch and batchFirst.
+ */
+void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters);
+
+/* The number of bytes that the context holds: packed weights and bias; 0 before SetParams(). */
+size_t SimdnetRecurrentInternalBufferSize(const void * context);
+
+/*
+ * Sets the weights, which are copied. With gates = 4 for LSTM, in the order i, o, f, C, and 3 for GRU, in the order z, r, h;
+ * and directions = 2 for Bidirectional, else 1:
+ *
+ *   W         [directions][gates][hidden][input]
+ *   R         [directions][gates][hidden][hidden]
+ *   bias      [directions][2][gates][hidden], W's and R's; NULL for zeros
+ *   peephole  LSTM: [directions][3][hidden], Pi, Po, Pf; NULL for zeros. GRU: NULL
+ *
+ * It may be called again, but not while SimdnetRecurrentCompute() runs. On error the context is unchanged.
+ */
+void SimdnetRecurrentSetParams(void * context, const float * W, const float * R, const float * bias,
+                               const float * peephole);
+
+/* The arguments of SimdnetRecurrentCompute(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetRecurrentArrays {
+    size_t size;            /* sizeof(SimdnetRecurrentArrays)                                     */
+    const float * src;      /* the input of all steps                                             */
+    const float * h0, * c0; /* the state and the cell before the first step; NULL for zeros       */
+    const size_t * lengths; /* the steps of each sequence, 0 .. steps; NULL if all are `steps`    */
+    float * dst;            /* the states after all steps, or NULL                                */
+    float * hn, * cn;       /* the state and the cell after the last step; each may be NULL       */
+} SimdnetRecurrentArrays;
+
+/*
+ * Computes `batch` sequences. c0 and cn are of LSTM; for GRU they must be NULL.
+ *
+ *                    batchFirst is SimdFalse               batchFirst is SimdTrue
+ *   src              [steps][batch][input]                 [batch][steps][input]
+ *   dst              [steps][directions][batch][hidden]    [batch][steps][directions][hidden]
+ *   h0, c0, hn, cn   [directions][batch][hidden]           [batch][directions][hidden]
+ *
+ * Steps beyond the length of a sequence are not read; their states in dst are 0, and hn and cn are those after its last
+ * step. The reverse direction of a sequence begins with its own last step.
+ *
+ * hn may be h0, and cn may be c0, so that the next call continues; otherwise no result may overlap another array. The bits
+ * of a sequence depend neither on the batch nor on the other sequences. Any number of threads may call this function for a
+ * context at a time.
+ */
+void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters);
+
+/*
+ * dst(o, j, i) = src(o, t, i) with t = index[j], or t + count if t is negative: Gather of ONNX, whose indices may have any
+ * shape.
+ *
+ *   src     outer * count * inner elements of dataType, any except SimdTensorDataUnknown; they are moved unchanged
+ *   index   `indices` numbers, each one of -count .. count - 1; the message about another one names the first and its place
+ *   dst     outer * indices * inner elements
+ */
+void SimdnetGather(SimdTensorDataType dataType, const void * src, size_t outer, size_t count, size_t inner,
+                   const int64_t * index, size_t indices, void * dst);
+
+/*
+ * The k largest values of each line src(o, c, i), c < count, or the k smallest if `largest` is SimdFalse, and their indices
+ * c: TopK of ONNX. Equal values count in the order of their indices; NaN counts as larger than any number, and -0 is equal
+ * to 0.
+ *
+ *   src               outer * count * inner floats; count is less than 2^32
+ *   values, indices   outer * k * inner numbers each, k <= count
+ *   sorted            SimdTrue: from the largest (or smallest) on; else they may be in any order
+ */
+void SimdnetTopK(const float * src, size_t outer, size_t count, size_t inner, size_t k, SimdBool largest, SimdBool sorted,
+                 float * values, int64_t * indices);
+
+/* The arguments of SimdnetNonMaxSuppression(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetNonMaxSuppressionParameters {
+    size_t size;                 /* sizeof(SimdnetNonMaxSuppressionParameters)                                      */
+    const float * boxes;         /* [batch][count][4]: two opposite corners (y1, x1, y2, x2), or see `center`       */
+    const float * scores;        /* [batch][classes][count]                                                         */
+    size_t batch, classes;
+    size_t count;                /* the number of boxes of an image, less than 2^32                                 */
+    size_t maxOutput;            /* the largest number of boxes for each class of each image                        */
+    float iouThreshold;          /* 0 .. 1                                                                          */
+    float scoreThreshold;        /* used if useScoreThreshold: only boxes with a larger score are selected          */
+    SimdBool useScoreThreshold;
+    SimdBool center;             /* boxes are (x, y, width, height), x and y those of the centre                    */
+    int64_t * selected;          /* `capacity` triples (image, class, box)                                          */
+    size_t capacity;             /* at most so many are written; batch * classes * maxOutput suffices               */
+} SimdnetNonMaxSuppressionParameters;
+
+/*
+ * NonMaxSuppression of ONNX. For each image and each class, the boxes are visited from the highest score to the lowest,
+ * those of equal scores by their index. One is selected unless its intersection with a selected one of this class, divided
+ * by the area of their union, exceeds iouThreshold. A box without area overlaps nothing, and one whose score is NaN is not
+ * selected. The struct is read as that of SimdnetForward().
+ *
+ * Returns the number of triples written, in the order of images, classes and visits. If `selected` is full, the rest is left
+ * out.
+ */
+size_t SimdnetNonMaxSuppression(const SimdnetNonMaxSuppressionParameters * parameters);
+
 /*
  * Lets a context use the parameters of another one, as SetParams() with the same arguments would set them, without a copy:
  * for a network that runs with images of several sizes. Both are contexts of one kind, any that has a SetParams function,
- * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, and `from` has its parameters.
+ * whose shapes differ in the batch, the sizes of images, padding, strides and dilation only, or in the steps of sequences;
+ * and `from` has its parameters.
  *
  *     if (!SimdnetShareParams(context, from))
  *         SimdSynetConvolution32fSetParams(context, weight, NULL, bias, params);

@@ -35,11 +35,13 @@ from pysimd.activation import (
 )
 from pysimd.add import Add16b, add, add_8i
 from pysimd.calls import Prepared, prepare
+from pysimd.channel_sum import channel_sum
 from pysimd.channelwise import add_bias, fused0, fused1, fused2, fused3, fused4, fused8, fused9, prelu, scale
 from pysimd.context import Context
 from pysimd.convolution import Convolution32f, convolution
 from pysimd.convolution_8i import Convolution8i, Statistics, dequantize, quantize, statistics
 from pysimd.convolution_16b import Convolution16b, from_bfloat16, to_bfloat16
+from pysimd.copy import Permute, concatenate, copy, pad, permute, transpose
 from pysimd.deconvolution import Deconvolution32f, deconvolution
 from pysimd.eltwise import eltwise
 from pysimd.enums import (
@@ -53,7 +55,9 @@ from pysimd.enums import (
     UnaryOperation,
 )
 from pysimd.errors import StateError
+from pysimd.gather import GatherElements, gather, gather_elements
 from pysimd.gemm import gemm
+from pysimd.grid_sample import GridSample2d, grid_sample
 from pysimd.infrastructure import (
     active_isa,
     alignment,
@@ -73,17 +77,24 @@ from pysimd.inner_product import inner_product
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.recurrent import GRU, LSTM, gru, lstm
+from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
 from pysimd.threadpools import register_if_imported as _register_if_imported
 from pysimd.threadpools import register_threadpoolctl
+from pysimd.tiled_scale import tiled_scale
+from pysimd.top_k import top_k
 from pysimd.unary import absolute, ceil, cos, erf, exp, floor, log, negative, reciprocal, rint, rsqrt, sign, sin, sqrt, unary
 from pysimd.winograd import winograd_filter, winograd_input, winograd_output
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "Activation",
     "Add16b",
     "Compatibility",
@@ -95,7 +106,10 @@ __all__ = [
     "CpuInfoType",
     "Deconvolution32f",
     "EltwiseOperation",
+    "GatherElements",
+    "GridSample2d",
     "MergedConvolution32f",
+    "Permute",
     "PixelFormat",
     "Prepared",
     "StateError",
@@ -110,11 +124,18 @@ __all__ = [
     "add_8i",
     "add_bias",
     "alignment",
+    "amax",
+    "amin",
     "annotations",
+    "argmax",
+    "argmin",
     "ceil",
+    "channel_sum",
+    "concatenate",
     "convert_filter",
     "convert_image",
     "convolution",
+    "copy",
     "cos",
     "cpu_info",
     "deconvolution",
@@ -132,11 +153,15 @@ __all__ = [
     "fused4",
     "fused8",
     "fused9",
+    "gather",
+    "gather_elements",
     "gelu",
     "gemm",
     "get_num_threads",
     "global_response_norm",
+    "grid_sample",
     "group_norm",
+    "gru",
     "hard_sigmoid",
     "hardsigmoid",
     "hardswish",
@@ -148,19 +173,27 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "log",
+    "logsumexp",
     "lowlevel",
     "lrn",
+    "lstm",
     "max_isa",
+    "mean",
     "mish",
     "negative",
+    "non_max_suppression",
     "num_threads",
+    "pad",
     "performance_statistic",
+    "permute",
     "pooling_average",
     "pooling_max",
     "prelu",
     "prepare",
+    "prod",
     "quantize",
     "reciprocal",
+    "reduce",
     "register_threadpoolctl",
     "relu",
     "relu6",
@@ -182,10 +215,14 @@ __all__ = [
     "specify_tensor_format",
     "sqrt",
     "statistics",
+    "sum",
     "swish",
     "tanh",
     "tensor_alignment",
+    "tiled_scale",
     "to_bfloat16",
+    "top_k",
+    "transpose",
     "unary",
     "version",
     "version_number",

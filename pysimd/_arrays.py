@@ -36,8 +36,22 @@ class Element:
 FLOAT32 = Element("float32", np.float32, "float[]", lib.SimdTensorData32f)
 BFLOAT16 = Element("bfloat16", np.uint16, "uint16_t[]", lib.SimdTensorData16b)
 UINT8 = Element("uint8", np.uint8, "uint8_t[]", lib.SimdTensorData8u)
+INT32 = Element("int32", np.int32, "int32_t[]", lib.SimdTensorData32i)
+INT64 = Element("int64", np.int64, "int64_t[]", lib.SimdTensorData64i)
+#: Every element type, for functions that move values unchanged.
+ELEMENTS = (
+    FLOAT32,
+    BFLOAT16,
+    UINT8,
+    INT32,
+    INT64,
+    Element("int8", np.int8, "int8_t[]", lib.SimdTensorData8i),
+    Element("uint64", np.uint64, "uint64_t[]", lib.SimdTensorData64u),
+    Element("bool", np.bool_, "uint8_t[]", lib.SimdTensorDataBool),
+    Element("float16", np.float16, "uint16_t[]", lib.SimdTensorData16f),
+)
 
-_BY_DTYPE = {element.dtype: element for element in (FLOAT32, BFLOAT16, UINT8)}
+_BY_DTYPE = {element.dtype: element for element in ELEMENTS}
 ndarray = np.ndarray
 _F32 = FLOAT32.dtype
 _F32_ARRAY = FLOAT32.ctype

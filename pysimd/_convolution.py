@@ -18,13 +18,12 @@ from pysimd._arrays import (
     pointer,
     tensor,
 )
-from pysimd._library import lib
 from pysimd._pixels import Image
 from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
-from pysimd.context import Context
-from pysimd.errors import NO_WEIGHTS, StateError, check
+from pysimd.context import SharingContext
+from pysimd.errors import NO_WEIGHTS, StateError
 
 
 class Functions(NamedTuple):
@@ -37,7 +36,7 @@ class Functions(NamedTuple):
     forward: Callable[..., Any]
 
 
-class ConvolutionContext(Context):
+class ConvolutionContext(SharingContext):
     """One convolution or several, of images of one shape."""
 
     _src_shape: Shape
@@ -47,7 +46,6 @@ class ConvolutionContext(Context):
     _src: Element = FLOAT32
     _dst: Element = FLOAT32
     _unit: ClassVar[Element] = FLOAT32  # the type of tensors and buffers in C
-    _given: tuple[Any, ...] | None = None  # the arguments of set_params
 
     @property
     def src_shape(self) -> Shape:
@@ -68,37 +66,6 @@ class ConvolutionContext(Context):
     def internal_buffer_size(self) -> int:
         """The number of elements, floats or for smaller types bytes, that the context holds now."""
         return int(self._functions.internal(self._open()))
-
-    def share_params(self, other: ConvolutionContext) -> None:
-        """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
-
-        other : a context of the same class with parameters, whose shape differs in the number and size of images, padding,
-            stride and dilation only.
-
-        For a network that runs with images of several sizes. Results have the same bits as with :meth:`set_params`. Weights
-        are packed for an algorithm, which may depend on the size of images: if the other context packs them in another way,
-        this raises ValueError, which says what differs, and the context is unchanged. Then call :meth:`set_params`.
-
-        >>> small = pysimd.Convolution32f((7, 7, 16), 8, kernel=1)
-        >>> large = pysimd.Convolution32f((28, 28, 16), 8, kernel=1)
-        >>> small.set_params(np.ones((1, 1, 16, 8), np.float32))
-        >>> large.share_params(small)
-        >>> small.close()
-        >>> float(large(np.ones((28, 28, 16), np.float32))[5, 5, 0])
-        16.0
-
-        The parameters live as long as any context that uses them; ``internal_buffer_size`` counts only what is not shared.
-        Not while :meth:`forward` of this context, or :meth:`set_params` of either, runs. Raises TypeError for another class,
-        :class:`StateError` if the other context has no parameters yet.
-        """
-        if not isinstance(other, ConvolutionContext):
-            raise TypeError(f"other is a {type(other).__name__}, expected a {type(self).__name__}")
-        context, handle = self._open(), other._open()
-        if other._given is None:
-            raise StateError("other has no weights yet: call its set_params() first")
-        lib.SimdnetShareParams(context, handle)
-        check()
-        self._given = other._given
 
     def forward(self, x: Tensor, *, out: Array | None = None, buf: Array | None = None) -> Array:
         """Computes the output for `x`.
@@ -178,6 +145,3 @@ class ConvolutionContext(Context):
         if self._given is None:
             return ", no weights yet"
         return f", {self.internal_buffer_size * self._unit.dtype.itemsize} bytes"
-
-    def _weights(self) -> tuple[Any, ...] | None:
-        return self._given

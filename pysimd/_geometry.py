@@ -157,6 +157,14 @@ def integer(value: Any, name: str) -> int:
         raise TypeError(f"{name} is {shown(value)}, expected an integer") from None
 
 
+def axis_of(axis: Any, shape: Shape, name: str = "x") -> int:
+    """An axis of an array of this shape, counted from the first one."""
+    found, rank = integer(axis, "axis"), len(shape)
+    if not -rank <= found < rank:
+        raise ValueError(f"axis is {found}, expected one of the {rank} dimensions of {name}")
+    return found % rank
+
+
 def number(value: Any, name: str, least: int) -> int:
     """An integer of at least `least` that the library can represent."""
     result = value if type(value) is int else integer(value, name)

@@ -4,6 +4,7 @@ FloatArray : ``NDArray[np.float32]``, what most functions return.
 Floats : float32 input: a FloatArray, or an array of another library.
 Bytes : uint8 input: an ``NDArray[np.uint8]``, or an array of another library.
 Tensor : input of float32, of bfloat16 (as uint16, or ml_dtypes.bfloat16) or of uint8.
+Indices : int64 input; that of :func:`pysimd.gather_elements` may be int32.
 Coefficients : one number for all channels, or Floats with one number for each of C channels, of shape (C,), (C, 1, 1) or
     (1, C, 1, 1).
 ForeignArray : an array of another library in the memory of the CPU, see below.
@@ -15,6 +16,8 @@ Layout : "nhwc" or "nchw" for images, "nwc" or "ncw" for signals of one dimensio
     accepted as well.
 ImageLayout, ChannelLayout, FilterLayout : the layouts of functions that accept fewer or others.
 ActivationLike : a name, or a :class:`pysimd.Activation`.
+Direction : the order of the steps of a sequence: "forward", "reverse" or "bidirectional".
+Lengths : a sequence of int, or an array of any integer type.
 Params : the parameters of an activation: a number, a sequence of numbers, a mapping by name, or Floats.
 
 Arrays of other libraries (PyTorch, JAX, and others with ``__dlpack__`` or ``__array_interface__``) are read in place,
@@ -55,9 +58,11 @@ class SupportsArrayInterface(Protocol):
 Array = NDArray[Any]
 FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
+IndexArray = NDArray[np.int64]
 ForeignArray = Union[SupportsDLPack, SupportsArrayInterface]
 Floats = Union[NDArray[np.float32], ForeignArray]
 Bytes = Union[NDArray[np.uint8], ForeignArray]
+Indices = Union[NDArray[np.int64], NDArray[np.int32], ForeignArray]
 Tensor = Union[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint8], ForeignArray]
 Coefficients = Union[float, Floats]
 
@@ -70,6 +75,9 @@ Layout = Union[Literal["nhwc", "nchw", "nwc", "ncw"], TensorFormat]
 BlockLayout = Union[Literal["nhwc", "nchw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
 ChannelLayout = Union[Literal["nhwc", "nchw", "nwc", "ncw", "nchw4c", "nchw8c", "nchw16c"], TensorFormat]
 FilterLayout = Union[Literal["oiyx", "yxio", "oyxi4o", "oyxi8o", "oyxi16o"], TensorFormat]
+
+Direction = Literal["forward", "reverse", "bidirectional"]
+Lengths = Union[Sequence[int], NDArray[np.integer[Any]]]
 
 ActivationName = Literal[
     "identity",

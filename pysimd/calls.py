@@ -43,6 +43,16 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
         check()
 
 
+def number_of(function: Callable[..., int], *arguments: Any) -> int:
+    """The number that a function of the library returns, which decides the shape of a result: it cannot be prepared."""
+    if _recording() is not None:
+        raise TypeError("the shape of the result depends on the values of the arguments, so the call cannot be prepared")
+    result = function(*arguments)
+    if errno():
+        check()
+    return result
+
+
 def _refuse_numbers(arguments: tuple[Any, ...]) -> None:
     """Raises for a parameter that is not a number."""
     for argument in arguments:

@@ -11,7 +11,7 @@ import _cffi_backend
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.calls import Prepared, prepare
-from pysimd.errors import StateError, raise_last
+from pysimd.errors import StateError, check, raise_last
 
 Self = TypeVar("Self", bound="Context")
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
@@ -125,6 +125,46 @@ class Context:
     def __reduce__(self) -> tuple[Any, ...]:
         self._open()
         return _restored, (type(self), dict(self._arguments), self._weights())
+
+
+class SharingContext(Context):
+    """A context with parameters, which others can use as well."""
+
+    _given: tuple[Any, ...] | None = None  # the arguments of set_params
+
+    def share_params(self, other: SharingContext) -> None:
+        """Uses the parameters of another context, in place of :meth:`set_params`, without a copy of the packed weights.
+
+        other : a context of the same class with parameters, whose shape differs in the number and size of images, padding,
+            stride and dilation only; of an LSTM or a GRU in the number and the length of sequences.
+
+        For a network that runs with images of several sizes. Results have the same bits as with :meth:`set_params`. Weights
+        are packed for an algorithm, which may depend on the size of images: if the other context packs them in another way,
+        this raises ValueError, which says what differs, and the context is unchanged. Then call :meth:`set_params`.
+
+        >>> small = pysimd.Convolution32f((7, 7, 16), 8, kernel=1)
+        >>> large = pysimd.Convolution32f((28, 28, 16), 8, kernel=1)
+        >>> small.set_params(np.ones((1, 1, 16, 8), np.float32))
+        >>> large.share_params(small)
+        >>> small.close()
+        >>> float(large(np.ones((28, 28, 16), np.float32))[5, 5, 0])
+        16.0
+
+        The parameters live as long as any context that uses them; ``internal_buffer_size`` counts only what is not shared.
+        Not while :meth:`forward` of this context, or :meth:`set_params` of either, runs. Raises TypeError for another class,
+        :class:`StateError` if the other context has no parameters yet.
+        """
+        if not isinstance(other, SharingContext):
+            raise TypeError(f"other is a {type(other).__name__}, expected a {type(self).__name__}")
+        context, handle = self._open(), other._open()
+        if other._given is None:
+            raise StateError("other has no weights yet: call its set_params() first")
+        lib.SimdnetShareParams(context, handle)
+        check()
+        self._given = other._given
+
+    def _weights(self) -> tuple[Any, ...] | None:
+        return self._given
 
 
 def _restored(cls: Any, arguments: dict[str, Any], weights: tuple[Any, ...] | None) -> Any:

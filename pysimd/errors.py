@@ -60,6 +60,11 @@ _WORDS: dict[str, Any] = {
     r"\bSimdConvolutionActivation(\w+)\b": lambda found: repr(re.sub(r"\B(?=[A-Z])", "_", found[1]).lower()),
     r"\bsrcF\b": "layout",
     r"\b(src|dst)T\b": r"\1_dtype",
+    r"\bsrcCount\b": "the size of the axis",
+    r"\bidxCount\b": "count",
+    r"^index\[|^idx\[": "indices[",
+    r"^idx is NULL, expected an array: SetIndex\(\) has set none": "indices is None: set_index() has set none",
+    r"\biouThreshold\b": "iou_threshold",
     r"^from\b": "other",  # of share_params()
     r"\bof from\b": "of other",
     r"\bas (in )?context\b": "as in this context",

@@ -151,6 +151,29 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
     yield "inner_product", pysimd.inner_product(b[:, 0].copy(), a, bias), product[:, 0] + bias, _SUMMED
 
 
+def recurrent(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 19)
+    w = _floats(rng, 1, 4 * 21, 19) * np.float32(0.2)
+    r = _floats(rng, 1, 4 * 21, 21) * np.float32(0.2)
+    states: dict[str, list[Array]] = {"LSTM": [], "GRU": []}
+    h = c = n = np.zeros(21)
+    for step in x.astype(np.float64):
+        i, o, f, g = np.split(w[0] @ step + r[0] @ h, 4)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o))
+        states["LSTM"].append(h)
+        z, reset = np.split(1 / (1 + np.exp(-w[0, :42] @ step - r[0, :42] @ n)), 2)
+        n = (1 - z) * np.tanh(w[0, 42:63] @ step + r[0, 42:63] @ (reset * n)) + z * n
+        states["GRU"].append(n)
+    memory, gated = pysimd.LSTM(x.shape, 21), pysimd.GRU(x.shape, 21)
+    memory.set_params(w, r)
+    gated.set_params(w[:, :63].copy(), r[:, :63].copy())
+    yield "LSTM", memory(x)[:, 0], np.stack(states["LSTM"]), _SUMMED
+    yield "lstm", pysimd.lstm(x, w, r), memory(x), 0
+    yield "GRU", gated(x)[:, 0], np.stack(states["GRU"]), _SUMMED
+    yield "gru", pysimd.gru(x, w[:, :63].copy(), r[:, :63].copy()), gated(x), 0
+
+
 def layout(rng: np.random.Generator) -> Iterator[Case]:
     x, weight = _floats(rng, 19, 5, 7), _floats(rng, 3, 3, 19, 13)
     there = pysimd.convert_image(x, src_layout="nchw", dst_layout="nhwc")
@@ -159,6 +182,32 @@ def layout(rng: np.random.Generator) -> Iterator[Case]:
     yield "convert_image back", pysimd.convert_image(blocks, src_layout="nchw8c", dst_layout="nchw", channels=19), x, 0
     filters = pysimd.convert_filter(weight, src_layout="yxio", dst_layout="oiyx")
     yield "convert_filter", filters, weight.transpose(3, 2, 0, 1), 0
+
+
+def copies(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 5, 7, 33)
+    yield "copy", pysimd.copy(x[::2, :, ::-1]), x[::2, :, ::-1], 0
+    yield "concatenate", pysimd.concatenate([x, x[:2]]), np.concatenate([x, x[:2]]), 0
+    yield "pad", pysimd.pad(x, (1, 2), "reflect"), np.pad(x, (1, 2), "reflect"), 0
+    yield "permute", pysimd.permute(x, (1, 2, 0)), x.transpose(1, 2, 0), 0
+    yield "transpose", pysimd.transpose(x), x.T, 0
+    with pysimd.Permute(x.shape, (0, 2, 1)) as context:
+        yield "Permute", context(x), x.transpose(0, 2, 1), 0
+
+
+def reductions(rng: np.random.Generator) -> Iterator[Case]:
+    x = _floats(rng, 19, 70, 33)
+    d = x.astype(np.float64)
+    for axis in (0, 1, 2):
+        yield "sum", pysimd.sum(x, axis), d.sum(axis), _SUMMED
+        yield "mean", pysimd.mean(x, axis), d.mean(axis), _SUMMED
+        yield "amax", pysimd.amax(x, axis), d.max(axis), 0
+        yield "amin", pysimd.amin(x, axis), d.min(axis), 0
+        yield "prod", pysimd.prod(x, axis), d.prod(axis), _SUMMED
+        yield "logsumexp", pysimd.logsumexp(x, axis), np.log(np.exp(d).sum(axis)), _SUMMED
+        yield "reduce", pysimd.reduce(x, "l2", axis), np.sqrt((d * d).sum(axis)), _SUMMED
+        yield "argmax", pysimd.argmax(x, axis), d.argmax(axis), 0
+        yield "argmin", pysimd.argmin(x, axis), d.argmin(axis), 0
 
 
 def normalisation(rng: np.random.Generator) -> Iterator[Case]:
@@ -177,6 +226,30 @@ def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     length = np.sqrt((d * d).sum((0, 1)))
     yield "global_response_norm", pysimd.global_response_norm(x, 1, eps=0), d * (1 + length / length.mean()), _SUMMED
     yield "l2_normalize", pysimd.l2_normalize(x, eps=0), d / np.sqrt((d * d).sum(-1, keepdims=True)), _SUMMED
+
+
+def gathering(rng: np.random.Generator) -> Iterator[Case]:
+    x, places = _floats(rng, 13, 11, 19), rng.integers(-13, 13, (7, 11, 19))
+    yield "gather", pysimd.gather(x, places[:, 0, 0].copy()), x[places[:, 0, 0]], 0
+    taken = np.take_along_axis(x, places, 0)
+    yield "gather_elements", pysimd.gather_elements(x, places, axis=0), taken, 0
+    with pysimd.GatherElements(x.shape, 7, axis=0) as context:
+        yield "GatherElements", context(x, places), taken, 0
+    values, indices = pysimd.top_k(x, 5)
+    yield "top_k", values, -np.sort(-x)[..., :5], 0
+    yield "top_k indices", np.take_along_axis(x, indices, 2), values, 0
+    image, corners = x[None], np.array([-1, 0, 1], np.float32)
+    grid = np.stack(np.meshgrid(corners, corners), -1)[None]
+    middle = x[:, ::5, ::9]
+    yield "grid_sample", pysimd.grid_sample(image, grid, align_corners=True), middle[None], _ROUNDED
+    with pysimd.GridSample2d(image.shape, 3, mode="nearest", align_corners=True) as sampler:
+        yield "GridSample2d", sampler(image, grid), middle[None], 0
+    ver, hor = _floats(rng, 11, 19), _floats(rng, 13, 19)
+    yield "tiled_scale", pysimd.tiled_scale(x, ver, hor), x * ver * hor[:, None], 0
+    yield "channel_sum", pysimd.channel_sum(_bf16(x)), _widened(_bf16(x)).sum((0, 1), np.float64), _SUMMED
+    boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 1.5], [5, 5, 6, 6]]], np.float32)
+    selected = pysimd.non_max_suppression(boxes, np.array([[[1, 3, 2]]], np.float32), iou_threshold=0.5)
+    yield "non_max_suppression", selected, np.array([[0, 0, 1], [0, 0, 2]]), 0
 
 
 def pooling(rng: np.random.Generator) -> Iterator[Case]:
@@ -261,7 +334,8 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, matrices, layout, normalisation, pooling, pictures, convolutions
+    activation, unary, add, channelwise, eltwise, matrices, recurrent, layout, copies, reductions, normalisation, gathering,
+    pooling, pictures, convolutions
 )  # fmt: skip
 
 

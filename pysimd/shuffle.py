@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from pysimd._arrays import apart, at, floats, output
-from pysimd._geometry import NHWC, images_of, layout_of, with_channels
+from typing import Any, overload
+
+from pysimd._arrays import apart, at, floats, output, plain
+from pysimd._geometry import NHWC, images_of, layout_of, number, with_channels
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Layout
 from pysimd.calls import call
+from pysimd.copy import copy
 from pysimd.errors import shown
 
+_Pair = tuple[FloatArray, FloatArray]
 
+
+@overload
+def shuffle(a: Floats, b: Floats, *, layout: Layout = ..., out: tuple[FloatArray, FloatArray] | None = ...) -> _Pair: ...
+@overload
+def shuffle(a: Floats, *, groups: int, layout: Layout = ..., out: FloatArray | None = ...) -> FloatArray: ...
 def shuffle(
-    a: Floats, b: Floats, *, layout: Layout = "nhwc", out: tuple[FloatArray, FloatArray] | None = None
-) -> tuple[FloatArray, FloatArray]:
+    a: Floats, b: Floats | None = None, *, groups: int | None = None, layout: Layout = "nhwc", out: Any = None
+) -> FloatArray | _Pair:
     """Splits the channels of `a` followed by those of `b` into the even and the odd ones: (even, odd).
+
+    With `groups` it shuffles the channels of `a` alone, as ``ChannelShuffle`` of PyTorch: the result has the first channel
+    of each group, then the second of each, and so on. This is the other direction: 2 groups join what was split into two.
 
     a, b : float32, contiguous, each with an even number of channels: (C, H, W) for "nchw", (H, W, C) for "nhwc", (C, W) for
         "ncw", (W, C) for "nwc"; or a batch of them. They may differ in C only.
-    out : two arrays with half as many channels as `a` and `b` have together.
+    groups : a divisor of the number of channels, in place of `b`; the result is then a single array.
+    out : two arrays with half as many channels as `a` and `b` have together; with `groups`, one of the shape of `a`.
 
     Raises TypeError for another dtype, ValueError for shapes that do not fit.
 
@@ -25,12 +38,38 @@ def shuffle(
     >>> even, odd = pysimd.shuffle(a, b)
     >>> even
     array([[[0., 2.]]], dtype=float32)
+    >>> pysimd.shuffle(np.array([[[0, 1, 2, 3]]], np.float32), groups=2)
+    array([[[0., 2., 1., 3.]]], dtype=float32)
 
-    Formula: SimdSynetShuffleLayerForward.
+    Formula: SimdSynetShuffleLayerForward; with `groups`, SimdnetCopy.
     """
+    if groups is not None:
+        if b is not None:
+            raise ValueError("b is given with groups, expected None: concatenate a and b")
+        return _by_groups(a, number(groups, "groups", 1), layout_of(layout), out)
+    if b is None:
+        raise TypeError("b is None, expected an array, or groups for a single one")
+    return _split(a, b, layout_of(layout), out)
+
+
+def _by_groups(a: Floats, groups: int, form: int, out: FloatArray | None) -> FloatArray:
+    array, _ = floats(a, "a")
+    lead, channels, height, width = images_of(array.shape, form, "a")
+    if channels % groups:
+        raise ValueError(f"groups is {groups}, expected a divisor of the {channels} channels of a")
+    images, spatial = lead[0] if lead else 1, height * width
+    out, _ = output(out, array.shape, (a,), ("a",))
+    shape = (images * spatial, groups, channels // groups, 1)
+    if form != NHWC:
+        shape = (images, groups, channels // groups, spatial)
+    target = plain(out, "out").reshape(shape[0], shape[2], groups, shape[3])
+    copy(array.reshape(shape).transpose(0, 2, 1, 3), out=target)
+    return out
+
+
+def _split(a: Floats, b: Floats, form: int, out: Any) -> _Pair:
     first, src0 = floats(a, "a")
     second, src1 = floats(b, "b")
-    form = layout_of(layout)
     lead, channels0, height, width = images_of(first.shape, form, "a")
     channels1 = images_of(second.shape, form, "b")[1]
     if second.shape != with_channels(first.shape, form, channels1):

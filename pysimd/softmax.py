@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from pysimd._arrays import floats, output
-from pysimd._geometry import integer
+from pysimd._geometry import axis_of
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats
 from pysimd.calls import call
@@ -26,12 +26,8 @@ def softmax(x: Floats, *, axis: int = -1, out: FloatArray | None = None) -> Floa
     Formula: SimdSynetSoftmaxLayerForward.
     """
     array, src = floats(x, "x")
-    rank = array.ndim
-    axis = integer(axis, "axis")
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis is {axis}, expected one of the {rank} dimensions of x")
-    axis %= rank
     shape = array.shape
+    axis = axis_of(axis, shape)
     out, dst = output(out, shape, (x,), ("x",), 1)
     call(lib.SimdSynetSoftmaxLayerForward, src, prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :]), dst)
     return out

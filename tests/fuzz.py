@@ -150,6 +150,10 @@ class Arguments:
             return random.choice([SOURCES[2], *self._contexts * 5])
         if "SimdConvolutionParameters" in kind:
             return self._keep(ffi.new("SimdConvolutionParameters[]", self._convolutions()))
+        if "SimdnetRecurrent" in kind:
+            name = kind.replace("const", "").replace("*", "").strip()
+            fields = self._recurrent() if name == "SimdnetRecurrentParameters" else self._recurrent_arrays()
+            return self._keep(ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields}))
         if kind == "SimdBool *":
             return self._keep(ffi.new("SimdBool[3]"))
         if "size_t" in kind:
@@ -160,6 +164,23 @@ class Arguments:
             arrays = [NULL if self._fault() else each for _ in range(POINTERS)]
             return self._keep(ffi.new("float *[]", arrays))
         return self._array(kind)
+
+    def _recurrent(self) -> dict[str, Any]:
+        random = self._random
+        p = {field: random.randint(1, 5) for field in ("steps", "batch", "input", "hidden")}
+        p.update(type=random.randint(0, 1), direction=random.randint(0, 2), batchFirst=random.randint(0, 1))
+        if random.random() < 0.3:
+            p[random.choice(("steps", "batch", "input", "hidden"))] = random.choice((0, *ABSURD))
+        return p
+
+    def _recurrent_arrays(self) -> dict[str, Any]:
+        fields: dict[str, Any] = {"src": self._array("const float *"), "dst": self._array("float *")}
+        for field in ("h0", "c0", "hn", "cn"):
+            if self._random.random() < (0.3 if field[0] == "h" else 0.1):
+                fields[field] = self._array("const float *" if field[1] == "0" else "float *")
+        if self._random.random() < 0.3:
+            fields["lengths"] = self._keep(ffi.new("size_t[]", [self._random.randint(0, 2) for _ in range(POINTERS)]))
+        return fields
 
     def _convolutions(self) -> list[dict[str, Any]]:
         made = self._stages() if "Merged" in self._function else [self._convolution()]

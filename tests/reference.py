@@ -74,6 +74,113 @@ def filter_from_oiyx(weight: Array, layout: str) -> Array:
     return np.ascontiguousarray(full.reshape(blocks, lanes, inputs, kernel_y, kernel_x).transpose(0, 3, 4, 2, 1))
 
 
+# -------------------------------------------------------------------------------------------------- gathering
+
+
+def tiled_scale(x: Array, ver: Array, hor: Array) -> Array:
+    """(C, H, W) with factors (C, W) and (C, H); float32, operation by operation."""
+    scaled: Array = (x * ver[:, None, :]) * hor[:, :, None]
+    return scaled
+
+
+def channel_sum(x: Array) -> tuple[Array, Array]:
+    """The sums of (C, H, W) and their bound."""
+    x = x.astype(np.float64)
+    return x.sum((1, 2)), (x[0].size + 1) * EPS * np.abs(x).sum((1, 2))
+
+
+def _mirrored(v: float, low: float, high: float) -> float:
+    """Reflected at the bounds until it is between them."""
+    if high <= low:
+        return low
+    distance = (v - low) % (2 * (high - low))
+    return low + min(distance, 2 * (high - low) - distance)
+
+
+def _taps(v: float, mode: str) -> list[tuple[int, float]]:
+    """The elements that a coordinate lies between, with their weights (Keys' for a = -0.75)."""
+    first = math.floor(v)
+    if mode == "nearest":
+        return [(first, 1.0)]
+    if mode == "bilinear":
+        return [(first, 1 - (v - first)), (first + 1, v - first)]
+    made = []
+    for k in range(first - 1, first + 3):
+        d = abs(v - k)
+        near, far = 1.25 * d**3 - 2.25 * d**2 + 1, -0.75 * (d**3 - 5 * d**2 + 8 * d - 4)
+        made.append((k, near if d <= 1 else far))
+    return made
+
+
+def grid_sample(x: Array, grid: Array, mode: str, padding: str, align: bool) -> tuple[Array, Array]:
+    """GridSample of ONNX for images (N, C, H, W), and a bound; the coordinates are computed in float32."""
+    sizes = x.shape[3], x.shape[2]
+    low = [0.0 if align else -0.5] * 2
+    high = [size - 1 - bound for size, bound in zip(sizes, low)]
+    result = np.zeros((*x.shape[:2], *grid.shape[1:3]))
+
+    def element(n: int, index: list[int]) -> Array:
+        if padding == "zeros" and not all(0 <= i < size for i, size in zip(index, sizes)):
+            return np.zeros(x.shape[1])
+        if padding == "border":
+            index = [min(max(i, 0), size - 1) for i, size in zip(index, sizes)]
+        elif padding == "reflection":
+            index = [int(_mirrored(i, a, b)) for i, a, b in zip(index, low, high)]
+        return x[n, :, index[1], index[0]].astype(np.float64)
+
+    for n, row, column in np.ndindex(*grid.shape[:3]):
+        g = grid[n, row, column]
+        scales = [np.float32(size) for size in sizes]
+        at32 = [(v + 1) / 2 * (s - 1) if align else ((v + 1) * s - 1) / 2 for v, s in zip(g, scales)]
+        at = [float(np.rint(v)) if mode == "nearest" else float(v) for v in at32]
+        if any(not a <= v <= b for v, a, b in zip(at, low, high)):
+            if padding == "border":
+                at = [min(max(v, 0.0), size - 1.0) for v, size in zip(at, sizes)]
+            elif padding == "reflection":
+                at = [_mirrored(v, a, b) for v, a, b in zip(at, low, high)]
+        for i, weight_y in _taps(at[1], mode):
+            for k, weight_x in _taps(at[0], mode):
+                result[n, :, row, column] += weight_y * weight_x * element(n, [k, i])
+    return result, np.full(result.shape, 16 * (8 + sum(sizes)) * EPS * np.abs(x).max(initial=0))
+
+
+def top_k(x: Array, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
+    """Values and indices; NaN is the largest, and of equal values the first one is the best."""
+    finite = np.where(np.isnan(x), np.inf, x).astype(np.float64)
+    order = np.where(np.isnan(x), 2, finite == np.inf)  # of values that are equal otherwise
+    keys = (np.broadcast_to(np.expand_dims(np.arange(x.shape[axis]), tuple(range(1, x.ndim - axis))), x.shape),)
+    sign = -1 if largest else 1
+    indices = np.lexsort((*keys, sign * order, sign * finite), axis=axis).take(range(k), axis)
+    return np.take_along_axis(x, indices, axis), indices
+
+
+def _overlap(a: Array, b: Array) -> float:
+    """The intersection of two boxes (y1, x1, y2, x2), divided by the area of their union."""
+    a, b = np.sort(a.reshape(2, 2), axis=0), np.sort(b.reshape(2, 2), axis=0)
+    common = np.prod(np.maximum(np.minimum(a[1], b[1]) - np.maximum(a[0], b[0]), 0))
+    union = np.prod(a[1] - a[0]) + np.prod(b[1] - b[0]) - common
+    return float(common / union) if common > 0 else 0.0
+
+
+def non_max_suppression(
+    boxes: Array, scores: Array, most: int, iou: float, threshold: float | None = None, center: bool = False
+) -> Array:
+    """NonMaxSuppression of ONNX."""
+    boxes = boxes.astype(np.float64)
+    if center:
+        middle, half = boxes[..., 1::-1], boxes[..., :1:-1] / 2
+        boxes = np.concatenate([middle - half, middle + half], -1)
+    selected = []
+    for n, c in np.ndindex(*scores.shape[:2]):
+        kept: list[int] = []
+        for i in np.argsort(-scores[n, c], kind="stable"):
+            wanted = scores[n, c, i] > threshold if threshold is not None else not np.isnan(scores[n, c, i])
+            if wanted and len(kept) < most and all(_overlap(boxes[n, i], boxes[n, k]) <= iou for k in kept):
+                kept.append(int(i))
+        selected += [(n, c, i) for i in kept]
+    return np.array(selected, np.int64).reshape(-1, 3)
+
+
 def set_input(image: Array, pixel_format: str, channels: int, lower: Array, upper: Array) -> Array:
     """A picture as (channels, H, W): blue, green, red, or gray; float32, operation by operation."""
     if pixel_format == "gray8":
@@ -718,3 +825,74 @@ def winograd_output(m: Array, kind: Kind, height: int, width: int) -> tuple[Arra
     both = _two_sided(2, kind, products)
     images = [np.moveaxis(a, 3, 2).reshape(m.shape[1], tiles_y * by, tiles_x * bx) for a in both]
     return images[0][:, :height, :width], images[1][:, :height, :width]
+
+
+# ------------------------------------------------------------------------------------------------- recurrent layers
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _lstm_step(x: Array, h: Array, c: Array, w: Array, r: Array, b: Array, p: Array) -> tuple[Array, Array]:
+    i, o, f, g = np.split(w @ x + r @ h + b[0] + b[1], 4)
+    p_i, p_o, p_f = np.split(p, 3)
+    i, f = _sigmoid(i + p_i * c), _sigmoid(f + p_f * c)
+    c = f * c + i * np.tanh(g)
+    return _sigmoid(o + p_o * c) * np.tanh(c), c
+
+
+def _gru_step(x: Array, h: Array, w: Array, r: Array, b: Array, linear: bool) -> Array:
+    (w_z, w_r, w_h), (r_z, r_r, r_h) = np.split(w, 3), np.split(r, 3)
+    (a_z, a_r, a_h), (b_z, b_r, b_h) = np.split(b[0], 3), np.split(b[1], 3)
+    z = _sigmoid(w_z @ x + r_z @ h + a_z + b_z)
+    reset = _sigmoid(w_r @ x + r_r @ h + a_r + b_r)
+    inner = reset * (r_h @ h + b_h) if linear else r_h @ (reset * h) + b_h
+    return np.asarray((1 - z) * np.tanh(w_h @ x + a_h + inner) + z * h)
+
+
+def _recurrent(
+    x: Array, direction: str, hidden: int, lengths: Any, states: list[Any], step: Any
+) -> tuple[Array, list[Array]]:
+    """The states after all steps, and the last ones; step(d, x, *states) computes the states of direction d."""
+    steps, batch, _ = x.shape
+    reverse = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
+    y = np.zeros((steps, len(reverse), batch, hidden))
+    last = [np.zeros(y.shape[1:]) if state is None else state.astype(np.float64) for state in states]
+    for d, turned in enumerate(reverse):
+        for n in range(batch):
+            order = range(steps if lengths is None else lengths[n])
+            for t in reversed(order) if turned else order:
+                for state, value in zip(last, step(d, x[t, n].astype(np.float64), *[state[d, n] for state in last])):
+                    state[d, n] = value
+                y[t, d, n] = last[0][d, n]
+    return y, last
+
+
+def lstm(
+    x: Array, w: Array, r: Array, b: Any, p: Any, direction: str, h0: Any = None, c0: Any = None, lengths: Any = None
+) -> tuple[Array, ...]:
+    """(Y, Y_h, Y_c) of LSTM of ONNX."""
+    hidden = r.shape[-1]
+    both = np.zeros((len(w), 2, 4 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+    peephole = np.zeros((len(w), 3 * hidden)) if p is None else p.astype(np.float64)
+
+    def step(d: int, x: Array, h: Array, c: Array) -> Any:
+        return _lstm_step(x, h, c, w[d].astype(np.float64), r[d].astype(np.float64), both[d], peephole[d])
+
+    y, last = _recurrent(x, direction, hidden, lengths, [h0, c0], step)
+    return (y, *last)
+
+
+def gru(
+    x: Array, w: Array, r: Array, b: Any, direction: str, linear: bool, h0: Any = None, lengths: Any = None
+) -> tuple[Array, ...]:
+    """(Y, Y_h) of GRU of ONNX."""
+    hidden = r.shape[-1]
+    both = np.zeros((len(w), 2, 3 * hidden)) if b is None else b.reshape(len(w), 2, -1).astype(np.float64)
+
+    def step(d: int, x: Array, h: Array) -> Any:
+        return [_gru_step(x, h, w[d].astype(np.float64), r[d].astype(np.float64), both[d], linear)]
+
+    y, last = _recurrent(x, direction, hidden, lengths, [h0], step)
+    return (y, *last)

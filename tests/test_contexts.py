@@ -192,9 +192,9 @@ def test_a_subclass_that_redefines_attributes_changes_no_sizes(case: tuple[pysim
     if weights is not None:
         lying.set_params(*weights)
     assert lying.forward(*arrays).tobytes() == context.forward(*arrays).tobytes()
-    with pytest.raises(ValueError, match=r"[ax] has shape"):
+    with pytest.raises(ValueError, match=r"(a|x|input) has shape"):
         lying.forward(*[np.empty((1, *array.shape), array.dtype) for array in arrays])
-    if not isinstance(context, pysimd.Add16b):
+    if hasattr(context, "external_buffer_size"):
         unit = np.uint8 if isinstance(context, (pysimd.Convolution8i, pysimd.Convolution16b)) else np.float32
         with pytest.raises(ValueError, match="buf has 0 elements"):
             lying.forward(*arrays, buf=np.empty(0, unit))
@@ -216,7 +216,7 @@ def test_a_context_whose_class_is_changed_is_refused_by_the_library(rng: np.rand
     for context, arrays in made.values():
         cls = type(context)
         for other, _ in made.values():
-            if type(other) is not cls:
+            if type(other) is not cls and {cls, type(other)} != {pysimd.GRU, pysimd.LSTM}:  # one kind of context
                 context.__class__ = type(other)
                 with pytest.raises((AttributeError, TypeError, ValueError)):
                     context.forward(*arrays)

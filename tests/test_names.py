@@ -254,7 +254,7 @@ def test_repr_of_contexts(name: str, rng: np.random.Generator) -> None:
     shapes = [context.shape] if isinstance(context, pysimd.Add16b) else [context.src_shape, context.dst_shape]  # type: ignore[attr-defined]
     for part in (name, context.info, *map(str, shapes)):
         assert part in shown
-    if name != "Add16b":
+    if context._weights() is not None:
         assert shown.endswith(" bytes>")
         assert repr(type(context)(**context._arguments)).endswith(", no weights yet>")
     prepared = context.prepare(*arrays)

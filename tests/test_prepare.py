@@ -22,6 +22,7 @@ CLASSES = list(samples.contexts(np.random.default_rng(SEED)))
 # Functions that compute nothing in the library, and modules of such functions.
 OTHERS = {"dequantize", "from_bfloat16", "prepare", "quantize", "statistics", "to_bfloat16"}
 OTHERS |= {"specify_tensor_format", "tensor_alignment"}
+OTHERS |= {"non_max_suppression"}  # the shape of its result depends on values
 MODULES = {"pysimd.infrastructure", "pysimd.threadpools"}
 
 
@@ -61,7 +62,7 @@ def test_functions(name: str) -> None:
     result = prepared()
     assert result is prepared.result
     assert bits(result) == expected
-    if name.startswith(("convolution", "deconvolution")):
+    if name.startswith(("convolution", "deconvolution", "lstm", "gru")):
         args = args[:1]  # the weights are packed already
     for array in arrays_of((args, kwargs)):
         array[...] = np.roll(array, 1)

@@ -31,6 +31,48 @@ def test_shuffle(isa: str, rng: np.random.Generator, layout: Any) -> None:
                 assert np.array_equal(e, o)
 
 
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_groups(isa: str, rng: np.random.Generator, layout: Any) -> None:
+    axis = -1 if layout == "nhwc" else -3
+    for channels, groups, height, width in (
+        (6, 2, 3, 5),
+        (6, 3, 3, 5),
+        (8, 1, 2, 2),
+        (8, 8, 2, 2),
+        (116, 2, 4, 4),
+        (240, 3, 1, 7),
+    ):
+        for batch in ((), (3,)):
+            x = floats(rng, *batch, *((channels, height, width) if layout == "nchw" else (height, width, channels)))
+            planes = np.moveaxis(x, axis, 0)
+            parts = planes.reshape(groups, -1, *planes.shape[1:])
+            expected = np.moveaxis(np.swapaxes(parts, 0, 1).reshape(planes.shape), 0, axis)
+            assert np.array_equal(pysimd.shuffle(x, groups=groups, layout=layout), expected)
+            out = np.zeros_like(x)
+            assert pysimd.shuffle(x, groups=groups, layout=layout, out=out) is out
+            assert np.array_equal(out, expected)
+
+
+def test_two_groups_join_what_was_split(rng: np.random.Generator) -> None:
+    x = floats(rng, 4, 5, 12)
+    even, odd = pysimd.shuffle(x[..., :6].copy(), x[..., 6:].copy())
+    assert np.array_equal(pysimd.shuffle(pysimd.concatenate([even, odd], -1), groups=2), x)
+
+
+def test_refused_groups(rng: np.random.Generator) -> None:
+    x = floats(rng, 4, 5, 12)
+    for arguments, sentence in (
+        ({"groups": 5}, "groups is 5, expected a divisor of the 12 channels"),
+        ({"groups": 0}, "groups is 0, expected at least 1"),
+        ({"groups": 2, "b": x}, "b is given with groups"),
+        ({"groups": 2, "out": x}, "out overlaps a"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            pysimd.shuffle(x, **arguments)
+    with pytest.raises(TypeError, match="b is None"):
+        pysimd.shuffle(x)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
@@ -51,7 +93,7 @@ def test_refused(change: dict[str, Any], error: type[Exception], sentence: str) 
 def test_refused_out() -> None:
     a, b, out = np.ones((5, 6, 4), np.float32), np.ones((5, 6, 2), np.float32), np.full((5, 6, 3), 7, np.float32)
     with pytest.raises(TypeError, match="tuple of two arrays"):
-        pysimd.shuffle(a, b, out=out)  # type: ignore[arg-type]
+        pysimd.shuffle(a, b, out=out)  # type: ignore[call-overload]
     for pair, sentence in (
         ((out, out), "out overlaps itself"),
         ((out, np.zeros((5, 6, 4), np.float32)), "out has shape"),

@@ -98,7 +98,7 @@ def test_claims_about_outputs(name: str) -> None:
             outs = [np.zeros_like(y) for y in results]
             memory = np.zeros((1, *results[i].shape[1:]), results[i].dtype)
             outs[i] = memory.view(type("Lying", (np.ndarray,), {"shape": constant(results[i].shape)}))
-            with pytest.raises(ValueError, match=r"out1? has shape \(1,|out overlaps itself"):
+            with pytest.raises(ValueError, match=r"out(1|\[\d\])? has shape \(1,|out overlaps itself"):
                 samples.call_into(function, arguments, outs)
             assert not memory.any()
 
@@ -125,9 +125,9 @@ def test_claims_about_arrays_of_contexts(name: str, rng: np.random.Generator) ->
     context, arrays = samples.contexts(rng)[name]
     expected = bits(context.forward(*arrays))
     options: dict[str, Any] = {"out": np.zeros_like(context.forward(*arrays))}
-    if name != "Add16b":
+    if hasattr(context, "external_buffer_size"):
         small = name in ("Convolution8i", "Convolution16b")
-        options["buf"] = np.zeros(context.external_buffer_size, np.uint8 if small else np.float32)  # type: ignore[attr-defined]
+        options["buf"] = np.zeros(context.external_buffer_size, np.uint8 if small else np.float32)
     for lies in LIES:
         for i in range(len(arrays)):
             given = [lying(x, *lies) if j == i else x for j, x in enumerate(arrays)]

@@ -93,7 +93,7 @@ static void forward(const char * function, void * context, const SimdnetForwardP
         sn_add_16b_pixels(c->head.table, c->a, c->b, c->dst, &p);
 }
 
-static const struct sn_context_kind kind = {"Add16b", NULL, forward, NULL};
+static const struct sn_context_kind kind = {.name = "Add16b", .forward = forward};
 
 static bool check_type(const char * function, const char * name, SimdTensorDataType type)
 {

@@ -15,10 +15,12 @@ struct sn_convolution;
 struct sn_context_kind {
     const char * name;                 /* as in the public names: "Convolution32f" */
     void (*destroy)(void * context);   /* frees what the context owns besides the struct itself; NULL if nothing */
-    /* Computes for SimdnetForward(), which has checked the members that do not depend on the context. */
+    /* Computes for SimdnetForward(), which has checked the members that do not depend on the context; NULL: it refuses. */
     void (*forward)(const char * function, void * context, const SimdnetForwardParameters * parameters);
-    /* The convolutions of a context, whose parameters SimdnetShareParams() shares; NULL: it has no parameters. */
+    /* The convolutions of a context, whose parameters SimdnetShareParams() shares; NULL: it has none. */
     struct sn_convolution * (*plans)(void * context, size_t * count);
+    /* SimdnetShareParams() for two contexts of a kind that has other parameters; NULL: it has none. */
+    bool (*share)(const char * function, void * context, const void * from);
 };
 
 struct sn_context {

@@ -3,8 +3,8 @@
 #include "api/forward.h"
 #include "ops/convolution_16b.h"
 
-static const struct sn_context_kind kind = {"Convolution16b", sn_convolution_destroy,
-                                           sn_convolution_forward_any, sn_convolution_plans};
+static const struct sn_context_kind kind = {.name = "Convolution16b", .destroy = sn_convolution_destroy,
+    .forward = sn_convolution_forward_any, .plans = sn_convolution_plans};
 
 void * SimdnetConvolution16bInit(size_t batch, const SimdConvolutionParameters * conv)
 {

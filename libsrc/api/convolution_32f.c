@@ -3,8 +3,8 @@
 #include "api/forward.h"
 #include "ops/convolution_32f.h"
 
-static const struct sn_context_kind kind = {"Convolution32f", sn_convolution_destroy,
-                                           sn_convolution_forward_any, sn_convolution_plans};
+static const struct sn_context_kind kind = {.name = "Convolution32f", .destroy = sn_convolution_destroy,
+    .forward = sn_convolution_forward_any, .plans = sn_convolution_plans};
 
 void * SimdSynetConvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)
 {

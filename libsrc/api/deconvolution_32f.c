@@ -3,8 +3,8 @@
 #include "api/forward.h"
 #include "ops/deconvolution_32f.h"
 
-static const struct sn_context_kind kind = {"Deconvolution32f", sn_convolution_destroy,
-                                           sn_convolution_forward_any, sn_convolution_plans};
+static const struct sn_context_kind kind = {.name = "Deconvolution32f", .destroy = sn_convolution_destroy,
+    .forward = sn_convolution_forward_any, .plans = sn_convolution_plans};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(c->function, condition, false, __VA_ARGS__)
 

@@ -49,6 +49,13 @@ SAME(SN_PIXEL_BGR24, SimdPixelFormatBgr24);
 SAME(SN_PIXEL_BGRA32, SimdPixelFormatBgra32);
 SAME(SN_PIXEL_RGB24, SimdPixelFormatRgb24);
 
+SAME(SN_GRID_BILINEAR, SimdGridSampleInterpBilinear);
+SAME(SN_GRID_NEAREST, SimdGridSampleInterpNearest);
+SAME(SN_GRID_BICUBIC, SimdGridSampleInterpBicubic);
+SAME(SN_GRID_ZEROS, SimdGridSamplePaddingZeros);
+SAME(SN_GRID_BORDER, SimdGridSamplePaddingBorder);
+SAME(SN_GRID_REFLECT, SimdGridSamplePaddingReflect);
+
 /* ---- names, in the order of the values */
 
 static const char * const formats[] = {"Unknown", "Nchw", "Nhwc", "Nchw4c", "Nchw8c", "Nchw16c", "NchwXc", "Oiyx", "Yxio",
@@ -80,4 +87,20 @@ const char * sn_name(const struct sn_enumeration * e, int value, char text[SN_NA
     else
         sn_append(text, SN_NAME_SIZE, "%d", value);
     return text;
+}
+
+size_t sn_data_bytes(int type)
+{
+    switch (type) {
+    case SimdTensorData8i:
+    case SimdTensorData8u:
+    case SimdTensorDataBool: return 1;
+    case SimdTensorData16b:
+    case SimdTensorData16f: return 2;
+    case SimdTensorData32f:
+    case SimdTensorData32i: return 4;
+    case SimdTensorData64i:
+    case SimdTensorData64u: return 8;
+    default: return 0;
+    }
 }

@@ -23,4 +23,7 @@ const char * sn_name(const struct sn_enumeration * e, int value, char text[SN_NA
 /* The same as an argument of a message. */
 #define SN_NAME(enumeration, value) sn_name(&(enumeration), (int)(value), (char[SN_NAME_SIZE]){0})
 
+/* Bytes of an element of a SimdTensorDataType; 0 for SimdTensorDataUnknown and values without an enumerator. */
+size_t sn_data_bytes(int type);
+
 #endif

@@ -46,7 +46,10 @@ void SimdnetForward(void * context, const SimdnetForwardParameters * parameters)
 {
     SN_CALL_OF(context);
     const struct sn_context * c = context;
-    if (sn_is_context(c, __func__) && sn_is_known(__func__, parameters, sizeof(*parameters)) &&
-        check_order(__func__, parameters->order))
+    if (!sn_is_context(c, __func__))
+        return;
+    SN_CHECK(c->kind->forward, SN_VOID, "context is one of %s, which has arrays of its own, expected one of images",
+             c->kind->name);
+    if (sn_is_known(__func__, parameters, sizeof(*parameters)) && check_order(__func__, parameters->order))
         c->kind->forward(__func__, context, parameters);
 }

@@ -34,7 +34,7 @@ static struct sn_convolution * plans(void * context, size_t * count)
     return &plan->stage[plan->first];
 }
 
-static const struct sn_context_kind kind = {"MergedConvolution32f", destroy, forward, plans};
+static const struct sn_context_kind kind = {.name = "MergedConvolution32f", .destroy = destroy, .forward = forward, .plans = plans};
 
 /* ---- checks of the stages */
 

@@ -56,8 +56,10 @@ SimdBool SimdnetShareParams(void * context, const void * from)
         return SimdFalse;
     const struct sn_context_kind * kind = ((const struct sn_context *)from)->kind;
     SN_CHECK(kind == own->kind, SimdFalse, "from is one of %s, expected one of %s as context", kind->name, own->kind->name);
-    SN_CHECK(kind->plans, SimdFalse, "context is one of %s, expected one that has parameters", kind->name);
+    SN_CHECK(kind->plans || kind->share, SimdFalse, "context is one of %s, expected one that has parameters", kind->name);
     SN_CHECK(from != context, SimdFalse, "from is context, expected another one");
+    if (kind->share)
+        return kind->share(__func__, context, from) ? SimdTrue : SimdFalse;
     size_t count, others;
     struct sn_convolution * to = kind->plans(context, &count);
     const struct sn_convolution * plan = kind->plans((void *)(uintptr_t)from, &others);

@@ -45,4 +45,8 @@ enum sn_eltwise { SN_ELTWISE_PRODUCT, SN_ELTWISE_SUM, SN_ELTWISE_MAX, SN_ELTWISE
 /* Pixels that SimdSynetSetInput() reads: some of SimdPixelFormatType. */
 enum sn_pixel { SN_PIXEL_GRAY8 = 1, SN_PIXEL_BGR24 = 3, SN_PIXEL_BGRA32 = 4, SN_PIXEL_RGB24 = 16 };
 
+/* SimdGridSampleInterpType, SimdGridSamplePaddingType. */
+enum sn_grid_interpolation { SN_GRID_BILINEAR, SN_GRID_NEAREST, SN_GRID_BICUBIC };
+enum sn_grid_padding { SN_GRID_ZEROS, SN_GRID_BORDER, SN_GRID_REFLECT };
+
 #endif

@@ -99,6 +99,23 @@ struct sn_gemm_panels_32f {
 };
 typedef void (*sn_gemm_panels_32f_fn)(const struct sn_gemm_panels_32f * p);
 
+/*
+ * The product of one row or a few and whole panels of the tile, one after another, with the bits of the tile:
+ * C(i, n) = bias[n] + sum over k of A(i, k) * B(k, n) for i < rows, k < depth and n < panels * tile->columns.
+ */
+struct sn_gemm_rows_32f {
+    const sn_32f * a, * b, * bias;
+    size_t lda, ldc;
+    size_t rows, depth, panels;
+    sn_32f * c;
+};
+
+/* The kernel, and the most rows. */
+struct sn_gemm_rows_32f_slot {
+    void (*run)(const struct sn_gemm_rows_32f * p);
+    size_t rows;
+};
+
 /* The floats in a row of B of which `columns` are used. */
 static inline size_t sn_gemm_width(const struct sn_gemm_32f_tile * tile, size_t columns)
 {
@@ -111,6 +128,7 @@ struct sn_gemm_slots {
     sn_gemm_fn plain; /* the formula; only `base` needs it */
     sn_gemm_panels_32f_fn panels_32f[2]; /* [transposed]; these and the next belong to the tile */
     struct sn_gemm_few_32f few_32f;
+    struct sn_gemm_rows_32f_slot rows_32f;
 };
 
 #endif

@@ -14,10 +14,15 @@ typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t ker
                                          enum sn_format srcFormat, sn_32f * dst, enum sn_format dstFormat,
                                          size_t begin, size_t end);
 
+/* dst[c * dstStride + r] = src[r * srcStride + c] for r < rows, c < columns. */
+typedef void (*sn_transpose_32f_fn)(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst,
+                                    size_t dstStride);
+
 /* The kernels of a level. */
 struct sn_layout_slots {
     sn_convert_image_32f_fn image_32f;
     sn_convert_filter_32f_fn filter_32f;
+    sn_transpose_32f_fn transpose_32f;
 };
 
 #endif

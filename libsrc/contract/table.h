@@ -12,6 +12,7 @@
 #define SN_CONTRACT_TABLE_H
 
 #include "contract/add.h"
+#include "contract/channel_sum.h"
 #include "contract/channelwise.h"
 #include "contract/convolution_16b.h"
 #include "contract/convolution_32f.h"
@@ -25,9 +26,12 @@
 #include "contract/normalize.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
+#include "contract/reduce.h"
+#include "contract/recurrent.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
+#include "contract/tiled_scale.h"
 #include "contract/winograd.h"
 
 struct sn_table {
@@ -36,6 +40,8 @@ struct sn_table {
     struct sn_pointwise_slots pointwise;
     struct sn_add_slots add;
     struct sn_channelwise_slots channelwise;
+    struct sn_channel_sum_slots channel_sum;
+    struct sn_tiled_scale_slots tiled_scale;
     struct sn_softmax_slots softmax;
     struct sn_layout_slots layout;
     struct sn_set_input_slots set_input;
@@ -51,6 +57,8 @@ struct sn_table {
     struct sn_convolution_16b_slots convolution_16b;
     struct sn_winograd_slots winograd;
     struct sn_pooling_slots pooling;
+    struct sn_reduce_slots reduce;
+    struct sn_recurrent_slots recurrent;
 };
 
 #endif

@@ -73,6 +73,17 @@ static void copy_plane(const sn_32f * src, size_t size, sn_32f * dst)
         v_store_tail_32f(dst + i, v_load_tail_32f(src + i, size - i), size - i);
 }
 
+/* Few rows or columns are lanes of pixels, which must be dense. */
+static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride)
+{
+    if (rows < V32F_N && dstStride == rows)
+        planes_to_lanes(src, srcStride, rows, columns, dst, rows, rows);
+    else if (columns < V32F_N && srcStride == columns)
+        lanes_to_planes(src, columns, rows, dst, dstStride, columns, columns);
+    else
+        transpose(src, srcStride, rows, columns, dst, dstStride);
+}
+
 static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,
                               sn_32f * dst, enum sn_format dstFormat, size_t begin, size_t end)
 {
@@ -88,14 +99,10 @@ static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * sr
         between_planes(channels, spatial, src, dst, lanes, to_blocks, begin, end);
     else if (channels == 1 || spatial == 1)
         copy_plane(src + begin, channels * size, dst + begin);
-    else if (srcFormat == SN_NCHW && channels < V32F_N)
-        planes_to_lanes(src + begin, spatial, channels, size, dst + begin * channels, channels, channels);
     else if (srcFormat == SN_NCHW)
-        transpose(src + begin, spatial, channels, size, dst + begin * channels, channels);
-    else if (channels < V32F_N)
-        lanes_to_planes(src + begin * channels, channels, size, dst + begin, spatial, channels, channels);
+        transpose_32f(src + begin, spatial, channels, size, dst + begin * channels, channels);
     else
-        transpose(src + begin * channels, channels, size, channels, dst + begin, spatial);
+        transpose_32f(src + begin * channels, channels, size, channels, dst + begin, spatial);
 }
 
 /* ---- filters */
@@ -136,4 +143,5 @@ SN_INSTALL(layout, layout)
 {
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
+    slots->transpose_32f = transpose_32f;
 }

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "contract/format.h"
 #include "contract/layout.h"
 #include "reference/reference.h"
@@ -47,8 +49,16 @@ static void convert_filter_32f(size_t output, size_t input, size_t kernel, const
                     o < output ? src[filter_offset(output, input, kernel, o, i, k, srcFormat)] : 0.0f;
 }
 
+static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride)
+{
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < columns; ++c)
+            memcpy(dst + c * dstStride + r, src + r * srcStride + c, sizeof(float)); /* also a signalling NaN */
+}
+
 SN_INSTALL(layout, layout)
 {
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
+    slots->transpose_32f = transpose_32f;
 }

@@ -40,11 +40,13 @@
 
 /*
  * Elements of the caller's arrays, which may start at any byte address: pointers have these types, so that the compiler
- * assumes no alignment. Otherwise they are the types of the public functions, float and uint16_t. All pointers to floats
+ * assumes no alignment. Otherwise they are the types of the public functions (float, uint16_t). All pointers to floats
  * have this type, also those to the library's own memory: functions accept both, and gcc does not warn about mixing them.
  */
 typedef float sn_32f __attribute__((aligned(1)));
 typedef uint16_t sn_16b __attribute__((aligned(1)));
+typedef int32_t sn_32i __attribute__((aligned(1)));
+typedef int64_t sn_64i __attribute__((aligned(1)));
 
 /* For a condition that is nearly always true. */
 #define SN_LIKELY(condition) __builtin_expect((condition) != 0, 1)

@@ -10,11 +10,14 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, AVERAGE = "convolution", "deconvolution", "inner product", "max", "avg"
+LSTM, GRU = "lstm", "gru"
+GATES = {LSTM: 4, GRU: 3}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """`o` channels from `c` of `h` rows and `w` columns; convolutions end with a ReLU if `relu`."""
+    """`o` channels from `c` of `h` rows and `w` columns; convolutions end with a ReLU if `relu`. The columns of a recurrent
+    layer are steps; its groups are directions with `o` hidden units each, and its weights are W and R side by side."""
 
     kind: str
     c: int
@@ -36,6 +39,8 @@ class Layer:
     def dst(self) -> tuple[int, int, int]:
         if self.kind == INNER_PRODUCT:
             return self.o, 1, 1
+        if self.kind in GATES:
+            return self.group * self.o, 1, self.w
         return self.o, self._side(self.h), self._side(self.w)
 
     def _side(self, size: int) -> int:
@@ -52,7 +57,14 @@ class Layer:
             CONVOLUTION: (self.o, self.c // self.group, *taps),
             DECONVOLUTION: (self.c, self.o // self.group, *taps),
             INNER_PRODUCT: (self.o, self.c * self.h * self.w),
+            LSTM: (self.group, 4 * self.o, self.c + self.o),
+            GRU: (self.group, 3 * self.o, self.c + self.o),
         }.get(self.kind, ())
+
+    @property
+    def bias(self) -> tuple[int, ...]:
+        """The shape of the biases, likewise; of a recurrent layer W's and R's."""
+        return (self.group, 2 * GATES[self.kind] * self.o) if self.kind in GATES else (self.o,)
 
     @property
     def multiplications(self) -> int:
@@ -65,6 +77,9 @@ class Layer:
     def __str__(self) -> str:
         if self.kind == INNER_PRODUCT:
             return f"{self.o} <- {self.weight[1]}"
+        if self.kind in GATES:
+            ways = " both ways" if self.group == 2 else ""
+            return f"{self.kind} {self.w} steps {self.c} -> {self.o}{ways}"
         shape, window = f"{self.c}x{self.h}x{self.w}", f"{self.kernel}x{self.kernel} s{self.stride}"
         if self.kind in (MAX, AVERAGE):
             return f"{self.kind} 32f {shape} {window} p{self.before}"
@@ -124,9 +139,20 @@ def quantised(values: Values) -> Quantised:
 
 
 def values_of(layer: Layer) -> Values:
-    """Random values between -1 and 1."""
-    src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in (layer.src, layer.weight, (layer.o,)))
-    return Values(src, weight, bias)
+    """Random values between -1 and 1; weights of recurrent layers are smaller: errors do not grow from step to step."""
+    src, weight, bias = (_random.random(shape, np.float32) * 2 - 1 for shape in (layer.src, layer.weight, layer.bias))
+    return Values(src, weight / 16 if layer.kind in GATES else weight, bias)
+
+
+def sequence_of(layer: Layer, values: Values) -> tuple[Array, Array, Array]:
+    """The source of a recurrent layer as (steps, input); W and R."""
+    steps = np.ascontiguousarray(values.src[:, 0].T)
+    return steps, np.ascontiguousarray(values.weight[..., : layer.c]), np.ascontiguousarray(values.weight[..., layer.c :])
+
+
+def states_as_image(states: Array) -> Array:
+    """(steps, directions, ..., hidden) as (channels, 1, steps)."""
+    return states.reshape(len(states), -1).T[:, None]
 
 
 def in_layout(image: Array, layout: str) -> Array:

@@ -26,22 +26,23 @@ struct kind {
     void * (*init)(const struct layer * l);
     void (*set)(void * context);
     void (*forward)(void * context, float * dst);
+    const char * computes; /* the end of that function's name; NULL: "Forward" */
 };
 
 static void * init_32f(const struct layer * l) { return SimdSynetConvolution32fInit(1, l->p, NULL); }
 static void set_32f(void * context) { SimdSynetConvolution32fSetParams(context, ones, NULL, ones, NULL); }
 static void forward_32f(void * context, float * dst) { SimdSynetConvolution32fForward(context, ones, NULL, dst); }
-static const struct kind convolution_32f = {"SimdSynetConvolution32f", init_32f, set_32f, forward_32f};
+static const struct kind convolution_32f = {"SimdSynetConvolution32f", init_32f, set_32f, forward_32f, NULL};
 
 static void * init_back(const struct layer * l) { return SimdSynetDeconvolution32fInit(1, l->p, NULL); }
 static void set_back(void * context) { SimdSynetDeconvolution32fSetParams(context, ones, NULL, ones, NULL); }
 static void forward_back(void * context, float * dst) { SimdSynetDeconvolution32fForward(context, ones, NULL, dst); }
-static const struct kind deconvolution_32f = {"SimdSynetDeconvolution32f", init_back, set_back, forward_back};
+static const struct kind deconvolution_32f = {"SimdSynetDeconvolution32f", init_back, set_back, forward_back, NULL};
 
 static void * init_merged(const struct layer * l) { return SimdSynetMergedConvolution32fInit(1, l->p, l->count, SimdFalse); }
 static void set_merged(void * context) { SimdSynetMergedConvolution32fSetParams(context, weights, NULL, weights, NULL); }
 static void forward_merged(void * context, float * dst) { SimdSynetMergedConvolution32fForward(context, ones, NULL, dst); }
-static const struct kind merged_32f = {"SimdSynetMergedConvolution32f", init_merged, set_merged, forward_merged};
+static const struct kind merged_32f = {"SimdSynetMergedConvolution32f", init_merged, set_merged, forward_merged, NULL};
 
 static void * init_8i(const struct layer * l) { return SimdSynetConvolution8iInit(1, l->p); }
 static void set_8i(void * context) { SimdSynetConvolution8iSetParams(context, ones, NULL, NULL, stats); }
@@ -49,7 +50,7 @@ static void forward_8i(void * context, float * dst)
 {
     SimdSynetConvolution8iForward(context, byte_ones, NULL, (uint8_t *)dst);
 }
-static const struct kind convolution_8i = {"SimdSynetConvolution8i", init_8i, set_8i, forward_8i};
+static const struct kind convolution_8i = {"SimdSynetConvolution8i", init_8i, set_8i, forward_8i, NULL};
 
 static void * init_16b(const struct layer * l) { return SimdnetConvolution16bInit(1, l->p); }
 static void set_16b(void * context) { SimdnetConvolution16bSetParams(context, ones, NULL, NULL); }
@@ -57,7 +58,7 @@ static void forward_16b(void * context, float * dst)
 {
     SimdnetConvolution16bForward(context, (const uint8_t *)small_ones, NULL, (uint8_t *)dst);
 }
-static const struct kind convolution_16b = {"SimdnetConvolution16b", init_16b, set_16b, forward_16b};
+static const struct kind convolution_16b = {"SimdnetConvolution16b", init_16b, set_16b, forward_16b, NULL};
 
 static void * init_add(const struct layer * l)
 {
@@ -70,7 +71,25 @@ static void forward_add(void * context, float * dst)
 {
     SimdSynetAdd16bForward(context, (const uint8_t *)ones, (const uint8_t *)ones, (uint8_t *)dst);
 }
-static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add};
+static const struct kind add_16b = {"SimdSynetAdd16b", init_add, set_nothing, forward_add, NULL};
+
+/* The rows of an image are steps, and its columns sequences. */
+static void * init_recurrent(const struct layer * l, SimdnetRecurrentType type)
+{
+    const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = type, .direction = SimdnetRecurrentBidirectional,
+        .steps = l->p->srcH, .batch = l->p->srcW, .input = l->p->srcC, .hidden = l->p->dstC};
+    return SimdnetRecurrentInit(&p);
+}
+static void * init_lstm(const struct layer * l) { return init_recurrent(l, SimdnetRecurrentLstm); }
+static void * init_gru(const struct layer * l) { return init_recurrent(l, SimdnetRecurrentGru); }
+static void set_recurrent(void * context) { SimdnetRecurrentSetParams(context, ones, ones, ones, NULL); }
+static void forward_recurrent(void * context, float * dst)
+{
+    SimdnetRecurrentCompute(context, &(SimdnetRecurrentArrays){.size = sizeof(SimdnetRecurrentArrays), .src = ones,
+        .dst = dst});
+}
+static const struct kind lstm = {"SimdnetRecurrent", init_lstm, set_recurrent, forward_recurrent, "Compute"};
+static const struct kind gru = {"SimdnetRecurrent", init_gru, set_recurrent, forward_recurrent, "Compute"};
 
 /* SAME padding of a square kernel. */
 static SimdConvolutionParameters shape(SimdTensorFormatType format, size_t inputs, size_t outputs, size_t kernel,
@@ -99,7 +118,7 @@ static struct layer of_stride_2(struct layer l)
 
 static struct layer of_floats(const struct kind * kind, SimdConvolutionParameters p) { return (struct layer){kind, {p}, 1}; }
 
-enum { LAYERS = 22 };
+enum { LAYERS = 24 };
 
 /* Layers with different algorithms; `all` has space for LAYERS. Returns their number. */
 static size_t all_layers(struct layer * all)
@@ -124,6 +143,8 @@ static size_t all_layers(struct layer * all)
     const SimdConvolutionParameters narrow = shape(SimdTensorFormatNhwc, 40, 5, 1, 1);
     all[n++] = (struct layer){&merged_32f, {wide, depthwise, narrow}, 3};
     all[n++] = (struct layer){&merged_32f, {depthwise, narrow}, 2};
+    all[n++] = of_floats(&lstm, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
+    all[n++] = of_floats(&gru, shape(SimdTensorFormatNhwc, 5, 5, 1, 1));
     return n;
 }
 

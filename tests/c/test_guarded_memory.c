@@ -186,6 +186,21 @@ static void merged_convolution_32f_after_a_failure(void)
         }
 }
 
+/* A single sequence, and two; hidden units of both kinds of layers. */
+static void recurrent(size_t from, size_t to)
+{
+    for (size_t i = 0; i < 4; ++i) {
+        const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(i % 2), .steps = 2,
+            .batch = 1 + i / 2, .input = from, .hidden = to};
+        snprintf(text, sizeof(text), "recurrent layer %zu, %zu to %zu on %s", i, from, to, SimdnetActiveIsa());
+        void * c = SimdnetRecurrentInit(&p);
+        SimdnetRecurrentSetParams(c, weight, weight, NULL, NULL);
+        SimdnetRecurrentCompute(c, &(SimdnetRecurrentArrays){.size = sizeof(SimdnetRecurrentArrays), .src = src, .dst = dst});
+        TEST_NO_ERROR();
+        SimdRelease(c);
+    }
+}
+
 static void all_of(size_t from, size_t to)
 {
     static const SimdTensorFormatType formats[] = {SimdTensorFormatNchw, SimdTensorFormatNhwc};
@@ -202,6 +217,7 @@ static void all_of(size_t from, size_t to)
                 deconvolution_32f(p);
         }
     merged_convolution_32f(from + 2, to + 2);
+    recurrent(from, to);
 }
 
 int main(void)

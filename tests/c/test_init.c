@@ -90,6 +90,14 @@ static void * add_16b(void)
                                shape->srcF);
 }
 
+static void * recurrent(void)
+{
+    const SimdnetRecurrentParameters p = {.size = sizeof(p), .type = (SimdnetRecurrentType)(shape->padY % 2),
+        .direction = (SimdnetRecurrentDirection)(shape->padX % 3), .steps = shape->srcH, .batch = batch,
+        .input = shape->srcC, .hidden = shape->dstC, .batchFirst = shape->padH ? SimdTrue : SimdFalse};
+    return SimdnetRecurrentInit(&p);
+}
+
 static size_t nothing(const void * context)
 {
     (void)context;
@@ -114,6 +122,7 @@ static const struct family {
     {"MergedConvolution32f", merged_convolution_32f, SimdSynetMergedConvolution32fExternalBufferSize,
      SimdSynetMergedConvolution32fInternalBufferSize, 4, SimdTensorData32f},
     {"Add16b", add_16b, nothing, nothing, 1, SimdTensorData32f},
+    {"Recurrent", recurrent, nothing, SimdnetRecurrentInternalBufferSize, 1, SimdTensorData32f},
 };
 
 /* An expansion, a depthwise convolution and a projection, for the image and the channels of shape[0]. */

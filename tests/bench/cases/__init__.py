@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from bench import overhead
 from bench.cases.case import Case, Prepared
-from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks
+from bench.cases.copies import join, pad, permute, reduce
+from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, tiled_scale, top_k
+from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
 from bench.cases.pointwise import activation, add_8i, add_16b, channelwise, eltwise, lrn, normalize, softmax, unary
@@ -98,6 +100,25 @@ def _cases() -> list[Case]:
         shuffle("nhwc", 116, 116, 28 * 28),
         shuffle("nchw", 464, 464, 49),
         shuffle("nhwc", 4, 4, pixels),
+        permute((1, 64, 56, 56), (0, 2, 3, 1)),
+        permute((1, 56, 56, 64), (0, 3, 1, 2)),
+        permute((1, 196, 12, 64), (0, 2, 1, 3)),
+        permute((40, 8, 512), (1, 0, 2)),
+        permute((1, 64, 56, 56), (0, 2, 3, 1), "16b"),
+        permute((1, 64, 56, 56), (0, 2, 3, 1), "8u"),
+        permute((1, 2, 58, 28 * 28), (0, 2, 1, 3)),
+        join(pixels, 32, 96),
+        join(1, 64 * pixels, 64 * pixels),
+        pad((64, 56, 56), (0, 1, 1), "constant"),
+        pad((56, 56, 64), (1, 1, 0), "constant"),
+        pad((64, 56, 56), (0, 3, 3), "reflect"),
+        reduce("Mean", (64, pixels), (1,)),
+        reduce("Mean", (pixels, 64), (0,)),
+        reduce("Max", (64, pixels), (0,)),
+        reduce("L2", (pixels, 64), (1,)),
+        reduce("LogSumExp", (1000, 100), (1,)),
+        reduce("ArgMax", (21, pixels), (0,)),
+        reduce("ArgMax", (1000, 100), (1,)),
         eltwise("sum", 2, 64 * pixels, 26),
         eltwise("max", 2, 64 * pixels, 26),
         eltwise("product", 3, 64 * pixels, 34),
@@ -116,8 +137,23 @@ def _cases() -> list[Case]:
         normalize("instance", "nchw", 64, pixels),
         normalize("instance", "nhwc", 64, pixels),
         normalize("response", "nhwc", 384, 196),
+        *[
+            tiled_scale(layout, *shape)
+            for layout in ("nchw", "nhwc")
+            for shape in ((64, 56, 56), (256, 14, 14), (512, 7, 7))
+        ],
+        *[channel_sum(layout, *shape) for layout in ("nchw", "nhwc") for shape in ((64, pixels), (512, 49))],
+        *[grid_sample(mode, 64, 56, 56) for mode in ("Bilinear", "Nearest", "Bicubic")],
+        gather(30000, 768, 512),
+        gather(pixels, 1, pixels),
+        gather_elements(64, pixels, 784),
+        top_k(1, 8400 * 80, 300),
+        top_k(pixels, 64, 1),
         inner_product(4096, 4096),
         inner_product(1000, 1280),
+        recurrent("lstm", 40, 512, 256, 2),
+        recurrent("gru", 40, 512, 256, 2),
+        recurrent("lstm", 1, 128, 128),
         winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         winograd("nhwc", "Kernel3x3Block2x2", 512, 7),

@@ -14,11 +14,15 @@ from bench.layers import (
     AVERAGE,
     CONVOLUTION,
     DECONVOLUTION,
+    GRU,
     INNER_PRODUCT,
+    LSTM,
     MAX,
     Block,
     Layer,
     from_layout,
+    sequence_of,
+    states_as_image,
     values_of,
 )
 from bench.models import layers_of
@@ -78,6 +82,30 @@ def _inner_product_prepare(layer: Layer, layout: str) -> Prepared:
     return Prepared(bound(layer.o), bound(0), traffic=weight.nbytes, keep=keep, values=(values,), result=lambda: dst)
 
 
+def _recurrent_prepare(layer: Layer, layout: str) -> Prepared:
+    """A single sequence; the GRU of PyTorch."""
+    values = values_of(layer)
+    src, weight, recurrent, bias = (arrays.placed(array) for array in (*sequence_of(layer, values), values.bias))
+    dst = arrays.placed(np.zeros((layer.w, layer.group, layer.o), np.float32))
+    given = {"steps": layer.w, "batch": 1, "input": layer.c, "hidden": layer.o, "linearBeforeReset": layer.kind == GRU}
+    p = ffi.new("SimdnetRecurrentParameters *", given)
+    p.size = ffi.sizeof("SimdnetRecurrentParameters")
+    p.type = lib.SimdnetRecurrentLstm if layer.kind == LSTM else lib.SimdnetRecurrentGru
+    p.direction = lib.SimdnetRecurrentBidirectional if layer.group == 2 else lib.SimdnetRecurrentForward
+    context = ffi.gc(lib.SimdnetRecurrentInit(p), lib.SimdRelease)
+    lib.SimdnetRecurrentSetParams(context, at(weight), at(recurrent), at(bias), ffi.NULL)
+    a = ffi.new("SimdnetRecurrentArrays *", {"src": at(src), "dst": at(dst)})
+    a.size = ffi.sizeof("SimdnetRecurrentArrays")
+    return Prepared(
+        bind(lib.SimdnetRecurrentCompute, context, a),
+        flops=2 * layer.multiplications,
+        info=ffi.string(lib.SimdnetContextInfo(context)).decode(),
+        keep=(src, dst),
+        values=(values,),
+        result=lambda: states_as_image(dst),
+    )
+
+
 def _pooling_32f_prepare(layer: Layer, layout: str) -> Prepared:
     """Excludes padding where it matters."""
     values = values_of(layer)
@@ -107,6 +135,8 @@ _LAYERS: dict[str, tuple[str, Callable[[Layer, str], Prepared]]] = {
     CONVOLUTION: ("convolution", _convolution_prepare),
     DECONVOLUTION: ("deconvolution", _deconvolution_prepare),
     INNER_PRODUCT: ("inner_product", _inner_product_prepare),
+    LSTM: ("recurrent", _recurrent_prepare),
+    GRU: ("recurrent", _recurrent_prepare),
     MAX: ("pooling", _pooling_32f_prepare),
     AVERAGE: ("pooling", _pooling_32f_prepare),
 }
@@ -152,6 +182,10 @@ def deconvolution(
 
 def inner_product(count: int, size: int) -> Case:
     return of_layer(Layer(INNER_PRODUCT, size, 1, 1, count), "-")
+
+
+def recurrent(kind: str, steps: int, inputs: int, hidden: int, directions: int = 1) -> Case:
+    return of_layer(Layer(kind, inputs, 1, steps, hidden, group=directions, relu=False), "-")
 
 
 def _merged_prepare(block: Block) -> Prepared:

@@ -17,6 +17,8 @@ from bench.layers import (
     AVERAGE,
     CONVOLUTION,
     DECONVOLUTION,
+    GATES,
+    GRU,
     INNER_PRODUCT,
     Array,
     Block,
@@ -25,6 +27,8 @@ from bench.layers import (
     from_layout,
     in_layout,
     quantised,
+    sequence_of,
+    states_as_image,
     values_of,
 )
 from bench.peers import Implementation
@@ -44,6 +48,9 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         for last in (True, False) if layout == "nhwc" else (False,):
             yield partial(_quantised, block, values[0], last)
         return
+    if block.layers[0].kind in GATES:
+        yield partial(_recurrent, block.layers[0], values[0])
+        return
     model = _model(block, values)
     yield partial(_nchw, "nchw", block, model, values, _Optimization.ORT_ENABLE_EXTENDED)
     if block.layers[0].kind == CONVOLUTION:
@@ -51,6 +58,27 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         blocks = _without_conversions(model) if layout == "nhwc" else None
         if blocks:
             yield partial(_blocked, block, blocks, values)
+
+
+def _recurrent(layer: Layer, values: Values) -> Implementation:
+    """A single sequence."""
+    steps, weight, recurrent = sequence_of(layer, values)
+    options = {"hidden_size": layer.o, "direction": "bidirectional" if layer.group == 2 else "forward"}
+    if layer.kind == GRU:
+        options["linear_before_reset"] = 1
+    tensors = [numpy_helper.from_array(array, name) for name, array in (("w", weight), ("r", recurrent), ("b", values.bias))]
+    node = helper.make_node(layer.kind.upper(), ["x", "w", "r", "b"], ["y"], **options)
+    shapes = {"x": [layer.w, 1, layer.c], "y": [layer.w, layer.group, 1, layer.o]}
+    ends = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name, shape in shapes.items())
+    graph = helper.make_graph([node], "block", *ends, tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    call, out = _bound(_session(model, _Optimization.ORT_ENABLE_ALL), steps)
+
+    def result() -> Array:
+        call()
+        return states_as_image(out())
+
+    return Implementation(layer.kind.upper(), call, result, _empty)
 
 
 def _model(block: Block, values: tuple[Values, ...]) -> Any:

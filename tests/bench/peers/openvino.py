@@ -11,10 +11,12 @@ import openvino
 from openvino import opset1 as op
 
 from bench import arrays
+from bench.implementations import Unsupported
 from bench.layers import (
     AVERAGE,
     CONVOLUTION,
     DECONVOLUTION,
+    GATES,
     INNER_PRODUCT,
     Array,
     Block,
@@ -41,6 +43,8 @@ _OPTIONS = {
 
 def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]:
     """Yields one implementation."""
+    if block.layers[0].kind in GATES:
+        raise Unsupported("recurrent layers are not compared here")
     if block.quantised:
         yield partial(_quantised, block, layout, values[0])
     else:

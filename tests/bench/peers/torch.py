@@ -15,13 +15,17 @@ from bench.layers import (
     AVERAGE,
     CONVOLUTION,
     DECONVOLUTION,
+    GATES,
     INNER_PRODUCT,
+    LSTM,
     MAX,
     Array,
     Block,
     Layer,
     Values,
     in_layout,
+    sequence_of,
+    states_as_image,
 )
 from bench.peers import Implementation
 
@@ -40,6 +44,9 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
     """In the layout of the row: PyTorch supports both."""
     if block.quantised:
         raise Unsupported("quantised layers are not compared here")
+    if block.layers[0].kind in GATES:
+        yield partial(_recurrent, block.layers[0], values[0])
+        return
     x = torch.from_numpy(arrays.placed(in_layout(values[0].src, layout)))
     x = (x.permute(2, 0, 1) if layout == "nhwc" else x).unsqueeze(0)  # NHWC is what PyTorch calls channels_last
     if len(block.layers) > 1:
@@ -57,6 +64,23 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         raise Unsupported("padding differs from side to side")
     for how, call in implementations[layer.kind](layer, x, weight, bias):
         yield partial(_implementation, how, block, call)
+
+
+def _recurrent(layer: Layer, values: Values) -> Implementation:
+    """Its module, with the gates in its own order."""
+    module = (torch.nn.LSTM if layer.kind == LSTM else torch.nn.GRU)(layer.c, layer.o, bidirectional=layer.group == 2)
+    steps, weight, recurrent = sequence_of(layer, values)
+    gates, order = GATES[layer.kind], [0, 2, 3, 1] if layer.kind == LSTM else [1, 0, 2]
+    both = values.bias.reshape(layer.group, 2, -1)
+    for d, end in enumerate(("_l0", "_l0_reverse")[: layer.group]):
+        given = {"weight_ih": weight[d], "weight_hh": recurrent[d], "bias_ih": both[d, 0], "bias_hh": both[d, 1]}
+        for name, array in given.items():
+            own = getattr(module, name + end)
+            own.data = torch.from_numpy(array.reshape(gates, layer.o, -1)[order].copy()).reshape(own.shape)
+    x = torch.from_numpy(arrays.placed(steps))
+    return Implementation(
+        "module", lambda: module(x), lambda: states_as_image(module(x)[0].numpy()), lambda: functional.relu(_little)
+    )
 
 
 def _tensors(values: Values) -> tuple[Any, Any]:

@@ -1,0 +1,14 @@
+/* Checks of arrays of several dimensions, for functions whose structs describe them. */
+#ifndef SN_API_ARRAYS_H
+#define SN_API_ARRAYS_H
+
+#include "runtime/common.h"
+#include "simdnet.h"
+
+/* True if the number of dimensions is possible, and *elements is the product of the extents; else the last error is set. */
+bool sn_take_shape(const char * function, size_t count, const size_t * shape, size_t * elements);
+
+/* True for a type of elements, of *element bytes; likewise. */
+bool sn_take_element(const char * function, const char * name, SimdTensorDataType type, size_t * element);
+
+#endif

@@ -1,0 +1,184 @@
+#include "ops/recurrent.h"
+
+#include <stdio.h>
+
+#include "api/call.h"
+#include "api/context.h"
+#include "api/overlap.h"
+#include "api/parameters.h"
+
+struct context {
+    struct sn_context head;
+    struct sn_recurrent plan;
+};
+
+static const char * const types[] = {"LSTM", "GRU"}, * const directions[] = {"forward", "reverse", "bidirectional"};
+
+static void destroy(void * context) { sn_recurrent_free(&((struct context *)context)->plan); }
+
+/* ---- shared parameters */
+
+static bool same_size(const char * function, const char * name, size_t from, size_t own)
+{
+    SN_CHECK_FOR(function, from == own, false, "%s of from is %zu, expected %zu as in context", name, from, own);
+    return true;
+}
+
+static bool same_name(const char * function, const char * name, const char * from, const char * own)
+{
+    SN_CHECK_FOR(function, from == own, false, "%s of from is %s, expected %s as in context", name, from, own);
+    return true;
+}
+
+static bool share(const char * function, void * context, const void * from)
+{
+    struct sn_recurrent * own = &((struct context *)context)->plan;
+    const struct sn_recurrent * other = &((const struct context *)from)->plan;
+    SN_CHECK_FOR(function, other->table == own->table, false,
+                 "the instruction set of from is %s, expected %s as in context", other->table->isa, own->table->isa);
+    if (!same_name(function, "type", types[other->type], types[own->type]) ||
+        !same_name(function, "direction", directions[other->direction], directions[own->direction]) ||
+        !same_size(function, "input", other->input, own->input) ||
+        !same_size(function, "hidden", other->hidden, own->hidden) ||
+        !same_size(function, "linearBeforeReset", other->linearBeforeReset, own->linearBeforeReset))
+        return false;
+    if (!other->packed) {
+        sn_error_set(SN_ERROR_STATE, function, "from has no parameters yet, expected SetParams to be called before");
+        return false;
+    }
+    sn_recurrent_share(own, other);
+    return true;
+}
+
+static const struct sn_context_kind kind = {.name = "Recurrent", .destroy = destroy, .share = share};
+
+/* ---- Init */
+
+#define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
+
+static bool check_parameters(const char * function, const SimdnetRecurrentParameters * p)
+{
+    CHECK((unsigned)p->type <= SimdnetRecurrentGru, "type is %d, expected a SimdnetRecurrentType, Lstm or Gru",
+          (int)p->type);
+    CHECK((unsigned)p->direction <= SimdnetRecurrentBidirectional,
+          "direction is %d, expected a SimdnetRecurrentDirection, Forward to Bidirectional", (int)p->direction);
+    CHECK(p->steps > 0, "steps is 0, expected at least 1");
+    CHECK(p->batch > 0, "batch is 0, expected at least 1");
+    CHECK(p->input > 0, "input is 0, expected at least 1");
+    CHECK(p->hidden > 0, "hidden is 0, expected at least 1");
+    CHECK(p->type == SimdnetRecurrentGru || !p->linearBeforeReset,
+          "linearBeforeReset is %d, expected SimdFalse for an LSTM", (int)p->linearBeforeReset);
+    return true;
+}
+
+static void describe(struct context * c)
+{
+    const struct sn_recurrent * r = &c->plan;
+    const struct sn_gemm_32f_tile * tile = &c->head.table->gemm.tile_32f;
+    char shape[64] = "";
+    if (tile->run)
+        snprintf(shape, sizeof(shape), ", tile %zux%zu", tile->rows, tile->columns);
+    sn_context_describe(&c->head, "%s %s%s", types[r->type], directions[r->direction], shape);
+    snprintf(c->head.shape, sizeof(c->head.shape), "%zux%zux%zu->%zu,%s,%s%s", r->steps, r->batch, r->input, r->hidden,
+             r->type == SN_RECURRENT_LSTM ? "lstm" : "gru", directions[r->direction],
+             r->linearBeforeReset ? ",linear" : "");
+}
+
+void * SimdnetRecurrentInit(const SimdnetRecurrentParameters * parameters)
+{
+    SN_BEGIN();
+    const SimdnetRecurrentParameters * p = parameters;
+    if (!sn_is_known(__func__, parameters, sizeof(*parameters)) || !check_parameters(__func__, p))
+        return NULL;
+    struct context * c = sn_context_new(&kind, sizeof(*c), __func__);
+    if (!c)
+        return NULL;
+    c->plan = (struct sn_recurrent){.table = c->head.table, .type = (enum sn_recurrent_type)p->type,
+        .direction = (enum sn_recurrent_direction)p->direction, .steps = p->steps, .batch = p->batch, .input = p->input,
+        .hidden = p->hidden, .batchFirst = p->batchFirst != SimdFalse,
+        .linearBeforeReset = p->linearBeforeReset != SimdFalse};
+    if (!sn_recurrent_plan(&c->plan)) {
+        sn_context_free(c);
+        SN_CHECK(false, NULL, "steps %zu, batch %zu, input %zu and hidden %zu describe an array that is too large",
+                 p->steps, p->batch, p->input, p->hidden);
+    }
+    describe(c);
+    return c;
+}
+
+size_t SimdnetRecurrentInternalBufferSize(const void * context)
+{
+    SN_BEGIN();
+    return sn_context_check(context, &kind, __func__) ? ((const struct context *)context)->plan.packedSize : 0;
+}
+
+/* ---- SetParams */
+
+void SimdnetRecurrentSetParams(void * context, const sn_32f * W, const sn_32f * R, const sn_32f * bias,
+                               const sn_32f * peephole)
+{
+    SN_CALL_OF(context);
+    if (!sn_context_check(context, &kind, __func__))
+        return;
+    struct sn_recurrent * plan = &((struct context *)context)->plan;
+    SN_CHECK_POINTER(W, SN_VOID);
+    SN_CHECK_POINTER(R, SN_VOID);
+    SN_CHECK(!peephole || plan->type == SN_RECURRENT_LSTM, SN_VOID, "peephole is not NULL, expected NULL for a GRU");
+    if (!sn_recurrent_set(plan, &(struct sn_recurrent_given){W, R, bias, peephole}))
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for the weights");
+}
+
+/* ---- Compute */
+
+static bool check_arrays(const char * function, const struct sn_recurrent * r, const SimdnetRecurrentArrays * a)
+{
+    CHECK(a->src, "src is NULL, expected an array");
+    CHECK(!a->c0 || r->type == SN_RECURRENT_LSTM, "c0 is not NULL, expected NULL for a GRU");
+    CHECK(!a->cn || r->type == SN_RECURRENT_LSTM, "cn is not NULL, expected NULL for a GRU");
+    for (size_t i = 0; a->lengths && i < r->batch; ++i)
+        CHECK(a->lengths[i] <= r->steps, "lengths[%zu] is %zu, expected at most %zu, the steps", i, a->lengths[i], r->steps);
+    return true;
+}
+
+/* Results are apart from each other and from what is read, except a state that replaces the one before. */
+static bool is_apart(const char * function, const struct sn_recurrent * r, const SimdnetRecurrentArrays * a)
+{
+    struct sn_recurrent_sizes sizes;
+    sn_recurrent_sizes(r, &sizes);
+    const size_t state = sizes.state * sizeof(float), lengths = r->batch * sizeof(size_t);
+    const struct sn_array results[] = {{"dst", a->dst, a->dst ? sizes.dst * sizeof(float) : 0},
+        {"hn", a->hn, a->hn ? state : 0}, {"cn", a->cn, a->cn ? state : 0}};
+    const struct sn_array sources[] = {{"src", a->src, sizes.src * sizeof(float)}, {"h0", a->h0, a->h0 ? state : 0},
+        {"c0", a->c0, a->c0 ? state : 0}, {"lengths", a->lengths, a->lengths ? lengths : 0}};
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < 4; ++j) /* hn is the second of each, cn the third */
+            if (!sn_apart_for(function, results[i], sources[j], i == j && i > 0))
+                return false;
+        for (size_t j = 0; j < i; ++j)
+            if (!sn_apart(function, results[i], results[j]))
+                return false;
+    }
+    return true;
+}
+
+void SimdnetRecurrentCompute(void * context, const SimdnetRecurrentArrays * parameters)
+{
+    SN_CALL_OF(context);
+    if (!sn_context_check(context, &kind, __func__) || !sn_is_known(__func__, parameters, sizeof(*parameters)))
+        return;
+    const struct sn_recurrent * plan = &((const struct context *)context)->plan;
+    const SimdnetRecurrentArrays * q = parameters;
+    if (!plan->packed) {
+        sn_error_set(SN_ERROR_STATE, __func__, "the context has no weights yet, expected SetParams to be called before");
+        return;
+    }
+    if (!check_arrays(__func__, plan, q) || !is_apart(__func__, plan, q))
+        return;
+    void * work = sn_scratch(plan->workSize);
+    if (!work) {
+        sn_error_set(SN_ERROR_MEMORY, __func__, "no memory for a buffer of %zu bytes", plan->workSize);
+        return;
+    }
+    const struct sn_recurrent_arrays a = {q->src, q->h0, q->c0, q->lengths, q->dst, q->hn, q->cn};
+    sn_recurrent_compute(plan, &a, work);
+}

@@ -1,0 +1,41 @@
+/* Copies of elements between arrays of any strides, on several threads. */
+#ifndef SN_OPS_COPY_H
+#define SN_OPS_COPY_H
+
+#include "contract/table.h"
+
+enum { SN_COPY_DIMENSIONS = 8 };
+
+/* Bytes from an index to the next one. */
+struct sn_copy_dimension {
+    size_t extent;
+    ptrdiff_t src, dst;
+};
+
+/*
+ * A copy: `element` bytes for all indices of the dimensions, none of which is empty. sn_copy_plan() brings it into the form
+ * in which sn_copy() computes: the last two dimensions, j and i, are a block. If `rows`, i are bytes, one after another;
+ * otherwise i is the dimension in which elements are written one after another, and j the one in which they are read so, if
+ * there is such a dimension: then a block is a transposition.
+ */
+struct sn_copy {
+    size_t count, element;
+    struct sn_copy_dimension d[SN_COPY_DIMENSIONS + 2];
+    ptrdiff_t src, dst; /* bytes from the arrays' beginning to the first element; 0 before sn_copy_plan() */
+    bool rows;
+};
+
+void sn_copy_plan(struct sn_copy * c);
+
+void sn_copy(const struct sn_table * table, const struct sn_copy * c, const void * src, void * dst);
+
+/* How a plan copies, for people. */
+const char * sn_copy_how(const struct sn_copy * c);
+
+/* Plans and copies. */
+void sn_copy_once(struct sn_copy c, const void * src, void * dst);
+
+/* The number of bytes of an element, for all types of SimdTensorDataType except Unknown. */
+size_t sn_copy_element(int type);
+
+#endif

@@ -1,0 +1,150 @@
+/* Loops over bytes: a vector would be gathered element by element as well, and memory limits the rest. */
+#include "ops/gather.h"
+
+#include <string.h>
+
+#include "ops/units.h"
+#include "runtime/threads.h"
+
+/* ---- indices that are too large or too small */
+
+struct search {
+    struct sn_indices indices;
+    size_t count;
+    size_t * found; /* the lowest place found until now */
+};
+
+SN_INLINE bool is_beyond(int64_t index, uint64_t count) { return (uint64_t)index + count >= 2 * count; }
+
+/* The place of the first one of begin .. end - 1; `end` if there is none. */
+SN_INLINE size_t first_beyond(const struct search * s, bool wide, size_t begin, size_t end)
+{
+    const struct sn_indices indices = {s->indices.at, wide, s->indices.size};
+    bool any = false; /* a loop without an exit is vectorised */
+    for (size_t i = begin; i < end; ++i)
+        any |= is_beyond(sn_index_at(&indices, i), s->count);
+    if (!any)
+        return end;
+    while (!is_beyond(sn_index_at(&indices, begin), s->count))
+        ++begin;
+    return begin;
+}
+
+static void search(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct search * s = argument;
+    end = sn_min(end * SN_UNIT_ELEMENTS, s->indices.size);
+    begin *= SN_UNIT_ELEMENTS;
+    const size_t place = s->indices.wide ? first_beyond(s, true, begin, end) : first_beyond(s, false, begin, end);
+    size_t before = __atomic_load_n(s->found, __ATOMIC_RELAXED);
+    while (place < end && place < before &&
+           !__atomic_compare_exchange_n(s->found, &before, place, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+size_t sn_index_beyond(const struct sn_indices * indices, size_t count)
+{
+    size_t found = indices->size;
+    const struct search s = {*indices, count, &found};
+    sn_parallel_for(&(struct sn_parallel){.run = search, .job = &s,
+        .units = sn_ceil_div(indices->size, SN_UNIT_ELEMENTS),
+        .cost = sn_cost_of_bytes((double)indices->size * (indices->wide ? 8 : 4))});
+    return found;
+}
+
+SN_INLINE size_t counted(int64_t index, size_t count) { return (size_t)(index < 0 ? index + (int64_t)count : index); }
+
+/* ---- items */
+
+/* Works on a copy of the struct, which, for all the compiler knows, stores of bytes might change. */
+SN_INLINE void items_of(struct sn_gather g, size_t bytes, size_t begin, size_t end)
+{
+    const sn_64i * index = g.indices.at;
+    const uint8_t * src = g.src + begin / g.indices.size * g.count * bytes;
+    for (size_t j = begin % g.indices.size, i = begin; i < end; ++i) {
+        memcpy(g.dst + i * bytes, src + counted(index[j], g.count) * bytes, bytes);
+        if (++j == g.indices.size) {
+            j = 0;
+            src += g.count * bytes;
+        }
+    }
+}
+
+/* Units are `step` items. A copy of a constant size is one load and one store. */
+struct items {
+    const struct sn_gather * g;
+    size_t step;
+};
+
+static void items(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct items * job = argument;
+    const struct sn_gather * g = job->g;
+    end = sn_min(end * job->step, g->outer * g->indices.size);
+    begin *= job->step;
+    switch (g->bytes) {
+    case 1: items_of(*g, 1, begin, end); break;
+    case 2: items_of(*g, 2, begin, end); break;
+    case 4: items_of(*g, 4, begin, end); break;
+    case 8: items_of(*g, 8, begin, end); break;
+    default: items_of(*g, g->bytes, begin, end);
+    }
+}
+
+void sn_gather(const struct sn_gather * g)
+{
+    const size_t all = g->outer * g->indices.size;
+    const struct items job = {g, sn_items_per_unit(g->bytes / sizeof(float))};
+    sn_parallel_for(&(struct sn_parallel){.run = items, .job = &job, .units = sn_ceil_div(all, job.step),
+        .cost = sn_cost_of_bytes((double)all * (2 * (double)g->bytes + 8))});
+}
+
+/* ---- elements */
+
+SN_INLINE void elements_of(struct sn_gather_elements g, size_t bytes, bool wide, size_t inner, size_t begin, size_t end)
+{
+    const struct sn_indices indices = {g.indices.at, wide, g.indices.size};
+    const size_t block = g.selected * inner; /* elements of dst with the same o */
+    for (size_t at = begin, i = begin % inner; at < end;) {
+        const uint8_t * src = g.src + at / block * g.count * inner * bytes;
+        const size_t stop = sn_min(end, (at / block + 1) * block);
+        for (; at < stop; ++at) {
+            const size_t t = counted(sn_index_at(&indices, at), g.count);
+            memcpy(g.dst + at * bytes, src + (t * inner + i) * bytes, bytes);
+            i = i + 1 < inner ? i + 1 : 0;
+        }
+    }
+}
+
+/* The last axis, the usual one, needs no multiplication. */
+SN_INLINE void elements_by(const struct sn_gather_elements * g, size_t bytes, bool wide, size_t begin, size_t end)
+{
+    if (g->inner == 1)
+        elements_of(*g, bytes, wide, 1, begin, end);
+    else
+        elements_of(*g, bytes, wide, g->inner, begin, end);
+}
+
+static void elements(const void * argument, void * work, size_t begin, size_t end)
+{
+    (void)work;
+    const struct sn_gather_elements * g = argument;
+    end = sn_min(end * SN_UNIT_ELEMENTS, g->indices.size);
+    begin *= SN_UNIT_ELEMENTS;
+    const bool wide = g->indices.wide;
+    switch (g->bytes) {
+    case 1: wide ? elements_by(g, 1, true, begin, end) : elements_by(g, 1, false, begin, end); break;
+    case 2: wide ? elements_by(g, 2, true, begin, end) : elements_by(g, 2, false, begin, end); break;
+    default: wide ? elements_by(g, 4, true, begin, end) : elements_by(g, 4, false, begin, end);
+    }
+}
+
+void sn_gather_elements(const struct sn_gather_elements * g)
+{
+    const double bytes = 2.0 * (double)g->bytes + (g->indices.wide ? 8 : 4);
+    sn_parallel_for(&(struct sn_parallel){.run = elements, .job = g,
+        .units = sn_ceil_div(g->indices.size, SN_UNIT_ELEMENTS),
+        .cost = sn_cost_of_bytes(bytes * (double)g->indices.size)});
+}

@@ -1,0 +1,76 @@
+/*
+ * A heap has the best values of a line up to here, the worst of them first: most values are only compared with that one.
+ * Lines are divided among threads, a line is not.
+ */
+#include "ops/top_k.h"
+
+#include "ops/ranks.h"
+#include "ops/units.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
+
+SN_INLINE void select_best(const struct sn_top_k * t, const sn_32f * src, uint64_t * ranks, bool largest)
+{
+    const uint32_t flip = largest ? 0 : UINT32_MAX;
+    const size_t k = t->k, count = t->count, inner = t->inner;
+    for (size_t i = 0; i < k; ++i)
+        ranks[i] = sn_rank_of(sn_order_of(src[i * inner], flip), i);
+    sn_heap_make(ranks, k);
+    float worst = src[sn_rank_index(ranks[0]) * inner];
+    const sn_32f * at = src + k * inner;
+    for (size_t i = k; i < count; ++i, at += inner) {
+        if (SN_LIKELY(largest ? *at <= worst : *at >= worst)) /* an equal value before it is better; NaN goes on */
+            continue;
+        const uint32_t order = sn_order_of(*at, flip);
+        if (order <= ranks[0] >> 32)
+            continue;
+        ranks[0] = sn_rank_of(order, i);
+        sn_heap_sift(ranks, k, 0);
+        worst = src[sn_rank_index(ranks[0]) * inner];
+    }
+}
+
+/* The best rank first. */
+static void sort(uint64_t * ranks, size_t size)
+{
+    while (size > 1) {
+        const uint64_t worst = ranks[0];
+        ranks[0] = ranks[--size];
+        ranks[size] = worst;
+        sn_heap_sift(ranks, size, 0);
+    }
+}
+
+static void lines(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct sn_top_k * t = argument;
+    uint64_t * ranks = work;
+    for (size_t line = begin; line < end; ++line) {
+        const size_t o = line / t->inner, i = line % t->inner;
+        const sn_32f * src = t->src + o * t->count * t->inner + i;
+        if (t->largest)
+            select_best(t, src, ranks, true);
+        else
+            select_best(t, src, ranks, false);
+        if (t->sorted)
+            sort(ranks, t->k);
+        for (size_t j = 0; j < t->k; ++j) {
+            const size_t at = (o * t->k + j) * t->inner + i, index = sn_rank_index(ranks[j]);
+            t->values[at] = src[index * t->inner];
+            t->indices[at] = (int64_t)index;
+        }
+    }
+}
+
+bool sn_top_k_32f(const struct sn_top_k * t)
+{
+    const size_t bytes = t->k * sizeof(uint64_t);
+    void * work = sn_scratch(bytes);
+    if (!work)
+        return false;
+    const double all = (double)t->outer * (double)t->inner;
+    sn_parallel_for(&(struct sn_parallel){.run = lines, .job = t, .units = t->outer * t->inner,
+        .least = sn_items_per_unit(t->count),
+        .cost = sn_cost_of_bytes(32 * all * ((double)t->count + 10 * (double)t->k)), .work = work, .workBytes = bytes});
+    return true;
+}

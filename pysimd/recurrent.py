@@ -1,0 +1,358 @@
+"""Recurrent layers: LSTM and GRU."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pysimd._arrays import NULL, floats, output, plain, tensor
+from pysimd._geometry import number, shape_of
+from pysimd._library import ffi, lib
+from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, Shape
+from pysimd.calls import call
+from pysimd.context import SharingContext
+from pysimd.errors import NO_WEIGHTS, StateError, check
+
+_DIRECTIONS = {
+    "forward": lib.SimdnetRecurrentForward,
+    "reverse": lib.SimdnetRecurrentReverse,
+    "bidirectional": lib.SimdnetRecurrentBidirectional,
+}
+_SIZES = ffi.typeof("size_t[]")
+
+
+def _direction(name: Direction) -> int:
+    try:
+        return int(_DIRECTIONS[name])
+    except (KeyError, TypeError):
+        raise ValueError(f"direction is {name!r}, expected one of {', '.join(_DIRECTIONS)}") from None
+
+
+class Recurrent(SharingContext):
+    """What LSTM and GRU have in common; see there."""
+
+    _type: ClassVar[int]
+    _gates: ClassVar[int]
+    _linear: bool = False
+
+    def __init__(self, src_shape: Shape, hidden: int, direction: Direction, batch_first: bool, **more: Any) -> None:
+        self._src_shape = shape = shape_of(src_shape, "src_shape")
+        if len(shape) not in (2, 3):
+            axes = "(batch, steps, input)" if batch_first else "(steps, batch, input)"
+            raise ValueError(f"src_shape is {shape}, expected (steps, input) or {axes}")
+        batch_first = bool(batch_first)
+        self._steps, self._batch = shape[0], 1
+        if len(shape) == 3:
+            self._steps, self._batch = (shape[1], shape[0]) if batch_first else (shape[0], shape[1])
+        self._hidden = number(hidden, "hidden", 1)
+        self._state_shape: Shape
+        self._dst_shape: Shape
+        self._directions = 2 if _direction(direction) == lib.SimdnetRecurrentBidirectional else 1
+        ends = (self._directions, self._hidden)
+        if len(shape) == 2:
+            self._state_shape, self._dst_shape = ends, (self._steps, *ends)
+        elif batch_first:
+            self._state_shape, self._dst_shape = (self._batch, *ends), (self._batch, self._steps, *ends)
+        else:
+            self._state_shape = (self._directions, self._batch, self._hidden)
+            self._dst_shape = (self._steps, *self._state_shape)
+        parameters = ffi.new(
+            "SimdnetRecurrentParameters *",
+            {
+                "size": ffi.sizeof("SimdnetRecurrentParameters"),
+                "type": self._type,
+                "direction": _direction(direction),
+                "steps": self._steps,
+                "batch": self._batch or 1,  # of an empty batch, which is not computed
+                "input": shape[-1],
+                "hidden": self._hidden,
+                "batchFirst": batch_first,
+                "linearBeforeReset": self._linear,
+            },
+        )
+        arguments = {"src_shape": shape, "hidden": self._hidden, "direction": str(direction), "batch_first": batch_first}
+        super().__init__(lib.SimdnetRecurrentInit(parameters), arguments | more)
+
+    def _described(self) -> str:
+        return f"{self._src_shape} -> {self._dst_shape}"
+
+    def _memory(self) -> str:
+        return f", {self.internal_buffer_size} bytes" if self._given is not None else ", no weights yet"
+
+    @property
+    def src_shape(self) -> Shape:
+        """The shape of the input."""
+        return self._src_shape
+
+    @property
+    def dst_shape(self) -> Shape:
+        """The shape of the output, the states after all steps."""
+        return self._dst_shape
+
+    @property
+    def state_shape(self) -> Shape:
+        """The shape of a state."""
+        return self._state_shape
+
+    @property
+    def internal_buffer_size(self) -> int:
+        """The number of bytes that the context holds now."""
+        return int(lib.SimdnetRecurrentInternalBufferSize(self._open()))
+
+    def _set_params(self, weight: Any, recurrent: Any, bias: Any, peephole: Any) -> None:
+        handle, rows = self._open(), self._gates * self._hidden
+        arrays = [
+            tensor(weight, "weight", (self._directions, rows, self._src_shape[-1])),
+            tensor(recurrent, "recurrent", (self._directions, rows, self._hidden)),
+            NULL if bias is None else tensor(bias, "bias", (self._directions, 2 * rows)),
+            NULL if peephole is None else tensor(peephole, "peephole", (self._directions, 3 * self._hidden)),
+        ]
+        lib.SimdnetRecurrentSetParams(handle, *arrays)
+        check()
+
+    def _compute(self, x: Any, lengths: Any, out: Any, before: dict[str, Any], after: dict[str, Any]) -> Array:
+        """before : h0 and c0. after : hn and cn, each of which may be the one before."""
+        handle = self._open()
+        given: dict[str, Any] = {"src": tensor(x, "x", self._src_shape)}
+        sources = {"x": x} | {name: state for name, state in before.items() if state is not None}
+        given.update((name, tensor(sources[name], name, self._state_shape)) for name in sources if name != "x")
+        for name, state in after.items():
+            if state is not None:
+                own = f"{name[0]}0"  # which it may replace
+                names = [*(n for n in sources if n == own), *(n for n in sources if n != own)]
+                arrays = [sources[n] for n in names]
+                _, given[name] = output(state, self._state_shape, arrays, tuple(names), own in sources, name)
+        result, given["dst"] = output(out, self._dst_shape, list(sources.values()), tuple(sources))
+        if lengths is not None and self._batch:
+            given["lengths"] = self._lengths_of(lengths)
+        if self._batch:
+            arguments = ffi.new("SimdnetRecurrentArrays *", given)
+            arguments.size = ffi.sizeof("SimdnetRecurrentArrays")
+            call(_compute, handle, arguments, given)
+        elif self._given is None:
+            raise StateError(NO_WEIGHTS)
+        return result
+
+    def _lengths_of(self, lengths: Any) -> Any:
+        """A C array of the lengths."""
+        array = np.asarray(lengths)
+        if array.dtype.kind not in "iu" or array.shape != (self._batch,):
+            raise ValueError(f"lengths has dtype {array.dtype} and shape {array.shape}, expected ({self._batch},) integers")
+        if not (array.min() >= 0 and array.max() <= self._steps):
+            raise ValueError(f"lengths is {array.tolist()}, expected numbers of 0 to {self._steps}, the steps of x")
+        return ffi.from_buffer(_SIZES, array.astype(np.uintp))
+
+
+def _compute(handle: Any, arguments: Any, held: dict[str, Any]) -> None:
+    """held : what the arguments point to, which a prepared call keeps alive."""
+    lib.SimdnetRecurrentCompute(handle, arguments)
+
+
+class LSTM(Recurrent):
+    """Long short-term memory, as LSTM of ONNX with its default activations.
+
+    src_shape : (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
+    hidden : the number of hidden units.
+    direction : "forward", "reverse" or "bidirectional", with `directions` of 1, 1 and 2.
+    batch_first : whether the batch is the first axis of all arrays.
+
+    The output has the shape (steps, directions, batch, hidden), a state (directions, batch, hidden); with `batch_first`
+    (batch, steps, directions, hidden) and (batch, directions, hidden); without a batch that axis is missing. Raises
+    ValueError for other shapes.
+
+    >>> layer = pysimd.LSTM((5, 1, 3), hidden=2)
+    >>> layer.set_params(np.ones((1, 8, 3), np.float32), np.ones((1, 8, 2), np.float32))
+    >>> layer(np.ones((5, 1, 3), np.float32))[0].round(2)
+    array([[[0.7, 0.7]]], dtype=float32)
+
+    Formula: SimdnetRecurrentInit.
+    """
+
+    _type = lib.SimdnetRecurrentLstm
+    _gates = 4
+
+    def __init__(
+        self, src_shape: Shape, hidden: int, *, direction: Direction = "forward", batch_first: bool = False
+    ) -> None:
+        super().__init__(src_shape, hidden, direction, batch_first)
+
+    def set_params(
+        self, weight: Floats, recurrent: Floats, bias: Floats | None = None, peephole: Floats | None = None
+    ) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 (directions, 4 * hidden, input), the gates in the order of ONNX: input, output, forget, cell.
+        recurrent : float32 (directions, 4 * hidden, hidden), likewise.
+        bias : float32 (directions, 8 * hidden), that of `weight` and then that of `recurrent`; None for zeros.
+        peephole : float32 (directions, 3 * hidden), of the first three gates; None for zeros.
+
+        PyTorch has the gates in another order: ``w.reshape(4, hidden, -1)[[0, 3, 1, 2]].reshape(1, 4 * hidden, -1)`` are the
+        numbers of its ``weight_ih_l0`` and ``weight_hh_l0`` in this one, and its biases are reordered likewise. The context
+        copies the numbers. Raises TypeError for another dtype, ValueError for another shape.
+        """
+        self._set_params(weight, recurrent, bias, peephole)
+        self._given = weight, recurrent, bias, peephole
+
+    def forward(
+        self,
+        x: Floats,
+        h0: Floats | None = None,
+        c0: Floats | None = None,
+        *,
+        lengths: Lengths | None = None,
+        hn: FloatArray | None = None,
+        cn: FloatArray | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Computes the states after all steps.
+
+        x : float32 of ``src_shape``.
+        h0, c0 : float32 of ``state_shape``, state and cell before the first step; None for zeros.
+        lengths : the steps of each sequence, (batch,) integers; None if all steps are used. States of other steps are 0.
+        hn, cn : float32 of ``state_shape``, to which state and cell after the last step are written; they may be `h0` and
+            `c0`.
+        out : float32 of ``dst_shape``.
+
+        Raises TypeError for another dtype, ValueError for another shape, :class:`StateError` before :meth:`set_params`.
+        """
+        return self._compute(x, lengths, out, {"h0": h0, "c0": c0}, {"hn": hn, "cn": cn})
+
+    __call__ = forward
+
+
+class GRU(Recurrent):
+    """Gated recurrent unit, as GRU of ONNX with its default activations.
+
+    src_shape, hidden, direction, batch_first : as of :class:`LSTM`, with the same shapes of outputs and states.
+    linear_before_reset : whether the reset gate is applied behind the product with the state, as in PyTorch and cuDNN.
+
+    >>> layer = pysimd.GRU((5, 1, 3), hidden=2)
+    >>> layer.set_params(np.ones((1, 6, 3), np.float32), np.ones((1, 6, 2), np.float32))
+    >>> layer(np.ones((5, 1, 3), np.float32))[-1].round(2)
+    array([[[0.19, 0.19]]], dtype=float32)
+
+    Formula: SimdnetRecurrentInit.
+    """
+
+    _type = lib.SimdnetRecurrentGru
+    _gates = 3
+
+    def __init__(
+        self,
+        src_shape: Shape,
+        hidden: int,
+        *,
+        direction: Direction = "forward",
+        linear_before_reset: bool = False,
+        batch_first: bool = False,
+    ) -> None:
+        self._linear = bool(linear_before_reset)
+        super().__init__(src_shape, hidden, direction, batch_first, linear_before_reset=self._linear)
+
+    def set_params(self, weight: Floats, recurrent: Floats, bias: Floats | None = None) -> None:
+        """Sets the weights; may be called again with others, but not while :meth:`forward` runs.
+
+        weight : float32 (directions, 3 * hidden, input), the gates in the order of ONNX: update, reset, hidden.
+        recurrent : float32 (directions, 3 * hidden, hidden), likewise.
+        bias : float32 (directions, 6 * hidden), that of `weight` and then that of `recurrent`; None for zeros.
+
+        PyTorch has the gates in another order: ``w.reshape(3, hidden, -1)[[1, 0, 2]].reshape(1, 3 * hidden, -1)`` are the
+        numbers of its ``weight_ih_l0`` and ``weight_hh_l0`` in this one, and its biases are reordered likewise. The context
+        copies the numbers. Raises TypeError for another dtype, ValueError for another shape.
+        """
+        self._set_params(weight, recurrent, bias, None)
+        self._given = weight, recurrent, bias
+
+    def forward(
+        self,
+        x: Floats,
+        h0: Floats | None = None,
+        *,
+        lengths: Lengths | None = None,
+        hn: FloatArray | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        """Computes the states after all steps; see :meth:`LSTM.forward`."""
+        return self._compute(x, lengths, out, {"h0": h0}, {"hn": hn})
+
+    __call__ = forward
+
+
+def _hidden_of(recurrent: Floats) -> int:
+    shape = plain(recurrent, "recurrent").shape
+    if len(shape) != 3:
+        raise ValueError(f"recurrent has shape {shape}, expected (directions, gates * hidden, hidden)")
+    return int(shape[2])
+
+
+def lstm(
+    x: Floats,
+    weight: Floats,
+    recurrent: Floats,
+    bias: Floats | None = None,
+    peephole: Floats | None = None,
+    *,
+    h0: Floats | None = None,
+    c0: Floats | None = None,
+    lengths: Lengths | None = None,
+    direction: Direction = "forward",
+    batch_first: bool = False,
+    hn: FloatArray | None = None,
+    cn: FloatArray | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """Long short-term memory: the states after all steps.
+
+    x : float32, contiguous: (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
+    weight, recurrent, bias, peephole : as of :meth:`LSTM.set_params`.
+    h0, c0, lengths, hn, cn, out : as of :meth:`LSTM.forward`.
+    direction, batch_first : as of :class:`LSTM`.
+
+    The weights are packed in every call; an :class:`LSTM` packs them once. Raises TypeError for another dtype, ValueError
+    for shapes that do not fit.
+
+    >>> x = np.ones((3, 2), np.float32)
+    >>> pysimd.lstm(x, np.ones((1, 4, 2), np.float32), np.ones((1, 4, 1), np.float32))[:, 0, 0].round(2)
+    array([0.61, 0.87, 0.94], dtype=float32)
+    """
+    array, _ = floats(x, "x")
+    with LSTM(array.shape, _hidden_of(recurrent), direction=direction, batch_first=batch_first) as layer:
+        layer.set_params(weight, recurrent, bias, peephole)
+        return layer.forward(x, h0, c0, lengths=lengths, hn=hn, cn=cn, out=out)
+
+
+def gru(
+    x: Floats,
+    weight: Floats,
+    recurrent: Floats,
+    bias: Floats | None = None,
+    *,
+    h0: Floats | None = None,
+    lengths: Lengths | None = None,
+    direction: Direction = "forward",
+    linear_before_reset: bool = False,
+    batch_first: bool = False,
+    hn: FloatArray | None = None,
+    out: FloatArray | None = None,
+) -> FloatArray:
+    """Gated recurrent unit: the states after all steps.
+
+    x : float32, contiguous: (steps, batch, input), or (batch, steps, input) with `batch_first`; or (steps, input).
+    weight, recurrent, bias : as of :meth:`GRU.set_params`.
+    h0, lengths, hn, out : as of :meth:`LSTM.forward`.
+    direction, linear_before_reset, batch_first : as of :class:`GRU`.
+
+    The weights are packed in every call; a :class:`GRU` packs them once. Raises TypeError for another dtype, ValueError for
+    shapes that do not fit.
+
+    >>> x = np.ones((3, 2), np.float32)
+    >>> pysimd.gru(x, np.ones((1, 3, 2), np.float32), np.ones((1, 3, 1), np.float32))[:, 0, 0].round(2)
+    array([0.11, 0.21, 0.28], dtype=float32)
+    """
+    array, _ = floats(x, "x")
+    hidden = _hidden_of(recurrent)
+    options: dict[str, Any] = {"direction": direction, "linear_before_reset": linear_before_reset}
+    with GRU(array.shape, hidden, batch_first=batch_first, **options) as layer:
+        layer.set_params(weight, recurrent, bias)
+        return layer.forward(x, h0, lengths=lengths, hn=hn, out=out)

@@ -1,0 +1,165 @@
+"""LSTM and GRU against the formulas in float64; how arrays are laid out, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from support import Array, assert_refused
+
+import pysimd
+
+DIRECTIONS = ("forward", "reverse", "bidirectional")
+SIZES = [(6, 3, 5, 7), (1, 1, 33, 40), (9, 2, 64, 20), (70, 1, 3, 64)]
+#: The error of a state: that of a step's sums, and what is carried from step to step.
+BOUND = 1e-5
+
+
+def weights(rng: np.random.Generator, gates: int, inputs: int, hidden: int, directions: int) -> list[Array]:
+    """W, R, bias and, of an LSTM, peephole; such that sums are about 1."""
+    shapes: list[tuple[int, ...]] = [(gates * hidden, inputs), (gates * hidden, hidden), (2 * gates * hidden,)]
+    shapes += [(3 * hidden,)] * (gates == 4)
+    return [(rng.standard_normal((directions, *s)) / np.sqrt(s[-1] if len(s) > 1 else 4)).astype(np.float32) for s in shapes]
+
+
+def case(rng: np.random.Generator, gates: int, direction: str, steps: int, batch: int, inputs: int, hidden: int) -> Any:
+    directions = 2 if direction == "bidirectional" else 1
+    x = rng.standard_normal((steps, batch, inputs)).astype(np.float32)
+    states = rng.standard_normal((2, directions, batch, hidden)).astype(np.float32)
+    return x, weights(rng, gates, inputs, hidden, directions), states
+
+
+def assert_near(actual: Array, expected: Array) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=BOUND, atol=BOUND)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("steps", "batch", "inputs", "hidden"), SIZES)
+def test_lstm(isa: str, rng: np.random.Generator, direction: Any, steps: int, batch: int, inputs: int, hidden: int) -> None:
+    x, (w, r, b, p), (h0, c0) = case(rng, 4, direction, steps, batch, inputs, hidden)
+    lengths = rng.integers(0, steps + 1, batch)
+    for options in ({}, {"bias": b}, {"bias": b, "peephole": p}):
+        for more in ({}, {"lengths": lengths}, {"h0": h0, "c0": c0}, {"lengths": lengths, "h0": h0, "c0": c0}):
+            hn, cn = np.empty_like(h0), np.empty_like(c0)
+            y = pysimd.lstm(x, w, r, **options, **more, direction=direction, hn=hn, cn=cn)
+            expected = reference.lstm(x, w, r, options.get("bias"), options.get("peephole"), direction, **more)
+            for actual, wanted in zip((y, hn, cn), expected):
+                assert_near(actual, wanted)
+
+
+@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("steps", "batch", "inputs", "hidden"), SIZES)
+def test_gru(
+    isa: str, rng: np.random.Generator, linear: bool, direction: Any, steps: int, batch: int, inputs: int, hidden: int
+) -> None:
+    x, (w, r, b), (h0, _) = case(rng, 3, direction, steps, batch, inputs, hidden)
+    lengths = rng.integers(0, steps + 1, batch)
+    for bias in (None, b):
+        for more in ({}, {"lengths": lengths}, {"h0": h0}, {"lengths": lengths, "h0": h0}):
+            hn = np.empty_like(h0)
+            y = pysimd.gru(x, w, r, bias, **more, direction=direction, linear_before_reset=linear, hn=hn)
+            for actual, wanted in zip((y, hn), reference.gru(x, w, r, bias, direction, linear, **more)):
+                assert_near(actual, wanted)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_batch_first(isa: str, rng: np.random.Generator, direction: Any) -> None:
+    """Layout 1 of ONNX has the bits of layout 0; so has a sequence without a batch."""
+    x, (w, r, b, _), (h0, c0) = case(rng, 4, direction, 6, 3, 5, 17)
+    options: dict[str, Any] = {"direction": direction, "lengths": [6, 2, 5]}
+    hn, first = np.empty_like(h0), np.empty(h0.swapaxes(0, 1).shape, np.float32)
+    y = pysimd.lstm(x, w, r, b, h0=h0, c0=c0, hn=hn, **options)
+    turned = [np.ascontiguousarray(a.swapaxes(0, 1)) for a in (x, h0, c0)]
+    z = pysimd.lstm(turned[0], w, r, b, h0=turned[1], c0=turned[2], hn=first, batch_first=True, **options)
+    assert np.array_equal(z, y.transpose(2, 0, 1, 3))
+    assert np.array_equal(first, hn.swapaxes(0, 1))
+    alone = pysimd.lstm(turned[0][0], w, r, b, h0=turned[1][0], c0=turned[2][0], direction=direction)
+    assert np.array_equal(alone, z[0])
+
+
+def test_continued(isa: str, rng: np.random.Generator) -> None:
+    """A state that a call replaces is where the next call goes on."""
+    x, (w, r, b, p), _ = case(rng, 4, "forward", 8, 2, 5, 9)
+    layer, part = pysimd.LSTM((8, 2, 5), 9), pysimd.LSTM((2, 2, 5), 9)
+    layer.set_params(w, r, b, p)
+    part.share_params(layer)
+    y = layer(x)
+    h, c = np.zeros(part.state_shape, np.float32), np.zeros(part.state_shape, np.float32)
+    for step in range(0, 8, 2):
+        assert np.array_equal(part(x[step : step + 2], h, c, hn=h, cn=c), y[step : step + 2])
+
+
+def test_threads(rng: np.random.Generator) -> None:
+    for batch in (1, 9):
+        x, parameters, _ = case(rng, 4, "bidirectional", 20, batch, 128, 128)
+        with pysimd.num_threads(1):
+            one = pysimd.lstm(x, *parameters, direction="bidirectional")
+        with pysimd.num_threads(2):
+            assert np.array_equal(pysimd.lstm(x, *parameters, direction="bidirectional"), one)
+
+
+def test_steps_beyond_a_sequence_are_not_read(isa: str, rng: np.random.Generator) -> None:
+    x, (w, r, b, _), _ = case(rng, 4, "bidirectional", 5, 2, 4, 6)
+    y = pysimd.lstm(x, w, r, b, lengths=[3, 5], direction="bidirectional")
+    x[3:, 0] = np.nan
+    assert np.array_equal(pysimd.lstm(x, w, r, b, lengths=[3, 5], direction="bidirectional"), y)
+    assert not y[3:, :, 0].any()
+
+
+def test_prepared_lengths_and_states_stay_alive(rng: np.random.Generator) -> None:
+    x, (w, r, b), (h0, _) = case(rng, 3, "forward", 5, 2, 4, 6)
+    layer = pysimd.GRU(x.shape, 6)
+    layer.set_params(w, r, b)
+    prepared = layer.prepare(x, h0.copy(), lengths=np.array([2, 4], np.uint8))
+    assert np.array_equal(prepared(), layer(x, h0, lengths=(2, 4)))
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"weight": np.ones((1, 8, 4), np.float32)}, r"weight has shape \(1, 8, 4\), expected \(1, 8, 3\)"),
+    ({"recurrent": np.ones((1, 9, 2), np.float32)}, r"recurrent has shape \(1, 9, 2\), expected \(1, 8, 2\)"),
+    ({"recurrent": np.ones((8, 2), np.float32)}, r"recurrent has shape \(8, 2\), expected \(directions, gates"),
+    ({"bias": np.ones((1, 8), np.float32)}, r"bias has shape \(1, 8\), expected \(1, 16\)"),
+    ({"peephole": np.ones((1, 8), np.float32)}, r"peephole has shape \(1, 8\), expected \(1, 6\)"),
+    ({"h0": np.ones((1, 2), np.float32)}, r"h0 has shape \(1, 2\), expected \(1, 4, 2\)"),
+    ({"cn": np.ones((1, 2), np.float32)}, r"cn has shape \(1, 2\), expected \(1, 4, 2\)"),
+    ({"lengths": [1, 2, 3]}, r"lengths has dtype int64 and shape \(3,\), expected \(4,\) integers"),
+    ({"lengths": [1.0, 2, 3, 4]}, "lengths has dtype float64"),
+    ({"lengths": [1, 2, 3, 6]}, r"lengths is \[1, 2, 3, 6\], expected numbers of 0 to 5"),
+    ({"lengths": [1, -1, 3, 4]}, r"lengths is \[1, -1, 3, 4\], expected numbers of 0 to 5"),
+    ({"direction": "backward"}, "direction is 'backward', expected one of forward, reverse, bidirectional"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), WRONG)
+def test_refusals(change: dict[str, Any], sentence: str) -> None:
+    arguments: dict[str, Any] = {
+        "x": np.ones((5, 4, 3), np.float32),
+        "weight": np.ones((1, 8, 3), np.float32),
+        "recurrent": np.ones((1, 8, 2), np.float32),
+    }
+    out = np.full((5, 1, 4, 2), 7, np.float32)
+    assert_refused(pysimd.lstm, ValueError, sentence, out, **{**arguments, **change})
+
+
+def test_refusals_of_contexts() -> None:
+    with pytest.raises(ValueError, match=r"src_shape is \(3,\), expected \(steps, input\) or \(batch, steps, input\)"):
+        pysimd.LSTM((3,), 2, batch_first=True)
+    with pytest.raises(ValueError, match="hidden is 0, expected at least 1"):
+        pysimd.GRU((5, 3), 0)
+    with pytest.raises(ValueError, match="steps is 0, expected at least 1"):
+        pysimd.GRU((0, 3), 2)
+    lstm, gru = pysimd.LSTM((5, 3), 2), pysimd.GRU((5, 3), 2)
+    with pytest.raises(pysimd.StateError, match="call set_params"):
+        lstm(np.ones((5, 3), np.float32))
+    gru.set_params(np.ones((1, 6, 3), np.float32), np.ones((1, 6, 2), np.float32))
+    with pytest.raises(ValueError, match="type of other is GRU, expected LSTM as in this context"):
+        lstm.share_params(gru)
+    x = np.zeros((5, 3), np.float32)
+    with pytest.raises(ValueError, match="hn overlaps x"):
+        gru(x, hn=x.reshape(-1)[:2].reshape(1, 2))
+    y = np.zeros((5, 1, 2), np.float32)
+    with pytest.raises(ValueError, match="hn overlaps dst"):
+        gru(x, hn=y[0], out=y)
