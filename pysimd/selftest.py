@@ -248,6 +248,11 @@ def normalisation(rng: np.random.Generator) -> Iterator[Case]:
     yield "layer_norm", pysimd.layer_norm(x, eps=0), (d - mean) / deviation, _SUMMED
     mean, deviation = d.mean((0, 1)), d.std((0, 1))
     yield "instance_norm", pysimd.instance_norm(x, eps=0), (d - mean) / deviation, _SUMMED
+    mean, deviation = d.mean((1, 2), keepdims=True), d.std((1, 2), keepdims=True)
+    yield "group_norm", pysimd.group_norm(x, 5, eps=0), (d - mean) / deviation, _SUMMED
+    length = np.sqrt((d * d).sum((0, 1)))
+    yield "global_response_norm", pysimd.global_response_norm(x, 1, eps=0), d * (1 + length / length.mean()), _SUMMED
+    yield "l2_normalize", pysimd.l2_normalize(x, eps=0), d / np.sqrt((d * d).sum(-1, keepdims=True)), _SUMMED
 
 
 def gathering(rng: np.random.Generator) -> Iterator[Case]:
