@@ -776,14 +776,14 @@ typedef enum {
  *
  *   1. v = (g + 1) / 2 * (L - 1) if align, else ((g + 1) * L - 1) / 2, each operation rounded to float.
  *   2. Nearest: v is rounded to an integer, ties to even.
- *   3. If x or y is outside of [0, L - 1] if align, else [-0.5, L - 0.5]: Border limits both to [0, L - 1], and Reflect
- *      mirrors both at the bounds until they are inside. Zeros changes nothing.
+ *   3. If x or y is outside of [0, L - 1] if align, else [-0.5, L - 0.5]: Border limits both to [0, L - 1], except with
+ *      Bicubic, and Reflect mirrors both at the bounds until they are inside. Zeros changes nothing.
  *   4. The elements around (x, y) are combined: Nearest the one at floor(v); Bilinear those at floor(v) and floor(v) + 1
  *      with the weights 1 - t and t, t = v - floor(v); Bicubic those at floor(v) - 1 ... floor(v) + 2 with Keys' weights for
  *      a = -0.75; each along x first, in float. An element outside of the image is 0 (Zeros), the nearest one of the image
  *      (Border), or its mirror image (Reflect).
  *
- * So with Bicubic and Border, step 3 changes results just outside of the image; PyTorch omits it there. Any coordinate is
+ * With Bicubic and Border, the elements of the border are repeated, as in ONNX Runtime and PyTorch. Any coordinate is
  * allowed: NaN gives NaN, an infinity gives 0 (Zeros), the border (Border) or NaN (Reflect).
  *
  * `type` is SimdTensorData32f, srcH and srcW are at least 1. Returns NULL on error. Then Forward() any number of times, then

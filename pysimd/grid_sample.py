@@ -131,8 +131,7 @@ def grid_sample(
     align_corners : if true, -1 and 1 are the centres of the first and the last element of an axis, else their outer edges.
     out : float32 of shape (N, C, H_out, W_out).
 
-    With "bicubic" and "border", positions outside of the image are moved to its border, as ONNX Runtime does; PyTorch
-    interpolates between elements that are repeated there. A coordinate that is NaN gives NaN.
+    A coordinate that is NaN gives NaN.
 
     It creates a :class:`GridSample2d` and keeps some of them for later calls with the same shapes. Raises TypeError for
     another dtype, ValueError for another shape or mode.

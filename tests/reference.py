@@ -134,7 +134,7 @@ def grid_sample(x: Array, grid: Array, mode: str, padding: str, align: bool) -> 
         at32 = [(v + 1) / 2 * (s - 1) if align else ((v + 1) * s - 1) / 2 for v, s in zip(g, scales)]
         at = [float(np.rint(v)) if mode == "nearest" else float(v) for v in at32]
         if any(not a <= v <= b for v, a, b in zip(at, low, high)):
-            if padding == "border":
+            if padding == "border" and mode != "bicubic":
                 at = [min(max(v, 0.0), size - 1.0) for v, size in zip(at, sizes)]
             elif padding == "reflection":
                 at = [_mirrored(v, a, b) for v, a, b in zip(at, low, high)]

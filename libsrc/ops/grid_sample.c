@@ -43,8 +43,15 @@ static float denormalised(float g, const struct axis * axis, bool align)
     return align ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
 }
 
-/* The operands of comparisons are ordered so that NaN propagates. */
-static float limited(float x, float high) { return x < 0 ? 0 : x > high ? high : x; }
+/*
+ * Limited to the image or, for bicubic interpolation, to where all taps are at the border. The operands of comparisons are
+ * ordered so that NaN propagates.
+ */
+static float limited(float x, const struct axis * axis, enum sn_grid_interpolation interpolation)
+{
+    const float margin = interpolation == SN_GRID_BICUBIC ? 3 : 0, high = (float)(axis->size - 1) + margin;
+    return x < -margin ? -margin : x > high ? high : x;
+}
 
 /* Mirrored at the bounds as often as necessary. The remainder is exact, so the result is inside for any x. */
 static float reflected(float x, const struct axis * axis)
@@ -132,8 +139,8 @@ static void take_position(const struct sn_grid_sample * g, const struct axis * a
     }
     if (is_outside(x, across) || is_outside(y, down)) {
         if (g->padding == SN_GRID_BORDER) {
-            x = limited(x, (float)(across->size - 1));
-            y = limited(y, (float)(down->size - 1));
+            x = limited(x, across, g->interpolation);
+            y = limited(y, down, g->interpolation);
         } else if (g->padding == SN_GRID_REFLECT) {
             x = reflected(x, across);
             y = reflected(y, down);

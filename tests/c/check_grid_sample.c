@@ -72,7 +72,7 @@ static double value(const struct grid * g, const sn_32f * plane, float gx, float
     const double edge = g->align ? 0 : 0.5, w = (double)g->srcW - 1, h = (double)g->srcH - 1;
     double x = coordinate(g, gx, g->srcW), y = coordinate(g, gy, g->srcH), sum = 0;
     const bool outside = x < -edge || x > w + edge || y < -edge || y > h + edge;
-    if (outside && g->padding == SimdGridSamplePaddingBorder) {
+    if (outside && g->padding == SimdGridSamplePaddingBorder && g->interp != SimdGridSampleInterpBicubic) {
         x = fmin(fmax(x, 0), w);
         y = fmin(fmax(y, 0), h);
     } else if (outside && g->padding == SimdGridSamplePaddingReflect) {
@@ -161,7 +161,7 @@ static void check_wild(const struct grid * g, enum check_fill fill)
 
 static void special_coordinates(void)
 {
-    static const float src[] = {1, 2, 3, 4}, grid[] = {NAN, 0, 0, NAN, INFINITY, 0, -1e30f, -1, 1e38f, 1e38f};
+    static const float src[] = {1, 2, 3, 4}, grid[] = {NAN, 0, 0, NAN, INFINITY, 0, -1e30f, -1e30f, 1e38f, 1e38f};
     for (int number = 0; number < 18; ++number) {
         const struct grid g = {1, 1, 2, 2, 1, 5, SimdTensorData32f, number % 3, number / 3 % 3, number / 9};
         float dst[5];
