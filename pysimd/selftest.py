@@ -361,8 +361,8 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
-    activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation, gathering,
-    pooling, pictures, convolutions
+    activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation,
+    gathering, pooling, pictures, convolutions
 )  # fmt: skip
 
 

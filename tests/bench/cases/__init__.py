@@ -22,6 +22,7 @@ from bench.cases.pointwise import (
     channelwise,
     eltwise,
     lrn,
+    normalize,
     quantize_linear,
     softmax,
     unary,
