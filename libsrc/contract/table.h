@@ -24,6 +24,7 @@
 #include "contract/lrn.h"
 #include "contract/pointwise.h"
 #include "contract/pooling.h"
+#include "contract/resize.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -49,6 +50,7 @@ struct sn_table {
     struct sn_convolution_16b_slots convolution_16b;
     struct sn_winograd_slots winograd;
     struct sn_pooling_slots pooling;
+    struct sn_resize_slots resize;
 };
 
 #endif
