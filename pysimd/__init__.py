@@ -74,6 +74,7 @@ from pysimd.layout import convert_filter, convert_image, specify_tensor_format, 
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
 from pysimd.pooling import pooling_average, pooling_max
+from pysimd.resize import Resize, Resizer, resize
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -97,6 +98,8 @@ __all__ = [
     "MergedConvolution32f",
     "PixelFormat",
     "Prepared",
+    "Resize",
+    "Resizer",
     "StateError",
     "Statistics",
     "TensorData",
@@ -158,6 +161,7 @@ __all__ = [
     "register_threadpoolctl",
     "relu",
     "relu6",
+    "resize",
     "restrict_range",
     "rint",
     "rsqrt",

@@ -89,6 +89,9 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "pooling_max bfloat16": ((_bf16(rng, 2, 6, 5, 3),), pool),
         "prelu": ((blocks, a), {"layout": "nchw8c"}),
         "relu": ((x,), {"slope": 0.125}),
+        "resize": ((x,), {"scale": 2, "mode": "linear"}),
+        "resize nchw": ((planes, (3, 4)), {"mode": "cubic", "antialias": True, **nchw}),
+        "resize uint8": ((pixels,), {"size": (7, 5), "mode": "area"}),
         "restrict_range": ((x, -1.0, 1.5), {}),
         "rsqrt": ((np.abs(x) + 1,), {}),
         "scale": ((x, a, b), {}),
@@ -131,6 +134,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "Convolution8i": (quantised, (x,)),
         "Deconvolution32f": (backward, (x,)),
         "MergedConvolution32f": (merged, (x,)),
+        "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
+        "Resizer": (pysimd.Resizer(x.shape[1:], (12, 7), dtype="float32"), (x[0],)),
     }
 
 
