@@ -67,7 +67,9 @@ def _scales(scale: Any, form: int) -> tuple[float, float]:
     """(y, x) of a factor or of a pair; for signals, y is 1."""
     if isinstance(scale, (tuple, list)):
         if len(scale) != (1 if is_signal(form) else 2):
-            raise ValueError(f"scale is {shown(scale)}, expected a number" + ("" if is_signal(form) else " or a pair (y, x)"))
+            raise ValueError(
+                f"scale is {shown(scale)}, expected a number" + ("" if is_signal(form) else " or a pair (y, x)")
+            )
         y, x = float(scale[0]), float(scale[-1])
     else:
         y = x = float(scale)
@@ -133,7 +135,9 @@ class Resize(Context):
         arguments["dtype"] = self._element.name
         lead, channels, height, width = images_of(self._src_shape, self._form, "src_shape")
         if (size is None) == (scale is None):
-            raise ValueError("size and scale are both given, expected one" if scale else "size is missing, expected it or scale")
+            raise ValueError(
+                "size and scale are both given, expected one" if scale else "size is missing, expected it or scale"
+            )
         scales = (0.0, 0.0)
         if size is None:
             scales = _scales(scale, self._form)
@@ -183,9 +187,9 @@ class Resize(Context):
 
     __call__ = forward
 
-    def _forward_pixels(self, handle: Any, x: Any, out: Any) -> Array:
+    def _forward_pixels(self, handle: Any, x: Any, given: Array | None) -> Array:
         element = self._element
-        out = np.empty(self._dst_shape, element.dtype) if out is None else out
+        out: Array = np.empty(self._dst_shape, element.dtype) if given is None else given
         src = Image(x, "x", self._src_shape, element, element.ctype)
         dst = Image(out, "out", self._dst_shape, element, element.ctype, True)
         forward(handle, src, None, dst, None)
@@ -223,7 +227,7 @@ def resize(
     """
     array = plain(x, "x")
     element = element_of(array, "x", (FLOAT32, UINT8))
-    size = tuple(size) if isinstance(size, list) else size  # type: ignore[assignment]
+    size = tuple(size) if isinstance(size, list) else size
     scale = tuple(scale) if isinstance(scale, list) else scale
     options = mode, coordinates, rounding, bool(antialias), bool(exclude_outside), float(cubic), layout
     context = _resizer(array.shape, size, scale, options, element, lib.SimdnetActiveIsa())

@@ -154,8 +154,8 @@ def test_refused() -> None:
         ({"size": 3, "layout": "nchw4c"}, "layout"),
     ):
         with pytest.raises(ValueError, match=word):
-            pysimd.resize(x, **options)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="x has dtype float64|x is float64|float64"):
+            pysimd.resize(x, **options)
+    with pytest.raises(TypeError, match="float64"):
         pysimd.resize(x.astype(np.float64), 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="method"):
         pysimd.Resizer((4, 4, 2), 3, method="area", dtype="float32")
@@ -278,9 +278,10 @@ def test_resizer_nearest(dtype: str) -> None:
     given = pysimd.to_bfloat16(x.astype(np.float32)) if dtype == "bfloat16" else x.astype(dtype)
     f = np.float32
     for method in ("nearest", "nearest_pytorch"):
-        y, x_ = (
-            [i * n // m if method == "nearest_pytorch" else min(floor((f(i) + f(0.5)) * (f(n) / f(m))), n - 1) for i in range(m)]
-            for n, m in ((13, 7), (9, 30))
-        )
+        indices = []
+        for n, m in ((13, 7), (9, 30)):
+            whole = method == "nearest_pytorch"
+            found = [i * n // m if whole else floor((f(i) + f(0.5)) * (f(n) / f(m))) for i in range(m)]
+            indices.append(np.minimum(found, n - 1))
         result = pysimd.Resizer((13, 9, 5), (7, 30), method=method, dtype=dtype)(given)
-        np.testing.assert_array_equal(result, given[np.ix_(y, x_)])
+        np.testing.assert_array_equal(result, given[np.ix_(*indices)])
