@@ -113,13 +113,12 @@ SN_INLINE v32f collected(const int32_t * at, const sn_32f * src, size_t offset, 
     return v_load_32f(lanes);
 }
 
-/* Elements begin .. end - 1 of the row. */
-SN_INLINE void row_few_by(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst, size_t begin,
-                          size_t end, size_t taps, bool copies)
+SN_INLINE void row_few_by(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst, size_t taps,
+                          bool copies)
 {
     const size_t all = x->dst * channels;
-    for (size_t e = begin; e < end; e += V32F_N) {
-        const size_t n = sn_min(end - e, V32F_N);
+    for (size_t e = 0; e < all; e += V32F_N) {
+        const size_t n = sn_min(all - e, V32F_N);
         const struct sources s = sources_of(x, channels, src, e, n);
         v32i from = v_sub_32i(v_load_tail_32i(x->at + e, n), v_set_32i((int32_t)s.base));
         v32f sum = v_zero_32f();
@@ -137,15 +136,14 @@ SN_INLINE void row_few_by(const struct sn_resize_axis * x, size_t channels, cons
     }
 }
 
-static void row_few(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst, size_t begin,
-                    size_t end)
+static void row_few(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
 {
     if (x->copies)
-        row_few_by(x, channels, src, dst, begin, end, 1, true);
+        row_few_by(x, channels, src, dst, 1, true);
     else if (x->taps == 2)
-        row_few_by(x, channels, src, dst, begin, end, 2, false);
+        row_few_by(x, channels, src, dst, 2, false);
     else
-        row_few_by(x, channels, src, dst, begin, end, x->taps, false);
+        row_few_by(x, channels, src, dst, x->taps, false);
 }
 
 /* ---- rows: one channel, enlarged by two */
@@ -160,38 +158,53 @@ SN_INLINE v32f of_phase(const sn_32f * p, const float * weight, size_t taps, boo
     return sum;
 }
 
-/* Pairs of outputs from x->low on, as many as there are in full vectors; returns the next one. */
-SN_INLINE size_t doubled_by(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t taps, bool copies)
+/* Outputs 2 * low .. 2 * high - 1; the last vector begins early enough to be whole, and some outputs are computed twice. */
+SN_INLINE void doubled_by(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t taps, bool copies)
 {
     const float * weight = x->weight + 2 * x->low * taps;
     const ptrdiff_t even = x->shift[0], odd = x->shift[1];
-    size_t i = x->low;
-    for (; i + V32F_N <= x->high; i += V32F_N) {
+    for (size_t next = x->low; next < x->high; next += V32F_N) {
+        const size_t i = sn_min(next, x->high - V32F_N);
         const v32f a = of_phase(src + ((ptrdiff_t)i + even), weight, taps, copies);
         const v32f b = copies && even == odd ? a : of_phase(src + ((ptrdiff_t)i + odd), weight + taps, taps, copies);
         v_store_32f(dst + 2 * i, v_zip_low_32f(a, b));
         v_store_32f(dst + 2 * i + V32F_N, v_zip_high_32f(a, b));
     }
-    return i;
 }
 
-static size_t doubled(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst)
+/* The few outputs at the ends of such a row. */
+static void ends(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t begin, size_t end)
 {
-    return x->copies      ? doubled_by(x, src, dst, 1, true)
-           : x->taps == 2 ? doubled_by(x, src, dst, 2, false)
-                          : doubled_by(x, src, dst, x->taps, false);
+    for (size_t i = begin; i < end; ++i) {
+        const float * weight = x->weight + i * x->taps;
+        const sn_32f * p = src + x->begin[i];
+        float sum = x->copies ? p[0] : weight[0] * p[0];
+        for (size_t t = 1; t < x->taps; ++t)
+            sum += weight[t] * p[t];
+        dst[i] = sum;
+    }
+}
+
+static void doubled(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst)
+{
+    ends(x, src, dst, 0, 2 * x->low);
+    if (x->copies)
+        doubled_by(x, src, dst, 1, true);
+    else if (x->taps == 2)
+        doubled_by(x, src, dst, 2, false);
+    else
+        doubled_by(x, src, dst, x->taps, false);
+    ends(x, src, dst, 2 * x->high, x->dst);
 }
 
 static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
 {
-    if (channels >= SN_RESIZE_WIDE) {
+    if (channels >= SN_RESIZE_WIDE)
         row_wide(x, channels, src, dst);
-    } else if (x->high >= x->low + V32F_N) {
-        row_few(x, channels, src, dst, 0, 2 * x->low);
-        row_few(x, channels, src, dst, 2 * doubled(x, src, dst), x->dst);
-    } else {
-        row_few(x, channels, src, dst, 0, x->dst * channels);
-    }
+    else if (x->high >= x->low + V32F_N)
+        doubled(x, src, dst);
+    else
+        row_few(x, channels, src, dst);
 }
 
 /* ---- columns */
@@ -286,7 +299,7 @@ SN_INLINE void put_shorts(const v32f sum[GROUP], size_t n, char * dst)
                          part_of(n, g) + part_of(n, g + 1));
 }
 
-/* dst is where the n elements from i on are written. */
+/* dst is where the n elements from i on are written; floats are full. */
 SN_INLINE void put_block(const struct sn_resize_column * c, size_t i, size_t n, bool full, size_t taps,
                          enum sn_resize_type type, char * dst)
 {
@@ -300,23 +313,43 @@ SN_INLINE void put_block(const struct sn_resize_column * c, size_t i, size_t n, 
         const size_t k = sn_min(g * V32F_N, n);
         if (type == SN_RESIZE_16B)
             v_store_tail_16b_32f(dst + 2 * k, sum[g], part_of(n, g));
-        else if (full)
-            v_store_32f(dst + 4 * k, sum[g]);
         else
-            v_store_tail_32f(dst + 4 * k, sum[g], part_of(n, g));
+            v_store_32f(dst + 4 * k, sum[g]);
     }
+}
+
+/* One vector of floats. */
+SN_INLINE void put_vector(const struct sn_resize_column * c, size_t i, size_t n, bool full, size_t taps, sn_32f * dst)
+{
+    v32f sum = v_mul_32f(load_part(c->row[0] + i, n, full), v_set_32f(c->weight[0]));
+    for (size_t t = 1; t < taps; ++t)
+        sum = v_fma_32f(load_part(c->row[t] + i, n, full), v_set_32f(c->weight[t]), sum);
+    if (full)
+        v_store_32f(dst, sum);
+    else
+        v_store_tail_32f(dst, sum, n);
+}
+
+SN_INLINE void column_of_floats(const struct sn_resize_column * c, size_t begin, size_t size, sn_32f * dst, size_t taps)
+{
+    size_t i = 0;
+    for (; i + GROUP * V32F_N <= size; i += GROUP * V32F_N)
+        put_block(c, begin + i, GROUP * V32F_N, true, taps, SN_RESIZE_32F, (char *)(dst + i));
+    for (; i + V32F_N <= size; i += V32F_N)
+        put_vector(c, begin + i, V32F_N, true, taps, dst + i);
+    if (i < size)
+        put_vector(c, begin + i, size - i, false, taps, dst + i);
 }
 
 SN_INLINE void column_as(const struct sn_resize_column * c, size_t begin, size_t size, void * dst, size_t taps,
                          enum sn_resize_type type)
 {
     char * p = dst;
-    const size_t element = type == SN_RESIZE_32F ? 4 : 2;
     size_t i = 0;
     for (; i + GROUP * V32F_N <= size; i += GROUP * V32F_N)
-        put_block(c, begin + i, GROUP * V32F_N, true, taps, type, p + i * element);
+        put_block(c, begin + i, GROUP * V32F_N, true, taps, type, p + 2 * i);
     if (i < size)
-        put_block(c, begin + i, size - i, false, taps, type, p + i * element);
+        put_block(c, begin + i, size - i, false, taps, type, p + 2 * i);
 }
 
 static void column_of_bytes(const struct sn_resize_column * c, size_t begin, size_t size, uint8_t * dst)
@@ -333,9 +366,9 @@ static void column(const struct sn_resize_column * c, size_t begin, size_t size,
     switch (c->type) {
     case SN_RESIZE_32F:
         if (c->taps == 2)
-            column_as(c, begin, size, dst, 2, SN_RESIZE_32F);
+            column_of_floats(c, begin, size, dst, 2);
         else
-            column_as(c, begin, size, dst, c->taps, SN_RESIZE_32F);
+            column_of_floats(c, begin, size, dst, c->taps);
         break;
     case SN_RESIZE_16B: column_as(c, begin, size, dst, c->taps, SN_RESIZE_16B); break;
     case SN_RESIZE_16U: column_as(c, begin, size, dst, c->taps, SN_RESIZE_16U); break;
