@@ -59,7 +59,7 @@ static void forward(const char * function, void * context, const SimdnetForwardP
     run(function, c, &a);
 }
 
-static const struct sn_context_kind resize_kind = {"Resize", destroy, forward, NULL};
+static const struct sn_context_kind resize_kind = {.name = "Resize", .destroy = destroy, .forward = forward};
 
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
@@ -184,7 +184,7 @@ static void forward_resizer(const char * function, void * context, const Simdnet
     sn_error_set(SN_ERROR_VALUE, function, "context is one of Resizer, expected another: call SimdResizerRun()");
 }
 
-static const struct sn_context_kind resizer_kind = {"Resizer", destroy, forward_resizer, NULL};
+static const struct sn_context_kind resizer_kind = {.name = "Resizer", .destroy = destroy, .forward = forward_resizer};
 
 /* Methods of a type, a bit for each. */
 static bool is_supported(SimdResizeChannelType type, SimdResizeMethodType method)
