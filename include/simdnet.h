@@ -680,6 +680,60 @@ typedef enum {
 void SimdSynetUnaryOperation32fLayerForward(const float * src, size_t size, SimdSynetUnaryOperation32fType type,
                                             float * dst);
 
+/* ----------------------------------------------------------------------------------------------------- resizing */
+
+/* Elements of the images of SimdResizerRun(). */
+typedef enum {
+    SimdResizeChannelByte = 0,
+    SimdResizeChannelShort = 1, /* unsigned, 16 bits */
+    SimdResizeChannelFloat = 2,
+    SimdResizeChannelBf16 = 3
+} SimdResizeChannelType;
+
+/* What SimdResizerRun() computes. */
+typedef enum {
+    SimdResizeMethodNearest = 0,
+    SimdResizeMethodNearestPytorch = 1,
+    SimdResizeMethodBilinear = 2,
+    SimdResizeMethodBilinearCaffe = 3,
+    SimdResizeMethodBilinearPytorch = 4,
+    SimdResizeMethodBilinearOpenCv = 5,
+    SimdResizeMethodBicubic = 6,
+    SimdResizeMethodArea = 7,
+    SimdResizeMethodAreaFast = 8
+} SimdResizeMethodType;
+
+/*
+ * Creates a context that resizes pictures of srcY rows of srcX pixels to dstY rows of dstX pixels; a pixel is `channels`
+ * elements. SimdRelease() frees it. For output i of an axis of n pixels, which becomes m, and k = (float)n / m:
+ *
+ *   Nearest           pixel floor((i + 0.5) * k)                       all types
+ *   NearestPytorch    pixel i * n / m, in integers                     all types
+ *   Bilinear          between the two pixels at (i + 0.5) * k - 0.5    all types; Short of 1 to 4 channels
+ *   BilinearCaffe     at i * (n - 1) / (m - 1), or 0 if m is 1         Float, Bf16
+ *   BilinearPytorch   at i * k                                         Float, Bf16
+ *   BilinearOpenCv    at (i + 0.5) * k - 0.5                           Byte
+ *   Bicubic           the four pixels around it, Lagrange's weights    Byte of 1 to 4 channels
+ *   Area              the mean of the pixels from i * k to (i + 1) * k, which count by their part    Byte, 1 to 4 channels
+ *   AreaFast          the same of sums of 2 x 2 pixels if (srcX + 1) / 2 >= dstX and (srcY + 1) / 2 >= dstY    likewise
+ *
+ * Pixels outside are the nearest ones inside. Float and Bf16 are computed in float, x before y, and rounded once; Short
+ * likewise, to the nearest integer. Bytes are computed in integers, with weights whose sum along an axis is exactly the
+ * unit: Bilinear 16, BilinearOpenCv 16384, Bicubic 128, Area 2048; where rounded weights have another sum, the largest one
+ * takes the difference. A mean of equal bytes is that byte. NULL for sizes of 0 and combinations that are not listed.
+ */
+void * SimdResizerInit(size_t srcX, size_t srcY, size_t dstX, size_t dstY, size_t channels, SimdResizeChannelType type,
+                       SimdResizeMethodType method);
+
+/*
+ * Resizes a picture.
+ *
+ *   src, dst               the first pixels, elements of the type of Init
+ *   srcStride, dstStride   bytes from row to row, multiples of the size of an element; what lies between rows is neither
+ *                          read nor written
+ */
+void SimdResizerRun(const void * resizer, const uint8_t * src, size_t srcStride, uint8_t * dst, size_t dstStride);
+
 /* --------------------------------------------------------------------------------------------------- softmax */
 
 /*
@@ -1312,8 +1366,8 @@ typedef struct SimdnetForwardParameters {
  * MergedConvolution32f (whose own addition must then be off) add floats; Convolution16b adds floats to results that are
  * floats. For Convolution8i and for results in bfloat16 `add` must be NULL. The two operands of Add16b are src and `add`; in
  * NHWC its channels are the last dimension of its shapes, in other formats distances must be 0 or the number of all
- * elements. If `add` is NULL the order has no effect. Contexts that have arrays of another kind (GridSample2d,
- * GatherElements, Permute, Recurrent) are refused.
+ * elements. If `add` is NULL the order has no effect. A Permute and a Resize add nothing. Contexts that have arrays of
+ * another kind (GridSample2d, GatherElements, Recurrent, Resizer) are refused.
  *
  * Before the activation, `add` is one of the terms of the sum, as in SimdnetConvolution32fForwardAdd(). An addition after
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
@@ -1322,6 +1376,69 @@ typedef struct SimdnetForwardParameters {
  * A struct of a later version may be larger: bytes that this version does not know must be 0.
  */
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
+
+/* What SimdnetResizeForward() computes: the methods of ONNX Resize, and means of areas. */
+typedef enum {
+    SimdnetResizeNearest = 0,
+    SimdnetResizeLinear = 1,
+    SimdnetResizeCubic = 2,
+    SimdnetResizeArea = 3
+} SimdnetResizeMethod;
+
+/* The position in an axis of n elements that output i of m has; s is the scale, m / n unless it is given. */
+typedef enum {
+    SimdnetResizeHalfPixel = 0,         /* (i + 0.5) / s - 0.5                                                       */
+    SimdnetResizePytorchHalfPixel = 1,  /* the same, or 0 if m is 1                                                  */
+    SimdnetResizeAlignCorners = 2,      /* i * (n - 1) / (m - 1), or 0 if m is 1                                     */
+    SimdnetResizeAsymmetric = 3,        /* i / s                                                                     */
+    SimdnetResizeHalfPixelSymmetric = 4 /* n / 2 * (1 - m / (s * n)) + (i + 0.5) / s - 0.5                           */
+} SimdnetResizeCoordinates;
+
+/* Which element is nearest to a position: halves are rounded down or up, or everything is. */
+typedef enum {
+    SimdnetResizeRoundPreferFloor = 0,
+    SimdnetResizeRoundPreferCeil = 1,
+    SimdnetResizeFloor = 2,
+    SimdnetResizeCeil = 3
+} SimdnetResizeRounding;
+
+/* The arguments of SimdnetResizeInit(). Set all other members to 0, then `size` and what is used. */
+typedef struct SimdnetResizeParameters {
+    size_t size;                           /* sizeof(SimdnetResizeParameters)                                          */
+    SimdTensorDataType dataType;           /* SimdTensorData32f or SimdTensorData8u                                    */
+    SimdTensorFormatType format;           /* NCHW or NHWC                                                             */
+    size_t batch, channels;                /* images, and channels of a pixel                                          */
+    size_t srcH, srcW, dstH, dstW;         /* the sizes of an image                                                    */
+    SimdnetResizeMethod method;            /* what is computed                                                         */
+    SimdnetResizeCoordinates coordinates;  /* where outputs lie in the source; ignored by Area                         */
+    SimdnetResizeRounding rounding;        /* of Nearest                                                               */
+    float scaleY, scaleX;                  /* dst over src, of which dstH and dstW are rounded down; 0: exactly that   */
+    float cubic;                           /* of Cubic: the coefficient of the kernel, -16 to 16; 0 is -0.75           */
+    SimdBool antialias;                    /* Linear, Cubic: an axis that shrinks has a kernel as much wider           */
+    SimdBool excludeOutside;               /* Linear, Cubic: elements outside have no weight, the others more          */
+} SimdnetResizeParameters;
+
+/*
+ * Creates a context that resizes images by the rules of ONNX Resize (version 19 of the operator; tf_crop_and_resize is not
+ * there). SimdRelease() frees it.
+ *
+ * An output is the sum over elements of the source of weight * element, with the product of two weights, one of each axis:
+ * Nearest has one element; Linear the triangle 1 - |d| of the distance d from the position; Cubic Keys' kernel of the
+ * coefficient a = `cubic`, (a + 2) |d|^3 - (a + 3) d^2 + 1 up to 1, a |d|^3 - 5 a d^2 + 8 a |d| - 4 a up to 2; Area the part
+ * of the element that lies between i / s and (i + 1) / s. Elements outside are the nearest ones inside. With antialias and
+ * s < 1 the kernel is that of d * s, with weights whose sum is 1. Weights are computed in double and rounded to float, sums
+ * are computed in float, along rows first; bytes are rounded at the end, to nearest, halves to even, and limited to
+ * 0 .. 255. Elements of weight 0 next to those of other weights count: an infinity there gives NaN. Nearest keeps all bits.
+ */
+void * SimdnetResizeInit(const SimdnetResizeParameters * parameters);
+
+/*
+ * Resizes a batch of images. SimdnetForward() does the same, with distances between pixels.
+ *
+ *   src   batch * channels * srcH * srcW elements
+ *   dst   batch * channels * dstH * dstW elements
+ */
+void SimdnetResizeForward(void * context, const void * src, void * dst);
 
 /* What SimdnetPooling() computes of each window. */
 typedef enum {

@@ -85,6 +85,7 @@ from pysimd.pooling import pooling_average, pooling_max
 from pysimd.quantize_linear import dequantize_linear, quantize_linear
 from pysimd.recurrent import GRU, LSTM, gru, lstm
 from pysimd.reduce import amax, amin, argmax, argmin, logsumexp, mean, prod, reduce, sum
+from pysimd.resize import Resize, Resizer, resize
 from pysimd.set_input import set_input
 from pysimd.shuffle import shuffle
 from pysimd.softmax import softmax
@@ -117,6 +118,8 @@ __all__ = [
     "Permute",
     "PixelFormat",
     "Prepared",
+    "Resize",
+    "Resizer",
     "StateError",
     "Statistics",
     "TensorData",
@@ -212,6 +215,7 @@ __all__ = [
     "register_threadpoolctl",
     "relu",
     "relu6",
+    "resize",
     "restrict_range",
     "rint",
     "rsqrt",

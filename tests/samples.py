@@ -137,6 +137,9 @@ def calls(rng: np.random.Generator) -> dict[str, Call]:
         "reduce": ((x, "l2"), {"axis": (1, 3)}),
         "quantize_linear": ((planes, np.abs(a) + 1, 3), {"axis": 1, "dtype": "int8"}),
         "relu": ((x,), {"slope": 0.125}),
+        "resize": ((x,), {"scale": 2, "mode": "linear"}),
+        "resize nchw": ((planes, (3, 4)), {"mode": "cubic", "antialias": True, **nchw}),
+        "resize uint8": ((pixels,), {"size": (7, 5), "mode": "area"}),
         "restrict_range": ((x, -1.0, 1.5), {}),
         "rsqrt": ((np.abs(x) + 1,), {}),
         "scale": ((x, a, b), {}),
@@ -199,6 +202,8 @@ def contexts(rng: np.random.Generator) -> dict[str, tuple[pysimd.Context, tuple[
         "InnerProduct32f": (product, (x,)),
         "MergedConvolution32f": (merged, (x,)),
         "Permute": (pysimd.Permute(x.shape, (0, 3, 1, 2)), (x,)),
+        "Resize": (pysimd.Resize(x.shape, (12, 7), mode="linear"), (x,)),
+        "Resizer": (pysimd.Resizer(x.shape[1:], (12, 7), dtype="float32"), (x[0],)),
     }
 
 

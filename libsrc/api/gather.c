@@ -64,7 +64,7 @@ static size_t index_bytes(const struct gather_elements * c)
 
 static void destroy(void * context) { sn_free(((struct gather_elements *)context)->index); }
 
-static const struct sn_context_kind kind = {"GatherElements", destroy, NULL, NULL};
+static const struct sn_context_kind kind = {.name = "GatherElements", .destroy = destroy};
 
 static bool check_types(const char * function, SimdTensorDataType data, SimdTensorDataType index)
 {

@@ -13,7 +13,7 @@ struct grid_sample {
     size_t srcElements, grdElements, dstElements;
 };
 
-static const struct sn_context_kind kind = {"GridSample2d", NULL, NULL, NULL};
+static const struct sn_context_kind kind = {.name = "GridSample2d"};
 
 static bool check_enumerators(const char * function, SimdTensorDataType type, SimdGridSampleInterpType interp,
                               SimdGridSamplePaddingType padding)

@@ -9,7 +9,8 @@
 
 static void forward_any(const char * function, void * context, const SimdnetForwardParameters * f);
 
-static const struct sn_context_kind kind = {"InnerProduct32f", sn_convolution_destroy, forward_any, sn_convolution_plans};
+static const struct sn_context_kind kind = {.name = "InnerProduct32f", .destroy = sn_convolution_destroy,
+    .forward = forward_any, .plans = sn_convolution_plans};
 
 static const struct sn_convolution * plan_of(const void * context)
 {

@@ -30,6 +30,7 @@
 #include "contract/reduce.h"
 #include "contract/recurrent.h"
 #include "contract/quantize_linear.h"
+#include "contract/resize.h"
 #include "contract/set_input.h"
 #include "contract/shuffle.h"
 #include "contract/softmax.h"
@@ -63,6 +64,7 @@ struct sn_table {
     struct sn_pooling_slots pooling;
     struct sn_reduce_slots reduce;
     struct sn_recurrent_slots recurrent;
+    struct sn_resize_slots resize;
 };
 
 #endif

@@ -1,0 +1,71 @@
+/* Resizing of images: weighted sums of neighbours, along rows, then along columns. */
+#ifndef SN_CONTRACT_RESIZE_H
+#define SN_CONTRACT_RESIZE_H
+
+#include "runtime/common.h"
+
+/* Element types, and how sums of bytes become bytes. */
+enum sn_resize_type {
+    SN_RESIZE_32F,
+    SN_RESIZE_16B,        /* bfloat16 */
+    SN_RESIZE_16U,
+    SN_RESIZE_8U,         /* rounds sum * scale + bias to even */
+    SN_RESIZE_8U_SHIFTED, /* rows are cut to 15 bits, and their products with weights of 14 bits to 13 */
+    SN_RESIZE_8U_AREA     /* weights of an axis have the sum 2048; sums have 30 bits */
+};
+
+/* Pixels of fewer elements are resized element by element: vectors contain several pixels. */
+enum { SN_RESIZE_WIDE = 8 };
+
+/*
+ * Output i of an axis is the sum over t < taps of weight[i * taps + t] * src[begin[i] + t]. begin never decreases, and
+ * begin[i] + taps <= src.
+ */
+struct sn_resize_axis {
+    size_t src, dst, taps;
+    const uint32_t * begin;
+    const float * weight;
+    bool copies;          /* taps and all weights are 1 */
+
+    /* The horizontal axis if pixels are not wide: for element e of a row, its first source element, and its weights
+     * lane[t * dst * channels + e]. */
+    const int32_t * at;
+    const float * lane;
+
+    /* One channel, enlarged by two: outputs 2 * i and 2 * i + 1, low <= i < high, begin at i + shift[0] and i + shift[1],
+     * and all of them have the weights of i = low. */
+    size_t low, high;
+    int32_t shift[2];
+};
+
+/* Elements as floats. */
+typedef void (*sn_resize_widen_fn)(enum sn_resize_type type, const void * src, size_t size, float * dst);
+
+/* A row of x->dst pixels from one of x->src pixels. If x->copies, bits are kept. */
+typedef void (*sn_resize_row_fn)(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst);
+
+/* A row of the result from rows a and b of the source, of one channel, if x has two taps and at least SN_RESIZE_PAIRS pairs:
+ * the same sums as those of columns, without rows in memory between them. */
+typedef void (*sn_resize_fused_fn)(const struct sn_resize_axis * x, const sn_32f * a, const sn_32f * b, const float * weight,
+                                   sn_32f * dst);
+enum { SN_RESIZE_PAIRS = 16 };
+
+/* Elements begin .. begin + size - 1 of a row of outputs from those of `taps` rows. */
+struct sn_resize_column {
+    const float * const * row;
+    const float * weight;
+    size_t taps;
+    enum sn_resize_type type;
+    float scale, bias;
+};
+typedef void (*sn_resize_column_fn)(const struct sn_resize_column * c, size_t begin, size_t size, void * dst);
+
+/* The kernels of a level. */
+struct sn_resize_slots {
+    sn_resize_widen_fn widen;
+    sn_resize_row_fn row;
+    sn_resize_fused_fn fused;
+    sn_resize_column_fn column;
+};
+
+#endif

@@ -1,0 +1,181 @@
+/* A unit of work is a row of the result. Threads whose ranges meet resize the source rows that both need twice. */
+#include "ops/resize.h"
+
+#include <string.h>
+
+#include "ops/units.h"
+#include "runtime/memory.h"
+#include "runtime/threads.h"
+
+struct job {
+    const struct sn_resize * r;
+    const struct sn_resize_arrays * a;
+    size_t element, pitch; /* bytes of an element; floats of a row in the window */
+    bool fused;
+};
+
+size_t sn_resize_element(enum sn_resize_type type)
+{
+    return type == SN_RESIZE_32F ? sizeof(float) : type == SN_RESIZE_16B || type == SN_RESIZE_16U ? sizeof(uint16_t) : 1;
+}
+
+/* ---- copies: nearest neighbours */
+
+/* SIZE bytes of each pixel. */
+#define MOVE(SIZE)                                                                                                          \
+    for (size_t i = 0; i < x->dst; ++i)                                                                                     \
+        memcpy(dst + i * dstPixel, src + x->begin[i] * srcPixel, SIZE)
+
+/* Distances are in bytes. */
+static void move_pixels(const struct sn_resize_axis * x, const uint8_t * src, size_t srcPixel, uint8_t * dst,
+                        size_t dstPixel, size_t size)
+{
+    switch (size) {
+    case 1: MOVE(1); break;
+    case 2: MOVE(2); break;
+    case 3: MOVE(3); break;
+    case 4: MOVE(4); break;
+    case 6: MOVE(6); break;
+    case 8: MOVE(8); break;
+    default: MOVE(size);
+    }
+}
+
+/* A row that was already written for the same source row. */
+static void repeat_row(const struct job * j, const uint8_t * src, uint8_t * dst)
+{
+    const size_t size = j->r->channels * j->element, step = j->a->dstPixel * j->element;
+    if (step == size)
+        memcpy(dst, src, j->r->x.dst * size);
+    else
+        for (size_t i = 0; i < j->r->x.dst; ++i)
+            memcpy(dst + i * step, src + i * step, size);
+}
+
+static void copy_row(const struct job * j, const uint8_t * src, uint8_t * dst)
+{
+    const struct sn_resize * r = j->r;
+    const size_t size = r->channels * j->element;
+    if (r->type == SN_RESIZE_32F && j->a->srcPixel == r->channels && j->a->dstPixel == r->channels)
+        r->table->resize.row(&r->x, r->channels, (const sn_32f *)src, (sn_32f *)dst);
+    else
+        move_pixels(&r->x, src, j->a->srcPixel * j->element, dst, j->a->dstPixel * j->element, size);
+}
+
+static void copy_rows(const struct job * j, size_t image, size_t begin, size_t end)
+{
+    const struct sn_resize_axis * y = &j->r->y;
+    const uint8_t * src = j->a->src + image * j->a->srcImage;
+    uint8_t * dst = j->a->dst + image * j->a->dstImage;
+    for (size_t i = begin; i < end; ++i)
+        if (i > begin && y->begin[i] == y->begin[i - 1])
+            repeat_row(j, dst + (i - 1) * j->a->dstRow, dst + i * j->a->dstRow);
+        else
+            copy_row(j, src + y->begin[i] * j->a->srcRow, dst + i * j->a->dstRow);
+}
+
+/* ---- sums */
+
+/* A row of the source, resized, to a row of the window; `line` is room for the row as dense floats. */
+static void window_row(const struct job * j, const uint8_t * src, float * line, float * dst)
+{
+    const struct sn_resize * r = j->r;
+    const size_t channels = r->channels;
+    const bool dense = j->a->srcPixel == channels;
+    const sn_32f * from = line;
+    if (dense && r->type == SN_RESIZE_32F)
+        from = (const sn_32f *)src;
+    else if (dense)
+        r->table->resize.widen(r->type, src, r->x.src * channels, line);
+    else
+        for (size_t i = 0; i < r->x.src; ++i)
+            r->table->resize.widen(r->type, src + i * j->a->srcPixel * j->element, channels, line + i * channels);
+    r->table->resize.row(&r->x, channels, from, dst);
+}
+
+static void combine(const struct job * j, const float * const * rows, size_t i, uint8_t * dst)
+{
+    const struct sn_resize * r = j->r;
+    const size_t taps = r->y.taps;
+    const struct sn_resize_column c = {rows, r->y.weight + i * taps, taps, r->columnType, r->scale, r->bias};
+    if (j->a->dstPixel == r->channels)
+        r->table->resize.column(&c, 0, r->x.dst * r->channels, dst);
+    else
+        for (size_t k = 0; k < r->x.dst; ++k)
+            r->table->resize.column(&c, k * r->channels, r->channels, dst + k * j->a->dstPixel * j->element);
+}
+
+/* The window is a ring: source row s is its row s % taps. */
+static void sum_rows(const struct job * j, size_t image, size_t begin, size_t end, void * work)
+{
+    const struct sn_resize_axis * y = &j->r->y;
+    const size_t taps = y->taps;
+    const uint8_t * src = j->a->src + image * j->a->srcImage;
+    uint8_t * dst = j->a->dst + image * j->a->dstImage;
+    float * window = work, * line = window + taps * j->pitch;
+    const float ** rows = (const float **)((uint8_t *)line + sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN));
+    size_t ready = 0;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t first = y->begin[i];
+        for (ready = sn_max(ready, first); ready < first + taps; ++ready)
+            window_row(j, src + ready * j->a->srcRow, line, window + ready % taps * j->pitch);
+        for (size_t t = 0; t < taps; ++t)
+            rows[t] = window + (first + t) % taps * j->pitch;
+        combine(j, rows, i, dst + i * j->a->dstRow);
+    }
+}
+
+/* ---- two rows and two columns of one channel, enlarged by two: bilinear images in NCHW */
+
+static bool is_fused(const struct sn_resize * r, const struct sn_resize_arrays * a)
+{
+    return r->type == SN_RESIZE_32F && r->channels == 1 && r->x.taps == 2 && r->y.taps == 2 &&
+           r->x.high >= r->x.low + SN_RESIZE_PAIRS && a->srcPixel == 1 && a->dstPixel == 1;
+}
+
+static void fused_rows(const struct job * j, size_t image, size_t begin, size_t end)
+{
+    const struct sn_resize * r = j->r;
+    const uint8_t * src = j->a->src + image * j->a->srcImage;
+    uint8_t * dst = j->a->dst + image * j->a->dstImage;
+    for (size_t i = begin; i < end; ++i) {
+        const uint8_t * first = src + r->y.begin[i] * j->a->srcRow;
+        r->table->resize.fused(&r->x, (const sn_32f *)first, (const sn_32f *)(first + j->a->srcRow), r->y.weight + 2 * i,
+                               (sn_32f *)(dst + i * j->a->dstRow));
+    }
+}
+
+/* ---- all rows */
+
+static void range(const void * argument, void * work, size_t begin, size_t end)
+{
+    const struct job * j = argument;
+    const struct sn_resize * r = j->r;
+    for (size_t unit = begin, number; unit < end; unit += number) {
+        const size_t image = unit / r->y.dst, i = unit % r->y.dst;
+        number = sn_min(end - unit, r->y.dst - i);
+        if (j->fused)
+            fused_rows(j, image, i, i + number);
+        else if (work)
+            sum_rows(j, image, i, i + number, work);
+        else
+            copy_rows(j, image, i, i + number);
+    }
+}
+
+bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a)
+{
+    const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
+    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float), is_fused(r, a)};
+    const size_t window = r->y.taps * (pixels + sizeof(float *)) + sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
+    const size_t bytes = job.fused || (r->x.copies && r->y.copies) ? 0 : window;
+    void * work = bytes ? sn_scratch(bytes) : NULL;
+    if (bytes && !work)
+        return false;
+    const double results = (double)(r->images * r->y.dst) * (double)(r->x.dst * r->channels);
+    const double taps = (double)(r->y.taps + r->x.taps * sn_ceil_div(r->y.src, r->y.dst)) + 2;
+    sn_parallel_for(&(struct sn_parallel){.run = range, .job = &job, .units = r->images * r->y.dst,
+        .cost = sn_cost_of_bytes((double)job.element * results * taps),
+        .least = sn_max(sn_items_per_unit(r->x.dst * r->channels), 4), .work = work, .workBytes = bytes});
+    return true;
+}
