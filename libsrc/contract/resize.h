@@ -44,12 +44,6 @@ typedef void (*sn_resize_widen_fn)(enum sn_resize_type type, const void * src, s
 /* A row of x->dst pixels from one of x->src pixels. If x->copies, bits are kept. */
 typedef void (*sn_resize_row_fn)(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst);
 
-/* A row of the result from rows a and b of the source, of one channel, if x has two taps and at least SN_RESIZE_PAIRS pairs:
- * the same sums as those of columns, without rows in memory between them. */
-typedef void (*sn_resize_fused_fn)(const struct sn_resize_axis * x, const sn_32f * a, const sn_32f * b, const float * weight,
-                                   sn_32f * dst);
-enum { SN_RESIZE_PAIRS = 16 };
-
 /* Elements begin .. begin + size - 1 of a row of outputs from those of `taps` rows. */
 struct sn_resize_column {
     const float * const * row;
@@ -64,7 +58,6 @@ typedef void (*sn_resize_column_fn)(const struct sn_resize_column * c, size_t be
 struct sn_resize_slots {
     sn_resize_widen_fn widen;
     sn_resize_row_fn row;
-    sn_resize_fused_fn fused;
     sn_resize_column_fn column;
 };
 

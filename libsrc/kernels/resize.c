@@ -172,21 +172,17 @@ SN_INLINE void doubled_by(const struct sn_resize_axis * x, const sn_32f * src, s
     }
 }
 
-SN_INLINE float output_of(const struct sn_resize_axis * x, const sn_32f * src, size_t i)
-{
-    const float * weight = x->weight + i * x->taps;
-    const sn_32f * p = src + x->begin[i];
-    float sum = x->copies ? p[0] : weight[0] * p[0];
-    for (size_t t = 1; t < x->taps; ++t)
-        sum += weight[t] * p[t];
-    return sum;
-}
-
 /* The few outputs at the ends of such a row. */
 static void ends(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t begin, size_t end)
 {
-    for (size_t i = begin; i < end; ++i)
-        dst[i] = output_of(x, src, i);
+    for (size_t i = begin; i < end; ++i) {
+        const float * weight = x->weight + i * x->taps;
+        const sn_32f * p = src + x->begin[i];
+        float sum = x->copies ? p[0] : weight[0] * p[0];
+        for (size_t t = 1; t < x->taps; ++t)
+            sum += weight[t] * p[t];
+        dst[i] = sum;
+    }
 }
 
 static void doubled(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst)
@@ -199,36 +195,6 @@ static void doubled(const struct sn_resize_axis * x, const sn_32f * src, sn_32f 
     else
         doubled_by(x, src, dst, x->taps, false);
     ends(x, src, dst, 2 * x->high, x->dst);
-}
-
-SN_INLINE v32f two_rows(v32f a, v32f b, const float * weight)
-{
-    return v_fma_32f(b, v_set_32f(weight[1]), v_mul_32f(a, v_set_32f(weight[0])));
-}
-
-static void fused_ends(const struct sn_resize_axis * x, const sn_32f * a, const sn_32f * b, const float * weight,
-                       sn_32f * dst, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end; ++i) {
-        const v32f first = v_set_32f(output_of(x, a, i)), second = v_set_32f(output_of(x, b, i));
-        v_store_tail_32f(dst + i, two_rows(first, second, weight), 1);
-    }
-}
-
-/* Rows written to memory and read at another alignment at once took twice the time. */
-static void fused(const struct sn_resize_axis * x, const sn_32f * a, const sn_32f * b, const float * weight, sn_32f * dst)
-{
-    const float * even = x->weight + 4 * x->low, * odd = even + 2;
-    fused_ends(x, a, b, weight, dst, 0, 2 * x->low);
-    for (size_t next = x->low; next < x->high; next += V32F_N) {
-        const size_t i = sn_min(next, x->high - V32F_N);
-        const ptrdiff_t e = (ptrdiff_t)i + x->shift[0], o = (ptrdiff_t)i + x->shift[1];
-        const v32f p = two_rows(of_phase(a + e, even, 2, false), of_phase(b + e, even, 2, false), weight);
-        const v32f q = two_rows(of_phase(a + o, odd, 2, false), of_phase(b + o, odd, 2, false), weight);
-        v_store_32f(dst + 2 * i, v_zip_low_32f(p, q));
-        v_store_32f(dst + 2 * i + V32F_N, v_zip_high_32f(p, q));
-    }
-    fused_ends(x, a, b, weight, dst, 2 * x->high, x->dst);
 }
 
 static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
@@ -414,6 +380,5 @@ SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
-    slots->fused = fused;
     slots->column = column;
 }

@@ -11,7 +11,6 @@ struct job {
     const struct sn_resize * r;
     const struct sn_resize_arrays * a;
     size_t element, pitch; /* bytes of an element; floats of a row in the window */
-    bool fused;
 };
 
 size_t sn_resize_element(enum sn_resize_type type)
@@ -125,26 +124,6 @@ static void sum_rows(const struct job * j, size_t image, size_t begin, size_t en
     }
 }
 
-/* ---- two rows and two columns of one channel, enlarged by two: bilinear images in NCHW */
-
-static bool is_fused(const struct sn_resize * r, const struct sn_resize_arrays * a)
-{
-    return r->type == SN_RESIZE_32F && r->channels == 1 && r->x.taps == 2 && r->y.taps == 2 &&
-           r->x.high >= r->x.low + SN_RESIZE_PAIRS && a->srcPixel == 1 && a->dstPixel == 1;
-}
-
-static void fused_rows(const struct job * j, size_t image, size_t begin, size_t end)
-{
-    const struct sn_resize * r = j->r;
-    const uint8_t * src = j->a->src + image * j->a->srcImage;
-    uint8_t * dst = j->a->dst + image * j->a->dstImage;
-    for (size_t i = begin; i < end; ++i) {
-        const uint8_t * first = src + r->y.begin[i] * j->a->srcRow;
-        r->table->resize.fused(&r->x, (const sn_32f *)first, (const sn_32f *)(first + j->a->srcRow), r->y.weight + 2 * i,
-                               (sn_32f *)(dst + i * j->a->dstRow));
-    }
-}
-
 /* ---- all rows */
 
 static void range(const void * argument, void * work, size_t begin, size_t end)
@@ -154,9 +133,7 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
     for (size_t unit = begin, number; unit < end; unit += number) {
         const size_t image = unit / r->y.dst, i = unit % r->y.dst;
         number = sn_min(end - unit, r->y.dst - i);
-        if (j->fused)
-            fused_rows(j, image, i, i + number);
-        else if (work)
+        if (work)
             sum_rows(j, image, i, i + number, work);
         else
             copy_rows(j, image, i, i + number);
@@ -166,9 +143,9 @@ static void range(const void * argument, void * work, size_t begin, size_t end)
 bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a)
 {
     const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
-    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float), is_fused(r, a)};
+    const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float)};
     const size_t window = r->y.taps * (pixels + sizeof(float *)) + sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
-    const size_t bytes = job.fused || (r->x.copies && r->y.copies) ? 0 : window;
+    const size_t bytes = r->x.copies && r->y.copies ? 0 : window;
     void * work = bytes ? sn_scratch(bytes) : NULL;
     if (bytes && !work)
         return false;

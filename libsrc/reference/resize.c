@@ -68,20 +68,9 @@ static void column(const struct sn_resize_column * c, size_t begin, size_t size,
         }
 }
 
-static void fused(const struct sn_resize_axis * x, const sn_32f * a, const sn_32f * b, const float * weight, sn_32f * dst)
-{
-    for (size_t i = 0; i < x->dst; ++i) {
-        const double left = (double)x->weight[2 * i], right = (double)x->weight[2 * i + 1];
-        const size_t k = x->begin[i];
-        dst[i] = (float)((double)weight[0] * (left * (double)a[k] + right * (double)a[k + 1]) +
-                         (double)weight[1] * (left * (double)b[k] + right * (double)b[k + 1]));
-    }
-}
-
 SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
-    slots->fused = fused;
     slots->column = column;
 }
