@@ -1,6 +1,7 @@
 /* Functions of vectors that other families compute. */
 #include "api/call.h"
 #include "api/overlap.h"
+#include "dispatch/dispatch.h"
 #include "ops/channelwise.h"
 #include "ops/inner_product.h"
 #include "ops/pointwise.h"
@@ -75,6 +76,6 @@ void SimdNeuralProductSum(const sn_32f * a, const sn_32f * b, size_t size, sn_32
     if (size == 0)
         *sum = 0;
     else
-        sn_inner_product_32f(sn_table(), &(struct sn_inner_product_32f){.src = b, .weight = a, .step = size, .count = 1, .size = size,
-            .alpha = 1, .dst = sum});
+        sn_inner_product_32f(sn_table(), &(struct sn_inner_product_32f){.src = b, .weight = a, .step = size, .count = 1,
+            .size = size, .alpha = 1, .dst = sum});
 }
