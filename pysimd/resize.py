@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from pysimd._arrays import BFLOAT16, FLOAT32, UINT8, Element, element_of, element_of_dtype, output, plain, tensor
+from pysimd._arrays import (
+    BFLOAT16,
+    FLOAT32,
+    UINT8,
+    Element,
+    element_of,
+    element_of_dtype,
+    is_number,
+    output,
+    plain,
+    tensor,
+)
 from pysimd._geometry import NHWC, extent, images_of, is_signal, layout_of, name_of, pair, shape_of, shape_of_images
 from pysimd._library import ffi, lib
 from pysimd._pixels import Image, forward, has_gaps
@@ -63,6 +74,12 @@ def _chosen(value: Any, name: str, known: dict[str, Any]) -> Any:
     return known[value]
 
 
+def _number(value: Any, name: str) -> float:
+    if not is_number(value):
+        raise TypeError(f"{name} is {shown(value)}, expected a number")
+    return float(value)
+
+
 def _scales(scale: Any, form: int) -> tuple[float, float]:
     """(y, x) of a factor or of a pair; for signals, y is 1."""
     if isinstance(scale, (tuple, list)):
@@ -70,9 +87,9 @@ def _scales(scale: Any, form: int) -> tuple[float, float]:
             raise ValueError(
                 f"scale is {shown(scale)}, expected a number" + ("" if is_signal(form) else " or a pair (y, x)")
             )
-        y, x = float(scale[0]), float(scale[-1])
+        y, x = _number(scale[0], "scale[0]"), _number(scale[-1], f"scale[{len(scale) - 1}]")
     else:
-        y = x = float(scale)
+        y = x = _number(scale, "scale")
     if not (0 < y < np.inf and 0 < x < np.inf):
         raise ValueError(f"scale is {shown(scale)}, expected positive numbers")
     return (1.0, x) if is_signal(form) else (y, x)
@@ -153,7 +170,7 @@ class Resize(Context):
         given.coordinates = _chosen(coordinates, "coordinates", _COORDINATES)
         given.rounding = _chosen(rounding, "rounding", _ROUNDINGS)
         given.scaleY, given.scaleX = scales
-        given.cubic, given.antialias, given.excludeOutside = cubic, bool(antialias), bool(exclude_outside)
+        given.cubic, given.antialias, given.excludeOutside = _number(cubic, "cubic"), bool(antialias), bool(exclude_outside)
         super().__init__(lib.SimdnetResizeInit(given), arguments)
 
     def _described(self) -> str:
@@ -229,7 +246,7 @@ def resize(
     element = element_of(array, "x", (FLOAT32, UINT8))
     size = tuple(size) if isinstance(size, list) else size
     scale = tuple(scale) if isinstance(scale, list) else scale
-    options = mode, coordinates, rounding, bool(antialias), bool(exclude_outside), float(cubic), layout
+    options = mode, coordinates, rounding, bool(antialias), bool(exclude_outside), _number(cubic, "cubic"), layout
     context = _resizer(array.shape, size, scale, options, element, lib.SimdnetActiveIsa())
     return context.forward(x, out=out)
 

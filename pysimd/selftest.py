@@ -354,6 +354,15 @@ def _merged(rng: np.random.Generator, x: Array) -> Iterator[Case]:
         yield "MergedConvolution32f", context(x), _convolved(y, weights[2]) + x, _SUMMED
 
 
+def resizing(rng: np.random.Generator) -> Iterator[Case]:
+    """Enlarging by two repeats pixels; a picture of half the size has the means of four pixels."""
+    x = rng.random((6, 8, 3), np.float32)
+    twice = x.repeat(2, axis=0).repeat(2, axis=1)
+    yield "resize nearest", pysimd.resize(x, scale=2), twice, 0
+    yield "Resize area", pysimd.Resize(twice.shape, (6, 8), mode="area")(twice), x, _SUMMED
+    yield "Resizer", pysimd.Resizer(twice.shape, (6, 8), dtype="float32")(twice), x, _SUMMED
+
+
 def _winograd(x: Array, weight: Array) -> Iterator[Case]:
     v, u = pysimd.winograd_input(x, padding=1), pysimd.winograd_filter(weight)
     y = pysimd.winograd_output(np.matmul(v, u), x.shape[:2])
@@ -362,7 +371,7 @@ def _winograd(x: Array, weight: Array) -> Iterator[Case]:
 
 FAMILIES: tuple[Callable[[np.random.Generator], Iterator[Case]], ...] = (
     activation, unary, add, channelwise, eltwise, binary, matrices, recurrent, layout, copies, reductions, normalisation,
-    gathering, pooling, pictures, convolutions
+    gathering, resizing, pooling, pictures, convolutions
 )  # fmt: skip
 
 

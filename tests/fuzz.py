@@ -148,7 +148,7 @@ class Arguments:
             return NULL
         if kind.startswith("const char"):
             return self._keep(ffi.new("char[]", random.choice((b"base", b"avx2", b"neon", b"", b"%s%n", b"x" * 300))))
-        if name == "context":
+        if name in ("context", "resizer"):
             return random.choice([SOURCES[2], *self._contexts * 5])
         if "SimdConvolutionParameters" in kind:
             return self._keep(ffi.new("SimdConvolutionParameters[]", self._convolutions()))
@@ -156,6 +156,9 @@ class Arguments:
             name = kind.replace("const", "").replace("*", "").strip()
             fields = self._recurrent() if name == "SimdnetRecurrentParameters" else self._recurrent_arrays()
             return self._keep(ffi.new(f"{name} *", {"size": ffi.sizeof(name), **fields}))
+        if "SimdnetResizeParameters" in kind:
+            fields = {"size": ffi.sizeof("SimdnetResizeParameters"), **self._resize()}
+            return self._keep(ffi.new("SimdnetResizeParameters *", fields))
         if kind == "SimdBool *":
             return self._keep(ffi.new("SimdBool[3]"))
         if "size_t" in kind:
@@ -173,6 +176,18 @@ class Arguments:
         p.update(type=random.randint(0, 1), direction=random.randint(0, 2), batchFirst=random.randint(0, 1))
         if random.random() < 0.3:
             p[random.choice(("steps", "batch", "input", "hidden"))] = random.choice((0, *ABSURD))
+        return p
+
+    def _resize(self) -> dict[str, Any]:
+        random = self._random
+        p = {field: random.randint(0, 5) for field in ("batch", "channels", "srcH", "srcW", "dstH", "dstW")}
+        limits = {"method": 3, "coordinates": 4, "rounding": 3, "antialias": 1, "excludeOutside": 1, "format": 1}
+        p.update({field: random.randint(0, most) for field, most in limits.items()})
+        p["dataType"] = random.choice((0, 0, 3))
+        if random.random() < 0.3:
+            p[random.choice(sorted(p))] = random.choice((0, 7, 99))
+        if random.random() < 0.2:
+            p[random.choice(("batch", "channels", "srcH", "srcW", "dstH", "dstW"))] = random.choice(ABSURD)
         return p
 
     def _recurrent_arrays(self) -> dict[str, Any]:

@@ -112,7 +112,7 @@ size_t SimdSynetGatherElementsInternalBufferSize(const void * context)
 
 void SimdSynetGatherElementsSetIndex(const void * context, const uint8_t * idx)
 {
-    SN_BEGIN();
+    SN_CALL_OF(context);
     struct gather_elements * c = (void *)(uintptr_t)context; /* const as documented */
     if (!sn_context_check(c, &kind, __func__) || !c->constant || c->plan.indices.size == 0)
         return;

@@ -24,13 +24,13 @@ enum { SN_RESIZE_WIDE = 8 };
 struct sn_resize_axis {
     size_t src, dst, taps;
     const uint32_t * begin;
-    const float * weight;
+    const sn_32f * weight;
     bool copies;          /* taps and all weights are 1 */
 
     /* The horizontal axis if pixels are not wide: for element e of a row, its first source element, and its weights
      * lane[t * dst * channels + e]. */
     const int32_t * at;
-    const float * lane;
+    const sn_32f * lane;
 
     /* One channel, enlarged by two: outputs 2 * i and 2 * i + 1, low <= i < high, begin at i + shift[0] and i + shift[1],
      * and all of them have the weights of i = low. */
@@ -39,15 +39,15 @@ struct sn_resize_axis {
 };
 
 /* Elements as floats. */
-typedef void (*sn_resize_widen_fn)(enum sn_resize_type type, const void * src, size_t size, float * dst);
+typedef void (*sn_resize_widen_fn)(enum sn_resize_type type, const void * src, size_t size, sn_32f * dst);
 
 /* A row of x->dst pixels from one of x->src pixels. If x->copies, bits are kept. */
 typedef void (*sn_resize_row_fn)(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst);
 
 /* Elements begin .. begin + size - 1 of a row of outputs from those of `taps` rows. */
 struct sn_resize_column {
-    const float * const * row;
-    const float * weight;
+    const sn_32f * const * row;
+    const sn_32f * weight;
     size_t taps;
     enum sn_resize_type type;
     float scale, bias;

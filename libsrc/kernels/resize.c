@@ -25,7 +25,7 @@ SN_INLINE v32f load_as(enum sn_resize_type type, const void * src, size_t i, siz
     }
 }
 
-SN_INLINE void widen_as(enum sn_resize_type type, const void * src, size_t size, float * dst)
+SN_INLINE void widen_as(enum sn_resize_type type, const void * src, size_t size, sn_32f * dst)
 {
     size_t i = 0;
     for (; i + V32F_N <= size; i += V32F_N)
@@ -34,7 +34,7 @@ SN_INLINE void widen_as(enum sn_resize_type type, const void * src, size_t size,
         v_store_tail_32f(dst + i, load_as(type, src, i, size - i, false), size - i);
 }
 
-static void widen(enum sn_resize_type type, const void * src, size_t size, float * dst)
+static void widen(enum sn_resize_type type, const void * src, size_t size, sn_32f * dst)
 {
     switch (type) {
     case SN_RESIZE_32F: widen_as(SN_RESIZE_32F, src, size, dst); break;
@@ -47,7 +47,7 @@ static void widen(enum sn_resize_type type, const void * src, size_t size, float
 /* ---- rows: wide pixels */
 
 /* One vector of a pixel; `copies` means one tap of weight 1. */
-SN_INLINE v32f of_pixel(const sn_32f * p, size_t channels, const float * weight, size_t taps, bool copies, size_t n, bool full)
+SN_INLINE v32f of_pixel(const sn_32f * p, size_t channels, const sn_32f * weight, size_t taps, bool copies, size_t n, bool full)
 {
     v32f sum = full ? v_load_32f(p) : v_load_tail_32f(p, n);
     if (copies)
@@ -65,7 +65,7 @@ SN_INLINE void row_wide_by(const struct sn_resize_axis * x, size_t channels, con
 {
     for (size_t i = 0; i < x->dst; ++i, dst += channels) {
         const sn_32f * p = src + x->begin[i] * channels;
-        const float * weight = x->weight + i * taps;
+        const sn_32f * weight = x->weight + i * taps;
         size_t c = 0;
         for (; c + V32F_N <= channels; c += V32F_N)
             v_store_32f(dst + c, of_pixel(p + c, channels, weight, taps, copies, V32F_N, true));
@@ -148,7 +148,7 @@ static void row_few(const struct sn_resize_axis * x, size_t channels, const sn_3
 
 /* ---- rows: one channel, enlarged by two */
 
-SN_INLINE v32f of_phase(const sn_32f * p, const float * weight, size_t taps, bool copies)
+SN_INLINE v32f of_phase(const sn_32f * p, const sn_32f * weight, size_t taps, bool copies)
 {
     if (copies)
         return v_load_32f(p);
@@ -161,7 +161,7 @@ SN_INLINE v32f of_phase(const sn_32f * p, const float * weight, size_t taps, boo
 /* Outputs 2 * low .. 2 * high - 1; the last vector begins early enough to be whole, and some outputs are computed twice. */
 SN_INLINE void doubled_by(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t taps, bool copies)
 {
-    const float * weight = x->weight + 2 * x->low * taps;
+    const sn_32f * weight = x->weight + 2 * x->low * taps;
     const ptrdiff_t even = x->shift[0], odd = x->shift[1];
     for (size_t next = x->low; next < x->high; next += V32F_N) {
         const size_t i = sn_min(next, x->high - V32F_N);
@@ -176,7 +176,7 @@ SN_INLINE void doubled_by(const struct sn_resize_axis * x, const sn_32f * src, s
 static void ends(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; ++i) {
-        const float * weight = x->weight + i * x->taps;
+        const sn_32f * weight = x->weight + i * x->taps;
         const sn_32f * p = src + x->begin[i];
         float sum = x->copies ? p[0] : weight[0] * p[0];
         for (size_t t = 1; t < x->taps; ++t)
@@ -209,7 +209,7 @@ static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f *
 
 /* ---- columns */
 
-SN_INLINE v32f load_part(const float * row, size_t n, bool full)
+SN_INLINE v32f load_part(const sn_32f * row, size_t n, bool full)
 {
     return full ? v_load_32f(row) : v_load_tail_32f(row, n);
 }

@@ -76,7 +76,7 @@ static void copy_rows(const struct job * j, size_t image, size_t begin, size_t e
 /* ---- sums */
 
 /* A row of the source, resized, to a row of the window; `line` is room for the row as dense floats. */
-static void window_row(const struct job * j, const uint8_t * src, float * line, float * dst)
+static void window_row(const struct job * j, const uint8_t * src, sn_32f * line, sn_32f * dst)
 {
     const struct sn_resize * r = j->r;
     const size_t channels = r->channels;
@@ -92,7 +92,7 @@ static void window_row(const struct job * j, const uint8_t * src, float * line, 
     r->table->resize.row(&r->x, channels, from, dst);
 }
 
-static void combine(const struct job * j, const float * const * rows, size_t i, uint8_t * dst)
+static void combine(const struct job * j, const sn_32f * const * rows, size_t i, uint8_t * dst)
 {
     const struct sn_resize * r = j->r;
     const size_t taps = r->y.taps;
@@ -111,8 +111,8 @@ static void sum_rows(const struct job * j, size_t image, size_t begin, size_t en
     const size_t taps = y->taps;
     const uint8_t * src = j->a->src + image * j->a->srcImage;
     uint8_t * dst = j->a->dst + image * j->a->dstImage;
-    float * window = work, * line = window + taps * j->pitch;
-    const float ** rows = (const float **)((uint8_t *)line + sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN));
+    sn_32f * window = work, * line = window + taps * j->pitch;
+    const sn_32f ** rows = (const sn_32f **)((uint8_t *)line + sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN));
     size_t ready = 0;
     for (size_t i = begin; i < end; ++i) {
         const size_t first = y->begin[i];
@@ -144,7 +144,7 @@ bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a
 {
     const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
     const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float)};
-    const size_t window = r->y.taps * (pixels + sizeof(float *)) + sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
+    const size_t window = r->y.taps * (pixels + sizeof(sn_32f *)) + sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
     const size_t bytes = r->x.copies && r->y.copies ? 0 : window;
     void * work = bytes ? sn_scratch(bytes) : NULL;
     if (bytes && !work)

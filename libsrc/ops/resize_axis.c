@@ -122,7 +122,7 @@ static void set_windows(const struct sn_resize_rule * rule, struct sn_resize_axi
     axis->taps = taps;
 }
 
-static void set_weights(const struct sn_resize_rule * rule, struct sn_resize_axis * axis, float * weight,
+static void set_weights(const struct sn_resize_rule * rule, struct sn_resize_axis * axis, sn_32f * weight,
                         struct sn_resize_line * line)
 {
     const size_t taps = axis->taps;
@@ -137,7 +137,7 @@ static void set_weights(const struct sn_resize_rule * rule, struct sn_resize_axi
 }
 
 /* For rows of pixels that are not wide. */
-static void set_elements(struct sn_resize_axis * axis, size_t channels, int32_t * at, float * lane)
+static void set_elements(struct sn_resize_axis * axis, size_t channels, int32_t * at, sn_32f * lane)
 {
     const size_t taps = axis->taps;
     for (size_t i = 0; i < axis->dst; ++i)
@@ -188,7 +188,7 @@ static bool make_axis(const struct sn_resize_rule * rule, size_t channels, struc
         if (sn_product(&size, rule->dst, (axis->taps + 1) * (channels + 1) + 1))
             *memory = sn_allocate(size * sizeof(float), SN_ALIGN);
         if (*memory) {
-            float * weight = *memory, * lane = weight + weights;
+            sn_32f * weight = *memory, * lane = weight + weights;
             uint32_t * kept = (uint32_t *)(lane + lanes * axis->taps);
             int32_t * at = (int32_t *)(kept + rule->dst);
             axis->weight = weight, axis->lane = lane, axis->at = at;

@@ -17,7 +17,7 @@ static void nearest_pytorch(const struct sn_resize_rule * r, size_t i, struct sn
 }
 
 /* Returns the element before the position of output i, and sets *fraction. */
-static double split(const struct sn_resize_rule * r, size_t i, float * fraction)
+static double split(const struct sn_resize_rule * r, size_t i, sn_32f * fraction)
 {
     const float step = r->dst == 1 ? 0 : (float)(r->src - 1) / (float)(r->dst - 1), k = ratio(r);
     const float x = r->coordinates == SN_RESIZER_BILINEAR_CAFFE     ? (float)i * step

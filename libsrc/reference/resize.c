@@ -5,7 +5,7 @@
 #include "reference/reference.h"
 #include "runtime/numeric.h"
 
-static void widen(enum sn_resize_type type, const void * src, size_t size, float * dst)
+static void widen(enum sn_resize_type type, const void * src, size_t size, sn_32f * dst)
 {
     const uint8_t * bytes = src;
     const sn_16b * shorts = src;
