@@ -394,8 +394,9 @@ void SimdSynetShuffleLayerForward(const float * src0, size_t srcC0, const float 
  *   count          2 .. 5
  *   type           of the elements, which are copied unchanged; any type except Unknown
  *
- * A permutation that moves fewer than two dimensions whose extent is not 1 leaves all elements in their order: it is refused,
- * copy the array instead (SimdnetCopy() does either). Returns NULL on error. Release the context with SimdRelease().
+ * A permutation that moves fewer than two dimensions whose extent is not 1 leaves all elements in their order: it is
+ * refused, copy the array instead (SimdnetCopy() does either). Returns NULL on error. Release the context with
+ * SimdRelease().
  */
 void * SimdSynetPermuteInit(const size_t * shape, const size_t * order, size_t count, SimdTensorDataType type);
 
@@ -1549,8 +1550,8 @@ typedef struct SimdnetCopyParameters {
  *
  *   dst[sum of i(k) * dstStride[k]] = src[sum of i(k) * srcStride[k]] for all i(k) < shape[k]
  *
- * So slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) and permutation are one
- * pass. Only these elements are read and written.
+ * So slices with steps, concatenation, reversal (a negative stride), expansion (a source stride of 0) and permutation are
+ * one pass. Only these elements are read and written.
  *
  * No two elements of dst may be the same one: in the order of their size, each stride of dst (of dimensions with more than
  * one index) must be larger than the distance that the smaller ones span. dst must not overlap src; arrays that contain each

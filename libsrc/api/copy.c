@@ -53,8 +53,8 @@ static bool take_strides(const char * function, const char * name, size_t count,
 static bool is_nested(const char * function, const struct strided * dst)
 {
     for (size_t k = 0, span = 0; k < dst->count; span += (dst->extent[k] - 1) * dst->stride[k], ++k)
-        CHECK(dst->stride[k] > span, "dstStride has %zu, expected more than %zu, which the smaller ones span", dst->stride[k],
-              span);
+        CHECK(dst->stride[k] > span, "dstStride has %zu, expected more than %zu, which the smaller ones span",
+              dst->stride[k], span);
     return true;
 }
 
@@ -114,8 +114,8 @@ void SimdnetCopy(const SimdnetCopyParameters * parameters)
 static bool take_pad(const char * function, const SimdnetPadParameters * q, struct sn_pad * p, size_t * src, size_t * dst)
 {
     size_t shape[SIMDNET_MAX_DIMENSIONS];
-    CHECK(q->mode >= SimdnetPadConstant && q->mode <= SimdnetPadWrap, "mode is %d, expected a SimdnetPadMode, Constant to Wrap",
-          (int)q->mode);
+    CHECK(q->mode >= SimdnetPadConstant && q->mode <= SimdnetPadWrap,
+          "mode is %d, expected a SimdnetPadMode, Constant to Wrap", (int)q->mode);
     if (!sn_take_element(function, "dataType", q->dataType, &p->element) ||
         !sn_take_shape(function, q->count, q->shape, src))
         return false;
@@ -148,6 +148,7 @@ void SimdnetPad(const SimdnetPadParameters * parameters)
         return;
     SN_CHECK(q->src || src == 0, SN_VOID, "src is NULL, expected an array");
     SN_CHECK(q->dst, SN_VOID, "dst is NULL, expected an array");
-    if (sn_apart(__func__, (struct sn_array){"dst", q->dst, dst * p.element}, (struct sn_array){"src", q->src, src * p.element}))
+    if (sn_apart(__func__, (struct sn_array){"dst", q->dst, dst * p.element},
+                 (struct sn_array){"src", q->src, src * p.element}))
         sn_pad(&p);
 }

@@ -89,8 +89,8 @@ static bool check_axis(const char * function, const char * size, const char * fa
     const double scaled = (double)src * (double)scale;
     CHECK(src > 0 || dst == 0, "src%s is 0, expected at least 1", size);
     CHECK(scale == 0 || (scaled * 1.00001 >= (double)dst && scaled * 0.99999 < (double)dst + 1),
-          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down", factor, (double)scale,
-          size, src, size, dst);
+          "scale%s is %g, expected 0 or a factor with which src%s, %zu, gives dst%s, %zu, rounded down", factor,
+          (double)scale, size, src, size, dst);
     return true;
 }
 
@@ -198,7 +198,8 @@ static bool check_resizer(const char * function, size_t channels, SimdResizeChan
     CHECK((unsigned)type <= SimdResizeChannelBf16, "type is %d, expected 0 to 3", (int)type);
     CHECK((unsigned)method <= SimdResizeMethodAreaFast, "method is %d, expected 0 to 8", (int)method);
     CHECK(is_supported(type, method), "method is %d, expected one that exists for type %d", (int)method, (int)type);
-    const bool few = method >= SimdResizeMethodBicubic || (type == SimdResizeChannelShort && method == SimdResizeMethodBilinear);
+    const bool few =
+        method >= SimdResizeMethodBicubic || (type == SimdResizeChannelShort && method == SimdResizeMethodBilinear);
     CHECK(channels > 0 && (!few || channels <= 4), "channels is %zu, expected %s", channels, few ? "1 to 4" : "at least 1");
     return true;
 }

@@ -47,7 +47,8 @@ static void widen(enum sn_resize_type type, const void * src, size_t size, sn_32
 /* ---- rows: wide pixels */
 
 /* One vector of a pixel; `copies` means one tap of weight 1. */
-SN_INLINE v32f of_pixel(const sn_32f * p, size_t channels, const sn_32f * weight, size_t taps, bool copies, size_t n, bool full)
+SN_INLINE v32f of_pixel(const sn_32f * p, size_t channels, const sn_32f * weight, size_t taps, bool copies, size_t n,
+                        bool full)
 {
     v32f sum = full ? v_load_32f(p) : v_load_tail_32f(p, n);
     if (copies)

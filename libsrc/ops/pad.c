@@ -14,7 +14,10 @@ struct pad {
     uint8_t zero[8];
 };
 
-/* Dimensions before k have their interior, those behind it are complete; k has n indices from `at`, counted from the interior. */
+/*
+ * Dimensions before k have their interior, those behind it are complete; k has n indices from `at`, counted from the
+ * interior.
+ */
 static struct sn_copy part_of(const struct pad * s, size_t k, size_t n, uint8_t ** at)
 {
     const struct sn_pad * p = s->p;
@@ -49,8 +52,8 @@ static void extend(const struct pad * s, size_t k, ptrdiff_t first, size_t n, pt
 }
 
 /*
- * One side of dimension k, with `rest` indices. `filled` counts the indices from the other end of the interior on: a reflection
- * continues up to the next one, and of a period as many are repeated as there are already.
+ * One side of dimension k, with `rest` indices. `filled` counts the indices from the other end of the interior on: a
+ * reflection continues up to the next one, and of a period as many are repeated as there are already.
  */
 static void extend_side(const struct pad * s, size_t k, size_t rest, bool behind)
 {

@@ -1,6 +1,6 @@
 /*
- * Reductions. Neighbouring dimensions that are both kept or both reduced are one, so that kept and reduced ones alternate. The
- * last two are a matrix, whose rows or columns the kernels fold into an array of doubles; other reduced dimensions are
+ * Reductions. Neighbouring dimensions that are both kept or both reduced are one, so that kept and reduced ones alternate.
+ * The last two are a matrix, whose rows or columns the kernels fold into an array of doubles; other reduced dimensions are
  * matrices that are folded into the same ones, one after another; other kept ones have results of their own.
  *
  * A unit of work is a number of neighbouring results of one matrix. A result is computed by one thread, in an order that

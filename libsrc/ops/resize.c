@@ -112,7 +112,8 @@ static void sum_rows(const struct job * j, size_t image, size_t begin, size_t en
     const uint8_t * src = j->a->src + image * j->a->srcImage;
     uint8_t * dst = j->a->dst + image * j->a->dstImage;
     sn_32f * window = work, * line = window + taps * j->pitch;
-    const sn_32f ** rows = (const sn_32f **)((uint8_t *)line + sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN));
+    const size_t bytes = sn_align(j->r->x.src * j->r->channels * sizeof(float), SN_ALIGN);
+    const sn_32f ** rows = (const sn_32f **)((uint8_t *)line + bytes);
     size_t ready = 0;
     for (size_t i = begin; i < end; ++i) {
         const size_t first = y->begin[i];
@@ -144,7 +145,8 @@ bool sn_resize_run(const struct sn_resize * r, const struct sn_resize_arrays * a
 {
     const size_t pixels = sn_align(r->x.dst * r->channels * sizeof(float), SN_ALIGN);
     const struct job job = {r, a, sn_resize_element(r->type), pixels / sizeof(float)};
-    const size_t window = r->y.taps * (pixels + sizeof(sn_32f *)) + sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
+    const size_t line = sn_align(r->x.src * r->channels * sizeof(float), SN_ALIGN);
+    const size_t window = r->y.taps * (pixels + sizeof(sn_32f *)) + line;
     const size_t bytes = r->x.copies && r->y.copies ? 0 : window;
     void * work = bytes ? sn_scratch(bytes) : NULL;
     if (bytes && !work)

@@ -1,6 +1,6 @@
 /*
- * Permute, SimdnetCopy(), SimdnetPad(): exact copies. All levels share the driver, so every result is also compared with that
- * of a loop over all indices.
+ * Permute, SimdnetCopy(), SimdnetPad(): exact copies. All levels share the driver, so every result is also compared with
+ * that of a loop over all indices.
  */
 #include "check.h"
 

@@ -46,8 +46,8 @@ static void resize_case(const struct resize * r, enum check_fill fill)
     if (!check_case(FORWARD, "%s %s b=%zu c=%zu %zux%zu->%zux%zu method=%d coordinates=%d rounding=%d antialias=%d "
                     "exclude=%d scale=%g,%g pixels=%zu,%zu %s", bytes ? "8u" : "32f", check_format_name(p->format), p->batch,
                     p->channels, p->srcH, p->srcW, p->dstH, p->dstW, (int)p->method, (int)p->coordinates, (int)p->rounding,
-                    (int)p->antialias, (int)p->excludeOutside, (double)p->scaleY, (double)p->scaleX, r->srcPixel, r->dstPixel,
-                    check_fill_name(fill)))
+                    (int)p->antialias, (int)p->excludeOutside, (double)p->scaleY, (double)p->scaleX, r->srcPixel,
+                    r->dstPixel, check_fill_name(fill)))
         return;
     const bool nhwc = p->format == SimdTensorFormatNhwc;
     const size_t planes = p->batch * (nhwc ? 1 : p->channels), channels = nhwc ? p->channels : 1;
