@@ -90,25 +90,26 @@ static bool may_raise(const SimdnetReduceParameters * p, enum check_fill fill)
     return square && (fill == CHECK_LARGE || fill == CHECK_DENORMAL);
 }
 
-static size_t reduce_case(SimdnetReduceParameters * p, enum check_fill fill)
+/* Begins a case, as check_case(). */
+static bool reduce_case(SimdnetReduceParameters * p, enum check_fill fill)
 {
     char text[200];
-    size_t n = 0, elements = 1;
+    size_t n = 0;
     text[0] = '\0';
-    for (size_t k = 0; k < p->count; ++k) {
+    for (size_t k = 0; k < p->count; ++k)
         n += (size_t)snprintf(text + n, sizeof(text) - n, " %zu%s", p->shape[k], p->reduced[k] ? "r" : "");
-        elements *= p->shape[k];
-    }
     p->size = sizeof(*p);
-    check_case(REDUCE, "%s%s of%s, %s", names[p->operation], p->last ? " (last)" : "", text, check_fill_name(fill));
-    return elements;
+    return check_case(REDUCE, "%s%s of%s, %s", names[p->operation], p->last ? " (last)" : "", text, check_fill_name(fill));
 }
 
 static void check_reduce_of(SimdnetReduceParameters p, enum check_fill fill)
 {
-    const size_t elements = reduce_case(&p, fill), results = results_of(&p);
-    if (!check_selected(REDUCE))
+    size_t elements = 1;
+    if (!reduce_case(&p, fill))
         return;
+    for (size_t k = 0; k < p.count; ++k)
+        elements *= p.shape[k];
+    const size_t results = results_of(&p);
     const float * src = check_in("src", CHECK_32F, elements, fill);
     check_out("dst", is_index(&p) ? CHECK_32I : CHECK_32F, is_index(&p) ? 2 * results : results);
     if (is_exact(&p))
@@ -224,7 +225,8 @@ static void bench(void)
             SimdnetReduceParameters p = {.operation = (SimdnetReduceOperation)operation, .count = 3,
                                          .shape = {shapes[i][0], shapes[i][1], shapes[i][2]},
                                          .reduced = {SimdFalse, SimdTrue, SimdFalse}};
-            const size_t elements = reduce_case(&p, CHECK_RANDOM);
+            const size_t elements = shapes[i][0] * shapes[i][1] * shapes[i][2];
+            reduce_case(&p, CHECK_RANDOM);
             check_in("src", CHECK_32F, elements, CHECK_RANDOM);
             check_out("dst", CHECK_32F, 2 * results_of(&p));
             check_bench(reduce, &p, 0, 4.0 * (double)elements);

@@ -16,7 +16,7 @@ static void destroy(void * context)
     ++destroyed;
 }
 
-static const struct sn_context_kind kind_a = {"A", destroy, NULL, NULL}, kind_b = {"B", NULL, NULL, NULL};
+static const struct sn_context_kind kind_a = {.name = "A", .destroy = destroy}, kind_b = {.name = "B"};
 
 struct context {
     struct sn_context head;
