@@ -83,8 +83,10 @@ def comment(text: str, names: set[str]) -> Iterator[str]:
 def declarations(text: str, about: list[str]) -> Iterator[str]:
     """The declarations of one item, with what is told about them."""
     kind = re.match(r"typedef (enum|struct)\b.*\} (\w+);", text, re.DOTALL)
-    if kind:
-        yield from (f".. c:{kind[1]}:: {kind[2]}", "", *(f"   {line}" for line in about))
+    constant = re.match(r"enum \{\s*(\w+) = ", text)
+    if kind or constant:
+        named = f"{kind[1]}:: {kind[2]}" if kind else f"enumerator:: {constant and constant[1]}"
+        yield from (f".. c:{named}", "", *(f"   {line}" for line in about))
         yield from ("   .. code-block:: c", "", *(f"      {line}" for line in text.split("\n")), "")
         return
     directive = ".. c:type:: " if text.startswith("typedef") else ".. c:function:: "
