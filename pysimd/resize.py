@@ -119,12 +119,12 @@ class Resize(Context):
 
     Raises ValueError for a size, a scale or a name that is not possible, TypeError for another dtype.
 
-    >>> context = pysimd.Resize((2, 2, 1), scale=2, mode="linear", coordinates="align_corners")
-    >>> context(np.array([[[0], [3]], [[6], [9]]], np.float32))[..., 0]
-    array([[0., 1., 2., 3.],
-           [2., 3., 4., 5.],
-           [4., 5., 6., 7.],
-           [6., 7., 8., 9.]], dtype=float32)
+    >>> context = pysimd.Resize((2, 2, 1), scale=2, mode="linear")
+    >>> context(np.array([[[0], [4]], [[8], [12]]], np.float32))[..., 0]
+    array([[ 0.,  1.,  3.,  4.],
+           [ 2.,  3.,  5.,  6.],
+           [ 6.,  7.,  9., 10.],
+           [ 8.,  9., 11., 12.]], dtype=float32)
 
     Formula: SimdnetResizeInit, SimdnetResizeForward.
     """

@@ -358,7 +358,8 @@ static void check_pad_of(SimdnetPadParameters p)
     if (wanted && expected.dst) {
         const uint8_t * src = check_in("src", CHECK_8U, c.src, CHECK_RANDOM);
         check_out("dst", CHECK_8U, c.dst);
-        expect_pad(&c, src, expected.dst);
+        if (c.dst)
+            expect_pad(&c, src, expected.dst);
         c.expected = &expected;
         check_run(pad, &c);
     }
