@@ -90,6 +90,8 @@ static void expect_copy(const struct copy * c, const uint8_t * src, uint8_t * ds
 {
     const size_t element = bytes_of[c->p.dataType];
     size_t index[DIMENSIONS] = {0};
+    if (product(c->p.shape, c->p.count) == 0)
+        return;
     do {
         ptrdiff_t from = 0, to = 0;
         for (size_t k = 0; k < c->p.count; ++k) {
