@@ -13,6 +13,9 @@ import pytest
 from documents import BLOCKS, PAGES, Block
 from support import ROOT
 
+import pysimd
+from pysimd import lowlevel
+
 
 def of_language(language: str) -> Sequence[object]:
     """The blocks to run, as parameters of a test."""
@@ -84,3 +87,14 @@ def test_blocks_are_found() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / link).exists(), link
+
+
+def test_operators_of_onnx_have_functions() -> None:
+    """The names in the tables of the guide exist."""
+    rows = re.findall(r"^\| [A-Z][^|]*\|([^|]*)\|([^|]*)\|", (ROOT / "docs/guides/onnx.md").read_text(), flags=re.MULTILINE)
+    assert len(rows) > 40
+    for in_c, in_python in rows:
+        for name in re.findall(r"`(\w+)`", in_c):
+            assert hasattr(lowlevel.lib, name), name
+        for name in re.findall(r"`(\w+)`", in_python):
+            assert hasattr(pysimd, name), name
