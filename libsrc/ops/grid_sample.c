@@ -146,8 +146,8 @@ static void take_position(const struct sn_grid_sample * g, const struct axis * a
             y = reflected(y, down);
         }
     }
-    const bool inside = take_taps(g, across, x, &p->x) & take_taps(g, down, y, &p->y);
-    p->masked = !inside && g->padding == SN_GRID_ZEROS;
+    const bool inside_x = take_taps(g, across, x, &p->x), inside_y = take_taps(g, down, y, &p->y);
+    p->masked = !(inside_x && inside_y) && g->padding == SN_GRID_ZEROS;
 }
 
 /* ---- values */

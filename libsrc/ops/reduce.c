@@ -37,10 +37,10 @@ static void join(struct sn_reduce * r)
     size_t count = 0;
     for (size_t k = 0; k < r->count; ++k) {
         const struct sn_reduce_dimension d = r->d[k];
-        struct sn_reduce_dimension * outer = &r->d[count - 1];
+        struct sn_reduce_dimension * outer = count ? &r->d[count - 1] : NULL;
         if (d.extent == 1)
             continue;
-        if (count && outer->reduced == d.reduced)
+        if (outer && outer->reduced == d.reduced)
             *outer = (struct sn_reduce_dimension){outer->extent * d.extent, d.stride, d.reduced};
         else
             r->d[count++] = d;

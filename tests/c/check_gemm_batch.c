@@ -2,6 +2,8 @@
  * SimdnetGemm: batches of products at strides. Bound: as in check_gemm.c. The elements between rows and between matrices are
  * NaN, and those of C must remain unchanged.
  */
+#include <stdlib.h>
+
 #include "check.h"
 
 #define GEMM "SimdnetGemm"
@@ -80,7 +82,7 @@ static void each(const SimdnetGemmParameters * p, int array,
 /* An array and the part of it that no matrix uses. */
 struct gaps {
     int array;
-    bool used[1 << 17];
+    bool * used; /* of each element */
 };
 
 static void mark(const SimdnetGemmParameters * p, size_t x, size_t y, size_t row, size_t column, void * data)
@@ -91,12 +93,13 @@ static void mark(const SimdnetGemmParameters * p, size_t x, size_t y, size_t row
 
 static void fill_gaps(const SimdnetGemmParameters * p, int array, float * floats)
 {
-    static struct gaps g;
-    memset(&g, 0, sizeof(g));
-    g.array = array;
+    struct gaps g = {array, calloc(size_of(p, array) + 1, sizeof(bool))};
+    if (!g.used)
+        return;
     each(p, array, mark, &g);
     for (size_t i = 0; i < size_of(p, array); ++i)
         floats[i] = g.used[i] ? floats[i] : NAN;
+    free(g.used);
 }
 
 struct bounds {
