@@ -46,7 +46,7 @@ attempt(convolution, x)
 #   TypeError: x is a list, expected a numpy.ndarray: use np.asarray(x, np.float32)
 #   TypeError: x has dtype float64, expected float32: use x.astype(np.float32)
 #   ValueError: x is not C-contiguous: use np.ascontiguousarray(x)
-#   ValueError: b has shape (4, 8, 4), expected (8, 8, 4)
+#   ValueError: b has shape (4, 8, 4), expected one that can be broadcast with that of a, (8, 8, 4)
 #   ValueError: out has shape (8, 8, 2), expected (8, 8, 4): use np.empty((8, 8, 4), np.float32)
 #   ValueError: out has shape (8, 8, 4), expected (6, 6, 4): use np.empty((6, 6, 4), np.float32)
 #   ValueError: stride is 0, expected at least 1

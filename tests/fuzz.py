@@ -80,7 +80,7 @@ def holds(memory: Any, content: bytes) -> bool:
 class Arguments:
     """Draws the arguments of one call, and keeps their memory alive."""
 
-    def __init__(self, random: Random, function: str, contexts: list[Any]) -> None:
+    def __init__(self, random: Random, function: str, contexts: dict[str, Any]) -> None:
         self._random, self._function, self._contexts = random, function, contexts
         self._faults = random.choice((0, 0, 1, 1, 2)) / max(len(FUNCTIONS[function]), 1)  # probability of an absurd one
         self._results = 0
@@ -132,6 +132,8 @@ class Arguments:
         if name == "srcFormat" and "SetInput" in self._function:
             return self._random.choice((1, 3, 4, 16))
         usual = {"SimdTensorFormatType": [0, 1], "SimdTensorDataType": [0, 7]}.get(kind, [])
+        if "ConvertFilter" in self._function:
+            usual = [6, 7]  # SimdTensorFormatOiyx and Yxio
         return self._random.choice(usual * 6 + values)
 
     def _one(self, parameter: Parameter) -> Any:
@@ -149,7 +151,7 @@ class Arguments:
         if kind.startswith("const char"):
             return self._keep(ffi.new("char[]", random.choice((b"base", b"avx2", b"neon", b"", b"%s%n", b"x" * 300))))
         if name in ("context", "resizer"):
-            return random.choice([SOURCES[2], *self._contexts * 5])
+            return self._context()
         if "SimdConvolutionParameters" in kind:
             return self._keep(ffi.new("SimdConvolutionParameters[]", self._convolutions()))
         if "SimdnetRecurrent" in kind:
@@ -162,13 +164,19 @@ class Arguments:
         if kind == "SimdBool *":
             return self._keep(ffi.new("SimdBool[3]"))
         if "size_t" in kind:
-            return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else 3 for _ in range(POINTERS)]))
+            usual = random.sample(range(4), 4) if name == "order" else [3] * POINTERS
+            return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else size for size in usual]))
         if kind.count("*") == 2:
             zeros = name == "stats" and random.random() < 0.7  # no minimum exceeds its maximum
             each = ffi.cast("float *", SOURCES[2]) if zeros else self._array("const float *")
             arrays = [NULL if self._fault() else each for _ in range(POINTERS)]
             return self._keep(ffi.new("float *[]", arrays))
         return self._array(kind)
+
+    def _context(self) -> Any:
+        """Usually one of the function's own kind: one of twenty kinds would nearly always be refused."""
+        own = [context for kind, context in self._contexts.items() if self._function.startswith(kind)]
+        return self._random.choice([SOURCES[2], *self._contexts.values(), *own * 2 * len(self._contexts)])
 
     def _recurrent(self) -> dict[str, Any]:
         random = self._random
@@ -298,7 +306,7 @@ class Caller:
 
 def live(call: Caller, random: Random, init: str) -> None:
     """A context from its Init to its release, with the functions of its kind."""
-    arguments = Arguments(random, init, [])
+    arguments = Arguments(random, init, {})
     context = call(init, *arguments.all())
     assert (context == NULL) == (lib.SimdnetLastErrorKind() != 0), init
     if context == NULL:
@@ -307,7 +315,7 @@ def live(call: Caller, random: Random, init: str) -> None:
     own = [name for name in FUNCTIONS if name.startswith(kind) and name != init]
     first = [kind + "SetParams"] if kind + "SetParams" in own and random.random() < 0.8 else []
     for name in [*first, *random.choices(own, k=3)]:
-        drawn = Arguments(random, name, [context]).all()
+        drawn = Arguments(random, name, {kind: context}).all()
         for i, parameter in enumerate(FUNCTIONS[name]):
             if parameter.name == "buf" and getattr(lib, kind + "ExternalBufferSize")(context) > FLOATS // 2:
                 drawn[i] = NULL
@@ -316,22 +324,22 @@ def live(call: Caller, random: Random, init: str) -> None:
     call("SimdRelease", context)
 
 
-def one_of_each(call: Caller, random: Random) -> list[Any]:
+def one_of_each(call: Caller, random: Random) -> dict[str, Any]:
     """One context of every kind, created by the first valid call."""
-    made = []
+    made = {}
     for name in FUNCTIONS:
         context = NULL
         while name.endswith("Init") and context == NULL:
-            arguments = Arguments(random, name, [])
+            arguments = Arguments(random, name, {})
             context = call(name, *arguments.all())
         if context != NULL:
-            made.append(context)
+            made[name[: -len("Init")]] = context
     return made
 
 
-def one_call(call: Caller, random: Random, name: str, contexts: list[Any]) -> None:
+def one_call(call: Caller, random: Random, name: str, contexts: dict[str, Any]) -> None:
     if name == "SimdFree":
-        lib.SimdFree(call("SimdAllocate", *Arguments(random, "SimdAllocate", []).all()))
+        lib.SimdFree(call("SimdAllocate", *Arguments(random, "SimdAllocate", {}).all()))
     elif name == "SimdRelease":
         call(name, random.choice((NULL, SOURCES[2])))
     elif name.endswith("Init"):
