@@ -18,6 +18,7 @@ import re
 import sys
 import time
 from collections import Counter
+from math import prod
 from random import Random
 from typing import Any, NamedTuple
 
@@ -102,6 +103,8 @@ class Arguments:
             return random.choice((0, *ABSURD))
         if name.endswith("Stride"):
             return 500
+        if name.endswith("Pixel"):
+            return random.choice((0, 0, 0, 0, 6, 9))
         if name.startswith("ld"):
             return random.randint(5, 9)
         if name == "count" and "Merged" in self._function:
@@ -134,6 +137,8 @@ class Arguments:
         usual = {"SimdTensorFormatType": [0, 1], "SimdTensorDataType": [0, 7]}.get(kind, [])
         if "ConvertFilter" in self._function:
             usual = [6, 7]  # SimdTensorFormatOiyx and Yxio
+        if "Linear" in self._function:
+            usual = [2, 3]  # SimdTensorData8i and 8u
         return self._random.choice(usual * 6 + values)
 
     def _one(self, parameter: Parameter) -> Any:
@@ -144,6 +149,8 @@ class Arguments:
             return self._random.choice((0, 0, 3, 128, -128, 1 << 23, (1 << 23) + 1, -(1 << 31)))
         if kind == "size_t":
             return self._size(name)
+        if kind == "float":
+            return random.choice((0.0, 0.5, 1.0, -3.0, float("nan")))
         if kind == "int":
             return random.randint(-1, 3)
         if kind == "SimdGemm32fNNPtr" or self._fault():
@@ -166,6 +173,8 @@ class Arguments:
         if "size_t" in kind:
             usual = random.sample(range(4), 4) if name == "order" else [3] * POINTERS
             return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else size for size in usual]))
+        if re.fullmatch(r"const Simdnet\w+Parameters \*", kind):
+            return self._keep(ffi.new(kind.removeprefix("const "), self._fields(kind)))
         if kind.count("*") == 2:
             zeros = name == "stats" and random.random() < 0.7  # no minimum exceeds its maximum
             each = ffi.cast("float *", SOURCES[2]) if zeros else self._array("const float *")
@@ -175,8 +184,47 @@ class Arguments:
 
     def _context(self) -> Any:
         """Usually one of the function's own kind: one of twenty kinds would nearly always be refused."""
-        own = [context for kind, context in self._contexts.items() if self._function.startswith(kind)]
+        own = [context for kind, context in self._contexts.items() if re.sub("^Simd(Syn|n)et", "", kind) in self._function]
         return self._random.choice([SOURCES[2], *self._contexts.values(), *own * 2 * len(self._contexts)])
+
+    def _fields(self, kind: str) -> dict[str, Any]:
+        """Of a struct: each is drawn like a parameter; extents and strides agree with each other."""
+        struct = ffi.typeof(kind).item
+        fields = {name: self._field(field.type, name) for name, field in struct.fields if field.type.kind != "array"}
+        if not self._fault():
+            fields["size"] = ffi.sizeof(struct)
+        fields |= {"count": self._random.randint(0, 4)} if "shape" in dict(struct.fields) and not self._fault() else {}
+        shape = [self._random.choice((1, 2, 3, 3, 4)) for _ in range(8)]
+        strides = [prod(shape[k + 1 : fields.get("count", 0)]) for k in range(8)]
+        for name, field in struct.fields:
+            if field.type.kind == "array":
+                fields[name] = self._extents(name, shape, strides)[: field.type.length]
+        return fields
+
+    def _field(self, ctype: Any, name: str) -> Any:
+        if ctype.cname == "SimdBool":
+            return self._random.choice((0, 0, 1))
+        if ctype.kind != "pointer":
+            return self._one(Parameter(ctype.cname, name))
+        if name == "buf" or self._fault():
+            return NULL
+        const = "" if name in ("dst", "C", "selected") else "const "  # cffi has dropped it
+        return ffi.cast(ctype, self._array(f"{const}float *"))
+
+    def _extents(self, name: str, shape: list[int], strides: list[int]) -> list[Any]:
+        """The elements of an array in a struct."""
+        random = self._random
+        if "Stride" in name:
+            return [random.choice((0, stride)) for stride in strides] if name.startswith("src") else strides
+        if "Shape" in name:
+            return [random.choice((1, extent, extent)) for extent in shape]
+        drawn: dict[str, list[Any]] = {
+            "shape": [random.choice((*ABSURD, 0)) if self._fault() else extent for extent in shape],
+            "reduced": [int(k == 1 or random.random() < 0.3) for k in range(8)],
+            "params": [random.choice((0.0, 0.5, 6.0, float("nan"))) for _ in range(8)],
+            "batch": [random.randint(0, 3) for _ in range(8)],
+        }
+        return drawn.get(name, [random.choice((0, 0, 1, 2)) for _ in range(8)])
 
     def _recurrent(self) -> dict[str, Any]:
         random = self._random
@@ -325,7 +373,7 @@ def live(call: Caller, random: Random, init: str) -> None:
 
 
 def one_of_each(call: Caller, random: Random) -> dict[str, Any]:
-    """One context of every kind, created by the first valid call."""
+    """One context of every kind, created by the first valid call, with weights."""
     made = {}
     for name in FUNCTIONS:
         context = NULL
@@ -333,8 +381,16 @@ def one_of_each(call: Caller, random: Random) -> dict[str, Any]:
             arguments = Arguments(random, name, {})
             context = call(name, *arguments.all())
         if context != NULL:
-            made[name[: -len("Init")]] = context
+            kind = name[: -len("Init")]
+            made[kind] = context
+            _set_params(call, random, kind, context)
     return made
+
+
+def _set_params(call: Caller, random: Random, kind: str, context: Any) -> None:
+    name = kind + "SetParams"
+    while name in FUNCTIONS and not call.good[name]:
+        call(name, *Arguments(random, name, {kind: context}).all())
 
 
 def one_call(call: Caller, random: Random, name: str, contexts: dict[str, Any]) -> None:
