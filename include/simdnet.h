@@ -1374,7 +1374,7 @@ typedef struct SimdnetForwardParameters {
  * the activation, or one whose addPixel is not dstPixel, takes another pass over the result; so does one before the
  * activation of a Deconvolution32f or a Convolution16b, and of a Convolution32f that is depthwise or has few outputs.
  *
- * A struct of a later version may be larger: bytes that this version does not know must be 0.
+ * A struct of a later version may be larger, up to 4096 bytes: bytes that this version does not know must be 0.
  */
 void SimdnetForward(void * context, const SimdnetForwardParameters * parameters);
 

@@ -171,7 +171,7 @@ class Arguments:
         if kind == "SimdBool *":
             return self._keep(ffi.new("SimdBool[3]"))
         if "size_t" in kind:
-            usual = random.sample(range(4), 4) if name == "order" else [3] * POINTERS
+            usual = [*(random.sample(range(4), 4) if name == "order" else []), *[3] * POINTERS]
             return self._keep(ffi.new("size_t[]", [self._size("") if self._fault() else size for size in usual]))
         if re.fullmatch(r"const Simdnet\w+Parameters \*", kind):
             return self._keep(ffi.new(kind.removeprefix("const "), self._fields(kind)))
@@ -191,8 +191,8 @@ class Arguments:
         """Of a struct: each is drawn like a parameter; extents and strides agree with each other."""
         struct = ffi.typeof(kind).item
         fields = {name: self._field(field.type, name) for name, field in struct.fields if field.type.kind != "array"}
-        if not self._fault():
-            fields["size"] = ffi.sizeof(struct)
+        size = ffi.sizeof(struct)
+        fields["size"] = self._random.choice((0, size - 1, *ABSURD)) if self._fault() else size
         fields |= {"count": self._random.randint(0, 4)} if "shape" in dict(struct.fields) and not self._fault() else {}
         shape = [self._random.choice((1, 2, 3, 3, 4)) for _ in range(8)]
         strides = [prod(shape[k + 1 : fields.get("count", 0)]) for k in range(8)]
@@ -363,7 +363,8 @@ def live(call: Caller, random: Random, init: str) -> None:
     own = [name for name in FUNCTIONS if name.startswith(kind) and name != init]
     first = [kind + "SetParams"] if kind + "SetParams" in own and random.random() < 0.8 else []
     for name in [*first, *random.choices(own, k=3)]:
-        drawn = Arguments(random, name, {kind: context}).all()
+        arguments = Arguments(random, name, {kind: context})  # keeps what is drawn
+        drawn = arguments.all()
         for i, parameter in enumerate(FUNCTIONS[name]):
             if parameter.name == "buf" and getattr(lib, kind + "ExternalBufferSize")(context) > FLOATS // 2:
                 drawn[i] = NULL
@@ -390,7 +391,8 @@ def one_of_each(call: Caller, random: Random) -> dict[str, Any]:
 def _set_params(call: Caller, random: Random, kind: str, context: Any) -> None:
     name = kind + "SetParams"
     while name in FUNCTIONS and not call.good[name]:
-        call(name, *Arguments(random, name, {kind: context}).all())
+        arguments = Arguments(random, name, {kind: context})
+        call(name, *arguments.all())
 
 
 def one_call(call: Caller, random: Random, name: str, contexts: dict[str, Any]) -> None:

@@ -4,6 +4,9 @@
 
 #include "api/check.h"
 
+/* Bytes of a struct of any later version: more is a size that was not set. */
+#define MOST 4096
+
 #define CHECK(condition, ...) SN_CHECK_FOR(function, condition, false, __VA_ARGS__)
 
 bool sn_is_known(const char * function, const void * parameters, size_t known)
@@ -12,7 +15,7 @@ bool sn_is_known(const char * function, const void * parameters, size_t known)
     size_t size;
     CHECK(parameters, "parameters is NULL, expected a struct");
     memcpy(&size, parameters, sizeof(size));
-    CHECK(size >= known, "parameters->size is %zu, expected at least %zu", size, known);
+    CHECK(size >= known && size <= MOST, "parameters->size is %zu, expected at least %zu and at most %d", size, known, MOST);
     for (size_t i = known; i < size; ++i)
         CHECK(more[i] == 0, "byte %zu of parameters is not 0, expected zeros after the %zu bytes that this version uses", i,
               known);

@@ -326,6 +326,7 @@ static void refusals(void)
     refuse(&s, (SimdnetForwardParameters){.size = known + 16}, "");
     refuse(&s, (SimdnetForwardParameters){.size = known - 8}, "parameters->size is ");
     refuse(&s, (SimdnetForwardParameters){.size = known + 16}, "byte ");
+    refuse(&s, (SimdnetForwardParameters){.size = SIZE_MAX}, "parameters->size is ");
     refuse(&s, (SimdnetForwardParameters){.srcPixel = 3}, "srcPixel is 3, expected 0 or at least 4");
     refuse(&s, (SimdnetForwardParameters){.dstPixel = 5}, "dstPixel is 5, expected 0 or at least 6");
     refuse(&s, (SimdnetForwardParameters){.add = &any, .addPixel = 1}, "addPixel is 1, expected 0 or at least 6");
