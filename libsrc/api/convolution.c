@@ -39,6 +39,8 @@ bool sn_check_convolution_channels(const struct sn_convolution_check * c)
 {
     const struct sn_convolution_parameters * p = c->p;
     CHECK(p->group > 0, "group is %zu, expected at least 1", p->group);
+    CHECK(p->srcC <= SN_MOST_EXTENT, "srcC is %zu, too large", p->srcC);
+    CHECK(p->dstC <= SN_MOST_EXTENT, "dstC is %zu, too large", p->dstC);
     CHECK(p->srcC % p->group == 0, "srcC is %zu, expected a multiple of group, which is %zu", p->srcC, p->group);
     CHECK(p->dstC % p->group == 0, "dstC is %zu, expected a multiple of group, which is %zu", p->dstC, p->group);
     CHECK((unsigned)p->activation <= SN_ACTIVATION_GELU || p->activation == SN_ACTIVATION_SIGMOID,
@@ -48,13 +50,12 @@ bool sn_check_convolution_channels(const struct sn_convolution_check * c)
 
 bool sn_check_convolution_axis(const struct sn_convolution_check * c, const struct sn_convolution_axis * a)
 {
-    const size_t limit = PTRDIFF_MAX / 8;
     CHECK(a->kernel > 0, "kernel%s is 0, expected at least 1", a->name);
     CHECK(a->dilation > 0, "dilation%s is 0, expected at least 1", a->name);
     CHECK(a->stride > 0, "stride%s is 0, expected at least 1", a->name);
-    CHECK(a->src <= limit, "src%s is %zu, too large", a->extent, a->src);
-    CHECK(a->before <= limit, "pad%s is %zu, too large", a->name, a->before);
-    CHECK(a->after <= limit, "pad%s is %zu, too large", a->extent, a->after);
+    CHECK(a->src <= SN_MOST_EXTENT, "src%s is %zu, too large", a->extent, a->src);
+    CHECK(a->before <= SN_MOST_EXTENT, "pad%s is %zu, too large", a->name, a->before);
+    CHECK(a->after <= SN_MOST_EXTENT, "pad%s is %zu, too large", a->extent, a->after);
     return true;
 }
 

@@ -42,6 +42,9 @@ bool sn_check_convolution_types(const struct sn_convolution_check * c);
 /* Each float or `small`, whose name in messages is `name`; likewise. */
 bool sn_check_convolution_types_of(const struct sn_convolution_check * c, enum sn_data small, const char * name);
 
+/* Of an extent, whatever the others are: sums and multiples of it fit size_t even if another extent is 0. */
+#define SN_MOST_EXTENT ((size_t)PTRDIFF_MAX / 8)
+
 /* At least one group, which divides the channels, and an activation that exists. */
 bool sn_check_convolution_channels(const struct sn_convolution_check * c);
 

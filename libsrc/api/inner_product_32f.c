@@ -36,8 +36,8 @@ static bool check_flag(const char * function, const char * name, SimdBool flag)
 static bool check_size(const char * function, const char * names, size_t a, size_t b)
 {
     size_t all;
-    SN_CHECK_FOR(function, sn_product(&all, a, b), false, "%c is %zu and %c is %zu, too large for an array", names[0], a,
-                 names[1], b);
+    SN_CHECK_FOR(function, sn_max(a, b) <= SN_MOST_EXTENT && sn_product(&all, a, b), false,
+                 "%c is %zu and %c is %zu, too large for an array", names[0], a, names[1], b);
     return true;
 }
 

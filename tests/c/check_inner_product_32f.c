@@ -190,6 +190,8 @@ static void refuse_sizes(struct product good)
     refuse_init(bad, "M is");
     bad = good, bad.K = SIZE_MAX / 8;
     refuse_init(bad, "K is");
+    bad = good, bad.M = bad.K = 0, bad.N = SIZE_MAX - 4; /* rounded up to whole vectors, it is 0 */
+    refuse_init(bad, "N is");
     bad = good, bad.transB = (SimdBool)2;
     refuse_init(bad, "transB");
     bad = good, bad.constB = (SimdBool)-1;
