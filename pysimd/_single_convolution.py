@@ -151,9 +151,10 @@ class SingleConvolution(ConvolutionContext):
 
 def _less(pads: tuple[int, int, int, int], output_padding: Pair, form: int) -> tuple[int, int, int, int]:
     """The padding of a deconvolution less its output_padding, at the bottom and at the right."""
-    y, x = (0, output_padding) if is_signal(form) else extent(output_padding, "output_padding", 0, form)
+    y, x = extent(output_padding, "output_padding", 0, form)
+    if is_signal(form):
+        y = 0
     top, left, bottom, right = pads
-    x = number(x, "output_padding", 0)
     if y > bottom or x > right:
         raise ValueError(
             f"output_padding is {output_padding}, expected at most the padding at the bottom and the right, "

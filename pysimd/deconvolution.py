@@ -19,7 +19,7 @@ class Deconvolution32f(SingleConvolution):
         signals a number or a pair (before, after); or "valid" for none, or "same" for an output of size * stride.
     group : divides the input and output channels; 1 for "nhwc" and "nwc".
     output_padding : how many rows and columns of the padding at the bottom and at the right are kept: a number or a pair
-        (y, x), at most that padding.
+        (y, x), for signals a number, at most that padding. For more, append zeros to the kernel.
 
     The output has stride * (size - 1) + dilation * (kernel - 1) + 1 rows and columns, minus the padding, plus the
     output_padding, as in PyTorch.

@@ -219,6 +219,14 @@ def test_output_padding(rng: np.random.Generator) -> None:
     for output_padding in (2, (0, 2), -1):
         with pytest.raises(ValueError, match="output_padding is"):
             pysimd.deconvolution(x, weight, stride=2, padding=1, output_padding=output_padding)
+    line, taps = x[0], weight[:, 0].copy()
+    whole = pysimd.deconvolution(line, taps, stride=2, layout="nwc")
+    ones: tuple[Any, ...] = (1, (1,), [1])
+    for one in ones:
+        y = pysimd.deconvolution(line, taps, stride=2, padding=1, output_padding=one, layout="nwc")
+        np.testing.assert_array_equal(y, whole[1:])
+    with pytest.raises(ValueError, match=r"output_padding is \(0, 1\), expected a number for a signal"):
+        pysimd.deconvolution(line, taps, stride=2, padding=1, output_padding=(0, 1), layout="nwc")
 
 
 # -------------------------------------------------------------------------------------------------- empty batches
