@@ -130,13 +130,6 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* Whether the rows of C are whole cache lines, as non-temporal stores need: parts of lines would be written separately. */
-static bool has_whole_lines(const struct sn_gemm_32f * gemm)
-{
-    const size_t floats = gemm->cStepX | gemm->cStepY | gemm->columns;
-    return ((uintptr_t)gemm->c | floats * sizeof(float)) % SN_ALIGN == 0;
-}
-
 /*
  * One pixel or two, such as inner products of so many rows: computes whole panels by the kernel for them, and returns the
  * first output channel of the group that is left.
@@ -173,7 +166,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
-            gemm.stream = r->stream && has_whole_lines(&gemm);
+            gemm.stream = r->stream && sn_has_whole_lines(&gemm);
             gemm.prefetch = NULL;
             if (r->prefetchSize && !far) {
                 gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);
