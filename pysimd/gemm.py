@@ -186,15 +186,17 @@ def _joined(lead: Sequence[int], arrays: Sequence[Array]) -> tuple[list[int], li
 
 def _products(arrays: tuple[Array, ...], names: tuple[str, ...]) -> None:
     """Multiplies matrices with the same leading dimensions: A, B and the result. Dimensions beyond two are loops."""
-    extents, strides = _joined(arrays[-1].shape[:-2], arrays)
-    views = [
-        np.lib.stride_tricks.as_strided(array, (*extents, *array.shape[-2:]), (*own, *array.strides[-2:]))
-        for array, own in zip(arrays, strides)
-    ]
+    lead = arrays[-1].shape[:-2]
+    extents, strides = _joined(lead, arrays)
+    if (*extents,) != lead:
+        arrays = tuple(
+            np.lib.stride_tricks.as_strided(array, (*extents, *array.shape[-2:]), (*own, *array.strides[-2:]))
+            for array, own in zip(arrays, strides)
+        )
     outer = max(len(extents) - 2, 0)
     sizes = (*arrays[2].shape[-2:], arrays[0].shape[-1])
-    for index in np.ndindex(*extents[:outer]):
-        a, b, c = (_matrices(view[index], name, name == "out") for view, name in zip(views, names))
+    for index in np.ndindex(*extents[:outer]) if outer else ((),):
+        a, b, c = (_matrices(array[index], name, name == "out") for array, name in zip(arrays, names))
         _multiply(sizes, (a, b, c), 1, 0, extents[outer:])
 
 
@@ -230,12 +232,14 @@ def matmul(a: Floats, b: Floats, *, out: FloatArray | None = None) -> FloatArray
     if left.shape[-1] != right.shape[-2 if right.ndim > 1 else 0]:
         expected = f"({left.shape[-1]},)" if right.ndim == 1 else f"(..., {left.shape[-1]}, {right.shape[-1]})"
         raise ValueError(f"b has shape {right.shape}, expected {expected} for a of shape {left.shape}")
-    try:
-        lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            f"b has shape {right.shape}, expected leading dimensions that can be broadcast to those of {left.shape}"
-        ) from None
+    lead = left.shape[:-2]
+    if lead != right.shape[:-2]:  # broadcasting takes microseconds
+        try:
+            lead = np.broadcast_shapes(lead, right.shape[:-2])
+        except ValueError:
+            raise ValueError(
+                f"b has shape {right.shape}, expected leading dimensions that can be broadcast to those of {left.shape}"
+            ) from None
     shape = (*lead, *left.shape[-2:-1], *right.shape[-1:] * (right.ndim > 1))
     target = np.empty(shape, np.float32) if out is None else _result(out, shape, (left, right))
     if target.size:
@@ -246,8 +250,11 @@ def matmul(a: Floats, b: Floats, *, out: FloatArray | None = None) -> FloatArray
             right, target = right[:, None], target[..., None]
         if left.ndim == 1:
             left, target = left[None], target[..., None, :]
-        stacks = [np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in (left, right)]
-        _products((*stacks, target), (*names, "out"))
+        left, right = (
+            array if array.shape[:-2] == lead else np.broadcast_to(array, (*lead, *array.shape[-2:]))
+            for array in (left, right)
+        )
+        _products((left, right, target), (*names, "out"))
     return out if out is not None else target.reshape(shape)
 
 

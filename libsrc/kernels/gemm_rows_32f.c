@@ -3,12 +3,16 @@
  * those of several panels are computed together. The bits are those of the tile. Two rows: an LSTM of two sequences (1 MB of
  * R) takes 0.94 of the time with avx512, 0.87 with avx2.
  *
+ * Inner products of 768 to 768 (2 MB of weights) are 1.14 times as fast as with the tile, 1.06 with two rows; 384 to 384 1.11
+ * and 1.16.
+ *
  * A row is bound by reading the panels: 115 GB/s from the L2 cache of Zen 4, which is all it gives, 98 where they exceed it.
  * Neither software prefetch, 0.5 to 4 KB ahead, nor 2 or 8 panels at a time, nor panels of 8 vectors were faster.
  */
 #include <tiles_32f.h>
 
 #include "contract/gemm.h"
+#include "kernels/activate.h"
 #include "kernels/install.h"
 #include "kernels/tile_shapes.h"
 
@@ -50,12 +54,29 @@ SN_INLINE void all_panels(const struct sn_gemm_rows_32f * p, size_t rows)
         panels_at_once(p, n, rows, 1, VECTORS);
 }
 
+/* In a second pass, which costs little beside reading B. */
+static void activate(const struct sn_gemm_rows_32f * p)
+{
+    const v32f p0 = v_set_32f(p->param[0]), p1 = v_set_32f(p->param[1]);
+    const size_t columns = p->panels * VECTORS * V32F_N;
+    for (size_t i = 0; i < p->rows; ++i)
+        for (size_t n = 0; n < columns; n += V32F_N) {
+            sn_32f * c = p->c + i * p->ldc + n;
+            const v32f slope = p->slope ? v_load_32f(p->slope + n) : v_zero_32f();
+            v_store_32f(c, activate_32f(v_load_32f(c), p->activation, slope, p0, p1));
+        }
+    if (activates_rows(p->activation))
+        ACTIVATE_ROWS(p->c, p->rows, columns, p->ldc, p->activation, p->param);
+}
+
 static void run(const struct sn_gemm_rows_32f * p)
 {
     if (p->rows == 1)
         all_panels(p, 1);
     else
         all_panels(p, 2);
+    if (p->activation != SN_ACTIVATION_IDENTITY)
+        activate(p);
 }
 
 SN_INSTALL(gemm_rows_32f, gemm) { slots->rows_32f = (struct sn_gemm_rows_32f_slot){run, ROWS}; }

@@ -130,11 +130,23 @@ static void pack(const struct sn_convolution * c, const void * weight)
 
 /* ---- forward */
 
-/* Whether the rows of C are whole cache lines, as non-temporal stores need: parts of lines would be written separately. */
-static bool has_whole_lines(const struct sn_gemm_32f * gemm)
+/*
+ * One pixel or two, such as inner products of so many rows: computes whole panels by the kernel for them, and returns the
+ * first output channel of the group that is left.
+ */
+static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_rows * r, const struct sn_gemm_32f * gemm,
+                          size_t group, size_t end)
 {
-    const size_t floats = gemm->cStepX | gemm->cStepY | gemm->columns;
-    return ((uintptr_t)gemm->c | floats * sizeof(float)) % SN_ALIGN == 0;
+    const struct sn_gemm_slots * kernels = &c->table->gemm;
+    const size_t panels = (end - r->first) / kernels->tile_32f.columns, packed = group * c->groupStep + r->first;
+    if (!panels || gemm->height > 1 || gemm->width > kernels->rows_32f.rows || gemm->segments != 1 || r->add)
+        return r->first;
+    kernels->rows_32f.run(&(struct sn_gemm_rows_32f){.a = r->src + group * sn_inputs(c) + gemm->segment[0],
+        .b = sn_weights(c) + gemm->length * packed, .bias = c->bias + packed, .lda = gemm->aStepX, .ldc = gemm->cStepX,
+        .rows = gemm->width, .depth = gemm->length, .panels = panels, .c = r->dst + group * sn_outputs(c),
+        .slope = c->slope ? c->slope + packed : NULL, .activation = gemm->activation,
+        .param = {gemm->param[0], gemm->param[1]}});
+    return r->first + panels * kernels->tile_32f.columns;
 }
 
 /* All panels of weights over the rows that `gemm` describes, beginning with those of r. */
@@ -145,7 +157,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const size_t depth = d->nhwc.depth, end = r->outputs ? r->first + r->outputs : sn_outputs(c);
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
-        for (size_t first = r->first; first < end; first += tile->columns) {
+        for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
             const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
             gemm.a = r->src + g * sn_inputs(c);
             gemm.b = sn_weights(c) + depth * packed;
@@ -154,7 +166,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
             gemm.from = r->add ? r->add + at : NULL;
             gemm.bias = c->bias + packed;
             gemm.slope = c->slope ? c->slope + packed : NULL;
-            gemm.stream = r->stream && has_whole_lines(&gemm);
+            gemm.stream = r->stream && sn_has_whole_lines(&gemm);
             gemm.prefetch = NULL;
             if (r->prefetchSize && !far) {
                 gemm.prefetch = r->prefetch + r->prefetchSize * first / sn_outputs(c);

@@ -2,7 +2,9 @@
  * Products of two matrices that were not packed before (Goto and van de Geijn, "Anatomy of High-Performance Matrix
  * Multiplication", 2008): C is divided into blocks of rows and stripes of columns, K into steps. In each step a stripe of B
  * is packed into panels, which the tile multiplies with all rows of the block. A is read in place, unless its rows would
- * evict each other from the L1 cache, or the rows of a block are in so many pages that a copy is cheaper.
+ * evict each other from the L1 cache, or the rows of a block are in so many pages that a copy is cheaper: then groups of rows
+ * are copied, which stay in the L2 cache for all panels, and the next group is prefetched meanwhile. Against a copy of the
+ * whole block, 8 x 1024 x 64 x 1024 (values of an attention) is 1.06 times as fast, 1024 x 1024 x 1024 1.02.
  *
  * A sum that is interrupted between two steps continues from the value in C: each element is one chain of multiply-adds in
  * the order of k, for any division of the matrices. The panels include alpha, the start of the chain beta and the bias; the
@@ -36,9 +38,17 @@ struct job {
     const struct sn_table * table;
     size_t rows, step; /* of a block; of K */
     size_t stripe;     /* columns of a stripe */
-    bool copied;       /* A is copied to rows `pitch` apart */
-    size_t pitch;
+    bool copied;       /* A is copied to rows `pitch` apart, `group` rows at a time */
+    size_t pitch, group;
     size_t panels; /* floats of the copy of B, which is followed by that of A */
+    bool stream;   /* C exceeds the caches and is written once */
+};
+
+/* A part of a product: rows and columns of C, and a step of K. */
+struct part {
+    size_t row, rows;
+    size_t column, columns;
+    size_t k, depth;
 };
 
 static size_t products(const struct sn_gemm * g) { return sn_max(g->batch[0], 1) * sn_max(g->batch[1], 1); }
@@ -56,17 +66,15 @@ static struct sn_gemm product_at(const struct sn_gemm * g, size_t index)
     return one;
 }
 
-static void copy_a(const struct job * job, const struct sn_gemm * g, sn_32f * a, size_t row, size_t rows, size_t k,
-                   size_t depth)
+static void copy_a(const struct job * job, const struct sn_gemm * g, const struct part * p, sn_32f * a)
 {
     if (g->transposedA) { /* a single panel, of all columns */
-        const struct sn_gemm_panels_32f p = {.b = g->A + k * g->lda + row, .step = g->lda, .depth = rows, .columns = depth,
-            .alpha = 1, .panel = a, .wide = job->pitch, .narrow = job->pitch};
-        job->table->gemm.panels_32f[1](&p);
+        job->table->gemm.panels_32f[1](&(struct sn_gemm_panels_32f){.b = g->A + p->k * g->lda + p->row, .step = g->lda,
+            .depth = p->rows, .columns = p->depth, .alpha = 1, .panel = a, .wide = job->pitch, .narrow = job->pitch});
         return;
     }
-    for (size_t i = 0; i < rows; ++i)
-        memcpy(a + i * job->pitch, g->A + (row + i) * g->lda + k, depth * sizeof(float));
+    for (size_t i = 0; i < p->rows; ++i)
+        memcpy(a + i * job->pitch, g->A + (p->row + i) * g->lda + p->k, p->depth * sizeof(float));
 }
 
 /* The distance of panels: their size and a cache line, so that a row of B is not written to a single set of the L1 cache. */
@@ -75,39 +83,53 @@ static size_t pitch_of_panels(const struct job * job, size_t depth)
     return depth * job->table->gemm.tile_32f.columns + SN_ALIGN / sizeof(float);
 }
 
-static void pack_b(const struct job * job, const struct sn_gemm * g, sn_32f * b, size_t column, size_t columns, size_t k,
-                   size_t depth)
+static void pack_b(const struct job * job, const struct sn_gemm * g, const struct part * p, sn_32f * b)
 {
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
-    const struct sn_gemm_panels_32f p = {.b = g->B + (g->transposed ? column * g->ldb + k : k * g->ldb + column),
-        .step = g->ldb, .depth = depth, .columns = columns, .alpha = g->alpha, .panel = b,
-        .wide = tile->columns, .narrow = sn_gemm_width(tile, columns % tile->columns), .pitch = pitch_of_panels(job, depth)};
-    job->table->gemm.panels_32f[g->transposed](&p);
+    const size_t first = g->transposed ? p->column * g->ldb + p->k : p->k * g->ldb + p->column;
+    job->table->gemm.panels_32f[g->transposed](&(struct sn_gemm_panels_32f){.b = g->B + first, .step = g->ldb,
+        .depth = p->depth, .columns = p->columns, .alpha = g->alpha, .panel = b, .wide = tile->columns,
+        .narrow = sn_gemm_width(tile, p->columns % tile->columns), .pitch = pitch_of_panels(job, p->depth)});
 }
 
-/* Computes one block of one stripe of C, for one step of K. */
-static void multiply(const struct job * job, const struct sn_gemm * g, const sn_32f * b, size_t row, size_t rows,
-                     size_t column, size_t columns, size_t k, size_t depth)
+/*
+ * What is prefetched while the panel of column n is used, if it is contiguous: few rows, the next step's part of B; others,
+ * with the first panel, the next rows of A that are copied.
+ */
+static void prefetch(const struct job * job, const struct sn_gemm * g, const struct part * p, size_t n,
+                     struct sn_gemm_32f * run)
+{
+    const size_t columns = job->table->gemm.tile_32f.columns, next = p->k + p->depth, below = p->row + p->rows;
+    run->prefetch = NULL;
+    if (!g->transposed && g->M < FEW && g->ldb <= p->columns * 5 / 4 && next < g->K) {
+        const size_t share = p->depth * g->ldb / sn_ceil_div(p->columns, columns);
+        run->prefetch = g->B + next * g->ldb + n / columns * share;
+        run->prefetchStep = share / p->rows;
+    } else if (job->copied && !g->transposedA && n == 0 && below < g->M && g->lda <= p->depth * 5 / 4) {
+        run->prefetch = g->A + below * g->lda + p->k;
+        run->prefetchStep = g->lda;
+    }
+}
+
+/* Computes a part of C; b: the packed part of B, followed by the copy of A. */
+static void multiply(const struct job * job, const struct sn_gemm * g, const struct part * p, const sn_32f * b)
 {
     static const size_t start = 0;
     const struct sn_gemm_32f_tile * tile = &job->table->gemm.tile_32f;
-    struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + row * g->lda + k, .height = 1, .width = rows,
-        .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = depth, .b = b,
-        .c = g->C + row * g->ldc + column, .cStepX = g->ldc, .beta = k > 0 ? NULL : &g->beta,
-        .activation = k + depth < g->K ? SN_ACTIVATION_IDENTITY : g->activation, .param = {g->param[0], g->param[1]}};
-    const bool resume = k > 0 || g->beta != 0;
-    /* Few rows: the next step's part of B is prefetched while this one's is used, if it is contiguous. */
-    const bool fetch = !g->transposed && g->M < FEW && g->ldb <= columns * 5 / 4 && k + depth < g->K;
-    const size_t share = depth * g->ldb / sn_ceil_div(columns, tile->columns);
-    run.prefetchStep = share / rows;
-    for (size_t n = 0, i = 0; n < columns; n += tile->columns, ++i) {
-        run.columns = sn_min(tile->columns, columns - n);
+    struct sn_gemm_32f run = {.a = job->copied ? b + job->panels : g->A + p->row * g->lda + p->k, .height = 1,
+        .width = p->rows, .aStepX = job->copied ? job->pitch : g->lda, .segment = &start, .segments = 1, .length = p->depth,
+        .b = b, .c = g->C + p->row * g->ldc + p->column, .cStepX = g->ldc, .beta = p->k > 0 ? NULL : &g->beta,
+        .activation = p->k + p->depth < g->K ? SN_ACTIVATION_IDENTITY : g->activation, .param = {g->param[0], g->param[1]}};
+    const bool resume = p->k > 0 || g->beta != 0;
+    for (size_t n = 0; n < p->columns; n += tile->columns) {
+        run.columns = sn_min(tile->columns, p->columns - n);
         run.from = resume ? run.c : NULL;
-        run.bias = g->bias && k == 0 ? g->bias + column + n : NULL;
-        run.slope = g->slope ? g->slope + column + n : NULL;
-        run.prefetch = fetch ? g->B + (k + depth) * g->ldb + i * share : NULL;
+        run.bias = g->bias && p->k == 0 ? g->bias + p->column + n : NULL;
+        run.slope = g->slope ? g->slope + p->column + n : NULL;
+        run.stream = job->stream && sn_has_whole_lines(&run);
+        prefetch(job, g, p, n, &run);
         tile->run(&run);
-        run.b += pitch_of_panels(job, depth);
+        run.b += pitch_of_panels(job, p->depth);
         run.c += tile->columns;
     }
 }
@@ -115,18 +137,21 @@ static void multiply(const struct job * job, const struct sn_gemm * g, const sn_
 static size_t blocks_of(const struct job * job) { return sn_ceil_div(job->g->M, job->rows); }
 static size_t stripes_of(const struct job * job) { return sn_ceil_div(job->g->N, job->stripe); }
 
-static void multiply_block(const struct job * job, const struct sn_gemm * g, void * work, size_t row, size_t column)
+static void multiply_block(const struct job * job, const struct sn_gemm * g, sn_32f * work, size_t row, size_t column)
 {
-    const size_t rows = sn_min(job->rows, g->M - row), columns = sn_min(job->stripe, g->N - column);
-    size_t k = 0;
+    const size_t end = sn_min(row + job->rows, g->M);
+    struct part p = {.column = column, .columns = sn_min(job->stripe, g->N - column)};
     do { /* once even for an empty sum */
-        const size_t depth = sn_min(job->step, g->K - k);
-        if (job->copied)
-            copy_a(job, g, (sn_32f *)work + job->panels, row, rows, k, depth);
-        pack_b(job, g, work, column, columns, k, depth);
-        multiply(job, g, work, row, rows, column, columns, k, depth);
-        k += depth;
-    } while (k < g->K);
+        p.depth = sn_min(job->step, g->K - p.k);
+        pack_b(job, g, &p, work);
+        for (p.row = row; p.row < end; p.row += p.rows) {
+            p.rows = sn_min(job->group, end - p.row);
+            if (job->copied)
+                copy_a(job, g, &p, work + job->panels);
+            multiply(job, g, &p, work);
+        }
+        p.k += p.depth;
+    } while (p.k < g->K);
 }
 
 /* Units of work are the blocks of rows of all stripes, of all products. */
@@ -138,6 +163,8 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
         const struct sn_gemm g = product_at(job->g, unit / blocks / stripes);
         multiply_block(job, &g, work, unit % blocks * job->rows, unit / blocks % stripes * job->stripe);
     }
+    if (job->stream) /* orders non-temporal stores before those that tell other threads of the end */
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* ---- few rows: nothing is packed */
@@ -150,7 +177,7 @@ static void finish(const struct job * job, const struct sn_gemm * g, size_t colu
         return;
     rest.K = 0;
     rest.beta = 1;
-    multiply(job, &rest, g->B, 0, g->M, column, columns, 0, 0);
+    multiply(job, &rest, &(struct part){.rows = g->M, .column = column, .columns = columns}, g->B);
 }
 
 /* Columns of a unit of work: several whole vectors of any instruction set. */
@@ -221,6 +248,17 @@ static void split(struct job * job)
 }
 
 /*
+ * As convolutions do: the scores of an attention of 8 x 1024 x 1024 x 64, 32 MB, are 1.06 times as fast. A sum of several
+ * steps reads C again.
+ */
+static bool is_streamed(const struct job * job)
+{
+    const struct sn_gemm * g = job->g;
+    return g->K <= job->step && g->beta == 0 &&
+           sn_beyond_cache(products(g) * (g->M * g->K + g->K * g->N + g->M * g->N) * sizeof(float));
+}
+
+/*
  * Few rows use a packed stripe only a few times: it must stay in the L2 cache. For many rows it is better to read and write
  * C once: 1024 x 1024 x 1024 is 1.07 times as fast in one step as in four.
  */
@@ -235,6 +273,9 @@ static void plan(struct job * job)
     split(job);
     job->copied = g->transposedA || g->N > 4 * tile->columns || sn_share_sets(g->lda * sizeof(float), SN_TWO_SETS);
     job->pitch = sn_spaced(job->step, SN_FOUR_SETS);
+    const size_t tiles = sn_cpu()->cacheL2 / 4 / sizeof(float) / (job->pitch * tile->rows);
+    job->group = job->copied ? equal_parts(job->rows, sn_max(tiles, 1) * tile->rows) : job->rows;
+    job->stream = is_streamed(job);
 }
 
 static double cost_of(const struct job * job)
@@ -249,7 +290,7 @@ static bool multiply_blocks(struct job * job)
     plan(job);
     const size_t panels = sn_ceil_div(sn_min(job->stripe, g->N), job->table->gemm.tile_32f.columns);
     job->panels = panels * pitch_of_panels(job, job->step);
-    const size_t bytes = (job->panels + (job->copied ? job->rows * job->pitch : 0)) * sizeof(float);
+    const size_t bytes = (job->panels + (job->copied ? job->group * job->pitch : 0)) * sizeof(float);
     void * work = sn_scratch(bytes);
     if (!work)
         return false;

@@ -2,6 +2,7 @@
 #ifndef SN_OPS_UNITS_H
 #define SN_OPS_UNITS_H
 
+#include "contract/gemm.h"
 #include "runtime/common.h"
 #include "runtime/cpu.h"
 #include "runtime/threads.h"
@@ -29,5 +30,12 @@ static inline double sn_cost_of_sums(double sums, size_t vector)
  * reads.
  */
 static inline bool sn_beyond_cache(size_t bytes) { return bytes > sn_cpu()->traits.cached; }
+
+/* Whether the rows of C are whole cache lines, as non-temporal stores need: parts of lines would be written separately. */
+static inline bool sn_has_whole_lines(const struct sn_gemm_32f * g)
+{
+    const size_t floats = g->cStepX | g->cStepY | g->columns;
+    return ((uintptr_t)g->c | floats * sizeof(float)) % SN_LINE == 0;
+}
 
 #endif

@@ -260,6 +260,12 @@ CHECK_FAMILY(inner_product_32f)
                 p.activation = check_activation_at(act);
                 run(p, (enum check_fill)fill);
             }
+        for (size_t M = 1; M <= 3; ++M) /* few rows by several panels at a time, also without a sum */
+            for (size_t act = 0; act < CHECK_ACTIVATIONS; ++act) {
+                struct product p = product(M, 150, act % 3 * 20, variant);
+                p.activation = check_activation_at(act);
+                run(p, CHECK_RANDOM);
+            }
         for (size_t i = 0, n = check_count(60); i < n; ++i)
             run(product(check_random(1, 90), check_random(1, 150), check_random(0, 120), variant), CHECK_RANDOM);
         run(product(40, 300, 1024, variant), CHECK_RANDOM); /* rows that are copied apart from each other */
