@@ -68,9 +68,29 @@ static void column(const struct sn_resize_column * c, size_t begin, size_t size,
         }
 }
 
+static void image(const struct sn_resize_image * m, size_t begin, size_t end)
+{
+    const size_t channels = m->channels;
+    for (size_t i = begin; i < end; ++i)
+        for (size_t e = 0; e < m->x->dst * channels; ++e) {
+            const size_t k = e / channels;
+            const sn_32f * a = m->src + m->y->begin[i] * m->srcRow + m->x->begin[k] * channels + e % channels;
+            sn_32f * dst = m->dst + i * m->dstRow + e;
+            double sum = 0;
+            for (size_t t = 0; t < 4 && !m->x->copies; ++t)
+                sum += (double)m->y->weight[2 * i + t / 2] * (double)m->x->weight[2 * k + t % 2] *
+                       (double)a[t / 2 * m->srcRow + t % 2 * channels];
+            if (m->x->copies)
+                memcpy(dst, a, sizeof(*a));
+            else
+                *dst = (float)sum;
+        }
+}
+
 SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
     slots->column = column;
+    slots->image = image;
 }
