@@ -68,22 +68,25 @@ static void column(const struct sn_resize_column * c, size_t begin, size_t size,
         }
 }
 
+static float between(const sn_32f * weight, float first, float second)
+{
+    return (float)((double)weight[0] * (double)first + (double)weight[1] * (double)second);
+}
+
+/* The bits of rows, then columns. */
 static void image(const struct sn_resize_image * m, size_t begin, size_t end)
 {
     const size_t channels = m->channels;
     for (size_t i = begin; i < end; ++i)
         for (size_t e = 0; e < m->x->dst * channels; ++e) {
-            const size_t k = e / channels;
-            const sn_32f * a = m->src + m->y->begin[i] * m->srcRow + m->x->begin[k] * channels + e % channels;
+            const sn_32f * a = m->src + m->y->begin[i] * m->srcRow + m->x->begin[e / channels] * channels + e % channels;
             sn_32f * dst = m->dst + i * m->dstRow + e;
-            double sum = 0;
-            for (size_t t = 0; t < 4 && !m->x->copies; ++t)
-                sum += (double)m->y->weight[2 * i + t / 2] * (double)m->x->weight[2 * k + t % 2] *
-                       (double)a[t / 2 * m->srcRow + t % 2 * channels];
-            if (m->x->copies)
+            if (m->x->copies) {
                 memcpy(dst, a, sizeof(*a));
-            else
-                *dst = (float)sum;
+                continue;
+            }
+            const sn_32f * x = m->x->weight + 2 * (e / channels), * b = a + m->srcRow;
+            *dst = between(m->y->weight + 2 * i, between(x, a[0], a[channels]), between(x, b[0], b[channels]));
         }
 }
 
