@@ -841,8 +841,8 @@ typedef enum {
  * With Bicubic and Border, the elements of the border are repeated, as in ONNX Runtime and PyTorch. Any coordinate is
  * allowed: NaN gives NaN, an infinity gives 0 (Zeros), the border (Border) or NaN (Reflect).
  *
- * `type` is SimdTensorData32f, srcH and srcW are at least 1. Returns NULL on error. Then Forward() any number of times, then
- * SimdRelease().
+ * `type` is SimdTensorData32f, srcH and srcW are at least 1, srcH * srcW is less than 2^31. Returns NULL on error. Then
+ * Forward() any number of times, then SimdRelease().
  */
 void * SimdSynetGridSample2dInit(size_t batch, size_t channels, size_t srcH, size_t srcW, size_t dstH, size_t dstW,
                                  SimdTensorDataType type, SimdGridSampleInterpType interp,

@@ -43,11 +43,13 @@ void * SimdSynetGridSample2dInit(size_t batch, size_t channels, size_t srcH, siz
                  sn_product(&grd, batch, dstH, dstW, 2), NULL,
              "batch is %zu, channels is %zu, srcH is %zu, srcW is %zu, dstH is %zu and dstW is %zu, too large for an array",
              batch, channels, srcH, srcW, dstH, dstW);
+    SN_CHECK(srcH <= INT32_MAX / srcW, NULL, "srcH is %zu and srcW is %zu, expected images of less than 2^31 elements", srcH,
+             srcW);
     struct grid_sample * c = sn_context_new(&kind, sizeof(*c), __func__);
     if (!c)
         return NULL;
-    c->plan = (struct sn_grid_sample){.batch = batch, .channels = channels, .srcH = srcH, .srcW = srcW, .dstH = dstH,
-        .dstW = dstW, .interpolation = (enum sn_grid_interpolation)interp, .padding = (enum sn_grid_padding)padding,
+    c->plan = (struct sn_grid_sample){.table = c->head.table, .batch = batch, .channels = channels, .srcH = srcH,
+        .srcW = srcW, .dstH = dstH, .dstW = dstW, .interpolation = (enum sn_grid_interpolation)interp, .padding = (enum sn_grid_padding)padding,
         .align = align != SimdFalse};
     c->srcElements = src;
     c->grdElements = grd;

@@ -26,16 +26,24 @@ struct sn_resize_axis {
     const uint32_t * begin;
     const sn_32f * weight;
     bool copies;          /* taps and all weights are 1 */
+    bool doubles;         /* copies, and outputs 2 * i and 2 * i + 1 are those of i */
 
-    /* The horizontal axis if pixels are not wide: for element e of a row, its first source element, and its weights
-     * lane[t * dst * channels + e]. */
-    const int32_t * at;
+    /*
+     * The horizontal axis if pixels are not wide: rows as vectors of `lanes` elements, the last one of which overlaps
+     * others. Lane l of vector v has its first source at element window[v].begin + from[v * lanes + l], and its weights
+     * are lane[(t * vectors + v) * lanes + l].
+     */
+    size_t lanes, vectors;
+    bool near;            /* all vectors are */
+    const struct sn_resize_window * window;
+    const int32_t * from;
     const sn_32f * lane;
+};
 
-    /* One channel, enlarged by two: outputs 2 * i and 2 * i + 1, low <= i < high, begin at i + shift[0] and i + shift[1],
-     * and all of them have the weights of i = low. */
-    size_t low, high;
-    int32_t shift[2];
+/* Where a row may be read for a vector; `near` if all sources of the vector are among the `lanes` elements there. */
+struct sn_resize_window {
+    uint32_t begin;
+    uint32_t near;
 };
 
 /* Elements as floats. */
@@ -54,11 +62,25 @@ struct sn_resize_column {
 };
 typedef void (*sn_resize_column_fn)(const struct sn_resize_column * c, size_t begin, size_t size, void * dst);
 
+/*
+ * Rows begin .. end - 1 of an image of floats. Both axes copy, or both have two taps; pixels have at least as many channels
+ * as a vector has lanes, or x->near. Distances of rows are in elements.
+ */
+struct sn_resize_image {
+    const struct sn_resize_axis * x, * y;
+    size_t channels;
+    const sn_32f * src;
+    sn_32f * dst;
+    size_t srcRow, dstRow;
+};
+typedef void (*sn_resize_image_fn)(const struct sn_resize_image * image, size_t begin, size_t end);
+
 /* The kernels of a level. */
 struct sn_resize_slots {
     sn_resize_widen_fn widen;
     sn_resize_row_fn row;
     sn_resize_column_fn column;
+    sn_resize_image_fn image;
 };
 
 #endif

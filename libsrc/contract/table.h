@@ -21,6 +21,7 @@
 #include "contract/deconvolution_32f.h"
 #include "contract/eltwise.h"
 #include "contract/gemm.h"
+#include "contract/grid_sample.h"
 #include "contract/inner_product.h"
 #include "contract/layout.h"
 #include "contract/lrn.h"
@@ -55,6 +56,7 @@ struct sn_table {
     struct sn_lrn_slots lrn;
     struct sn_normalize_slots normalize;
     struct sn_gemm_slots gemm;
+    struct sn_grid_sample_slots grid_sample;
     struct sn_inner_product_slots inner_product;
     struct sn_convolution_32f_slots convolution_32f;
     struct sn_deconvolution_32f_slots deconvolution_32f;

@@ -5,6 +5,7 @@
  * vector, as they do when an image is enlarged, they are looked up in it; otherwise they are collected one by one.
  */
 #include "contract/resize.h"
+#include "kernels/collect.h"
 #include "kernels/install.h"
 
 enum { GROUP = 4 };
@@ -87,133 +88,227 @@ static void row_wide(const struct sn_resize_axis * x, size_t channels, const sn_
 
 /* ---- rows: few channels */
 
-/* Where the sources of elements e .. e + n - 1 lie: all within one vector from `base`, or not. */
-struct sources {
-    size_t base;
-    bool near;
-    v32f table;
-};
-
-SN_INLINE struct sources sources_of(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, size_t e, size_t n)
+SN_INLINE v32f load_part(const sn_32f * row, size_t n, bool full)
 {
-    const size_t last = e + n - 1, size = x->src * channels;
-    const size_t base = (size_t)x->at[e] - (channels == 1 ? 0 : e % channels);
-    const size_t end = (size_t)x->at[last] - (channels == 1 ? 0 : last % channels) + x->taps * channels;
-    struct sources s = {base, end - base <= V32F_N, v_zero_32f()};
-    if (s.near)
-        s.table = size - base >= V32F_N ? v_load_32f(src + base) : v_load_tail_32f(src + base, size - base);
-    return s;
+    return full ? v_load_32f(row) : v_load_tail_32f(row, n);
 }
 
-/* Source `offset` after the first one of each of the elements. */
-SN_INLINE v32f collected(const int32_t * at, const sn_32f * src, size_t offset, size_t n)
+/* Not inline: it is long. */
+static v32f far_sources(const int32_t * from, const sn_32f * src) { return collected(from, src); }
+
+/* The first source of each lane, from[0 .. V32F_N - 1] in `src`, or tap t of them; near ones are looked up in `table`. */
+SN_INLINE v32f source(const struct sn_resize_window * window, v32f table, const int32_t * from, const sn_32f * src, size_t t)
 {
-    float lanes[V32F_N] SN_ALIGNED = {0};
-    for (size_t l = 0; l < n; ++l)
-        lanes[l] = src[(size_t)at[l] + offset];
-    return v_load_32f(lanes);
+    if (!window->near)
+        return far_sources(from, src + t);
+    return v_lookup_32f(table, v_add_32i(v_load_32i(from), v_set_32i((int32_t)t)));
 }
 
-SN_INLINE void row_few_by(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst, size_t taps,
-                          bool copies)
+/* Vector v of a row; `size` elements are read. */
+SN_INLINE v32f of_sources(const struct sn_resize_axis * x, size_t channels, size_t v, const sn_32f * row, size_t taps,
+                          bool copies, size_t size, bool full)
 {
-    const size_t all = x->dst * channels;
-    for (size_t e = 0; e < all; e += V32F_N) {
-        const size_t n = sn_min(all - e, V32F_N);
-        const struct sources s = sources_of(x, channels, src, e, n);
-        v32i from = v_sub_32i(v_load_tail_32i(x->at + e, n), v_set_32i((int32_t)s.base));
-        v32f sum = v_zero_32f();
-        for (size_t t = 0; t < taps; ++t) {
-            const v32f v = s.near ? v_lookup_32f(s.table, from) : collected(x->at + e, src, t * channels, n);
-            if (copies) {
-                sum = v;
-                break;
-            }
-            const v32f weight = v_load_tail_32f(x->lane + t * all + e, n);
-            sum = t == 0 ? v_mul_32f(v, weight) : v_fma_32f(v, weight, sum);
-            from = v_add_32i(from, v_set_32i((int32_t)channels));
-        }
-        v_store_tail_32f(dst + e, sum, n);
-    }
-}
-
-static void row_few(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
-{
-    if (x->copies)
-        row_few_by(x, channels, src, dst, 1, true);
-    else if (x->taps == 2)
-        row_few_by(x, channels, src, dst, 2, false);
-    else
-        row_few_by(x, channels, src, dst, x->taps, false);
-}
-
-/* ---- rows: one channel, enlarged by two */
-
-SN_INLINE v32f of_phase(const sn_32f * p, const sn_32f * weight, size_t taps, bool copies)
-{
+    const struct sn_resize_window * window = x->window + v;
+    const int32_t * from = x->from + v * V32F_N;
+    const sn_32f * src = row + window->begin, * weight = x->lane + v * V32F_N;
+    const v32f table = load_part(src, size, full);
+    v32f sum = source(window, table, from, src, 0);
     if (copies)
-        return v_load_32f(p);
-    v32f sum = v_mul_32f(v_load_32f(p), v_set_32f(weight[0]));
+        return sum;
+    sum = v_mul_32f(sum, v_load_32f(weight));
     for (size_t t = 1; t < taps; ++t)
-        sum = v_fma_32f(v_load_32f(p + t), v_set_32f(weight[t]), sum);
+        sum = v_fma_32f(source(window, table, from, src, t * channels), v_load_32f(weight + t * x->vectors * V32F_N), sum);
     return sum;
 }
 
-/* Outputs 2 * low .. 2 * high - 1; the last vector begins early enough to be whole, and some outputs are computed twice. */
-SN_INLINE void doubled_by(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t taps, bool copies)
+SN_INLINE void row_few_by(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst, size_t taps,
+                          bool copies, bool full)
 {
-    const sn_32f * weight = x->weight + 2 * x->low * taps;
-    const ptrdiff_t even = x->shift[0], odd = x->shift[1];
-    for (size_t next = x->low; next < x->high; next += V32F_N) {
-        const size_t i = sn_min(next, x->high - V32F_N);
-        const v32f a = of_phase(src + ((ptrdiff_t)i + even), weight, taps, copies);
-        const v32f b = copies && even == odd ? a : of_phase(src + ((ptrdiff_t)i + odd), weight + taps, taps, copies);
-        v_store_32f(dst + 2 * i, v_zip_low_32f(a, b));
-        v_store_32f(dst + 2 * i + V32F_N, v_zip_high_32f(a, b));
+    const struct sn_resize_axis axis = *x; /* which no store changes */
+    const size_t all = x->dst * channels, n = sn_min(all, V32F_N), size = sn_min(x->src * channels, V32F_N);
+    for (size_t v = 0; v < axis.vectors; ++v) {
+        const size_t to = sn_min(v * V32F_N, all - n);
+        if (full)
+            v_store_32f(dst + to, of_sources(&axis, channels, v, src, taps, copies, size, true));
+        else
+            v_store_tail_32f(dst + to, of_sources(&axis, channels, v, src, taps, copies, size, false), n);
     }
 }
 
-/* The few outputs at the ends of such a row. */
-static void ends(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst, size_t begin, size_t end)
+/* `full`: rows of the source and of the result have a vector at least. */
+static void row_few(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
 {
-    for (size_t i = begin; i < end; ++i) {
-        const sn_32f * weight = x->weight + i * x->taps;
-        const sn_32f * p = src + x->begin[i];
-        float sum = x->copies ? p[0] : weight[0] * p[0];
-        for (size_t t = 1; t < x->taps; ++t)
-            sum += weight[t] * p[t];
-        dst[i] = sum;
-    }
-}
-
-static void doubled(const struct sn_resize_axis * x, const sn_32f * src, sn_32f * dst)
-{
-    ends(x, src, dst, 0, 2 * x->low);
-    if (x->copies)
-        doubled_by(x, src, dst, 1, true);
-    else if (x->taps == 2)
-        doubled_by(x, src, dst, 2, false);
+    const bool full = sn_min(x->src, x->dst) * channels >= V32F_N;
+    if (x->copies && full)
+        row_few_by(x, channels, src, dst, 1, true, true);
+    else if (x->copies)
+        row_few_by(x, channels, src, dst, 1, true, false);
+    else if (x->taps == 2 && full)
+        row_few_by(x, channels, src, dst, 2, false, true);
     else
-        doubled_by(x, src, dst, x->taps, false);
-    ends(x, src, dst, 2 * x->high, x->dst);
+        row_few_by(x, channels, src, dst, x->taps, false, full);
+}
+
+/* One channel, all elements twice. The last vector overlaps the one before. */
+static void row_doubled(size_t size, const sn_32f * src, sn_32f * dst)
+{
+    for (size_t next = 0; next < size; next += V32F_N) {
+        const size_t i = sn_min(next, size - V32F_N);
+        const v32f v = v_load_32f(src + i);
+        v_store_32f(dst + 2 * i, v_zip_low_32f(v, v));
+        v_store_32f(dst + 2 * i + V32F_N, v_zip_high_32f(v, v));
+    }
 }
 
 static void row(const struct sn_resize_axis * x, size_t channels, const sn_32f * src, sn_32f * dst)
 {
     if (channels >= SN_RESIZE_WIDE)
         row_wide(x, channels, src, dst);
-    else if (x->high >= x->low + V32F_N)
-        doubled(x, src, dst);
+    else if (channels == 1 && x->doubles && x->src >= V32F_N)
+        row_doubled(x->src, src, dst);
     else
         row_few(x, channels, src, dst);
 }
 
-/* ---- columns */
+/* ---- images of floats: both axes copy, or both have two taps */
 
-SN_INLINE v32f load_part(const sn_32f * row, size_t n, bool full)
+SN_INLINE v32f between(v32f first, v32f second, const v32f weight[2])
 {
-    return full ? v_load_32f(row) : v_load_tail_32f(row, n);
+    return v_fma_32f(second, weight[1], v_mul_32f(first, weight[0]));
 }
+
+/*
+ * Pixels of whole vectors, the last of which overlaps the one before: rows i and, if `rows` is 2, i + 1, which have the same
+ * sources.
+ */
+SN_INLINE v32f of_pixels(const sn_32f * p, size_t channels, const v32f weight[2], bool copies)
+{
+    return copies ? v_load_32f(p) : between(v_load_32f(p), v_load_32f(p + channels), weight);
+}
+
+SN_INLINE void wide_rows(const struct sn_resize_image * m, size_t i, size_t rows, bool copies)
+{
+    const size_t channels = m->channels;
+    const sn_32f * src = m->src + m->y->begin[i] * m->srcRow;
+    sn_32f * dst = m->dst + i * m->dstRow;
+    v32f x[2] = {v_zero_32f(), v_zero_32f()}, y[2][2];
+    SN_UNROLL for (size_t k = 0; k < 4; ++k)
+        y[k / 2][k % 2] = copies || k >= 2 * rows ? v_zero_32f() : v_set_32f(m->y->weight[2 * i + k]);
+    for (size_t j = 0; j < m->x->dst; ++j, dst += channels) {
+        const sn_32f * p = src + m->x->begin[j] * channels;
+        SN_UNROLL for (size_t t = 0; t < 2; ++t)
+            x[t] = copies ? v_zero_32f() : v_set_32f(m->x->weight[2 * j + t]);
+        for (size_t next = 0; next < channels; next += V32F_N) {
+            const size_t c = sn_min(next, channels - V32F_N);
+            const v32f upper = of_pixels(p + c, channels, x, copies);
+            const v32f lower = copies ? upper : of_pixels(p + m->srcRow + c, channels, x, copies);
+            SN_UNROLL for (size_t k = 0; k < rows; ++k)
+                v_store_32f(dst + k * m->dstRow + c, copies ? upper : between(upper, lower, y[k]));
+        }
+    }
+}
+
+/* Few channels: vectors of all rows, one below the other. */
+struct strip {
+    size_t from, size, to, n; /* first element and number of elements of a row of the source and of the result */
+    v32i left, right;
+    v32f weight[2];
+};
+
+SN_INLINE struct strip strip_of(const struct sn_resize_image * m, size_t v, bool copies)
+{
+    const struct sn_resize_axis * x = m->x;
+    const size_t channels = m->channels, all = x->dst * channels, n = sn_min(all, V32F_N);
+    struct strip s = {.from = x->window[v].begin, .size = sn_min(x->src * channels, V32F_N),
+        .to = sn_min(v * V32F_N, all - n), .n = n};
+    s.left = v_load_32i(x->from + v * V32F_N);
+    s.right = v_add_32i(s.left, v_set_32i((int32_t)channels));
+    SN_UNROLL for (size_t t = 0; t < 2; ++t)
+        s.weight[t] = copies ? v_zero_32f() : v_load_32f(x->lane + (t * x->vectors + v) * V32F_N);
+    return s;
+}
+
+/* `full`: rows of the source and of the result have a vector at least. */
+SN_INLINE v32f of_strip(const struct strip * s, const sn_32f * row, bool copies, bool full)
+{
+    const v32f table = load_part(row + s->from, s->size, full), left = v_lookup_32f(table, s->left);
+    return copies ? left : between(left, v_lookup_32f(table, s->right), s->weight);
+}
+
+/* What a row of the source contributes is computed once, and stays in registers. Four strips at a time gain nothing. */
+SN_INLINE void fill_strips(const struct sn_resize_image * m, size_t begin, size_t end, size_t v, size_t strips, bool copies,
+                           bool full)
+{
+    const struct sn_resize_image i = *m; /* which no store changes */
+    const uint32_t * rows = i.y->begin;
+    const sn_32f * weight = i.y->weight;
+    struct strip s[2];
+    v32f upper[2], lower[2];
+    size_t current = SIZE_MAX - 1;
+    SN_UNROLL for (size_t g = 0; g < 2; ++g) {
+        s[g] = strip_of(&i, v + (g < strips ? g : 0), copies);
+        upper[g] = lower[g] = v_zero_32f();
+    }
+    for (size_t r = begin; r < end; ++r) {
+        if (rows[r] != current) {
+            const sn_32f * src = i.src + rows[r] * i.srcRow;
+            SN_UNROLL for (size_t g = 0; g < strips; ++g) {
+                upper[g] = !copies && rows[r] == current + 1 ? lower[g] : of_strip(&s[g], src, copies, full);
+                if (!copies)
+                    lower[g] = of_strip(&s[g], src + i.srcRow, copies, full);
+            }
+            current = rows[r];
+        }
+        v32f y[2];
+        SN_UNROLL for (size_t t = 0; t < 2; ++t)
+            y[t] = copies ? v_zero_32f() : v_set_32f(weight[2 * r + t]);
+        SN_UNROLL for (size_t g = 0; g < strips; ++g) {
+            const v32f result = copies ? upper[g] : between(upper[g], lower[g], y);
+            if (full)
+                v_store_32f(i.dst + r * i.dstRow + s[g].to, result);
+            else
+                v_store_tail_32f(i.dst + r * i.dstRow + s[g].to, result, s[g].n);
+        }
+    }
+}
+
+/* In bands of rows: the lines of the cache that strips share are still there when the next one is written. */
+SN_INLINE void few_rows(const struct sn_resize_image * m, size_t begin, size_t end, bool copies)
+{
+    const size_t vectors = m->x->vectors, band = sn_max(4096 / m->dstRow, 8);
+    const bool full = sn_min(m->x->src, m->x->dst) * m->channels >= V32F_N;
+    for (size_t first = begin; first < end; first += band) {
+        const size_t last = sn_min(end, first + band);
+        size_t v = 0;
+        for (; full && v + 2 <= vectors; v += 2)
+            fill_strips(m, first, last, v, 2, copies, true);
+        for (; v < vectors; ++v)
+            fill_strips(m, first, last, v, 1, copies, false);
+    }
+}
+
+SN_INLINE void image_by(const struct sn_resize_image * m, size_t begin, size_t end, bool copies)
+{
+    if (m->channels < V32F_N) {
+        few_rows(m, begin, end, copies);
+        return;
+    }
+    for (size_t i = begin; i < end; ++i)
+        if (i + 1 < end && m->y->begin[i] == m->y->begin[i + 1])
+            wide_rows(m, i++, 2, copies);
+        else
+            wide_rows(m, i, 1, copies);
+}
+
+static void image(const struct sn_resize_image * m, size_t begin, size_t end)
+{
+    if (m->x->copies)
+        image_by(m, begin, end, true);
+    else
+        image_by(m, begin, end, false);
+}
+
+/* ---- columns */
 
 /* Elements of vector g of n elements in all. */
 SN_INLINE size_t part_of(size_t n, size_t g) { return sn_min(n - sn_min(n, g * V32F_N), V32F_N); }
@@ -382,4 +477,5 @@ SN_INSTALL(resize, resize)
     slots->widen = widen;
     slots->row = row;
     slots->column = column;
+    slots->image = image;
 }

@@ -2,10 +2,10 @@
 #ifndef SN_OPS_GRID_SAMPLE_H
 #define SN_OPS_GRID_SAMPLE_H
 
-#include "contract/enums.h"
-#include "runtime/common.h"
+#include "contract/table.h"
 
 struct sn_grid_sample {
+    const struct sn_table * table;
     size_t batch, channels, srcH, srcW, dstH, dstW;
     enum sn_grid_interpolation interpolation;
     enum sn_grid_padding padding;

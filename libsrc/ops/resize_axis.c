@@ -127,76 +127,67 @@ static void set_weights(const struct sn_resize_rule * rule, struct sn_resize_axi
 {
     const size_t taps = axis->taps;
     axis->copies = taps == 1;
+    axis->doubles = rule->dst == 2 * rule->src;
     for (size_t i = 0; i < rule->dst; ++i) {
         take(rule, i, line);
         for (size_t t = 0; t < taps; ++t)
             weight[i * taps + t] = (float)line->value[axis->begin[i] + t];
         axis->copies = axis->copies && weight[i] == 1;
+        axis->doubles = axis->doubles && axis->copies && axis->begin[i] == i / 2;
         clear(line);
     }
 }
 
-/* For rows of pixels that are not wide. */
-static void set_elements(struct sn_resize_axis * axis, size_t channels, int32_t * at, sn_32f * lane)
+/* Vector v of the horizontal axis if pixels are not wide. */
+static void set_vector(struct sn_resize_axis * x, size_t channels, size_t v, struct sn_resize_window * window,
+                       int32_t * from, sn_32f * lane)
 {
-    const size_t taps = axis->taps;
-    for (size_t i = 0; i < axis->dst; ++i)
-        for (size_t c = 0; c < channels; ++c) {
-            at[i * channels + c] = (int32_t)(axis->begin[i] * channels + c);
-            for (size_t t = 0; t < taps; ++t)
-                lane[(t * axis->dst + i) * channels + c] = axis->weight[i * taps + t];
-        }
+    const size_t lanes = x->lanes, all = x->dst * channels, size = x->src * channels, n = sn_min(all, lanes);
+    const size_t first = sn_min(v * lanes, all - n);
+    size_t begin = size - sn_min(size, lanes), end = 0;
+    for (size_t e = first; e < first + n; ++e) {
+        const size_t at = x->begin[e / channels] * channels + e % channels;
+        begin = sn_min(begin, at);
+        end = sn_max(end, at + (x->taps - 1) * channels + 1);
+    }
+    *window = (struct sn_resize_window){(uint32_t)begin, end - begin <= lanes};
+    x->near = x->near && window->near;
+    for (size_t l = 0; l < lanes; ++l) {
+        const size_t e = first + sn_min(l, n - 1), i = e / channels;
+        from[l] = (int32_t)(x->begin[i] * channels + e % channels - begin);
+        for (size_t t = 0; t < x->taps; ++t)
+            lane[t * x->vectors * lanes + l] = x->weight[i * x->taps + t];
+    }
 }
 
-/* Whether outputs 2 * i and 2 * i + 1 are shifted by i - k against those of k. */
-static bool alike(const struct sn_resize_axis * axis, size_t i, size_t k)
-{
-    const size_t pair = 2 * axis->taps * sizeof(float);
-    return axis->begin[2 * i] + k == axis->begin[2 * k] + i && axis->begin[2 * i + 1] + k == axis->begin[2 * k + 1] + i &&
-           memcmp(axis->weight + 2 * i * axis->taps, axis->weight + 2 * k * axis->taps, pair) == 0;
-}
-
-static void find_pairs(struct sn_resize_axis * axis)
-{
-    const size_t middle = axis->dst / 4;
-    if (axis->dst != 2 * axis->src)
-        return;
-    axis->shift[0] = (int32_t)axis->begin[2 * middle] - (int32_t)middle;
-    axis->shift[1] = (int32_t)axis->begin[2 * middle + 1] - (int32_t)middle;
-    axis->low = middle;
-    axis->high = middle + 1;
-    while (axis->low > 0 && alike(axis, axis->low - 1, middle))
-        --axis->low;
-    while (axis->high < axis->src && alike(axis, axis->high, middle))
-        ++axis->high;
-}
-
-/* One axis, in one block of memory; `channels` of a pixel if it is horizontal and not wide, else 0. */
-static bool make_axis(const struct sn_resize_rule * rule, size_t channels, struct sn_resize_axis * axis, void ** memory)
+/* One axis, in one block of memory. If it is horizontal and pixels are not wide, they have `channels`, vectors `lanes`. */
+static bool make_axis(const struct sn_resize_rule * rule, size_t channels, size_t lanes, struct sn_resize_axis * axis,
+                      void ** memory)
 {
     struct sn_resize_line line = {NULL, rule->src, 0, 0};
     size_t size;
     double * values = sn_allocate(rule->src * sizeof(*values), SN_ALIGN);
     uint32_t * begin = values ? sn_allocate(rule->dst * sizeof(*begin), SN_ALIGN) : NULL;
     *memory = NULL;
-    *axis = (struct sn_resize_axis){.src = rule->src, .dst = rule->dst, .begin = begin};
+    *axis = (struct sn_resize_axis){.src = rule->src, .dst = rule->dst, .begin = begin, .lanes = lanes,
+        .vectors = sn_ceil_div(rule->dst * channels, lanes), .near = channels > 0};
     if (begin) {
         memset(values, 0, rule->src * sizeof(*values));
         line.value = values;
         set_windows(rule, axis, begin, &line);
-        const size_t weights = rule->dst * axis->taps, lanes = rule->dst * channels;
-        if (sn_product(&size, rule->dst, (axis->taps + 1) * (channels + 1) + 1))
+        const size_t vectors = axis->vectors, taps = axis->taps;
+        if (sn_product(&size, rule->dst + vectors, (taps + 1) * (lanes + 1) + 2))
             *memory = sn_allocate(size * sizeof(float), SN_ALIGN);
         if (*memory) {
-            sn_32f * weight = *memory, * lane = weight + weights;
-            uint32_t * kept = (uint32_t *)(lane + lanes * axis->taps);
-            int32_t * at = (int32_t *)(kept + rule->dst);
-            axis->weight = weight, axis->lane = lane, axis->at = at;
+            sn_32f * lane = *memory, * weight = lane + vectors * lanes * taps;
+            int32_t * from = (int32_t *)(weight + rule->dst * taps);
+            struct sn_resize_window * window = (struct sn_resize_window *)(from + vectors * lanes);
+            uint32_t * kept = (uint32_t *)(window + vectors);
+            axis->weight = weight, axis->lane = lane, axis->from = from, axis->window = window;
             set_weights(rule, axis, weight, &line);
-            set_elements(axis, channels, at, lane);
+            for (size_t v = 0; v < vectors; ++v)
+                set_vector(axis, channels, v, window + v, from + v * lanes, lane + v * lanes);
             axis->begin = memcpy(kept, begin, rule->dst * sizeof(*begin));
-            if (channels == 1)
-                find_pairs(axis);
         }
     }
     sn_free(begin);
@@ -207,7 +198,8 @@ static bool make_axis(const struct sn_resize_rule * rule, size_t channels, struc
 bool sn_resize_init(struct sn_resize * r, const struct sn_resize_rule * x, const struct sn_resize_rule * y)
 {
     const size_t few = r->channels < SN_RESIZE_WIDE ? r->channels : 0;
-    return make_axis(x, few, &r->x, &r->memory[0]) && make_axis(y, 0, &r->y, &r->memory[1]);
+    const size_t lanes = r->table->alignment / sizeof(float);
+    return make_axis(x, few, lanes, &r->x, &r->memory[0]) && make_axis(y, 0, lanes, &r->y, &r->memory[1]);
 }
 
 void sn_resize_free(struct sn_resize * r)

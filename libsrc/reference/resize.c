@@ -68,9 +68,32 @@ static void column(const struct sn_resize_column * c, size_t begin, size_t size,
         }
 }
 
+static float between(const sn_32f * weight, float first, float second)
+{
+    return (float)((double)weight[0] * (double)first + (double)weight[1] * (double)second);
+}
+
+/* The bits of rows, then columns. */
+static void image(const struct sn_resize_image * m, size_t begin, size_t end)
+{
+    const size_t channels = m->channels;
+    for (size_t i = begin; i < end; ++i)
+        for (size_t e = 0; e < m->x->dst * channels; ++e) {
+            const sn_32f * a = m->src + m->y->begin[i] * m->srcRow + m->x->begin[e / channels] * channels + e % channels;
+            sn_32f * dst = m->dst + i * m->dstRow + e;
+            if (m->x->copies) {
+                memcpy(dst, a, sizeof(*a));
+                continue;
+            }
+            const sn_32f * x = m->x->weight + 2 * (e / channels), * b = a + m->srcRow;
+            *dst = between(m->y->weight + 2 * i, between(x, a[0], a[channels]), between(x, b[0], b[channels]));
+        }
+}
+
 SN_INSTALL(resize, resize)
 {
     slots->widen = widen;
     slots->row = row;
     slots->column = column;
+    slots->image = image;
 }

@@ -1,6 +1,6 @@
 /*
- * Sampling at a grid: the same code for all levels, so it is also compared with a direct implementation in double, one value
- * at a time. Positions far outside, infinities and NaN are tested for access to memory; what they give is known.
+ * Sampling at a grid: base and the kernels share code, so they are also compared with a direct implementation in double, one
+ * value at a time. Positions far outside, infinities and NaN are tested for access to memory; what they give is known.
  */
 #include "check.h"
 
@@ -119,15 +119,16 @@ static bool describe(const struct grid * g, const char * what)
                       paddings[g->padding], g->align, g->batch, g->channels, g->srcH, g->srcW, g->dstH, g->dstW, what);
 }
 
-static void check_values(const struct grid * g)
+/* Positions inside only are computed by vectors, whatever the padding. */
+static void check_values(const struct grid * g, bool inside)
 {
-    if (!describe(g, "inside and around"))
+    if (!describe(g, inside ? "inside" : "inside and around"))
         return;
     check_open(open_grid);
     const size_t positions = g->batch * g->dstH * g->dstW;
     const float * src = check_in("src", CHECK_32F, g->batch * g->channels * g->srcH * g->srcW, CHECK_RANDOM);
     float * grid = check_in("grd", CHECK_32F, 2 * positions, CHECK_RANDOM);
-    for (size_t i = 0; i < 2 * positions; ++i) /* every fifth at an element or halfway between two */
+    for (size_t i = 0; !inside && i < 2 * positions; ++i) /* every fifth at an element or halfway between two */
         grid[i] = i % 5 ? 1.7f * grid[i] : (float)check_random(0, 40) / 8 - 2.5f;
     check_out("dst", CHECK_32F, g->channels * positions);
     check_run(forward, g);
@@ -189,6 +190,7 @@ static void refusals(void)
         {{2, 3, 4, 5, 3, 2, 0, 3, 0, 0}, "interp"}, {{2, 3, 4, 5, 3, 2, 0, -1, 0, 0}, "interp"},
         {{2, 3, 4, 5, 3, 2, 0, 0, 3, 0}, "padding"}, {{2, 3, 4, 5, 3, 2, 0, 0, -1, 0}, "padding"},
         {{SIZE_MAX / 8, 3, 4, 5, 3, 2, 0, 0, 0, 0}, "batch"}, {{2, 3, 4, 5, SIZE_MAX / 16, 2, 0, 0, 0, 0}, "dstH"},
+        {{1, 1, 1 << 16, 1 << 15, 3, 2, 0, 0, 0, 0}, "srcH"},
     };
     check_case(INIT, "refusals");
     check_open(open_grid);
@@ -212,12 +214,13 @@ CHECK_FAMILY(grid_sample)
 {
     for (size_t i = 0, n = check_quick() ? 54 : 270; i < n; ++i) {
         const struct grid g = some_grid(i), wild = some_grid(i);
-        check_values(&g);
+        check_values(&g, i % 2);
         check_wild(&wild, (enum check_fill)(i % CHECK_FILLS));
     }
     for (int i = 0; i < 18; ++i) {
         const struct grid g = {1, 3, 40, 30, 33, 50, SimdTensorData32f, i % 3, i / 3 % 3, i / 9};
-        check_values(&g);
+        check_values(&g, false);
+        check_values(&g, true);
     }
     special_coordinates();
     refusals();

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bench import overhead
 from bench.cases.case import Case, Prepared
 from bench.cases.copies import join, pad, permute, reduce
-from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, tiled_scale, top_k
+from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, resize, tiled_scale, top_k
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
 from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_batch, gemm_tile, inner_product_rows
@@ -170,6 +170,13 @@ def _cases() -> list[Case]:
         ],
         *[channel_sum(layout, *shape) for layout in ("nchw", "nhwc") for shape in ((64, pixels), (512, 49))],
         *[grid_sample(mode, 64, 56, 56) for mode in ("Bilinear", "Nearest", "Bicubic")],
+        *[
+            resize(method, layout, *shape)
+            for method in ("Nearest", "Linear")
+            for layout in ("nchw", "nhwc")
+            for shape in ((256, 20, 20, 40, 40), (512, 14, 14, 28, 28), (32, 112, 112, 224, 224))
+        ],
+        *[resize("Linear", layout, 21, 64, 64, 512, 512) for layout in ("nchw", "nhwc")],
         gather(30000, 768, 512),
         gather(pixels, 1, pixels),
         gather_elements(64, pixels, 784),

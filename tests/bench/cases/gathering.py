@@ -58,6 +58,25 @@ def grid_sample(mode: str, c: int, h: int, w: int) -> Case:
     return Case("grid_sample", f"{mode.lower()} {c}x{h}x{w}", "nchw", prepare)
 
 
+def resize(method: str, layout: str, c: int, h: int, w: int, dst_h: int, dst_w: int) -> Case:
+    """An image by the usual rules of networks: nearest neighbours as they come, others by the centres of pixels."""
+
+    def prepare() -> Prepared:
+        src, dst = floats(1, c, h, w), floats(1, c, dst_h, dst_w)
+        parameters = ffi.new("SimdnetResizeParameters *")
+        parameters.size, parameters.dataType = ffi.sizeof(parameters[0]), lib.SimdTensorData32f
+        parameters.format, parameters.batch, parameters.channels = FORMATS[layout], 1, c
+        parameters.srcH, parameters.srcW, parameters.dstH, parameters.dstW = h, w, dst_h, dst_w
+        parameters.method = getattr(lib, f"SimdnetResize{method}")
+        if method == "Nearest":
+            parameters.coordinates, parameters.rounding = lib.SimdnetResizeAsymmetric, lib.SimdnetResizeFloor
+        context = ffi.gc(lib.SimdnetResizeInit(parameters), lib.SimdRelease)
+        call = bind(lib.SimdnetResizeForward, context, at(src, "void *"), at(dst, "void *"))
+        return Prepared(call, traffic=src.nbytes + dst.nbytes, keep=(src, dst, context))
+
+    return Case("resize", f"{method.lower()} {c}x{h}x{w} -> {dst_h}x{dst_w}", layout, prepare)
+
+
 def gather(count: int, inner: int, indices: int) -> Case:
     def prepare() -> Prepared:
         src, index, dst = floats(count, inner), _indices(count, indices), floats(indices, inner)

@@ -1,0 +1,50 @@
+/* Images at the positions of a grid: where the elements lie that are combined, and their sums. */
+#ifndef SN_CONTRACT_GRID_SAMPLE_H
+#define SN_CONTRACT_GRID_SAMPLE_H
+
+#include "contract/enums.h"
+#include "runtime/common.h"
+
+/* Elements of each axis around a position, at most, and positions of a block, a multiple of the lanes of any vector. */
+enum { SN_GRID_TAPS = 4, SN_GRID_BLOCK = 64 };
+
+/* Coordinates from low to high are inside. */
+struct sn_grid_axis {
+    size_t size;
+    float low, high;
+};
+
+struct sn_grid_rule {
+    enum sn_grid_interpolation interpolation;
+    enum sn_grid_padding padding;
+    bool align;
+    struct sn_grid_axis y, x;
+};
+
+/* What an axis contributes to position n: weights, and masks, 0 for elements that count as 0. */
+struct sn_grid_taps {
+    float weight[SN_GRID_TAPS][SN_GRID_BLOCK];
+    uint32_t mask[SN_GRID_TAPS][SN_GRID_BLOCK];
+};
+
+struct sn_grid_positions {
+    int32_t at[SN_GRID_TAPS * SN_GRID_TAPS][SN_GRID_BLOCK]; /* element at[y * taps + x][n] of a plane for position n */
+    struct sn_grid_taps y, x;
+    bool masked; /* some element counts as 0 */
+};
+
+/* Sets p for the pairs (x, y) of a grid; false if it cannot, and the driver has to. */
+typedef bool (*sn_grid_locate_fn)(const struct sn_grid_rule * rule, const sn_32f * grid, size_t count,
+                                  struct sn_grid_positions * p);
+
+/* Some planes of `size` elements at some positions; the results of a plane are `step` elements from those of the next. */
+typedef void (*sn_grid_values_fn)(const struct sn_grid_positions * p, size_t taps, const sn_32f * plane, size_t size,
+                                  size_t planes, size_t count, sn_32f * dst, size_t step);
+
+/* The kernels of a level. */
+struct sn_grid_sample_slots {
+    sn_grid_locate_fn locate;
+    sn_grid_values_fn values;
+};
+
+#endif
