@@ -14,15 +14,17 @@ typedef void (*sn_convert_filter_32f_fn)(size_t output, size_t input, size_t ker
                                          enum sn_format srcFormat, sn_32f * dst, enum sn_format dstFormat,
                                          size_t begin, size_t end);
 
-/* dst[c * dstStride + r] = src[r * srcStride + c] for r < rows, c < columns. */
-typedef void (*sn_transpose_32f_fn)(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst,
-                                    size_t dstStride);
+/*
+ * Element c of row r of src becomes element r of row c of dst, for r < rows, c < columns; steps are the bytes from a row to
+ * the next one. Rows and columns of 16-bit elements and of bytes are at least as long as a vector of the level.
+ */
+typedef void (*sn_transpose_fn)(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep);
 
 /* The kernels of a level. */
 struct sn_layout_slots {
     sn_convert_image_32f_fn image_32f;
     sn_convert_filter_32f_fn filter_32f;
-    sn_transpose_32f_fn transpose_32f;
+    sn_transpose_fn transpose_32f, transpose_16b, transpose_8u;
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "kernels/lanes.h"
 #include "kernels/layout_filter.h"
 #include "kernels/transpose.h"
+#include "kernels/transpose_small.h"
 
 /* ---- pixels to pixels */
 
@@ -84,6 +85,21 @@ static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, siz
         transpose(src, srcStride, rows, columns, dst, dstStride);
 }
 
+static void transpose_words(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose_32f(src, srcStep / sizeof(float), rows, columns, dst, dstStep / sizeof(float));
+}
+
+static void transpose_16b(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose_small(src, srcStep, rows, columns, dst, dstStep, 2);
+}
+
+static void transpose_8u(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose_small(src, srcStep, rows, columns, dst, dstStep, 4);
+}
+
 static void convert_image_32f(size_t channels, size_t spatial, const sn_32f * src, enum sn_format srcFormat,
                               sn_32f * dst, enum sn_format dstFormat, size_t begin, size_t end)
 {
@@ -143,5 +159,7 @@ SN_INSTALL(layout, layout)
 {
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
-    slots->transpose_32f = transpose_32f;
+    slots->transpose_32f = transpose_words;
+    slots->transpose_16b = transpose_16b;
+    slots->transpose_8u = transpose_8u;
 }

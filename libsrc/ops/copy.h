@@ -2,9 +2,14 @@
 #ifndef SN_OPS_COPY_H
 #define SN_OPS_COPY_H
 
+#include <string.h>
+
 #include "contract/table.h"
 
-enum { SN_COPY_DIMENSIONS = 8 };
+enum {
+    SN_COPY_DIMENSIONS = 8,
+    SN_COPY_LONG = 256 /* bytes of a run that is copied by memcpy() */
+};
 
 /* Bytes from an index to the next one. */
 struct sn_copy_dimension {
@@ -34,6 +39,24 @@ const char * sn_copy_how(const struct sn_copy * c);
 
 /* Plans and copies. */
 void sn_copy_once(struct sn_copy c, const void * src, void * dst);
+
+/* n bytes, fewer than SN_COPY_LONG: a call of memcpy() would take longer than the copy. */
+SN_INLINE void sn_copy_short(uint8_t * dst, const uint8_t * src, size_t n)
+{
+    if (n >= 16) {
+        for (size_t k = 0; k + 16 < n; k += 16)
+            memcpy(dst + k, src + k, 16);
+        memcpy(dst + n - 16, src + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(dst, src, 8);
+        memcpy(dst + n - 8, src + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(dst, src, 4);
+        memcpy(dst + n - 4, src + n - 4, 4);
+    } else
+        for (size_t k = 0; k < n; ++k)
+            dst[k] = src[k];
+}
 
 /* The number of bytes of an element, for all types of SimdTensorDataType except Unknown. */
 size_t sn_copy_element(int type);

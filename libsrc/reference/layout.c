@@ -49,11 +49,28 @@ static void convert_filter_32f(size_t output, size_t input, size_t kernel, const
                     o < output ? src[filter_offset(output, input, kernel, o, i, k, srcFormat)] : 0.0f;
 }
 
-static void transpose_32f(const sn_32f * src, size_t srcStride, size_t rows, size_t columns, sn_32f * dst, size_t dstStride)
+/* Also of a signalling NaN. */
+static void transpose(const uint8_t * src, size_t srcStep, size_t rows, size_t columns, uint8_t * dst, size_t dstStep,
+                      size_t element)
 {
     for (size_t r = 0; r < rows; ++r)
         for (size_t c = 0; c < columns; ++c)
-            memcpy(dst + c * dstStride + r, src + r * srcStride + c, sizeof(float)); /* also a signalling NaN */
+            memcpy(dst + c * dstStep + r * element, src + r * srcStep + c * element, element);
+}
+
+static void transpose_32f(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose(src, srcStep, rows, columns, dst, dstStep, sizeof(float));
+}
+
+static void transpose_16b(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose(src, srcStep, rows, columns, dst, dstStep, sizeof(uint16_t));
+}
+
+static void transpose_8u(const void * src, size_t srcStep, size_t rows, size_t columns, void * dst, size_t dstStep)
+{
+    transpose(src, srcStep, rows, columns, dst, dstStep, sizeof(uint8_t));
 }
 
 SN_INSTALL(layout, layout)
@@ -61,4 +78,6 @@ SN_INSTALL(layout, layout)
     slots->image_32f = convert_image_32f;
     slots->filter_32f = convert_filter_32f;
     slots->transpose_32f = transpose_32f;
+    slots->transpose_16b = transpose_16b;
+    slots->transpose_8u = transpose_8u;
 }

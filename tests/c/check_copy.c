@@ -200,11 +200,12 @@ static void plain_copy(size_t type, size_t n, size_t rows, size_t columns, size_
 static void copies(void)
 {
     static const size_t sizes[] = {1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 79, 80, 81, 130};
+    static const size_t types[] = {SimdTensorData32f, SimdTensorData8u, SimdTensorData16b, SimdTensorData64i};
     const size_t count = sizeof(sizes) / sizeof(*sizes), step = check_quick() ? 5 : 1;
     for (size_t i = 0; i < count; i += step)
         for (size_t j = 0; j < count; j += step)
-            for (size_t type = 0; type < TYPES; type += type ? 4 : 7)
-                plain_copy(type == 4 ? 3 : type == 8 ? 4 : type, 1 + (i + j) % 2, sizes[i], sizes[j], 1);
+            for (size_t k = 0; k < sizeof(types) / sizeof(*types); ++k)
+                plain_copy(types[k], 1 + (i + j) % 2, sizes[i], sizes[j], 1);
     for (size_t inner = 1; inner < 300; inner += inner < 20 ? step : 37)
         plain_copy(inner % TYPES, 2, 5, 7, inner);
     for (size_t type = 0; type < TYPES; ++type)
