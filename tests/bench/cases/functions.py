@@ -216,12 +216,13 @@ def resize(
         rounding = "floor" if coordinates == "asymmetric" else "round_prefer_floor"
         onnx = (
             f'y = Resize <mode = "{mode}", coordinate_transformation_mode = "{coordinates}", nearest_mode = "{rounding}", '
-            f"antialias = {int(antialias)}> (x, , , a)"
+            f"antialias = {int(antialias)}, exclude_outside = {int(antialias)}> (x, , , a)"
         )
         image = "x.permute(0, 3, 1, 2)" if nhwc else "x"
         known = f"{_TORCH_RESIZE[mode, coordinates]}{', antialias=True' if antialias else ''}"
         torch = f"functional.interpolate({image}, {size}, {known})" + ".permute(0, 2, 3, 1)" * nhwc
         options: dict[str, Any] = {"mode": mode, "coordinates": coordinates, "rounding": rounding, "antialias": antialias}
+        options["exclude_outside"] = antialias  # as in PyTorch, which repeats elements at the edges only without
         operator = Operator(onnx, torch, {"x": x}, {"a": sizes})
         return prepared(operator, pysimd.resize, x, size, layout=layout, **options)
 
@@ -266,7 +267,7 @@ def grid_sample(mode: str, c: int, h: int, w: int) -> Case:
         x = floats(1, c, h, w)
         positions = np.stack(np.meshgrid(np.linspace(-1, 1, w), np.linspace(-1, 1, h)), -1)
         grid = arrays.placed((positions + 0.02 * floats(h, w, 2)).astype(np.float32)[None])
-        onnx = f'y = GridSample <mode = "{"linear" if mode == "bilinear" else mode.replace("bi", "")}"> (x, a)'
+        onnx = f'y = GridSample <mode = "{mode.removeprefix("bi")}"> (x, a)'
         torch = f'functional.grid_sample(x, a, "{mode}", "zeros", False)'
         return prepared(Operator(onnx, torch, {"x": x, "a": grid}), pysimd.grid_sample, x, grid, mode)
 
