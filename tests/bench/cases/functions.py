@@ -135,7 +135,7 @@ def half(axis: int, *shape: int) -> Case:
         x = floats(*shape)
         where = (slice(None),) * axis + (slice(first, last),)
         constants = {name: np.array([value]) for name, value in (("a", first), ("b", last), ("c", axis))}
-        torch = f"x.narrow({axis}, {first}, {last - first}).contiguous()"
+        torch = f"x.narrow({axis}, {first}, {last - first}).clone(memory_format=torch.contiguous_format)"
         return prepared(Operator("y = Slice (x, a, b, c)", torch, {"x": x}, constants), pysimd.copy, x[where])
 
     return Case("copy", f"half of {_text(*shape)} on {axis}", "-", prepare)
