@@ -10,7 +10,8 @@ from typing import Any, Callable
 import numpy as np
 
 from bench.implementations import Unsupported
-from bench.layers import CONVOLUTION, Block, Values
+from bench.layers import CONVOLUTION, Array, Block, Values
+from bench.operators import Operator
 from bench.peers import Implementation
 
 NAME, VERSION = "numpy", np.__version__
@@ -51,3 +52,13 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
     yield lambda: Implementation("einsum", call, call, empty)
     yield lambda: Implementation("zero", call, lambda: 0 * call(), empty)
     raise RuntimeError("nor for more")
+
+
+def of_operator(operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]:
+    """Those that PyTorch computes by an operator that NumPy has, too."""
+    known = {**operator.inputs, **operator.constants}
+
+    def call() -> Any:
+        return eval(operator.torch, {}, known)
+
+    yield lambda: Implementation(operator.torch, call, call, lambda: None)

@@ -283,6 +283,60 @@ def test_installed_libraries_compute_the_same(name: str) -> None:
                 assert runner.run_case(cases.of_layer(layer, layout), runner.isa_levels()[-1], 1, found).absent == {}
 
 
+_KINDS = {" ".join([case.family, *case.layer.split()[:1], case.layout]): case for case in reversed(cases.FUNCTIONS)}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_functions_are_timed_and_compared(kind: str, peer: workers.Peer) -> None:
+    """The last of each kind is replaced by the first, which is small."""
+    result = runner.run_case(_KINDS[kind], runner.isa_levels()[-1], 1, [peer])
+    assert result.seconds > 0 and (result.flops or result.traffic)
+    assert result.family == _KINDS[kind].family
+
+
+def test_operators_are_compared(peer: workers.Peer) -> None:
+    """The same expression, another one, and one that NumPy does not have."""
+    (add,) = [case for case in cases.FUNCTIONS if case.layer == "add 1x197x768 and 768"]
+    given = add.prepare()
+    assert given.operator
+
+    def result(torch: str) -> runner.Result:
+        operator = dataclasses.replace(given.operator, torch=torch) if given.operator else None
+        case = dataclasses.replace(add, prepare=lambda: dataclasses.replace(given, operator=operator))
+        return runner.run_case(case, runner.isa_levels()[-1], 1, [peer])
+
+    assert result("a + b").peers["numpy"].how == "a + b"
+    assert "something else" in result("a - b").absent["numpy"]
+    assert "NameError" in result("torch.add(a, b)").absent["numpy"]
+
+
+def test_differences_of_bytes_do_not_wrap() -> None:
+    assert implementations.error_of(np.array([1, 200], np.uint8), np.array([2, 200], np.uint8)) == 1 / 200
+
+
+def test_the_page_of_functions(tmp_path: Path) -> None:
+    copy = dataclasses.replace(_result(1e-3, 0.5e-3, {}), family="tiled_scale", limit="copy", limit_seconds=5e-4)
+    absent = dataclasses.replace(copy, layer="other", peers={}, absent={"numpy": "no"}, limit_seconds=9e-4)
+    machine_then = {"cpu": "one", "processor": "vendor-01h-02h", "date": "today"}
+    figures = {"command": "bench", "machine": machine_then, **report.figures([copy, absent], {"numpy": "1"}, {})}
+    (tmp_path / "f").write_text(json.dumps(figures))
+    assert main(["--load", str(tmp_path / "f"), "--functions", "--keep", str(tmp_path)]) == 0
+    page = (tmp_path / "vendor-01h-02h-functions.md").read_text()
+    assert "# Functions by speed" in page and "## Tiled scale" in page
+    assert "1 of 2 rows that are compared with a copy reach 0.8" in page
+    assert "A peer is ahead in 1 of 1 rows." in page and "No time of numpy: tiled_scale other nhwc." in page
+    assert "| layer 0.0005 | nhwc | avx2 | 1000.0 | 0.50 | copy | 0.50 |" in page
+
+
+def test_each_function_has_a_peer() -> None:
+    with workers.started() as (found, skipped):
+        if skipped:
+            pytest.skip(str(skipped))
+        for case in _KINDS.values():
+            result = runner.run_case(case, runner.isa_levels()[-1], 1, found)
+            assert result.peers, (case.family, case.layer, result.absent)
+
+
 def test_values() -> None:
     values = values_of(Layer(CONVOLUTION, 6, 5, 4, 8, 3, group=2))
     assert (values.src.shape, values.weight.shape, values.bias.shape) == ((6, 5, 4), (8, 3, 3, 3), (8,))

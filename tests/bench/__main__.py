@@ -13,7 +13,7 @@ from typing import Any
 
 import pysimd
 from bench import compare, machine, pages, report, runner
-from bench.cases import CASES, Case, of_networks
+from bench.cases import CASES, FUNCTIONS, Case, of_networks
 from bench.models import MODELS
 from bench.peers import NAMES, workers
 from bench.progress import Progress
@@ -65,8 +65,12 @@ def _figures(text: str) -> dict[str, Any]:
 _KINDS = ("results", "networks", "steps")  # the tables of a file
 
 # For each mode, the options that have an effect (_OF_USE), or that have none (_IDLE).
-_OF_USE = {"compare": {"compare"}, "load": {"load", "keep", "markdown", "plots", "html"}}
-_IDLE = {"whole": {"only", "layout", "cold", "part"}, "steps": {"only", "layout", "cold", "part"}}
+_OF_USE = {"compare": {"compare"}, "load": {"load", "functions", "keep", "markdown", "plots", "html"}}
+_IDLE = {
+    "whole": {"functions", "only", "layout", "cold", "part"},
+    "steps": {"functions", "only", "layout", "cold", "part"},
+    "functions": {"network"},
+}
 _OF_MAKE = {"json", "peers"}  # passed by `make bench` itself
 
 
@@ -100,6 +104,11 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         choices=["all", *MODELS],
         help="the layers of a network, or of all, in place of the short table; may be repeated",
+    )
+    what.add_argument(
+        "--functions",
+        action="store_true",
+        help="functions named by operators of ONNX, whose tables have a page of their own",
     )
     what.add_argument(
         "--only",
@@ -155,7 +164,9 @@ def _levels(arguments: argparse.Namespace) -> list[str]:
 
 
 def _named(arguments: argparse.Namespace) -> list[Case]:
-    """The layers of the networks given by name, or the short table."""
+    """The layers of the networks given by name, the functions, or the short table."""
+    if arguments.functions:
+        return FUNCTIONS
     names = list(MODELS) if "all" in (arguments.network or ()) else arguments.network
     return of_networks(names) if names else CASES
 
@@ -219,16 +230,18 @@ def _time_steps(arguments: argparse.Namespace) -> dict[str, Any]:
 # ---- what is written
 
 
-def _page(figures: dict[str, Any], source: str) -> str:
-    """All tables as a page of Markdown."""
+def _page(figures: dict[str, Any], source: str, functions: bool) -> str:
+    """All tables as a page of Markdown; `functions` has a form of its own for the rows."""
+    title = "Functions by speed" if functions else "Figures"
     where = ", ".join(str(figures["machine"][what]) for what in ("processor", "line", "date") if what in figures["machine"])
-    parts = [f"# Figures\n\n{source}; [benchmarks.md](../benchmarks.md) describes how the times are taken.\n\n{where}\n"]
+    parts = [f"# {title}\n\n{source}; [benchmarks.md](../benchmarks.md) describes how the times are taken.\n\n{where}\n"]
     if wholes := table.read(figures):
         parts.append(table.section(wholes, _named_peers(wholes)))
     if stepped := steps.read(figures):
         parts.append(steps.section(stepped))
     if layers := report.read(figures):
-        parts.append(report.section(layers, report.peers_of(figures), figures.get("skipped", {})))
+        section = report.section_of_functions if functions else report.section
+        parts.append(section(layers, report.peers_of(figures), figures.get("skipped", {})))
     return "\n".join(parts)
 
 
@@ -245,10 +258,10 @@ def _write(path: Path, text: str) -> None:
 def _write_all(figures: dict[str, Any], arguments: argparse.Namespace, source: str) -> None:
     """The files that are requested, except for --json."""
     if arguments.markdown:
-        _write(arguments.markdown, _page(figures, source))
+        _write(arguments.markdown, _page(figures, source, arguments.functions))
     if arguments.keep:
-        path = arguments.keep / figures["machine"]["processor"]
-        _write(path.with_suffix(".md"), _page(figures, source))
+        path = arguments.keep / (figures["machine"]["processor"] + ("-functions" if arguments.functions else ""))
+        _write(path.with_suffix(".md"), _page(figures, source, arguments.functions))
         report.write_json(figures, path.with_suffix(".json"))
         print(f"written: {path.with_suffix('.json')}")
     if arguments.plots:

@@ -30,7 +30,8 @@ T = TypeVar("T", bound=Candidate)
 
 def error_of(result: Array, expected: Array) -> float:
     """The largest difference, relative to the largest value."""
-    return float(np.abs(result.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-30))
+    theirs, ours = (array.astype(np.float64) for array in (result.reshape(expected.shape), expected))
+    return float(np.abs(theirs - ours).max() / max(np.abs(ours).max(), 1e-30))
 
 
 def fastest(

@@ -24,6 +24,12 @@ cold: microseconds of a single call after 128 MB of other data have been read; w
 _PEERS_LEGEND = """
 Under a peer's name: its time over ours, above 1 we are faster; after a slash that of cold calls. In rows that say nhwc a
 peer has the image as it likes best within a network, in rows that say nchw it gets and gives NCHW."""
+_FUNCTIONS_LEGEND = """
+of limit: the speed of a copy of as many bytes in the same level of the caches (copy), or the peak of multiply-adds (fma), in
+the same run on one thread; functions that read more than they write may exceed a copy. Under a peer's name: its time over
+ours, above 1 we are faster; every peer gets the same arrays in the same layout. ~: the rounds swing, their median is more
+than 1.5 times the fastest of them."""
+_OF_A_COPY = 0.8  # the aim of functions that move memory
 _WORST = 5  # rows that are listed where cold calls take longest
 
 
@@ -218,6 +224,35 @@ def section(results: Sequence[Result], peers: Sequence[Named] = (), skipped: Map
         cells += [f"{r.cold_seconds * 1e6:.1f}" if r.cold_seconds else "-"] if cold else []
         rows.append([*cells, f"{r.fraction:.2f}", r.limit, *(_ratio(r, name) for name in names), r.info or r.family])
     return "\n".join([*lines, *markdown_table(head, rows)]) + "\n"
+
+
+def section_of_functions(results: Sequence[Result], peers: Sequence[Named], skipped: Mapping[str, str]) -> str:
+    """A table of each family, and how many rows are behind a copy or a peer."""
+    names = [peer.NAME for peer in peers]
+    copies = [result for result in results if result.limit == "copy"]
+    slower = sum(result.fraction < _OF_A_COPY for result in copies)
+    lines = [*[f"{line}  " for line in _beside(peers, skipped)], _FUNCTIONS_LEGEND, ""]
+    lines.append(
+        f"{len(copies) - slower} of {len(copies)} rows that are compared with a copy reach {_OF_A_COPY} of its speed."
+    )
+    lines += [next(_behind(results)).replace(":", "."), *(f"\nNo time of {text}" for text in _missing(results, names))]
+    head = ["function", "layout", "level", "us", "of limit", "", *names]
+    for family in sorted({result.family for result in results}):
+        rows = [
+            [r.layer, r.layout, r.isa, f"{r.seconds * 1e6:.1f}{_mark(r, OURS)}", f"{r.fraction:.2f}", r.limit]
+            + [_ratio(r, name) for name in names]
+            for r in results
+            if r.family == family
+        ]
+        lines += ["", f"## {family.replace('_', ' ').capitalize()}", "", *markdown_table(head, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _missing(results: Iterable[Result], names: Sequence[str]) -> Iterator[str]:
+    """The functions that each peer lacks."""
+    for name in names:
+        if rows := [f"{r.family} {r.layer} {r.layout}" for r in results if name in r.absent]:
+            yield f"{name}: {', '.join(rows)}."
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -29,6 +29,7 @@ import pysimd
 from bench import clock, limits
 from bench.cases import Case, Prepared
 from bench.implementations import Unsupported
+from bench.layers import Block
 from bench.peers.workers import Built, Peer, Task
 from bench.whole import OURS
 from pysimd._library import ROOT
@@ -151,11 +152,14 @@ def _limit_of(prepared: Prepared) -> tuple[str, Callable[[], float]]:
 
 
 def _task(case: Case, prepared: Prepared) -> Task | None:
-    """The case for peers, if it is a layer that they support."""
-    if case.subject is None or prepared.result is None:
+    """The case for peers, if it is a layer or an operator."""
+    subject = prepared.operator or case.subject
+    if subject is None or prepared.result is None:
         return None
-    tolerance = 0.02 if case.subject.quantised else 1e-3  # of bytes: they may round ties differently
-    return Task(case.subject, case.layout, prepared.values, prepared.result(), tolerance)
+    expected = prepared.result()
+    of_bytes = expected.dtype.itemsize == 1 or (isinstance(subject, Block) and subject.quantised)
+    tolerance = 0.02 if of_bytes else 1e-3  # they may round ties differently
+    return Task(subject, expected, tolerance, case.layout, prepared.values)
 
 
 class _Beside:

@@ -9,27 +9,22 @@ from __future__ import annotations
 
 from bench import overhead
 from bench.cases.case import Case, Prepared
-from bench.cases.copies import join, pad, permute, reduce
-from bench.cases.gathering import channel_sum, gather, gather_elements, grid_sample, resize, tiled_scale, top_k
+from bench.cases.functions import functions
 from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
-from bench.cases.layout import convert, convert_filter, set_input, shuffle, winograd
-from bench.cases.matrices import gemm, gemm_batch, gemm_tile, inner_product_rows
+from bench.cases.layout import channel_sum, convert, convert_filter, set_input, shuffle, winograd
+from bench.cases.matrices import gemm, gemm_tile
 from bench.cases.pointwise import (
     activation,
     add_8i,
     add_16b,
-    binary,
     channelwise,
     eltwise,
     lrn,
-    normalize,
-    quantize_linear,
     softmax,
-    unary,
 )
 from bench.cases.small import convolution_8i, convolution_16b, pooling
 
-__all__ = ["CASES", "Case", "Prepared", "of_layer", "of_networks"]
+__all__ = ["CASES", "FUNCTIONS", "Case", "Prepared", "of_layer", "of_networks"]
 
 _PLAIN = ("add_bias", "scale", "prelu", "fused0", "fused1", "fused2", "fused3")
 
@@ -65,12 +60,6 @@ def _cases() -> list[Case]:
         activation("Tanh", 64 * pixels, 1, aim_us=35),
         activation("Softplus", 64 * pixels, 1, 20, aim_us=45),
         activation("Sigmoid", 49, 1),
-        unary("Exp", 64 * pixels, 24),
-        unary("Log", 64 * pixels, 24),
-        unary("Abs", 64 * pixels, 18),
-        unary("Sqrt", 64 * pixels),
-        unary("Rsqrt", 64 * pixels),
-        unary("Exp", 49),
         *[channelwise(layer, layout, 64, pixels, 18) for layer in _PLAIN for layout in ("nchw", "nhwc")],
         *[channelwise("fused8", layout, 64, pixels, 26) for layout in ("nchw", "nhwc")],  # reads twice as much
         *[channelwise(layer, layout, 32, pixels, 18) for layer in ("fused4",) for layout in ("nchw", "nhwc")],
@@ -112,44 +101,11 @@ def _cases() -> list[Case]:
         shuffle("nhwc", 116, 116, 28 * 28),
         shuffle("nchw", 464, 464, 49),
         shuffle("nhwc", 4, 4, pixels),
-        permute((1, 64, 56, 56), (0, 2, 3, 1)),
-        permute((1, 56, 56, 64), (0, 3, 1, 2)),
-        permute((1, 196, 12, 64), (0, 2, 1, 3)),
-        permute((40, 8, 512), (1, 0, 2)),
-        permute((1, 64, 56, 56), (0, 2, 3, 1), "16b"),
-        permute((1, 64, 56, 56), (0, 2, 3, 1), "8u"),
-        permute((1, 2, 58, 28 * 28), (0, 2, 1, 3)),
-        join(pixels, 32, 96),
-        join(1, 64 * pixels, 64 * pixels),
-        pad((64, 56, 56), (0, 1, 1), "constant"),
-        pad((56, 56, 64), (1, 1, 0), "constant"),
-        pad((64, 56, 56), (0, 3, 3), "reflect"),
-        reduce("Mean", (64, pixels), (1,)),
-        reduce("Mean", (pixels, 64), (0,)),
-        reduce("Max", (64, pixels), (0,)),
-        reduce("L2", (pixels, 64), (1,)),
-        reduce("LogSumExp", (1000, 100), (1,)),
-        reduce("ArgMax", (21, pixels), (0,)),
-        reduce("ArgMax", (1000, 100), (1,)),
         eltwise("sum", 2, 64 * pixels, 26),
         eltwise("max", 2, 64 * pixels, 26),
         eltwise("product", 3, 64 * pixels, 34),
         eltwise("sum", 8, 64 * pixels),
         eltwise("sum", 2, 49),
-        binary("add", (64, pixels), (64, pixels)),
-        binary("multiply", (64, pixels), (1, 1)),
-        binary("multiply", (pixels, 64), (1, 64)),
-        binary("multiply", (64, pixels), (64, 1)),
-        binary("multiply", (512, 49), (512, 1)),
-        binary("add", (50176, 3), (1, 3)),
-        binary("maximum", (64, pixels), (64, pixels)),
-        binary("divide", (64, pixels), (64, pixels)),
-        binary("power", (64, pixels), (1, 1)),
-        binary("add", (64, pixels), (64, pixels), 1),
-        quantize_linear("quantize", 1, 1, 64 * pixels),
-        quantize_linear("dequantize", 1, 1, 64 * pixels),
-        quantize_linear("quantize", pixels, 64, 1),
-        quantize_linear("dequantize", 1, 64, pixels),
         lrn("nchw", 64, pixels, 5, aim_us=60),
         lrn("nhwc", 64, pixels, 5, aim_us=60),
         lrn("nhwc", 64, pixels, 5, 0.6),
@@ -157,41 +113,12 @@ def _cases() -> list[Case]:
         lrn("nchw", 256, 27 * 27, 5),
         lrn("nhwc", 3, pixels, 5),
         lrn("nchw", 512, 7, 5),
-        normalize("layer", "nhwc", 64, pixels),
-        normalize("layer", "nhwc", 768, 197),
-        normalize("layer", "nchw", 96, pixels),
-        normalize("instance", "nchw", 64, pixels),
-        normalize("instance", "nhwc", 64, pixels),
-        normalize("response", "nhwc", 384, 196),
-        *[
-            tiled_scale(layout, *shape)
-            for layout in ("nchw", "nhwc")
-            for shape in ((64, 56, 56), (256, 14, 14), (512, 7, 7))
-        ],
         *[channel_sum(layout, *shape) for layout in ("nchw", "nhwc") for shape in ((64, pixels), (512, 49))],
-        *[grid_sample(mode, 64, 56, 56) for mode in ("Bilinear", "Nearest", "Bicubic")],
-        *[
-            resize(method, layout, *shape)
-            for method in ("Nearest", "Linear")
-            for layout in ("nchw", "nhwc")
-            for shape in ((256, 20, 20, 40, 40), (512, 14, 14, 28, 28), (32, 112, 112, 224, 224))
-        ],
-        *[resize("Linear", layout, 21, 64, 64, 512, 512) for layout in ("nchw", "nhwc")],
-        gather(30000, 768, 512),
-        gather(pixels, 1, pixels),
-        gather_elements(64, pixels, 784),
-        top_k(1, 8400 * 80, 300),
-        top_k(pixels, 64, 1),
         inner_product(4096, 4096),
         inner_product(1000, 1280),
         recurrent("lstm", 40, 512, 256, 2),
         recurrent("gru", 40, 512, 256, 2),
         recurrent("lstm", 1, 128, 128),
-        inner_product_rows(1, 1000, 1280),
-        inner_product_rows(14, 512, 384, 0.95),
-        inner_product_rows(32, 1000, 1280),
-        inner_product_rows(197, 768, 768, 0.95),
-        inner_product_rows(197, 768, 3072),
         winograd("nhwc", "Kernel3x3Block4x4", 64, 56),
         winograd("nchw", "Kernel3x3Block4x4", 64, 56),
         winograd("nhwc", "Kernel3x3Block2x2", 512, 7),
@@ -201,8 +128,6 @@ def _cases() -> list[Case]:
         gemm("NT", 49, 512, 4608, 0.92),
         gemm("NN", 1, 1000, 1280),
         gemm("NN", 64, 64, 64),
-        gemm_batch("NT", 12, 197, 197, 64),
-        gemm_batch("NN", 12, 197, 64, 197),
         gemm_tile(56, 64, 256),
         gemm_tile(56, 64, 1024),
         gemm_tile(168, 192, 512),
@@ -304,5 +229,8 @@ def _overhead(row: overhead.Row) -> Case:
     return Case("overhead", row.name, "-", lambda: Prepared(row.call, row.empty, traffic=128), aim_us=row.aim_us)
 
 
+#: The cases of functions, which have a page of their own.
+FUNCTIONS: list[Case] = functions()
+
 #: Every case, in the order of the report.
-CASES: list[Case] = [*_cases(), *map(_overhead, overhead.rows())]
+CASES: list[Case] = [*_cases(), *FUNCTIONS, *map(_overhead, overhead.rows())]

@@ -15,6 +15,7 @@ from bench.layers import (
     Values,
     in_layout,
 )
+from bench.operators import Operator
 from pysimd._library import ffi, lib
 
 _AIM_PEAK = 118e9
@@ -33,7 +34,8 @@ class Prepared:
     info: str = ""
     keep: tuple[Any, ...] = ()  # keeps the arrays alive that the calls point to
     values: tuple[Values, ...] = ()  # of the layers, for peers; the source is that of the first one
-    result: Callable[[], np.ndarray] | None = None  # the result, as (channels, height, width)
+    result: Callable[[], np.ndarray] | None = None  # the result; of layers as (channels, height, width)
+    operator: Operator | None = None  # what peers build, if it is no block of layers
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Conversions of images and filters between layouts."""
+"""Conversions of images and filters between layouts, and sums of channels."""
 
 from __future__ import annotations
 
 from typing import Any, Callable
 
-from bench.cases.case import FORMATS, Case, Prepared, at, bind, floats, some_bytes
+from bench.cases.case import FORMATS, Case, Prepared, at, bfloats, bind, floats, some_bytes
 from pysimd._library import lib
 
 
@@ -83,3 +83,15 @@ def winograd(layout: str, kind: str, c: int, size: int) -> Case:
         return Prepared(bound(c), bound(0), traffic=src.nbytes + dst.nbytes, keep=(src, dst))
 
     return Case("winograd", f"{kind} input {c}x{size}x{size}", layout, prepare)
+
+
+def channel_sum(layout: str, c: int, s: int) -> Case:
+    def prepare() -> Prepared:
+        src, dst = bfloats(c, s), floats(c)
+
+        def bound(n: int) -> Callable[[], Any]:
+            return bind(lib.SimdSynetChannelSum16b, at(src, "uint16_t *"), n, s, FORMATS[layout], at(dst))
+
+        return Prepared(bound(c), bound(0), traffic=src.nbytes, keep=(src, dst))
+
+    return Case("channel_sum", f"{c}x{s}", layout, prepare)

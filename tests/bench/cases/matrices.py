@@ -27,36 +27,6 @@ def gemm(kind: str, m: int, n: int, k: int, aim: float | None = None) -> Case:
     return Case("gemm", f"{kind} M={m} N={n} K={k}", "-", prepare, aim_peak=aim)
 
 
-def gemm_batch(kind: str, count: int, m: int, n: int, k: int, aim: float | None = None) -> Case:
-    """Products of an attention with `count` heads, each matrix by itself."""
-
-    def prepare() -> Prepared:
-        a, b, c = floats(count, m, k), floats(count, k, n), floats(count, m, n)
-        p = ffi.new("SimdnetGemmParameters *", {"M": m, "N": n, "K": k, "alpha": 1})
-        p.size = ffi.sizeof("SimdnetGemmParameters")
-        p.transB = kind == "NT"
-        p.A, p.B, p.C = at(a), at(b), at(c)
-        p.batch[1], p.strideA[1], p.strideB[1], p.strideC[1] = count, m * k, k * n, m * n
-        return Prepared(bind(lib.SimdnetGemm, p), flops=2 * count * m * n * k, keep=(a, b, c))
-
-    return Case("gemm", f"{count} {kind} M={m} N={n} K={k}", "-", prepare, aim_peak=aim)
-
-
-def inner_product_rows(m: int, n: int, k: int, aim: float | None = None) -> Case:
-    """A fully connected layer of several rows, with packed weights, bias and ReLU."""
-
-    def prepare() -> Prepared:
-        src, weight, bias, dst = floats(m, k), floats(n, k), floats(n), floats(m, n)
-        relu = lib.SimdConvolutionActivationRelu
-        context = ffi.gc(lib.SimdSynetInnerProduct32fInit(m, n, k, True, True, True, relu), lib.SimdRelease)
-        lib.SimdSynetInnerProduct32fSetParams(context, at(weight), ffi.NULL, at(bias), ffi.NULL)
-        call = bind(lib.SimdSynetInnerProduct32fForward, context, at(src), ffi.NULL, ffi.NULL, at(dst))
-        info = ffi.string(lib.SimdnetContextInfo(context)).decode()
-        return Prepared(call, flops=2 * m * n * k, info=info, keep=(src, dst, context))
-
-    return Case("inner_product", f"{m} rows {n} <- {k}", "-", prepare, aim_peak=aim)
-
-
 def gemm_tile(m: int, n: int, k: int) -> Case:
     """A 1x1 convolution that fits the first caches: the tile alone."""
     layer = Layer(CONVOLUTION, k, 1, m, n)

@@ -98,19 +98,6 @@ def activation(name: str, size: int, *parameters: float, aim_us: float | None = 
     return Case("activation", f"{name.lower()} {size}", "-", prepare, aim_us=aim_us)
 
 
-def unary(name: str, size: int, aim_us: float | None = None) -> Case:
-    def prepare() -> Prepared:
-        src, dst = arrays.placed(np.abs(floats(size)) * 4), floats(size)
-        kind = getattr(lib, f"SimdSynetUnaryOperation32f{name}")
-
-        def bound(n: int) -> Callable[[], Any]:
-            return bind(lib.SimdSynetUnaryOperation32fLayerForward, at(src), n, kind, at(dst))
-
-        return Prepared(bound(size), bound(0), traffic=2 * dst.nbytes, keep=(src, dst))
-
-    return Case("unary", f"{name.lower()} {size}", "-", prepare, aim_us=aim_us)
-
-
 def softmax(outer: int, count: int, inner: int, aim_us: float | None = None) -> Case:
     def prepare() -> Prepared:
         src, dst = floats(outer, count, inner), floats(outer, count, inner)
@@ -135,23 +122,6 @@ def lrn(layout: str, c: int, s: int, size: int, beta: float = 0.75, aim_us: floa
     return Case("lrn", f"{c}x{s} size {size} beta {beta:g}", layout, prepare, aim_us=aim_us)
 
 
-def normalize(name: str, layout: str, c: int, s: int) -> Case:
-    """Layer, instance or global response normalization: V2, V3, V4."""
-    version = ["layer", "instance", "response"].index(name) + 2
-    function = getattr(lib, f"SimdSynetNormalizeLayerForwardV{version}")
-
-    def prepare() -> Prepared:
-        src, dst, scale, shift = floats(c, s), floats(c, s), floats(c), floats(c)
-        eps = arrays.placed(np.array([1e-5], np.float32))
-
-        def bound(n: int) -> Callable[[], Any]:
-            return bind(function, at(src), n, c, s, at(scale), at(shift), at(eps), FORMATS[layout], ffi.NULL, at(dst))
-
-        return Prepared(bound(1), bound(0), traffic=2 * dst.nbytes, keep=(src, dst, scale, shift, eps))
-
-    return Case("normalize", f"{name} {c}x{s}", layout, prepare)
-
-
 def eltwise(operation: str, count: int, size: int, aim_us: float | None = None) -> Case:
     number = ["product", "sum", "max", "min"].index(operation)
 
@@ -165,44 +135,3 @@ def eltwise(operation: str, count: int, size: int, aim_us: float | None = None) 
         return Prepared(bound(size), bound(0), traffic=(count + 1) * dst.nbytes, keep=(sources, weight, dst, pointers))
 
     return Case("eltwise", f"{operation} of {count} {size}", "-", prepare, aim_us=aim_us)
-
-
-def binary(operation: str, shape: tuple[int, ...], other: tuple[int, ...], activation: int = 0) -> Case:
-    """Two arrays, the second of which is broadcast."""
-
-    def prepare() -> Prepared:
-        a, b, dst = floats(*shape), floats(*other), floats(*shape)
-
-        def bound(*extents: int) -> Callable[[], Any]:
-            given = ffi.new("SimdnetBinaryParameters *", {"a": at(a), "b": at(b), "dst": at(dst), "activation": activation})
-            given.size = ffi.sizeof("SimdnetBinaryParameters")
-            given.operation = getattr(lib, f"SimdnetBinary{operation.capitalize()}")
-            given.count, given.shape, given.aShape, given.bShape = len(extents), extents, extents, other
-            return bind(lib.SimdnetBinary, given)
-
-        nothing = tuple(0 if wide == 1 else extent for extent, wide in zip(shape, other))
-        empty = bound(*nothing) if 0 in nothing else None
-        return Prepared(bound(*shape), empty, traffic=a.nbytes + b.nbytes + dst.nbytes, keep=(a, b, dst))
-
-    name = "x".join(map(str, shape)) + " and " + "x".join(map(str, other))
-    return Case("binary", f"{operation} {name}" + (f" activation {activation}" if activation else ""), "-", prepare)
-
-
-def quantize_linear(direction: str, outer: int, channels: int, inner: int) -> Case:
-    """Floats to unsigned bytes ("quantize"), or back."""
-
-    def prepare() -> Prepared:
-        wide, narrow = floats(outer, channels, inner), some_bytes(outer, channels, inner)
-        scale, zero = floats(channels) * 0 + 0.1, some_bytes(channels)
-        down = direction == "quantize"
-
-        def bound(number: int) -> Callable[[], Any]:
-            given = ffi.new("SimdnetQuantizeLinearParameters *", {"scale": at(scale), "zero": at(zero, "uint8_t *")})
-            given.size, given.dataType = ffi.sizeof("SimdnetQuantizeLinearParameters"), lib.SimdTensorData8u
-            given.outer, given.channels, given.inner = number, channels, inner
-            given.src, given.dst = (at(wide), at(narrow)) if down else (at(narrow), at(wide))
-            return bind(lib.SimdnetQuantizeLinear if down else lib.SimdnetDequantizeLinear, given)
-
-        return Prepared(bound(outer), bound(0), traffic=wide.nbytes + narrow.nbytes, keep=(wide, narrow, scale, zero))
-
-    return Case("quantize_linear", f"{direction} {outer}x{channels}x{inner}", "-", prepare)

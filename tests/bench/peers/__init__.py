@@ -5,6 +5,7 @@ named like the library:
     VERSION                         the installed one
     build(block, layout, values)    yields the library's implementations of the block of layers, as functions that each build
                                     one `Implementation`: if one fails, the others remain
+    of_operator(operator, expected) likewise those of an operator, whose result has the shape and the type of `expected`
 
 Each library is used at its best: constant weights, packed beforehand, ReLU in the same pass, one thread, the result written
 to the given array if the library can do that, and the fastest of several implementations. In rows for NHWC the image may
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Protocol
 
 from bench.layers import Array, Block, Values
+from bench.operators import Operator
 
 #: The modules of libraries, in the order of the report.
 NAMES = ("onnxruntime", "openvino", "torch")
@@ -31,7 +33,7 @@ class Implementation:
 
     how: str  # a description of the implementation
     call: Callable[[], Any]
-    result: Callable[[], Array]  # of the last call, as (channels, height, width)
+    result: Callable[[], Array]  # of the last call; of a block as (channels, height, width)
     empty: Callable[[], Any]  # a call of the same library that does almost nothing
 
 
@@ -42,6 +44,7 @@ class Library(Protocol):
     VERSION: str
 
     def build(self, block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Callable[[], Implementation]]: ...
+    def of_operator(self, operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]: ...
 
 
 def trial(call: Callable[[], Any]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable
@@ -31,7 +31,9 @@ from bench.layers import (
     states_as_image,
     values_of,
 )
+from bench.operators import Operator
 from bench.peers import Implementation
+from bench.peers.onnx_model import model_of
 
 NAME = "onnxruntime"
 VERSION = str(onnxruntime.__version__)
@@ -58,6 +60,22 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         blocks = _without_conversions(model) if layout == "nhwc" else None
         if blocks:
             yield partial(_blocked, block, blocks, values)
+
+
+def of_operator(operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]:
+    """A model of the operator alone."""
+    yield partial(_operator, operator, expected)
+
+
+def _operator(operator: Operator, expected: Array) -> Implementation:
+    session = _session(model_of(operator, expected), _Optimization.ORT_ENABLE_ALL)
+    call, out = _bound_to(session, operator.inputs, np.zeros_like(expected))
+
+    def result() -> Array:
+        call()
+        return out()
+
+    return Implementation("a model", call, result, _empty)
 
 
 def _recurrent(layer: Layer, values: Values) -> Implementation:
@@ -132,12 +150,19 @@ def _session(model: Any, level: Any, optimized: str = "") -> Any:
 
 
 def _bound(session: Any, src: Array) -> tuple[Callable[[], Any], Callable[[], Array]]:
-    """A call that reads and writes bound memory of the runtime, and its result."""
+    """A call with one input, and its result."""
     (x,), (y,) = session.get_inputs(), session.get_outputs()
-    out = onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(y.shape, np.uint8 if y.type == "tensor(uint8)" else np.float32))
+    dst = np.zeros(y.shape, np.uint8 if y.type == "tensor(uint8)" else np.float32)
+    return _bound_to(session, {x.name: src.reshape(x.shape)}, dst)
+
+
+def _bound_to(session: Any, inputs: Mapping[str, Array], dst: Array) -> tuple[Callable[[], Any], Callable[[], Array]]:
+    """A call that reads and writes bound memory of the runtime, and its result."""
+    out = onnxruntime.OrtValue.ortvalue_from_numpy(dst)
     binding = session.io_binding()
-    binding.bind_ortvalue_input(x.name, onnxruntime.OrtValue.ortvalue_from_numpy(src.reshape(x.shape)))
-    binding.bind_ortvalue_output(y.name, out)
+    for name, array in inputs.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+    binding.bind_ortvalue_output(session.get_outputs()[0].name, out)
     return lambda: session.run_with_iobinding(binding), out.numpy
 
 

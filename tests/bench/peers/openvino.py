@@ -26,7 +26,9 @@ from bench.layers import (
     in_layout,
     quantised,
 )
+from bench.operators import Operator
 from bench.peers import Implementation
+from bench.peers.onnx_model import model_of
 
 NAME = "openvino"
 VERSION = str(openvino.__version__).split("-")[0]
@@ -49,6 +51,23 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         yield partial(_quantised, block, layout, values[0])
     else:
         yield partial(_float, block, layout, values)
+
+
+def of_operator(operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]:
+    """A model read from ONNX."""
+    yield partial(_operator, operator, expected)
+
+
+def _operator(operator: Operator, expected: Array) -> Implementation:
+    model = _core.read_model(model_of(operator, expected).SerializeToString())
+    call, request = _prepared(model, *operator.inputs.values())
+
+    def result() -> Array:
+        call()
+        array: Array = request.get_output_tensor().data
+        return array
+
+    return Implementation("a model", call, result, _empty)
 
 
 def _float(block: Block, layout: str, values: tuple[Values, ...]) -> Implementation:
@@ -105,10 +124,16 @@ def _quantised(block: Block, layout: str, values: Values) -> Implementation:
     return Implementation(f"{layout}, quantised", call, result, _empty)
 
 
-def _prepared(model: Any, src: Array) -> tuple[Callable[[], Any], Any]:
+def _prepared(model: Any, *sources: Array) -> tuple[Callable[[], Any], Any]:
     request = _core.compile_model(model, "CPU", _OPTIONS).create_infer_request()
-    request.set_input_tensor(openvino.Tensor(arrays.placed(src), shared_memory=True))
-    return lambda: request.infer(share_outputs=True), request
+    placed = [arrays.placed(src) for src in sources]
+    for i, src in enumerate(placed):
+        request.set_input_tensor(i, openvino.Tensor(src, shared_memory=True))
+
+    def call(_: Any = placed) -> Any:  # a request does not keep the arrays alive
+        return request.infer(share_outputs=True)
+
+    return call, request
 
 
 def _in_nhwc(model: Any) -> Any:

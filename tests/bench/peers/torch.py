@@ -27,6 +27,7 @@ from bench.layers import (
     sequence_of,
     states_as_image,
 )
+from bench.operators import Operator
 from bench.peers import Implementation
 
 NAME = "torch"
@@ -64,6 +65,26 @@ def build(block: Block, layout: str, values: tuple[Values, ...]) -> Iterator[Cal
         raise Unsupported("padding differs from side to side")
     for how, call in implementations[layer.kind](layer, x, weight, bias):
         yield partial(_implementation, how, block, call)
+
+
+def of_operator(operator: Operator, expected: Array) -> Iterator[Callable[[], Implementation]]:
+    """The expression, in eager mode."""
+    if not operator.torch:
+        raise Unsupported("PyTorch has no such function")
+    yield partial(_operator, operator)
+
+
+def _operator(operator: Operator) -> Implementation:
+    known = {name: torch.from_numpy(arrays.placed(a)) for name, a in {**operator.inputs, **operator.constants}.items()}
+    call: Callable[[], Any] = eval(f"lambda: {operator.torch}", {"torch": torch, "functional": functional, **known})
+
+    def result() -> Array:
+        y = call()
+        y = y if torch.is_tensor(y) else y[0]
+        array: Array = (y.int_repr() if y.is_quantized else y).numpy()
+        return array
+
+    return Implementation(operator.torch, call, result, lambda: functional.relu(_little))
 
 
 def _recurrent(layer: Layer, values: Values) -> Implementation:

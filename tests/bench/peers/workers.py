@@ -16,19 +16,20 @@ from typing import cast
 from bench import clock, peers
 from bench.implementations import Unsupported, fastest
 from bench.layers import Array, Block, Values
+from bench.operators import Operator
 from bench.peers import NAMES, Library, trial
 from bench.remote import Remote
 
 
 @dataclass(frozen=True)
 class Task:
-    """A block of layers with its values, and its expected result."""
+    """A block of layers or an operator, and its expected result."""
 
-    block: Block
-    layout: str
-    values: tuple[Values, ...]
+    subject: Block | Operator
     expected: Array
     tolerance: float  # relative to the largest value
+    layout: str = "-"
+    values: tuple[Values, ...] = ()  # of the layers of a block
 
 
 class _Served:
@@ -43,7 +44,10 @@ class _Served:
 
     def build(self, number: int, task: Task) -> str:
         """Keeps the fastest made, returns its description."""
-        builders = self._library.build(task.block, task.layout, task.values)
+        if isinstance(task.subject, Operator):
+            builders = self._library.of_operator(task.subject, task.expected)
+        else:
+            builders = self._library.build(task.subject, task.layout, task.values)
         made = fastest(builders, trial, task.expected, task.tolerance)
         self._timers[number] = clock.Timer(made.call, made.empty), clock.ColdTimer(made.call, made.empty)
         return made.how
