@@ -125,7 +125,8 @@ static void bounds(const struct product * p, void * const * a)
             for (size_t k = 0; k < p->K; ++k)
                 size += fabs((double)left[i * p->K + k] * right[p->transB ? j * p->K + k : k * p->N + j]);
             size = isfinite(size) ? size : INFINITY;
-            bound[i * p->N + j] = check_activated(&shape, a[PARAMS], j, size, (double)(p->K + 3) * FLT_EPSILON * size);
+            const double error = (double)(p->K + 3) * FLT_EPSILON * size + (double)p->K * 0x1p-149;
+            bound[i * p->N + j] = check_activated(&shape, a[PARAMS], j, size, error);
         }
 }
 

@@ -117,7 +117,8 @@ static bool sum_case(const struct vectors * p, enum check_fill content)
     for (size_t i = 0; i < p->size; ++i)
         all += fabs((double)a[i] * (double)b[i]);
     check_out("sum", CHECK_32F, 1);
-    check_bound()[0] = isfinite(all) ? (double)(p->size + 3) * FLT_EPSILON * all : INFINITY;
+    const double terms = (double)p->size;
+    check_bound()[0] = isfinite(all) ? (terms + 3) * FLT_EPSILON * all + terms * 0x1p-149 : INFINITY;
     return true;
 }
 
