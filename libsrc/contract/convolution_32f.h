@@ -38,13 +38,19 @@ typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d)
 /*
  * Some rows of a convolution of NHWC pixels with few channels a group. Its lanes are output channels, of several groups side
  * by side if they fit: a unit is `groups` groups, with srcUnit = groups * inputs input channels and dstUnit outputs. With
- * several groups each of both is at most a vector; a unit of one group may be any. Vector v of unit u computes outputs
- * u * dstUnit + v * V32F_N + l for lanes l; the last unit may have fewer groups. The sum of lane l runs over ky, step and kx
- * in this order, step < inputs: its input channel in a unit of one group is `step`, in others lookup[step * V32F_N + l].
+ * several groups each of both is at most a vector; a unit of one group may have any number of outputs. Vector v of unit u
+ * computes outputs u * dstUnit + v * V32F_N + l for lanes l; the last unit may have fewer groups. The sum of lane l runs over
+ * ky, parts of kx, step < inputs and the kx of a part, in this order; parts are SN_GROUPED_TAPS taps, the last one may be
+ * shorter. The input channel of a step in a unit of one group is `step`, in others lookup[step * V32F_N + l].
  *
  * Lines, pixels and activations are those of struct sn_depthwise_nhwc_32f. Weights are packed: those of all lanes for each
- * unit, vector, ky, step and kx in this order; bias and slope have a value for each lane.
+ * unit, vector, ky, part of kx, step and kx in this order; bias and slope have a value for each lane.
  */
+enum {
+    SN_GROUPED_TAPS = 3,
+    SN_GROUPED_INPUTS = 32, /* the most inputs of a group */
+    SN_GROUPED_PIXELS = 64, /* the most of 7 * strideX + (kernelX - 1) * dilationX + 1 */
+};
 struct sn_grouped_nhwc_32f {
     const sn_32f * const * line;
     size_t lineStep;

@@ -5,6 +5,9 @@
  *
  * Lane l of a unit begins its sum over inputs with the one that has its own number, and wraps around: if a group has as
  * many inputs as outputs, this needs no lookup for the first step of each tap.
+ *
+ * A dilated convolution without stride is one without dilation on every d-th row and column: there are d phases, whose taps
+ * share inputs as those of neighbouring pixels do.
  */
 #include "ops/band.h"
 #include "ops/convolution_32f.h"
@@ -12,14 +15,15 @@
 #include "ops/depthwise_rows.h"
 #include "runtime/cpu.h"
 
-/* Bytes of weights that stay in the L1 cache, and channels of NCHW that are converted together. */
-enum { WEIGHTS = 16 << 10, CONVERTED = 32 };
+/* Channels of NCHW that are converted together. */
+enum { CONVERTED = 32 };
 
 struct grouped {
     struct sn_depthwise_rows rows;
     size_t groups, units;    /* the groups of a unit, but the last one, and units */
     size_t vectors;          /* of outputs of a unit */
-    size_t part;             /* units that are computed for all rows before the next ones */
+    size_t phasesY, phasesX; /* see above */
+    size_t part;             /* NCHW: units that are converted together */
     size_t lines;            /* NCHW: floats of the converted lines; in the workspace, pointers precede them and the result
                                 follows */
 };
@@ -42,15 +46,17 @@ size_t sn_grouped_vectors(const struct sn_convolution * c)
 
 bool sn_grouped_single(const struct sn_convolution * c) { return groups_of(c) == 1; }
 
-static bool supports_nhwc(const struct sn_convolution * c)
+static bool supports(const struct sn_convolution * c, enum sn_format format)
 {
-    return c->p.group > 1 && c->p.srcF == SN_NHWC && c->srcSize && c->dstSize;
+    const struct sn_convolution_parameters * p = &c->p;
+    size_t reach, stride;
+    return p->group > 1 && p->srcF == format && c->srcSize && c->dstSize && sn_inputs(c) <= SN_GROUPED_INPUTS &&
+           sn_product(&reach, p->kernelX - 1, p->strideX == 1 ? 1 : p->dilationX) && sn_product(&stride, 7, p->strideX) &&
+           reach < SN_GROUPED_PIXELS && stride + reach < SN_GROUPED_PIXELS;
 }
 
-static bool supports_nchw(const struct sn_convolution * c)
-{
-    return c->p.group > 1 && c->p.srcF == SN_NCHW && c->srcSize && c->dstSize;
-}
+static bool supports_nhwc(const struct sn_convolution * c) { return supports(c, SN_NHWC); }
+static bool supports_nchw(const struct sn_convolution * c) { return supports(c, SN_NCHW); }
 
 /* ---- plan and weights: the lookup, as integers, and the floats */
 
@@ -62,16 +68,14 @@ static bool plan(struct sn_convolution * c)
     d->groups = groups_of(c);
     d->units = sn_ceil_div(p->group, d->groups);
     d->vectors = sn_ceil_div(d->groups * sn_outputs(c), lanes);
+    d->phasesY = p->strideY == 1 ? p->dilationY : 1;
+    d->phasesX = p->strideX == 1 ? p->dilationX : 1;
     c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, &d->rows);
-    size_t unit, lookups, weights;
-    if (!sn_product(&c->channels, d->units, d->vectors, lanes) || !sn_product(&lookups, sn_inputs(c), lanes) ||
-        !sn_floats(&unit, d->vectors, p->kernelY, p->kernelX, lookups) ||
-        !sn_product(&weights, c->channels, p->kernelY, p->kernelX, sn_inputs(c)) ||
-        !sn_floats(&c->weightSize, lookups + weights))
-        return false;
     c->groupStep = 1;
-    d->part = sn_max(WEIGHTS / unit, 1);
-    return true;
+    size_t lookups, weights;
+    return sn_product(&c->channels, d->units, d->vectors, lanes) && sn_product(&lookups, sn_inputs(c), lanes) &&
+           sn_product(&weights, c->channels, p->kernelY, p->kernelX, sn_inputs(c)) &&
+           sn_floats(&c->weightSize, lookups + weights);
 }
 
 /* The same, and the workspace for bands of rows that fit into the L2 cache. */
@@ -124,10 +128,12 @@ static void pack(const struct sn_convolution * c, const void * weight)
     for (size_t o = 0; o < c->p.dstC; ++o) {
         const size_t q = o % unit;
         sn_32f * to = sn_weights(c) + lookup_size(c) + (o / unit * d->vectors + q / lanes) * vector + q % lanes;
-        for (size_t ky = 0; ky < c->p.kernelY; ++ky)
+        for (size_t tap = 0, taps; tap < c->p.kernelY * kernelX; tap += taps) { /* parts of a row of taps */
+            taps = sn_min(kernelX - tap % kernelX, SN_GROUPED_TAPS);
             for (size_t step = 0; step < inputs; ++step)
-                for (size_t kx = 0; kx < kernelX; ++kx, to += lanes)
-                    *to = ((const sn_32f *)weight)[weight_at(c, o, input_of(c, q, step), ky * kernelX + kx)];
+                for (size_t k = 0; k < taps; ++k, to += lanes)
+                    *to = ((const sn_32f *)weight)[weight_at(c, o, input_of(c, q, step), tap + k)];
+        }
     }
 }
 
@@ -148,7 +154,7 @@ static struct sn_grouped_nhwc_32f job_of(const struct sn_convolution * c, size_t
     const struct sn_convolution_parameters * p = &c->p;
     const struct grouped * d = data_of(c);
     const size_t at = first * d->vectors * sn_lanes(c);
-    struct sn_grouped_nhwc_32f g = {.lineStep = d->rows.step, .srcW = p->srcW, .srcPixel = srcPixel,
+    struct sn_grouped_nhwc_32f g = {.srcW = p->srcW, .srcPixel = srcPixel,
         .kernelY = p->kernelY, .kernelX = p->kernelX, .strideX = p->strideX, .dilationX = p->dilationX, .padX = p->padX,
         .units = units, .groups = d->groups, .inputs = sn_inputs(c), .srcUnit = d->groups * sn_inputs(c),
         .dstUnit = d->groups * sn_outputs(c), .lookup = c->weight, .aligned = sn_inputs(c) == sn_outputs(c),
@@ -160,23 +166,69 @@ static struct sn_grouped_nhwc_32f job_of(const struct sn_convolution * c, size_t
     return g;
 }
 
-/* Units of work are output rows, in groups of four, which the kernel computes together. */
-static size_t rows_of_unit(const struct sn_convolution * c) { return data_of(c)->rows.rows >= 4 ? 4 : 1; }
+/* Sets the pointers to the lines that `rows` rows of a phase need, the first one being `row`. */
+static void set_lines(const struct sn_convolution * c, const sn_32f * src, size_t row, size_t rows, size_t pixel,
+                      const sn_32f ** line)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const size_t step = data_of(c)->phasesY > 1 ? 1 : data_of(c)->rows.step;
+    for (size_t y = 0; y < rows; ++y, row += data_of(c)->phasesY)
+        for (size_t ky = 0; ky < p->kernelY; ++ky) {
+            const size_t at = row * p->strideY + ky * p->dilationY - p->padY; /* wraps for those above */
+            line[y * step + ky] = at < p->srcH ? src + at * p->srcW * pixel : NULL;
+        }
+}
+
+/* The columns of a phase, whose number is less than that of all columns: every phasesX-th pixel from the first one on. */
+static void compute_columns(const struct sn_convolution * c, struct sn_grouped_nhwc_32f g, size_t phase)
+{
+    const size_t step = data_of(c)->phasesX, padX = c->p.padX;
+    const size_t pad = phase < padX ? sn_ceil_div(padX - phase, step) : 0, first = phase + pad * step - padX;
+    g.offset += first * g.srcPixel;
+    g.srcW = first < g.srcW ? sn_ceil_div(g.srcW - first, step) : 0;
+    g.srcPixel *= step;
+    g.padX = pad;
+    g.dilationX = 1;
+    g.dst += phase * g.dstPixel;
+    g.dstW = sn_ceil_div(g.dstW - phase, step);
+    g.dstPixel *= step;
+    c->table->convolution_32f.grouped_nhwc(&g);
+}
+
+/* Rows row .. row + rows - 1 of the units of g, the first one at g.dst; src has g.srcPixel floats a pixel. */
+static void compute_rows(const struct sn_convolution * c, struct sn_grouped_nhwc_32f g, const sn_32f * src, size_t row,
+                         size_t rows, void * work)
+{
+    const struct grouped * d = data_of(c);
+    sn_32f * dst = g.dst;
+    const size_t dstRow = g.dstRow;
+    g.line = work;
+    g.lineStep = d->phasesY > 1 ? 1 : d->rows.step;
+    g.dstRow = dstRow * d->phasesY;
+    for (size_t y = 0; y < sn_min(d->phasesY, rows); ++y) {
+        g.rows = sn_ceil_div(rows - y, d->phasesY);
+        g.dst = dst + y * dstRow;
+        set_lines(c, src, row + y, g.rows, g.srcPixel, work);
+        if (d->phasesX == 1)
+            c->table->convolution_32f.grouped_nhwc(&g);
+        for (size_t x = 0; d->phasesX > 1 && x < sn_min(d->phasesX, g.dstW); ++x)
+            compute_columns(c, g, x);
+    }
+}
+
+/* Units of work are output rows, in groups that the kernel computes together, of each phase. */
+static size_t rows_of_unit(const struct sn_convolution * c)
+{
+    const size_t rows = 4 * data_of(c)->phasesY;
+    return data_of(c)->rows.rows >= rows ? rows : 1;
+}
 
 static void compute(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
-    const struct grouped * d = data_of(c);
     const size_t row = s->line * rows_of_unit(c), rows = sn_min(s->lines * rows_of_unit(c), c->p.dstH - row);
-    sn_depthwise_lines(c, &d->rows, a->src, row, rows, a->at->srcPixel, a->work);
-    for (size_t first = 0; first < d->units; first += d->part) {
-        struct sn_grouped_nhwc_32f g = job_of(c, first, sn_min(d->part, d->units - first), a->at->srcPixel,
-                                              a->at->dstPixel);
-        g.line = a->work;
-        g.rows = rows;
-        g.offset = first * g.srcUnit;
-        g.dst = (sn_32f *)a->dst + row * g.dstRow + first * g.dstUnit;
-        c->table->convolution_32f.grouped_nhwc(&g);
-    }
+    struct sn_grouped_nhwc_32f g = job_of(c, 0, data_of(c)->units, a->at->srcPixel, a->at->dstPixel);
+    g.dst = (sn_32f *)a->dst + row * g.dstRow;
+    compute_rows(c, g, a->src, row, rows, a->work);
 }
 
 static void forward(const struct sn_convolution * c, const struct sn_arrays * a)
@@ -198,19 +250,17 @@ static void compute_units(const struct sn_convolution * c, size_t first, const s
     sn_32f * lines = (sn_32f *)a->work + sn_align(d->rows.lines * sizeof(void *), SN_ALIGN) / sizeof(float);
     sn_32f * result = lines + d->lines;
     struct sn_grouped_nhwc_32f g = job_of(c, first, sn_min(d->part, d->units - first), srcC, dstC);
-    g.line = a->work;
     g.dst = result;
     g.srcC = srcC;
-    for (size_t row = 0; row < p->dstH; row += g.rows) {
-        g.rows = sn_min(d->rows.rows, p->dstH - row);
-        const struct sn_lines needed = sn_lines_of(p, row, g.rows);
+    for (size_t row = 0, rows; row < p->dstH; row += rows) {
+        rows = sn_min(d->rows.rows, p->dstH - row);
+        const struct sn_lines needed = sn_lines_of(p, row, rows);
         sn_32f * image = lines - needed.begin * p->srcW * srcC;
         c->table->layout.image_32f(srcC, srcPixels, (const sn_32f *)a->src + src * srcPixels, SN_NCHW, image, SN_NHWC,
                                    needed.begin * p->srcW, needed.end * p->srcW);
-        sn_depthwise_lines(c, &d->rows, image, row, g.rows, srcC, a->work);
-        c->table->convolution_32f.grouped_nhwc(&g);
+        compute_rows(c, g, image, row, rows, a->work);
         c->table->layout.image_32f(dstC, dstPixels, result - row * g.dstRow, SN_NHWC,
-                                   (sn_32f *)a->dst + dst * dstPixels, SN_NCHW, row * p->dstW, (row + g.rows) * p->dstW);
+                                   (sn_32f *)a->dst + dst * dstPixels, SN_NCHW, row * p->dstW, (row + rows) * p->dstW);
     }
 }
 
