@@ -18,7 +18,7 @@
  * ROWS of 4 pixels, or for images whose width is not a multiple of 4 two rows of 7; in one row blocks of 8, 4 and 1 pixels.
  * MOST is the number of taps of a row that are added together, before those of the next step.
  */
-enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, WIDE = 8, MOST = SN_GROUPED_TAPS };
+enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 2 : 1, WIDE = 8, MOST = SN_GROUPED_TAPS };
 
 /* The compile-time arguments of a block. taps 0: any, in one row, where stride 0 is any stride and dilation, 1 is both 1.
  * `single`: a unit is one group. */
@@ -59,12 +59,12 @@ static size_t copied_pixel(const struct sn_grouped_nhwc_32f * g)
 static __attribute__((noinline)) void copy_pixels(const struct sn_grouped_nhwc_32f * g, const sn_32f * from, size_t at,
                                                   size_t pixels, size_t unit, sn_32f * to)
 {
-    const size_t channels = channels_of(g, unit), step = copied_pixel(g);
-    for (size_t t = 0; t < pixels; ++t, from += g->srcPixel, to += step)
-        for (size_t c = 0; c < channels; c += V32F_N) {
-            const bool exists = at + t < g->srcW;
-            v_store_32f(to + c, exists ? v_load_tail_32f(from + c, sn_min(channels - c, V32F_N)) : v_zero_32f());
-        }
+    const size_t channels = channels_of(g, unit), step = copied_pixel(g), pixel = g->srcPixel, width = g->srcW;
+    for (size_t c = 0; c < channels; c += V32F_N, from += V32F_N, to += V32F_N) {
+        const size_t lanes = sn_min(channels - c, V32F_N);
+        for (size_t t = 0; t < pixels; ++t)
+            v_store_32f(to + t * step, at + t < width ? v_load_tail_32f(from + t * pixel, lanes) : v_zero_32f());
+    }
 }
 
 /* The input of a step in a pixel whose unit is at address `from`. */
@@ -155,7 +155,7 @@ SN_INLINE void add_step(const struct sn_grouped_nhwc_32f * g, const struct step 
     const size_t tapRow = g->inputs * (size_t)(taps * V32F_N);
     if (any && !stride)
         add_apart(s, from, g->dilationX * step, g->strideX * step, weight, sum[0], columns, taps, single);
-    else if (any || MANY_REGISTERS)
+    else if (any || MANY_REGISTERS || rows == 1)
         add_by_pixels(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);
     else
         add_by_weights(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);
@@ -291,9 +291,9 @@ typedef void (*units_fn)(UNITS_ARGUMENTS);
         units_of_block(g, line, in, unit, units, dst, rows, columns, taps, stride, true);                                   \
     }
 BLOCK(block_3_1, ROWS, 4, 3, 1)
-BLOCK(block7_3_1, 2, 7, 3, 1)
+BLOCK(block7_3_1, ROWS_7, 7, 3, 1)
 BLOCK(block_3_2, ROWS, 4, 3, 2)
-BLOCK(block7_3_2, 2, 7, 3, 2)
+BLOCK(block7_3_2, ROWS_7, 7, 3, 2)
 BLOCK(row_1, 1, WIDE, 0, 1)
 BLOCK(row_any, 1, WIDE, 0, 0)
 BLOCK(row4_any, 1, 4, 0, 0)
@@ -310,9 +310,9 @@ static const struct instance {
     units_fn run[2]; /* [single] */
 } instances[] = {
     INSTANCE(ROWS, 4, 3, 1, block_3_1),
-    INSTANCE(2, 7, 3, 1, block7_3_1),
+    INSTANCE(ROWS_7, 7, 3, 1, block7_3_1),
     INSTANCE(ROWS, 4, 3, 2, block_3_2),
-    INSTANCE(2, 7, 3, 2, block7_3_2),
+    INSTANCE(ROWS_7, 7, 3, 2, block7_3_2),
     INSTANCE(1, WIDE, 0, 1, row_1),
     INSTANCE(1, WIDE, 0, 0, row_any),
     INSTANCE(1, 4, 0, 0, row4_any),
