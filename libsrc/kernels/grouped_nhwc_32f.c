@@ -155,7 +155,7 @@ SN_INLINE void add_step(const struct sn_grouped_nhwc_32f * g, const struct step 
     const size_t tapRow = g->inputs * (size_t)(taps * V32F_N);
     if (any && !stride)
         add_apart(s, from, g->dilationX * step, g->strideX * step, weight, sum[0], columns, taps, single);
-    else if (any || MANY_REGISTERS || rows == 1)
+    else if (any || MANY_REGISTERS || rows == 1 || stride > 1)
         add_by_pixels(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);
     else
         add_by_weights(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);
