@@ -18,7 +18,7 @@ from pysimd._arrays import (
     pointer,
     tensor,
 )
-from pysimd._pixels import Image
+from pysimd._pixels import BEFORE, Image
 from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
@@ -107,7 +107,9 @@ class ConvolutionContext(SharingContext):
             return False
         return any(image is not None and not plain(image, "image").flags.c_contiguous for image in images)
 
-    def _forward_pixels(self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None) -> Array:
+    def _forward_pixels(
+        self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None, order: int = BEFORE
+    ) -> Array:
         """The same for arrays with other elements between their pixels."""
         handle, ctype = self._open(), self._unit.ctype
         src = Image(x, "x", self._src_shape, self._src, ctype)
@@ -122,7 +124,7 @@ class ConvolutionContext(SharingContext):
                 if each is not None and np.may_share_memory(buf, each.array):
                     raise ValueError(f"buf overlaps {name}, expected memory of its own: use another array")
         if self._images:
-            forward_pixels(handle, src, more, dst, scratch)
+            forward_pixels(handle, src, more, dst, scratch, order)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return out

@@ -56,7 +56,11 @@ def separate(dst: Image, src: Image, name: str) -> None:
         raise ValueError(f"out overlaps {name}, expected elements of its own: use another array")
 
 
-def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any) -> None:
+#: Where an addition stands: before the activation, as a term of the sum, or after it.
+BEFORE, AFTER = int(lib.SimdnetAddBeforeActivation), int(lib.SimdnetAddAfterActivation)
+
+
+def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any, order: int = BEFORE) -> None:
     """Calls SimdnetForward. An output may be other channels of the same memory as a source."""
     separate(dst, src, "x")
     if add is not None:
@@ -66,7 +70,7 @@ def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any
     arguments.src, arguments.srcPixel = src.data, src.pixel
     arguments.dst, arguments.dstPixel = dst.data, dst.pixel
     if add is not None:
-        arguments.add, arguments.addPixel = add.data, add.pixel
+        arguments.add, arguments.addPixel, arguments.order = add.data, add.pixel, order
     arguments.buf = scratch if scratch is not None else NULL
     call(lib.SimdnetForward, handle, arguments)
 

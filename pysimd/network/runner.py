@@ -1,0 +1,116 @@
+"""Execution of a graph: its arrays in one block of memory, and the prepared calls of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pysimd._library import ffi, lib
+from pysimd.annotations import Array
+from pysimd.errors import shown
+from pysimd.network.graph import Graph
+from pysimd.network.layouts import placed
+from pysimd.network.lower import Contexts, Step, step_of
+from pysimd.network.memory import plan_of
+
+_PAGE = 4096
+
+
+class Runner:
+    """Runs a graph. One thread at a time may use it; :meth:`copy` is for another one.
+
+    graph : as built, or with what :func:`pysimd.network.passes.simplified` has joined.
+    layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
+    contexts : of another runner of the same weights, to share them.
+
+    ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name. Alternatively,
+    write the inputs into the arrays of :attr:`inputs` and call :meth:`run`, which writes those of :attr:`outputs`.
+
+    steps : the nodes that are computed, in order, with their calls and contexts.
+    """
+
+    def __init__(
+        self, graph: Graph, layout: str = "nchw", contexts: Contexts | None = None, names: tuple[str, ...] | None = None
+    ) -> None:
+        if layout not in ("nchw", "nhwc"):
+            raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        self.graph, self.layout = graph, layout
+        self.placed = stored = placed(graph, layout)
+        self.plan = plan_of(stored)
+        self._contexts = Contexts() if contexts is None else contexts
+        block = _allocated(self.plan.size)
+        arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
+        self.inputs: dict[str, Array] = dict(zip(graph.inputs, (arrays[name] for name in stored.inputs)))
+        self.outputs: dict[str, Array] = dict(zip(names or graph.outputs, (arrays[name] for name in stored.outputs)))
+        self._names = names
+        self.steps: list[Step] = [
+            step_of(
+                node,
+                [arrays[name] if name else None for name in node.inputs],
+                [arrays[name] for name in node.outputs],
+                self._contexts,
+            )
+            for node in stored.nodes
+            if node not in self.plan.idle
+        ]
+        self._calls = tuple(call for step in self.steps for call in step.calls)
+
+    def __call__(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        self._set(inputs)
+        self.run()
+        return {name: array.copy() for name, array in self.outputs.items()}
+
+    def run(self) -> dict[str, Array]:
+        """Computes :attr:`outputs` for the contents of :attr:`inputs`."""
+        for call in self._calls:
+            call()
+        return self.outputs
+
+    def copy(self) -> Runner:
+        """Another runner of the same graph, with memory of its own and the same weights."""
+        return type(self)(self.graph, self.layout, self._contexts, self._names)
+
+    @property
+    def block_bytes(self) -> int:
+        """The bytes of the block that holds all tensors."""
+        return self.plan.size
+
+    @property
+    def weight_bytes(self) -> int:
+        """The bytes of packed weights; those that several contexts share are counted once."""
+        sizes = {id(step.context): _bytes(step.context) for step in self.steps if step.context is not None}
+        return sum(sizes.values())
+
+    def _set(self, inputs: Mapping[str, Array]) -> None:
+        """Copies inputs; refuses those that do not fit before anything is written."""
+        unknown = [name for name in inputs if name not in self.inputs]
+        missing = [name for name in self.inputs if name not in inputs]
+        if unknown or missing:
+            what = f"{unknown[0]!r} is no input" if unknown else f"the input {missing[0]!r} is missing"
+            raise ValueError(f"{what}, expected {', '.join(map(repr, self.inputs)) or 'none'}")
+        given = {name: np.asarray(array) for name, array in inputs.items()}
+        for name, array in given.items():
+            target = self.inputs[name]
+            if array.dtype != target.dtype:
+                raise TypeError(f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})")
+            if array.shape != target.shape:
+                raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
+        for name, array in given.items():
+            np.copyto(self.inputs[name], array)
+
+
+def _bytes(context: Any) -> int:
+    size = int(context.internal_buffer_size)
+    return size if type(context).__name__ in ("LSTM", "GRU") else size * 4
+
+
+def _allocated(size: int) -> Array:
+    """Bytes in memory of the library, which has large pages if it is large, set to zero."""
+    block = lib.SimdAllocate(max(size, 1), _PAGE)
+    if block == ffi.NULL:
+        raise MemoryError(f"no memory for {size} bytes of a network")
+    array = np.frombuffer(ffi.buffer(ffi.gc(block, lib.SimdFree), max(size, 1)), np.uint8)
+    array[:] = 0
+    return array
