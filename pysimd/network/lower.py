@@ -7,14 +7,15 @@ Nodes are those of stored tensors, see :mod:`pysimd.network.layouts`; an array m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import pysimd
-from pysimd.annotations import Array, Shape
+from pysimd._pixels import AFTER
+from pysimd.annotations import Array
 from pysimd.calls import prepare
 from pysimd.context import SharingContext
 from pysimd.network.graph import Node
@@ -33,34 +34,19 @@ class Step:
     context: Any = None
 
 
-@dataclass
-class Contexts:
-    """The contexts of one preparation or of several of the same graph, by the name of the first output. Those with the same
-    weights share them, if their algorithms permit it."""
+def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Contexts | None = None) -> Step:
+    """The calls of a node.
 
-    made: dict[str, list[SharingContext]] = field(default_factory=dict)
+    context : one that has been created for this node, with its weights.
+    contexts : else, those of which it shares the weights if it can.
 
-    def weighted(self, node: Node, context: SharingContext, set_params: Callable[[], None]) -> None:
-        """Gives a context the weights of an earlier one, or its own."""
-        others = self.made.setdefault(node.outputs[0], [])
-        for other in others:
-            try:
-                context.share_params(other)
-            except (ValueError, TypeError):
-                continue
-            break
-        else:
-            set_params()
-            # References to the arrays, which serve pickling: these contexts are not pickled, and the arrays are copies.
-            context._given = ()
-            others.append(context)
-
-
-def step_of(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> Step:
-    """The calls of a node. Raises ValueError for an operator that nothing computes."""
+    Raises ValueError for an operator that nothing computes.
+    """
     if node.operator in _WEIGHTED:
-        call, context = _WEIGHTED[node.operator](node, x, y, contexts)
-        return Step(node, (call,), context)
+        kind = _WEIGHTED[node.operator]
+        if context is None:
+            context = (contexts or Contexts()).created(kind, node, x)
+        return Step(node, (kind.call(context, node.attributes, x, y),), context)
     if node.operator not in _PLAIN:
         raise ValueError(f"the operator {node.operator} is not known")
     calls = _PLAIN[node.operator](node.attributes, x, y)
@@ -69,7 +55,47 @@ def step_of(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> Step:
 
 # ---- operators with weights, which are packed in contexts
 
-_Weighted = Callable[[Node, Arrays, Arrays, Contexts], "tuple[Call, Any]"]
+
+class _Weighted(NamedTuple):
+    """How an operator uses a context: creates it for the attributes and arrays, sets its weights, calls it."""
+
+    create: Callable[[Mapping[str, Any], Arrays], Any]
+    set_params: Callable[[Any, Mapping[str, Any], Arrays], None]
+    call: Callable[[Any, Mapping[str, Any], Arrays, Arrays], Call]
+
+
+class Contexts:
+    """The contexts of all preparations of a model. Those for equal weights share them, if their algorithms permit it."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, list[SharingContext]] = {}
+
+    def created(self, kind: _Weighted, node: Node, x: Arrays) -> SharingContext:
+        """A context with the weights of a node."""
+        context: SharingContext = kind.create(node.attributes, x)
+        key = (node.origin, node.operator, *(None if array is None else _fingerprint(array) for array in x[1:]))
+        others = self._made.setdefault(key, [])
+        for other in others:
+            try:
+                context.share_params(other)
+            except (ValueError, TypeError):
+                continue
+            return context
+        kind.set_params(context, node.attributes, x)
+        # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
+        context._given = ()
+        others.append(context)
+        return context
+
+
+_LANES = 61
+
+
+def _fingerprint(array: Array) -> tuple[Any, ...]:
+    """A few sums of all bytes, which differ for different weights, at the speed of memory."""
+    data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+    words = data[: data.size // (8 * _LANES) * 8 * _LANES].view(np.uint64).reshape(-1, _LANES)
+    return array.shape, array.dtype.str, words.sum(0).tobytes(), data[words.nbytes :].tobytes()
 
 
 def _image(array: Array) -> Array:
@@ -81,7 +107,7 @@ def _forward(context: Any, attributes: Mapping[str, Any], x: Array, add: Array |
     if add is None:
         return prepare(context.forward, x, out=y)
     if attributes["order"] == "activation":
-        return prepare(context._forward_pixels, x, add, y, None, pysimd._pixels.AFTER)
+        return prepare(context._forward_pixels, x, add, y, None, AFTER)
     return prepare(context.forward, x, add=add, out=y)
 
 
@@ -89,56 +115,51 @@ def _weights(weight: Array, layout: str, nhwc: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(weight.transpose(nhwc) if layout == "nhwc" else weight)
 
 
-def _params(activation: Any) -> Any:
-    return activation[1] or None
+def _given(x: Arrays, count: int) -> Arrays:
+    """The first inputs, None for those that are missing."""
+    return (*x, *(None,) * count)[:count]
 
 
-def _conv(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a, src = node.attributes, _image(x[0])
-    weight, bias, add = (*x[1:], None, None)[:3]
-    o, _, *kernel = weight.shape
-    context = pysimd.Convolution32f(
-        src.shape,
-        o,
-        kernel=tuple(kernel),
-        stride=a["strides"],
-        padding=a["pads"],
-        dilation=a["dilations"],
-        group=a["group"],
-        activation=a["activation"][0],
-        layout=a["layout"],
+def _options(a: Mapping[str, Any]) -> dict[str, Any]:
+    """What convolutions and deconvolutions have in common."""
+    return {
+        "stride": a["strides"],
+        "padding": a["pads"],
+        "dilation": a["dilations"],
+        "group": a["group"],
+        "activation": a["activation"][0],
+        "layout": a["layout"],
+    }
+
+
+def _conv(a: Mapping[str, Any], x: Arrays) -> Any:
+    o, _, *kernel = x[1].shape
+    return pysimd.Convolution32f(_image(x[0]).shape, o, kernel=tuple(kernel), **_options(a))
+
+
+def _set_conv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    context.set_params(_weights(weight, a["layout"], (2, 3, 1, 0)), bias, a["activation"][1] or None)
+
+
+def _call_conv(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    add = _given(x, 4)[3]
+    return _forward(context, a, _image(x[0]), None if add is None else _image(add), _image(y[0]))
+
+
+def _deconv(a: Mapping[str, Any], x: Arrays) -> Any:
+    _, part, *kernel = x[1].shape
+    return pysimd.Deconvolution32f(
+        _image(x[0]).shape, part * a["group"], kernel=tuple(kernel), output_padding=a["output_padding"], **_options(a)
     )
-    contexts.weighted(
-        node, context, lambda: context.set_params(_weights(weight, a["layout"], (2, 3, 1, 0)), bias, _params(a["activation"]))
-    )
-    return _forward(context, a, src, None if add is None else _image(add), _image(y[0])), context
 
 
-def _conv_transpose(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a, src = node.attributes, _image(x[0])
-    weight, bias = (*x[1:], None)[:2]
-    _, part, *kernel = weight.shape
-    context = pysimd.Deconvolution32f(
-        src.shape,
-        part * a["group"],
-        kernel=tuple(kernel),
-        stride=a["strides"],
-        padding=a["pads"],
-        dilation=a["dilations"],
-        group=a["group"],
-        activation=a["activation"][0],
-        layout=a["layout"],
-        output_padding=a["output_padding"],
-    )
-    contexts.weighted(
-        node, context, lambda: context.set_params(_weights(weight, a["layout"], (0, 2, 3, 1)), bias, _params(a["activation"]))
-    )
-    return prepare(context.forward, src, out=_image(y[0])), context
+def _set_deconv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    context.set_params(_weights(weight, a["layout"], (0, 2, 3, 1)), bias, a["activation"][1] or None)
 
 
-def _merged(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a, src = node.attributes, _image(x[0])
-    weights, biases = x[1::2], x[2::2]
+def _merged(a: Mapping[str, Any], x: Arrays) -> Any:
     stages = [
         pysimd.ConvolutionStage(
             weight.shape[2:],
@@ -147,63 +168,77 @@ def _merged(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call,
             stage["pads"],
             stage["activation"][0],
         )
-        for stage, weight in zip(a["stages"], weights)
+        for stage, weight in zip(a["stages"], x[1::2])
     ]
-    context = pysimd.MergedConvolution32f(src.shape, stages, residual=a["residual"])
-    contexts.weighted(
-        node,
-        context,
-        lambda: context.set_params(
-            [_weights(weight, "nhwc", (2, 3, 1, 0)) for weight in weights],
-            biases,
-            [_params(stage["activation"]) for stage in a["stages"]],
-        ),
-    )
-    return prepare(context.forward, src, out=_image(y[0])), context
+    return pysimd.MergedConvolution32f(_image(x[0]).shape, stages, residual=a["residual"])
 
 
-def _linear(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a, src = node.attributes, x[0]
-    weight, bias, add = (*x[1:], None, None)[:3]
-    matrix = weight.reshape(-1, weight.shape[-1])
-    if weight.ndim > 2:
-        src = src.reshape(*src.shape[: src.ndim - weight.ndim + 1], len(matrix))
-    context = pysimd.InnerProduct32f(src.shape, matrix.shape[1], activation=a["activation"][0], transpose=False)
-    contexts.weighted(
-        node, context, lambda: context.set_params(np.ascontiguousarray(matrix), bias, _params(a["activation"]))
-    )
-    return _forward(context, a, src, add, y[0]), context
+def _set_merged(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    weights = [_weights(weight, "nhwc", (2, 3, 1, 0)) for weight in x[1::2]]
+    context.set_params(weights, x[2::2], [stage["activation"][1] or None for stage in a["stages"]])
 
 
-def _lstm(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a = node.attributes
-    src, weight, recurrent, bias, lengths, h0, c0, peephole = (*x, *(None,) * 8)[:8]
-    context = pysimd.LSTM(src.shape, a["hidden"], direction=a["direction"], batch_first=a["batch_first"])
-    contexts.weighted(node, context, lambda: context.set_params(weight, recurrent, bias, peephole))
-    return prepare(context.forward, src, h0, c0, lengths=lengths, hn=y[1], cn=y[2], out=y[0]), context
+def _call_image(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(context.forward, _image(x[0]), out=_image(y[0]))
 
 
-def _gru(node: Node, x: Arrays, y: Arrays, contexts: Contexts) -> tuple[Call, Any]:
-    a = node.attributes
-    src, weight, recurrent, bias, lengths, h0 = (*x, *(None,) * 6)[:6]
-    context = pysimd.GRU(
-        src.shape,
-        a["hidden"],
-        direction=a["direction"],
-        batch_first=a["batch_first"],
-        linear_before_reset=a["linear_before_reset"],
-    )
-    contexts.weighted(node, context, lambda: context.set_params(weight, recurrent, bias))
-    return prepare(context.forward, src, h0, lengths=lengths, hn=y[1], out=y[0]), context
+def _rows(x: Arrays) -> Array:
+    """The input of a Linear with its contracted dimensions as one."""
+    src, weight = x[:2]
+    count = weight.ndim - 1
+    return src if count == 1 else src.reshape(*src.shape[: src.ndim - count], -1)
+
+
+def _linear(a: Mapping[str, Any], x: Arrays) -> Any:
+    return pysimd.InnerProduct32f(_rows(x).shape, x[1].shape[-1], activation=a["activation"][0], transpose=False)
+
+
+def _set_linear(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    matrix = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]))
+    context.set_params(matrix, bias, a["activation"][1] or None)
+
+
+def _call_linear(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return _forward(context, a, _rows(x), _given(x, 4)[3], y[0])
+
+
+def _lstm(a: Mapping[str, Any], x: Arrays) -> Any:
+    return pysimd.LSTM(x[0].shape, a["hidden"], direction=a["direction"], batch_first=a["batch_first"])
+
+
+def _set_lstm(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, recurrent, bias, _, _, _, peephole = _given(x, 8)
+    context.set_params(weight, recurrent, bias, peephole)
+
+
+def _call_lstm(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, _, _, _, lengths, h0, c0, _ = _given(x, 8)
+    return prepare(context.forward, src, h0, c0, lengths=lengths, hn=y[1], cn=y[2], out=y[0])
+
+
+def _gru(a: Mapping[str, Any], x: Arrays) -> Any:
+    names = ("direction", "batch_first", "linear_before_reset")
+    return pysimd.GRU(x[0].shape, a["hidden"], **{name: a[name] for name in names})
+
+
+def _set_gru(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, recurrent, bias = _given(x, 4)
+    context.set_params(weight, recurrent, bias)
+
+
+def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, _, _, _, lengths, h0 = _given(x, 6)
+    return prepare(context.forward, src, h0, lengths=lengths, hn=y[1], out=y[0])
 
 
 _WEIGHTED: Mapping[str, _Weighted] = {
-    "Conv": _conv,
-    "ConvTranspose": _conv_transpose,
-    "Gru": _gru,
-    "Linear": _linear,
-    "Lstm": _lstm,
-    "MergedConvolution": _merged,
+    "Conv": _Weighted(_conv, _set_conv, _call_conv),
+    "ConvTranspose": _Weighted(_deconv, _set_deconv, _call_image),
+    "Gru": _Weighted(_gru, _set_gru, _call_gru),
+    "Linear": _Weighted(_linear, _set_linear, _call_linear),
+    "Lstm": _Weighted(_lstm, _set_lstm, _call_lstm),
+    "MergedConvolution": _Weighted(_merged, _set_merged, _call_image),
 }
 
 # ---- all others: functions of the attributes, and of the arrays of inputs and outputs

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.errors import shown
-from pysimd.network.graph import Graph
+from pysimd.network.graph import Graph, Node
 from pysimd.network.layouts import placed
 from pysimd.network.lower import Contexts, Step, step_of
 from pysimd.network.memory import plan_of
 
 _PAGE = 4096
+
+Self = TypeVar("Self", bound="Runner")
 
 
 class Runner:
@@ -23,41 +25,47 @@ class Runner:
 
     graph : as built, or with what :func:`pysimd.network.passes.simplified` has joined.
     layout : how inputs and outputs of four dimensions are stored: "nchw", the order of the graph, or "nhwc".
-    contexts : of another runner of the same weights, to share them.
+    contexts : of runners of the same weights for other shapes, to share them.
 
     ``runner({"x": image})`` computes the outputs for new inputs and returns them as new arrays, by name. Alternatively,
-    write the inputs into the arrays of :attr:`inputs` and call :meth:`run`, which writes those of :attr:`outputs`.
+    write the inputs into the arrays of :attr:`inputs` and call ``runner()``, which returns :attr:`outputs`: arrays that the
+    next call overwrites.
 
     steps : the nodes that are computed, in order, with their calls and contexts.
     """
 
-    def __init__(
-        self, graph: Graph, layout: str = "nchw", contexts: Contexts | None = None, names: tuple[str, ...] | None = None
-    ) -> None:
+    def __init__(self, graph: Graph, layout: str = "nchw", contexts: Contexts | None = None) -> None:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         self.graph, self.layout = graph, layout
-        self.placed = stored = placed(graph, layout)
-        self.plan = plan_of(stored)
-        self._contexts = Contexts() if contexts is None else contexts
+        self.placed = placed(graph, layout)
+        self.plan = plan_of(self.placed)
+        self._bind({}, Contexts() if contexts is None else contexts)
+
+    def _bind(self, made: Mapping[Node, Any], contexts: Contexts | None) -> None:
+        """Allocates the block, and prepares the calls on it."""
+        stored = self.placed
         block = _allocated(self.plan.size)
         arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
-        self.inputs: dict[str, Array] = dict(zip(graph.inputs, (arrays[name] for name in stored.inputs)))
-        self.outputs: dict[str, Array] = dict(zip(names or graph.outputs, (arrays[name] for name in stored.outputs)))
-        self._names = names
-        self.steps: list[Step] = [
+        self.inputs: dict[str, Array] = dict(zip(self.graph.inputs, (arrays[name] for name in stored.inputs)))
+        self.outputs: dict[str, Array] = dict(zip(self.graph.outputs, (arrays[name] for name in stored.outputs)))
+        steps = (
             step_of(
                 node,
                 [arrays[name] if name else None for name in node.inputs],
                 [arrays[name] for name in node.outputs],
-                self._contexts,
+                made.get(node),
+                contexts,
             )
             for node in stored.nodes
             if node not in self.plan.idle
-        ]
+        )
+        self.steps: list[Step] = [step for step in steps if step.calls]
         self._calls = tuple(call for step in self.steps for call in step.calls)
 
-    def __call__(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def __call__(self, inputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
+        if inputs is None:
+            return self.run()
         self._set(inputs)
         self.run()
         return {name: array.copy() for name, array in self.outputs.items()}
@@ -68,9 +76,12 @@ class Runner:
             call()
         return self.outputs
 
-    def copy(self) -> Runner:
-        """Another runner of the same graph, with memory of its own and the same weights."""
-        return type(self)(self.graph, self.layout, self._contexts, self._names)
+    def copy(self: Self) -> Self:
+        """Another runner of the same graph, with the same weights and memory of its own, for another thread."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._bind({step.node: step.context for step in self.steps if step.context is not None}, None)
+        return made
 
     @property
     def block_bytes(self) -> int:
