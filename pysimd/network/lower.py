@@ -33,6 +33,14 @@ class Step:
     calls: Sequence[Call]
     context: Any = None
 
+    @property
+    def weight_bytes(self) -> int:
+        """The bytes that its context holds, for packed weights above all."""
+        if self.context is None:
+            return 0
+        size = int(self.context.internal_buffer_size)  # of recurrent layers in bytes, else in floats
+        return size if self.node.operator in ("Lstm", "Gru") else size * 4
+
 
 def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Contexts | None = None) -> Step:
     """The calls of a node.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,35 +14,11 @@ from pysimd.network.passes import simplified
 from pysimd.network.runner import Runner
 from pysimd.network.source import Source, Value
 
-Path = "str | os.PathLike[str]"
 Fallback = Mapping[str, Callable[..., Any]]
 
 
-def load(model: Any, *, fallback: Fallback | None = None) -> Model:
-    """Loads a model.
-
-    model : the path of an ONNX file (which needs the package ``onnx``), or of one that :meth:`Model.save` has written; or
-        the bytes of an ONNX file, or an ``onnx.ModelProto``.
-    fallback : functions of Python for operators that are not supported, by "Operator" or "domain.Operator". One is called
-        with an array for each input, and with the attributes as keywords; it returns an array, or a tuple of them, whose
-        shapes depend on those of the inputs alone.
-
-    Raises ValueError for a file that is no such model, ImportError without ``onnx``, OSError if it cannot be read. Operators
-    that are not supported are reported by :attr:`Model.unsupported` and, all at once, by :meth:`Model.prepare`.
-
-    >>> model = pysimd.load("model.onnx")  # doctest: +SKIP
-    >>> run = model.prepare({"x": (1, 3, 224, 224)})  # doctest: +SKIP
-    >>> y = run({"x": image})["y"]  # doctest: +SKIP
-    """
-    if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
-        return Model(saved.read(model), fallback)
-    from pysimd.network import onnx_reader
-
-    return Model(onnx_reader.read(model), fallback)
-
-
 class Model:
-    """A model as its file describes it; :func:`load` returns it, and :meth:`prepare` makes it ready to run.
+    """A model as its file describes it; :func:`pysimd.load` returns it, and :meth:`prepare` makes it ready to run.
 
     inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
 
@@ -112,7 +87,7 @@ class Model:
         return None
 
     def save(self, path: Any) -> None:
-        """Writes the model to a file of its own format, ".simdnet", which :func:`load` reads without the package ``onnx``.
+        """Writes the model to a file of its own format, ".simdnet", which :func:`pysimd.load` reads without the package ``onnx``.
 
         The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
         """

@@ -90,9 +90,20 @@ class Runner:
 
     @property
     def weight_bytes(self) -> int:
-        """The bytes of packed weights; those that several contexts share are counted once."""
-        sizes = {id(step.context): _bytes(step.context) for step in self.steps if step.context is not None}
-        return sum(sizes.values())
+        """The bytes of packed weights, without those that another runner of the model has packed."""
+        return sum(step.weight_bytes for step in self.steps)
+
+    def report(self, path: Any = None) -> str:
+        """Where the time goes: runs the model a few times with what is in :attr:`inputs`, and returns a table of its steps.
+
+        path : an HTML file that is written as well, with the time by step, the memory over the steps, and the graph.
+        """
+        from pysimd.network.report import Report
+
+        report = Report(self)
+        if path is not None:
+            report.write(path)
+        return str(report)
 
     def _set(self, inputs: Mapping[str, Array]) -> None:
         """Copies inputs; refuses those that do not fit before anything is written."""
@@ -110,11 +121,6 @@ class Runner:
                 raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
         for name, array in given.items():
             np.copyto(self.inputs[name], array)
-
-
-def _bytes(context: Any) -> int:
-    size = int(context.internal_buffer_size)
-    return size if type(context).__name__ in ("LSTM", "GRU") else size * 4
 
 
 def _allocated(size: int) -> Array:
