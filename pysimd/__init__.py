@@ -185,6 +185,7 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "linear",
+    "load",
     "log",
     "logsumexp",
     "lowlevel",

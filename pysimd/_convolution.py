@@ -34,6 +34,7 @@ class Functions(NamedTuple):
     internal: Callable[..., Any]
     set_params: Callable[..., Any]
     forward: Callable[..., Any]
+    has_internal: bool = False  # whether SetParams has the argument `internal`, NULL here
 
 
 class ConvolutionContext(SharingContext):
@@ -96,10 +97,13 @@ class ConvolutionContext(SharingContext):
         out, dst = output(out, self._dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
         scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
         if self._images:
-            call(self._functions.forward, handle, src, scratch, dst)
+            self._call_forward(handle, src, scratch, dst)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return out
+
+    def _call_forward(self, handle: Any, src: Any, scratch: Any, dst: Any) -> None:
+        call(self._functions.forward, handle, src, scratch, dst)
 
     def _has_gaps(self, *images: Tensor | None) -> bool:
         """Whether one of these images is not dense, which is allowed where the channels of a pixel are neighbours."""

@@ -11,7 +11,7 @@ import numpy as np
 from pysimd._arrays import FLOAT32, NULL, Element, element_of, plain, plain_output, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Shape
-from pysimd.calls import call
+from pysimd.calls import call, call_struct
 
 
 def distance(array: Array) -> int:
@@ -102,13 +102,8 @@ def pixelwise(
     arguments.src, arguments.src1, arguments.dst = images[0].data, images[-1].data, dst.data
     for i, value in enumerate(params):
         arguments.params[i] = value[0]
-    call(_pixelwise, arguments, {"sources": images, "out": dst} | coefficients)
+    call_struct(lib.SimdnetPixelwise, arguments, held={"sources": images, "out": dst} | coefficients)
     return out
-
-
-def _pixelwise(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetPixelwise(arguments)
 
 
 def copy(x: Array, *, out: Array) -> Array:

@@ -143,15 +143,21 @@ class _Placement:
         if (name, order) in self._names:
             return self._names[name, order]
         shape = self.shape(name)
-        made = name if order == tuple(range(len(shape))) and name not in self._types else f"{name}@{''.join(map(str, order))}"
+        made = (
+            name if order == tuple(range(len(shape))) and name not in self._types else f"{name}@{''.join(map(str, order))}"
+        )
         if name in self._graph.constants:
-            self._constants[made] = np.ascontiguousarray(self._graph.constants[name].transpose(order)).reshape(_of(order, shape))
+            self._constants[made] = np.ascontiguousarray(self._graph.constants[name].transpose(order)).reshape(
+                _of(order, shape)
+            )
             self._names[name, order] = made
             self._types[made] = Type(_of(order, shape), self._graph.types[name].dtype)
             return made
         source, have = self._first[name]
         if [axis for axis in have if shape[axis] != 1] == [axis for axis in order if shape[axis] != 1]:
-            self._emit("Reshape", (source,), (made,), (Type(_of(order, shape), self._types[source].dtype),), shape=_of(order, shape))
+            self._emit(
+                "Reshape", (source,), (made,), (Type(_of(order, shape), self._types[source].dtype),), shape=_of(order, shape)
+            )
         else:
             self._transpose(source, tuple(have.index(axis) for axis in order), made)
         self._names[name, order] = made
@@ -253,7 +259,9 @@ def _binary(p: _Placement, node: Node) -> None:
 
 def _concat(p: _Placement, node: Node) -> None:
     order = _leader(p, node)
-    p.give(node, [p.stored(name, order) for name in node.inputs], order, axis=order.index(node.attributes["axis"] % len(order)))
+    p.give(
+        node, [p.stored(name, order) for name in node.inputs], order, axis=order.index(node.attributes["axis"] % len(order))
+    )
 
 
 def _by_axis(*names: str) -> _Rule:

@@ -166,7 +166,9 @@ class _Places:
 
     def _fits(self, name: str, place: Place) -> bool:
         """Whether all that read a tensor can read it at this place."""
-        return place.is_dense or (self._pays(place) and all(self._reads(user, name, place) for user in self._graph.users(name)))
+        return place.is_dense or (
+            self._pays(place) and all(self._reads(user, name, place) for user in self._graph.users(name))
+        )
 
     def _reads(self, user: Node, name: str, place: Place) -> bool:
         if user.operator in _COPIES:

@@ -139,7 +139,9 @@ def _bound(value: Value, given: Shape | None, sizes: dict[str, tuple[int, str]])
     if given is None:
         dims = None if value.dims is None else [sizes[n][0] if n in sizes else n for n in value.dims]  # type: ignore[index]
         if dims is None or not all(isinstance(n, int) for n in dims):
-            raise ValueError(f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}")
+            raise ValueError(
+                f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}"
+            )
         return tuple(dims)  # type: ignore[arg-type]
     shape = tuple(int(n) for n in given)
     if value.dims is not None and (

@@ -124,7 +124,9 @@ class Report:
                 "operator": step.node.operator,
                 "how": step.context.info if hasattr(step.context, "info") else "",
                 "weight_bytes": step.weight_bytes,
-                "bytes": sum(graph.types[name].nbytes for name in (*step.node.given, *step.node.outputs) if name in graph.types),
+                "bytes": sum(
+                    graph.types[name].nbytes for name in (*step.node.given, *step.node.outputs) if name in graph.types
+                ),
                 "nodes": list(step.node.origin),
             }
             for step, seconds in zip(self._runner.steps, self.seconds)

@@ -116,7 +116,9 @@ class Runner:
         for name, array in given.items():
             target = self.inputs[name]
             if array.dtype != target.dtype:
-                raise TypeError(f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})")
+                raise TypeError(
+                    f"{name} has dtype {array.dtype}, expected {target.dtype}: use {name}.astype(np.{target.dtype})"
+                )
             if array.shape != target.shape:
                 raise ValueError(f"{name} has shape {array.shape}, expected {target.shape}")
         for name, array in given.items():
