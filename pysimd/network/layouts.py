@@ -156,8 +156,7 @@ class _Placement:
         source, have = self._first[name]
         if [axis for axis in have if shape[axis] != 1] == [axis for axis in order if shape[axis] != 1]:
             self._emit(
-                "Reshape", (source,), (made,), (Type(_of(order, shape), self._types[source].dtype),), shape=_of(order, shape)
-            )
+                "Reshape", (source,), (made,), (Type(_of(order, shape), self._types[source].dtype),), {"shape": _of(order, shape)})
         else:
             self._transpose(source, tuple(have.index(axis) for axis in order), made)
         self._names[name, order] = made
@@ -170,7 +169,7 @@ class _Placement:
             Type(_of(order, self.shape(name)), self._graph.types[name].dtype)  # type: ignore[arg-type]
             for name, order in zip(node.outputs, each)
         ]
-        self._emit(node.operator, inputs, node.outputs, types, **{**node.attributes, **attributes})
+        self._emit(node.operator, inputs, node.outputs, types, {**node.attributes, **attributes})
         for name, order in zip(node.outputs, each):
             self._define(name, order, name)  # type: ignore[arg-type]
 
@@ -185,7 +184,7 @@ class _Placement:
         if shape == self._types[source].shape:
             self.rename(node.output, source, order)
         else:
-            self._emit("Reshape", (source,), node.outputs, (Type(shape, self._types[source].dtype),), shape=shape)
+            self._emit("Reshape", (source,), node.outputs, (Type(shape, self._types[source].dtype),), {"shape": shape})
             self._define(node.output, order, node.output)
 
     def _define(self, name: str, order: Order, stored: str) -> None:
@@ -195,11 +194,11 @@ class _Placement:
 
     def _transpose(self, source: str, perm: Order, made: str) -> str:
         of = self._types[source]
-        self._emit("Transpose", (source,), (made,), (Type(_of(perm, of.shape), of.dtype),), perm=perm)
+        self._emit("Transpose", (source,), (made,), (Type(_of(perm, of.shape), of.dtype),), {"perm": perm})
         return made
 
     def _emit(
-        self, operator: str, inputs: Sequence[str], outputs: Sequence[str], types: Sequence[Type], **attributes: Any
+        self, operator: str, inputs: Sequence[str], outputs: Sequence[str], types: Sequence[Type], attributes: Mapping[str, Any]
     ) -> None:
         self._types.update(zip(outputs, types))
         self._nodes.append(Node(operator, tuple(inputs), tuple(outputs), attributes, self._origin))

@@ -29,7 +29,8 @@ Match = Callable[[Graph, Node], "Change | None"]
 def rewritten(graph: Graph, match: Match) -> Graph:
     """Applies all changes that `match` finds, starting from each node, until there are none.
 
-    In one walk over the graph, a node is part of one change at most; walks are repeated.
+    In one walk over the graph, a node is part of one change at most, and no change reads what another one has made
+    superfluous; walks are repeated.
     """
     while True:
         changed = _walk(graph, match)
@@ -41,6 +42,8 @@ def rewritten(graph: Graph, match: Match) -> Graph:
 def _walk(graph: Graph, match: Match) -> Graph | None:
     place = {node: number for number, node in enumerate(graph.nodes)}
     gone: set[Node] = set()
+    lost: set[str] = set()  # tensors that no node gives any more
+    read: set[str] = set()  # by new nodes
     added: dict[int, list[Node]] = {}
     types: dict[str, Type] = {}
     constants: dict[str, Array] = {}
@@ -48,7 +51,14 @@ def _walk(graph: Graph, match: Match) -> Graph | None:
         change = None if node in gone else match(graph, node)
         if change is None or gone.intersection(change.removed):
             continue
+        made = {name for each in change.added for name in each.outputs}
+        reads = {name for each in change.added for name in each.given} - made
+        loses = {name for each in change.removed for name in each.outputs} - made
+        if lost & reads or read & loses:
+            continue
         gone.update(change.removed)
+        lost |= loses
+        read |= reads
         added.setdefault(max(place[each] for each in change.removed), []).extend(change.added)
         types.update(change.types)
         constants.update(change.constants)
