@@ -156,7 +156,12 @@ class _Placement:
         source, have = self._first[name]
         if [axis for axis in have if shape[axis] != 1] == [axis for axis in order if shape[axis] != 1]:
             self._emit(
-                "Reshape", (source,), (made,), (Type(_of(order, shape), self._types[source].dtype),), {"shape": _of(order, shape)})
+                "Reshape",
+                (source,),
+                (made,),
+                (Type(_of(order, shape), self._types[source].dtype),),
+                {"shape": _of(order, shape)},
+            )
         else:
             self._transpose(source, tuple(have.index(axis) for axis in order), made)
         self._names[name, order] = made
@@ -198,7 +203,12 @@ class _Placement:
         return made
 
     def _emit(
-        self, operator: str, inputs: Sequence[str], outputs: Sequence[str], types: Sequence[Type], attributes: Mapping[str, Any]
+        self,
+        operator: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        types: Sequence[Type],
+        attributes: Mapping[str, Any],
     ) -> None:
         self._types.update(zip(outputs, types))
         self._nodes.append(Node(operator, tuple(inputs), tuple(outputs), attributes, self._origin))

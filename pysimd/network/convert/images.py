@@ -1,0 +1,333 @@
+"""Converters of operators that slide over images: convolutions, pooling, resizing, sampling.
+
+Signals, images of one dimension, are images of height 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, prod
+
+import numpy as np
+
+from pysimd.annotations import Array, Shape
+from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of, replaced_at
+from pysimd.network.convert.pointwise import activated
+from pysimd.network.operators import IDENTITY
+from pysimd.network.source import SourceNode
+
+
+@dataclass
+class Window:
+    """A sliding window in two dimensions, with its padding (top, left, bottom, right)."""
+
+    kernel: Shape
+    strides: Shape
+    dilations: Shape
+    pads: list[int]
+
+    @property
+    def options(self) -> dict[str, Shape]:
+        """As attributes of a node."""
+        return {"strides": self.strides, "pads": tuple(self.pads)}
+
+
+def sides_of(c: Conversion) -> Shape:
+    """The height and the width of input 0; the height of signals is 1."""
+    shape = c.shape(0)
+    if len(shape) not in (3, 4):
+        what = (
+            f"images have {len(shape) - 2} dimensions, supported are 1 and 2" if len(shape) > 4 else f"its shape is {shape}"
+        )
+        raise Unsupported(what)
+    return (1,) * (4 - len(shape)) + tuple(shape[2:])
+
+
+def image(c: Conversion) -> str:
+    """Input 0 as an image."""
+    n, channels, *_ = c.shape(0)
+    return c.reshape(c.tensor(0), (n, channels, *sides_of(c)))
+
+
+def like_input(c: Conversion, y: str) -> str:
+    """An image, as a signal if input 0 is one."""
+    n, channels, h, w = c.builder.shape(y)
+    return y if len(c.shape(0)) == 4 else c.reshape(y, (n, channels, w))
+
+
+def spatial(c: Conversion, name: str, default: int, values: Sequence[int] | None = None) -> Shape:
+    """An attribute with a number for each dimension, as (vertical, horizontal)."""
+    rank = len(c.shape(0)) - 2
+    given = tuple(int(n) for n in (values or c.attribute(name, None) or (default,) * rank))
+    if len(given) != rank:
+        raise Unsupported(f"{name} is {list(given)}, expected {rank} numbers")
+    return (default,) * (2 - rank) + given
+
+
+def window_of(c: Conversion, kernel: Shape) -> Window:
+    """The window of a convolution or a pooling, with its padding in numbers."""
+    size, strides, dilations = sides_of(c), spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
+    if auto == "NOTSET":
+        pads = padding_of(c)
+    elif auto == "VALID":
+        pads = [0] * 4
+    else:
+        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+        totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in zip(size, strides, spans)]
+        less = [total // 2 for total in totals]
+        more = [total - half for total, half in zip(totals, less)]
+        pads = [*less, *more] if auto == "SAME_UPPER" else [*more, *less]
+    if min(*strides, *dilations, *kernel) < 1:
+        raise Unsupported("strides, dilations and sizes of the kernel must be at least 1")
+    return Window(kernel, strides, dilations, pads)
+
+
+def padding_of(c: Conversion) -> list[int]:
+    """The attribute pads as (top, left, bottom, right)."""
+    rank = len(c.shape(0)) - 2
+    pads = [int(n) for n in c.attribute("pads", None) or [0] * 2 * rank]
+    if len(pads) != 2 * rank or min(pads) < 0:
+        raise Unsupported(f"pads are {pads}, supported are {2 * rank} numbers of at least 0")
+    return pads if rank == 2 else [0, pads[0], 0, pads[1]]
+
+
+def weights_of(c: Conversion) -> Array:
+    """The weights of a convolution, with two dimensions of the kernel."""
+    weight = float32_of(c.known(1, "the weight"))
+    if weight.ndim != len(c.shape(0)):
+        raise Unsupported(f"the weight has shape {weight.shape}, the images have shape {c.shape(0)}")
+    shape = c.attribute("kernel_shape", None)
+    if shape is not None and tuple(shape) != weight.shape[2:]:
+        raise Unsupported(f"kernel_shape is {list(shape)}, the weight has shape {weight.shape}")
+    sides_of(c)
+    return weight.reshape(*weight.shape[:2], *(1,) * (4 - weight.ndim), *weight.shape[2:])
+
+
+def biased(c: Conversion, operator: str, x: str, weight: Array, i: int, **options: object) -> str:
+    """A convolution; its bias is input i, part of it if it is known."""
+    if not c.has(i) or c.is_known(i):
+        bias = [c.constant(c.known(i).reshape(-1))] if c.has(i) else []
+        return c.add(operator, x, c.constant(weight), *bias, **options)
+    y = c.add(operator, x, c.constant(weight), **options)
+    return c.binary("add", y, c.reshape(c.tensor(i), (1, -1 if not c.shape(i) else prod(c.shape(i)), 1, 1)))
+
+
+@converts("Conv", "com.microsoft.FusedConv")
+def _conv(c: Conversion, node: SourceNode) -> None:
+    weight = weights_of(c)
+    window = window_of(c, weight.shape[2:])
+    options = {"dilations": window.dilations, "group": int(c.attribute("group", 1)), "activation": IDENTITY, "order": "add"}
+    y = biased(c, "Conv", image(c), weight, 2, **window.options, **options)
+    if node.op == "FusedConv":
+        if c.has(3):
+            raise Unsupported("input 3, an addition, is not supported")
+        params = list(c.attribute("activation_params", ()))
+        y = activated(c, y, c.attribute("activation", ""), *params)
+    c.give(like_input(c, y))
+
+
+@converts("ConvTranspose")
+def _conv_transpose(c: Conversion, node: SourceNode) -> None:
+    weight = weights_of(c)
+    kernel, size = weight.shape[2:], sides_of(c)
+    strides, dilations = spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    more, pads = list(spatial(c, "output_padding", 0)), padding_of(c)
+    auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
+    sizes = c.attribute("output_shape", None)
+    if sizes is not None:
+        sizes = spatial(c, "output_shape", 1, list(sizes)[-(len(c.shape(0)) - 2) :])
+    elif auto.startswith("SAME"):
+        sizes = tuple(n * s for n, s in zip(size, strides))
+    for i, side in enumerate(sizes or ()):
+        whole = strides[i] * (size[i] - 1) + (kernel[i] - 1) * dilations[i] + 1
+        more[i] = max(more[i], side - whole)
+        total = whole + more[i] - side
+        before = total // 2 if auto == "SAME_UPPER" else total - total // 2
+        pads[i], pads[i + 2] = before, total - before
+    if min(more) < 0:
+        raise Unsupported(f"output_padding is {more}, supported is at least 0")
+    weight = _with_zeros(weight, pads, more, dilations)
+    options = {"dilations": dilations, "group": int(c.attribute("group", 1)), "activation": IDENTITY}
+    options.update(strides=strides, pads=tuple(pads), output_padding=tuple(more))
+    c.give(like_input(c, biased(c, "ConvTranspose", image(c), weight, 2, **options)))
+
+
+def _with_zeros(weight: Array, pads: list[int], more: list[int], dilation: Sequence[int]) -> Array:
+    """Weights with zeros behind a kernel whose output_padding is more than the padding, which grows by as much."""
+    zeros = [max(-(-(more[i] - pads[2 + i]) // dilation[i]), 0) for i in (0, 1)]
+    for i, count in enumerate(zeros):
+        pads[2 + i] += count * dilation[i]
+    return np.pad(weight, [(0, 0), (0, 0), *((0, count) for count in zeros)])
+
+
+# ---- pooling
+
+
+def _pool_window(c: Conversion) -> Window:
+    sides_of(c)
+    return window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
+
+
+@converts("MaxPool")
+def _max_pool(c: Conversion, node: SourceNode) -> None:
+    window, ceil = _pool_window(c), c.flag("ceil_mode")
+    if window.dilations == (1, 1):
+        y = c.add("MaxPool", image(c), kernel=window.kernel, ceil=ceil, **window.options)
+    else:
+        y = _dilated_max(c, window, ceil)
+    c.give(like_input(c, y))
+
+
+def _dilated_max(c: Conversion, window: Window, ceil: bool) -> str:
+    """The maximum of slices, one for each element of the window."""
+    top, left, bottom, right = window.pads
+    x, size, spans = image(c), sides_of(c), [(k - 1) * d + 1 for k, d in zip(window.kernel, window.dilations)]
+    sizes, more = [], []
+    for i in (0, 1):
+        room = size[i] + window.pads[i] + window.pads[2 + i] - spans[i]
+        steps = -(-room // window.strides[i]) if ceil else room // window.strides[i]
+        steps -= steps * window.strides[i] >= size[i] + window.pads[i]
+        sizes.append(steps + 1)
+        more.append(max(steps * window.strides[i] - room, 0))
+    if prod(window.kernel) > 64 or min(sizes) < 1:
+        raise Unsupported(f"the window of {window.kernel} with dilations {window.dilations} is not supported")
+    widths = ((0, 0), (0, 0), (top, bottom + more[0]), (left, right + more[1]))
+    x = c.add("Pad", x, pads=widths, mode="constant", value=-np.inf)
+    y = None
+    for ky, kx in np.ndindex(*window.kernel):
+        starts = (0, 0, ky * window.dilations[0], kx * window.dilations[1])
+        found = c.shape_of(x)[:2]
+        part = c.add("Slice", x, starts=starts, steps=(1, 1, *window.strides), sizes=(*found, *sizes))
+        y = part if y is None else c.binary("maximum", y, part)
+    assert y is not None
+    return y
+
+
+@converts("AveragePool")
+def _average_pool(c: Conversion, node: SourceNode) -> None:
+    window = _pool_window(c)
+    if window.dilations != (1, 1):
+        raise Unsupported(f"dilations is {list(window.dilations)}, supported is 1")
+    options = {"ceil": c.flag("ceil_mode"), "count_include_pad": c.flag("count_include_pad")}
+    c.give(like_input(c, c.add("AveragePool", image(c), kernel=window.kernel, **options, **window.options)))
+
+
+@converts("LpPool")
+def _lp_pool(c: Conversion, node: SourceNode) -> None:
+    """From the mean of sizes or squares."""
+    window, p = _pool_window(c), c.attribute("p", 2)
+    if window.dilations != (1, 1) or c.flag("ceil_mode") or p not in (1, 2):
+        raise Unsupported("supported are windows with p of 1 or 2, without dilations and ceil_mode")
+    x = image(c)
+    x = c.unary(x, "absolute") if p == 1 else c.binary("multiply", x, x)
+    y = c.add("AveragePool", x, kernel=window.kernel, ceil=False, count_include_pad=True, **window.options)
+    y = c.binary("multiply", y, float(prod(window.kernel)))
+    c.give(like_input(c, y if p == 1 else c.unary(y, "sqrt")))
+
+
+@converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def _global_pool(c: Conversion, node: SourceNode) -> None:
+    if len(c.shape(0)) < 3:
+        raise Unsupported(f"the shape is {c.shape(0)}, expected (N, C, ...)")
+    function = {"GlobalAveragePool": "mean", "GlobalMaxPool": "max"}.get(node.op)
+    if function is None:
+        p = c.attribute("p", 2)
+        if p not in (1, 2):
+            raise Unsupported(f"p is {p}, supported is 1 or 2")
+        function = f"l{p}"
+    c.give(c.reduce(c.tensor(0), function, range(2, len(c.shape(0)))))
+
+
+# ---- resizing and sampling
+
+
+@converts("Resize", "Upsample")
+def _resize(c: Conversion, node: SourceNode) -> None:
+    rules = _resize_rules(c, node)
+    factors = _factors(c, node)
+    coordinates = rules["coordinates"]
+    for axis, (size, scale) in factors.items():
+        whole = scale is None or abs(scale * c.shape(0)[axis] - size) < 1e-3
+        if coordinates == "align_corners" and not whole:
+            raise Unsupported(
+                f"the last element is aligned at {scale * c.shape(0)[axis]:g} of {size}, supported are whole sizes"
+            )
+    axes, x = sorted(factors), c.tensor(0)
+    while axes:  # two dimensions at a time
+        x = _resized(c, x, axes[-2:], factors, rules)
+        axes = axes[:-2]
+    c.give(x)
+
+
+def _resize_rules(c: Conversion, node: SourceNode) -> dict[str, object]:
+    mode = c.option("mode", "nearest", ("nearest", "linear", "cubic", "bilinear", "bicubic"))
+    fixed = {"antialias": c.flag("antialias"), "exclude_outside": c.flag("exclude_outside")}
+    fixed.update(mode=mode.removeprefix("bi"), cubic=float(c.attribute("cubic_coeff_a", -0.75)))  # type: ignore[arg-type]
+    if node.op == "Upsample" or c.opset < 11:  # which had only these
+        return {**fixed, "coordinates": "asymmetric", "rounding": "floor"}
+    names = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
+    roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    return {
+        **fixed,
+        "coordinates": c.option("coordinate_transformation_mode", "half_pixel", names),
+        "rounding": c.option("nearest_mode", "round_prefer_floor", roundings),
+    }
+
+
+def _factors(c: Conversion, node: SourceNode) -> dict[int, tuple[int, float | None]]:
+    """The size of each dimension that is resized, and the factor if that is given."""
+    shape = c.shape(0)
+    axes = [axis % len(shape) for axis in c.attribute("axes", None) or range(len(shape))]
+    old = node.op == "Upsample" or c.opset < 11
+    if node.op == "Upsample" and not c.has(1):
+        scales, sizes = list(c.attribute("scales")), []
+    else:
+        scales = c.numbers(1 if old else 2, "the scale") if c.has(1 if old else 2) else []
+        sizes = c.numbers(3, "the size") if not old and c.has(3) else []
+    given = scales or sizes
+    if len(given) != len(axes):
+        raise Unsupported(f"{len(given)} scales or sizes are given, expected {len(axes)}")
+    if scales:
+        found = {
+            axis: (floor(np.float32(scale) * np.float32(shape[axis])), float(scale)) for axis, scale in zip(axes, scales)
+        }
+        return {axis: pair for axis, pair in found.items() if pair[1] != 1}
+    policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
+    if policy != "stretch":
+        ratio = (min if policy == "not_larger" else max)(size / shape[axis] for axis, size in zip(axes, sizes))
+        sizes = [int(shape[axis] * ratio + 0.5) for axis in axes]
+    return {axis: (int(size), None) for axis, size in zip(axes, sizes) if size != shape[axis]}
+
+
+def _resized(c: Conversion, x: str, axes: list[int], factors: dict[int, tuple[int, float | None]], rules: object) -> str:
+    """One or two dimensions, as height and width of images."""
+    shape = c.builder.shape(x)
+    if len(axes) == 1 and axes[0] > 1 and len(shape) == 4:
+        axes = [2, 3]
+    others = [axis for axis in range(len(shape)) if axis not in axes]
+    perm = [*others, *axes]
+    sides = [factors.get(axis, (shape[axis], None)) for axis in axes]
+    flat = [shape[axis] for axis in others] if len(others) == 2 else [1, prod(shape[axis] for axis in others)]
+    inner = [shape[axis] for axis in axes]
+    if len(axes) == 1:
+        inner, sides = [1, *inner], [(1, None), *sides]
+    y = c.reshape(c.transpose(x, perm), [*flat, *inner])
+    scale = None
+    if any(factor is not None for _, factor in sides):
+        scale = tuple(1.0 if factor is None else factor for _, factor in sides)
+    y = c.add("Resize", y, size=tuple(size for size, _ in sides), scale=scale, **rules)  # type: ignore[arg-type]
+    result = shape
+    for axis in axes:
+        result = replaced_at(result, axis, factors.get(axis, (shape[axis], None))[0])
+    return c.transpose(c.reshape(y, [result[axis] for axis in perm]), np.argsort(perm).tolist())
+
+
+@converts("GridSample")
+def _grid_sample(c: Conversion, node: SourceNode) -> None:
+    names = {"linear": "bilinear", "cubic": "bicubic", "bilinear": "bilinear", "bicubic": "bicubic", "nearest": "nearest"}
+    mode = names[c.option("mode", "linear", tuple(names))]
+    padding = c.option("padding_mode", "zeros", ("zeros", "border", "reflection"))
+    corners = c.flag("align_corners")
+    c.give(c.add("GridSample", c.tensor(0), c.tensor(1), mode=mode, padding_mode=padding, align_corners=corners))
