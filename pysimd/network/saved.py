@@ -105,7 +105,7 @@ def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
             }
             for node in source.nodes
         ],
-        "weights": {name: _array(array, arrays) for name, array in source.weights.items()},
+        "weights": {name: arrays.add(array) for name, array in source.weights.items()},
     }
 
 
