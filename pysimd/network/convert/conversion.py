@@ -20,6 +20,7 @@ import numpy as np
 
 from pysimd.annotations import Array, Shape
 from pysimd.network.build import Builder
+from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS, SHAPE_INPUTS, HostFunction
 from pysimd.network.convert.fold import evaluate
 from pysimd.network.graph import Graph, Type
 from pysimd.network.operators import IDENTITY
@@ -79,113 +80,11 @@ class _Entry(NamedTuple):
 _REGISTRY: dict[str, _Entry] = {}
 _MISSING: Any = object()
 
-#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
-#: outputs depend only on the shapes of inputs; those of `_SHAPE_INPUTS` also on the values of these, which must be known.
-_BY_NUMPY = frozenset(
-    [
-        "Abs",
-        "Acos",
-        "Acosh",
-        "Add",
-        "And",
-        "ArgMax",
-        "ArgMin",
-        "Asin",
-        "Asinh",
-        "Atan",
-        "Atanh",
-        "BitShift",
-        "BitwiseAnd",
-        "BitwiseNot",
-        "BitwiseOr",
-        "BitwiseXor",
-        "Cast",
-        "CastLike",
-        "Ceil",
-        "Clip",
-        "Cos",
-        "Cosh",
-        "CumSum",
-        "Div",
-        "Equal",
-        "Exp",
-        "EyeLike",
-        "Floor",
-        "GatherElements",
-        "GatherND",
-        "Greater",
-        "GreaterOrEqual",
-        "Hardmax",
-        "IsInf",
-        "IsNaN",
-        "Less",
-        "LessOrEqual",
-        "Log",
-        "MatMul",
-        "Max",
-        "Mean",
-        "Min",
-        "Mod",
-        "Mul",
-        "Neg",
-        "Not",
-        "OneHot",
-        "Or",
-        "Pow",
-        "ReduceL1",
-        "ReduceL2",
-        "ReduceMax",
-        "ReduceMean",
-        "ReduceMin",
-        "ReduceProd",
-        "ReduceSum",
-        "ReduceSumSquare",
-        "Relu",
-        "Round",
-        "Scatter",
-        "ScatterElements",
-        "ScatterND",
-        "Shrink",
-        "Sign",
-        "Sin",
-        "Sinh",
-        "Sqrt",
-        "Sub",
-        "Sum",
-        "Tan",
-        "ThresholdedRelu",
-        "TopK",
-        "Trilu",
-        "Where",
-        "Xor",
-    ]
-)
-_SHAPE_INPUTS = {
-    "CumSum": (1,),
-    "OneHot": (1,),
-    "TopK": (1,),
-    "Trilu": (1,),
-    **{f"Reduce{name}": (1,) for name in ("L1", "L2", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")},
-}
-#: Why operators are not here whose outputs have a size that depends on the values of inputs.
-_OF_DATA = "the shape of its result depends on the values of its inputs"
-_REASONS = {
-    "Compress": _OF_DATA,
-    "NonZero": _OF_DATA,
-    "Unique": _OF_DATA,
-    "Range": f"{_OF_DATA}, which are computed at run time",
-    "ConstantOfShape": f"{_OF_DATA}, which are computed at run time",
-    "NonMaxSuppression": "the number of boxes depends on their values; end the model before it, or give a function that fills"
-    " a fixed number of rows with fallback={'NonMaxSuppression': (function, types)}",
-    "Loop": "loops are not supported",
-    "Scan": "loops are not supported",
-}
-
 
 def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], Converter]:
     """Registers a converter for operators; those of another domain than ONNX's as "domain.Name".
 
-    any_type : it takes tensors of any type, or looks at the types itself; else all that are computed at run time are float32.
+    any_type : it takes tensors of any type, or looks at types itself; else all that are computed at run time are float32.
     """
 
     def register(convert: Converter) -> Converter:
@@ -218,7 +117,7 @@ class Conversion:
         self.node: SourceNode = _MISSING
         self._fallback = fallback
         self._values: ChainMap[str, Value] = ChainMap({})
-        self._weights: ChainMap[str, Array] = ChainMap(dict(source.weights))
+        self._weights: ChainMap[str, Array] = ChainMap(source.weights)  # type: ignore[arg-type]  # nothing is written
         self._constants: dict[str, str] = {}  # of the source, in the graph
         self._arrays: dict[str, Array] = {}  # of constants of the graph
         self._failed: set[str] = set()
@@ -237,8 +136,9 @@ class Conversion:
             return self._values[name]
         if name in self._weights:
             array = np.asarray(self._weights[name])
-            half = array.dtype == np.float16 or array.dtype.name == "bfloat16"
-            return float32_of(array) if half else array
+            if array.dtype.name in ("float16", "bfloat16"):
+                self._values[name] = array = float32_of(array)
+            return array
         raise Unsupported(f"nothing before it gives its input {name!r}")
 
     def has(self, i: int) -> bool:
@@ -420,7 +320,7 @@ class Conversion:
     def _refuse_unknown(self, node: SourceNode) -> None:
         """Operators that are not known at all are reported even if their inputs are not known."""
         name = full_name(node)
-        known = name in _REGISTRY or name in _BY_NUMPY or name in _REASONS or name in _ALWAYS_FOLDED
+        known = name in _REGISTRY or name in BY_NUMPY or name in REASONS or name in ("Constant", "If")
         if not (known or self._function(node)):
             raise Unsupported("the operator is not known")
 
@@ -448,7 +348,7 @@ class Conversion:
             results = evaluate(node, given, self.opset)
         if results is None:
             return False
-        self.give(*map(np.asarray, results))
+        self.give(*(float32_of(array) if array.dtype == np.float16 else array for array in results))
         return True
 
     def _branch(self, node: SourceNode) -> None:
@@ -458,7 +358,7 @@ class Conversion:
             raise Unsupported(f"the condition has {condition.size} elements, expected 1")
         branch: Source = self.attribute("then_branch" if condition[0] else "else_branch")
         values, weights = self._values, self._weights
-        self._values, self._weights = values.new_child(), weights.new_child(dict(branch.weights))
+        self._values, self._weights = values.new_child(), weights.new_child(branch.weights)  # type: ignore[arg-type]
         try:
             self.walk(branch.nodes)
             names = [output.name for output in branch.outputs]
@@ -499,14 +399,14 @@ class Conversion:
 
     def _host(self, given: Any, node: SourceNode) -> Sequence[str]:
         """A function of the user."""
-        function, types = given if isinstance(given, tuple) else (given, None)
+        function, shapes = given if isinstance(given, tuple) else (given, None)
         if node.attributes:
             function = partial(function, **node.attributes)
         inputs = [self._host_input(i) for i, name in enumerate(node.inputs) if name]
-        if types is None:
+        if shapes is None:
             types = self._types_of_call(function, inputs)
         else:
-            types = [each if isinstance(each, Type) else Type(*each) for each in types]
+            types = [each if isinstance(each, Type) else Type(*each) for each in shapes]
         return self.builder.add_all("Host", inputs, function=function, types=tuple(types))
 
     def _host_input(self, i: int) -> str:
@@ -516,23 +416,30 @@ class Conversion:
         return self._constant(value)  # with its type
 
     def _types_of_call(self, function: Any, inputs: Sequence[str]) -> list[Type]:
-        """Those of its results for zeros."""
+        """Those of its results for zeros, or for ones if zeros are refused."""
         types = [self.builder.type(name) for name in inputs]
-        arrays = [self._arrays.get(name, np.zeros(of.shape, of.dtype)) for name, of in zip(inputs, types)]
-        with np.errstate(all="ignore"):
-            results = function(*arrays)
-        results = results if isinstance(results, tuple) else (results,)
-        return [Type(np.shape(result), np.asarray(result).dtype.name) for result in results]
+        reason: Exception | None = None
+        for fill in (0, 1):
+            arrays = [self._arrays.get(name, np.full(of.shape, fill, of.dtype)) for name, of in zip(inputs, types)]
+            try:
+                with np.errstate(all="ignore"):
+                    results = function(*arrays)
+            except Exception as error:  # of a function of the user
+                reason = error
+                continue
+            results = results if isinstance(results, tuple) else (results,)
+            return [Type(np.shape(result), np.asarray(result).dtype.name) for result in results]
+        raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
 
     def by_numpy(self) -> None:
         """The node is computed at run time by what folds constants."""
         node, name = self.node, full_name(self.node)
-        if name not in _BY_NUMPY:
+        if name not in BY_NUMPY:
             if name not in _REGISTRY:
-                raise Unsupported(_REASONS.get(name, "the operator is not known"))
-            types = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
-            raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(types))}, supported is float32")
-        for i in _SHAPE_INPUTS.get(name, ()):
+                raise Unsupported(REASONS.get(name, "the operator is not known"))
+            others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
+            raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(others))}, supported is float32")
+        for i in SHAPE_INPUTS.get(name, ()):
             if self.has(i):
                 self.known(i)
         places = [i for i in range(len(node.inputs)) if isinstance(self.value(i), str)]
@@ -540,26 +447,6 @@ class Conversion:
         inputs = [self.tensor(i) for i in places]
         types = self._types_of_call(function, inputs)
         self.give(*self.builder.add_all("Host", inputs, function=function, types=tuple(types)))
-
-
-_ALWAYS_FOLDED = ("Constant", "ConstantOfShape", "If", "Range", "Shape", "Size")
-
-
-class HostFunction:
-    """An operator of ONNX by NumPy, some of whose inputs are known."""
-
-    def __init__(self, node: SourceNode, known: Mapping[int, Any], opset: int) -> None:
-        self.node, self.known, self.opset = node, known, opset
-        self.__name__ = node.op.lower()
-
-    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        rest = iter(arrays)
-        inputs = [self.known[i] if i in self.known else next(rest) for i in range(len(self.node.inputs))]
-        with np.errstate(all="ignore"):
-            results = evaluate(self.node, inputs, self.opset)
-        if results is None:
-            raise Unsupported("the operator is not known for these inputs")
-        return tuple(np.asarray(result) for result in results)
 
 
 def replaced_at(shape: Sequence[int], axis: int, size: int) -> Shape:
@@ -597,8 +484,8 @@ def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str,
     shapes : of all its inputs, by name.
     fallback : functions of Python by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
         of the inputs that the node has, and its attributes as keywords, and returns an array or a tuple of them. The shapes
-        and types of its results are those that it returns when it is called once, during the conversion, with zeros; or they
-        are given: a pair of the function and of a list of types, each a pair (shape, name of a type).
+        and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
+        given: a pair of the function and of a list of types, each a pair (shape, name of a type).
 
     Raises UnsupportedModel, with all nodes that cannot be converted and why.
     """

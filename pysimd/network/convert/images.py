@@ -52,7 +52,7 @@ def image(c: Conversion) -> str:
 
 def like_input(c: Conversion, y: str) -> str:
     """An image, as a signal if input 0 is one."""
-    n, channels, h, w = c.builder.shape(y)
+    n, channels, _, w = c.builder.shape(y)
     return y if len(c.shape(0)) == 4 else c.reshape(y, (n, channels, w))
 
 
@@ -247,13 +247,10 @@ def _global_pool(c: Conversion, node: SourceNode) -> None:
 def _resize(c: Conversion, node: SourceNode) -> None:
     rules = _resize_rules(c, node)
     factors = _factors(c, node)
-    coordinates = rules["coordinates"]
     for axis, (size, scale) in factors.items():
-        whole = scale is None or abs(scale * c.shape(0)[axis] - size) < 1e-3
-        if coordinates == "align_corners" and not whole:
-            raise Unsupported(
-                f"the last element is aligned at {scale * c.shape(0)[axis]:g} of {size}, supported are whole sizes"
-            )
+        whole = size if scale is None else scale * c.shape(0)[axis]
+        if rules["coordinates"] == "align_corners" and abs(whole - size) > 1e-3:
+            raise Unsupported(f"align_corners of a size of {whole:g} is not supported, only of whole sizes")
     axes, x = sorted(factors), c.tensor(0)
     while axes:  # two dimensions at a time
         x = _resized(c, x, axes[-2:], factors, rules)
@@ -263,8 +260,8 @@ def _resize(c: Conversion, node: SourceNode) -> None:
 
 def _resize_rules(c: Conversion, node: SourceNode) -> dict[str, object]:
     mode = c.option("mode", "nearest", ("nearest", "linear", "cubic", "bilinear", "bicubic"))
-    fixed = {"antialias": c.flag("antialias"), "exclude_outside": c.flag("exclude_outside")}
-    fixed.update(mode=mode.removeprefix("bi"), cubic=float(c.attribute("cubic_coeff_a", -0.75)))  # type: ignore[arg-type]
+    fixed: dict[str, object] = {"antialias": c.flag("antialias"), "exclude_outside": c.flag("exclude_outside")}
+    fixed.update(mode=mode.removeprefix("bi"), cubic=float(c.attribute("cubic_coeff_a", -0.75)))
     if node.op == "Upsample" or c.opset < 11:  # which had only these
         return {**fixed, "coordinates": "asymmetric", "rounding": "floor"}
     names = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
