@@ -23,7 +23,8 @@ def merged(graph: Graph, node: Node) -> Change | None:
     if len(chain) < 2:
         return None
     addition = now if len(chain) == 3 and now is not None and _adds(graph, now, chain) else None
-    stages = [_stage(conv) for conv in chain]
+    first = 0 if _fits(graph, node, 0) else 1
+    stages = [_stage(conv, first + place == 1) for place, conv in enumerate(chain)]
     if addition is not None:
         stages[-1]["activation"] = activation(addition)
     inputs = [node.inputs[0], *(input_at(conv, place) for conv in chain for place in (1, 2))]
@@ -54,13 +55,12 @@ def _adds(graph: Graph, node: Node, chain: list[Node]) -> bool:
     return set(node.inputs) == {source, chain[-1].output} and graph.shape(source) == graph.shape(node.output)
 
 
-def _stage(node: Node) -> dict[str, Any]:
-    weights_for_one = node.attributes["group"] > 1
+def _stage(node: Node, depthwise: bool) -> dict[str, Any]:
     return {
         "strides": node.attributes["strides"],
         "pads": node.attributes["pads"],
         "activation": activation(node),
-        "depthwise": weights_for_one,
+        "depthwise": depthwise,
     }
 
 

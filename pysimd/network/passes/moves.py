@@ -15,6 +15,7 @@ from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_st
 from pysimd.network.passes.rewrite import Change
 
 _SMALL = 64  # elements of constants that are compared
+_LARGE = 16 << 20  # bytes of weights
 
 
 def shared(graph: Graph) -> Graph:
@@ -148,7 +149,7 @@ def _part_of_part(node: Node, inner: Node) -> Change:
 
 
 def whole_of_parts(graph: Graph, node: Node) -> Change | None:
-    """A Concat of what only it concatenates; one of neighbouring Slices of a tensor as one Slice."""
+    """A Concat of what only it concatenates; one of neighbouring Slices as one Slice."""
     if node.operator != "Concat":
         return None
     axis = node.attributes["axis"] % len(graph.shape(node.output))
@@ -168,38 +169,21 @@ def whole_of_parts(graph: Graph, node: Node) -> Change | None:
 
 
 def _neighbours(graph: Graph, node: Node, axis: int) -> Change | None:
-    """Slices next to each other, at any place of a Concat."""
-    names: list[str] = list(node.inputs[:1])
-    parts: list[tuple[str, dict[str, Any]] | None] = [_slice(graph, node.inputs[0])]
-    for name in node.inputs[1:]:
-        last, now = parts[-1], _slice(graph, name)
-        if last is not None and now is not None and _follows(last, now, axis):
-            sizes = tuple(n + m if i == axis else n for i, (n, m) in enumerate(zip(last[1]["sizes"], now[1]["sizes"])))
-            parts[-1] = last[0], {**last[1], "sizes": sizes}
-            continue
-        names.append(name)
-        parts.append(now)
-    if len(names) == len(node.inputs) or len(names) > 1 or parts[0] is None:
+    """Slices of one tensor, each beginning where the one before it ends, as one Slice."""
+    parts = [part for name in node.inputs if (part := made(graph, name, "Slice")) is not None]
+    if len(parts) != len(node.inputs) or not all(_follows(a, b, axis) for a, b in zip(parts, parts[1:])):
         return None
-    return replacement([node], "Slice", (parts[0][0],), parts[0][1])
+    attributes = {**parts[0].attributes, "sizes": graph.shape(node.output)}
+    return replacement([node], "Slice", parts[0].inputs, attributes)
 
 
-def _slice(graph: Graph, name: str) -> tuple[str, dict[str, Any]] | None:
-    node = made(graph, name, "Slice")
-    return None if node is None else (node.inputs[0], dict(node.attributes))
-
-
-def _follows(first: tuple[str, dict[str, Any]], second: tuple[str, dict[str, Any]], axis: int) -> bool:
-    """Whether the second Slice begins where the first one ends, and is equal otherwise."""
-    (x, a), (y, b) = first, second
+def _follows(first: Node, second: Node, axis: int) -> bool:
+    """Whether a Slice begins where another one of the same tensor ends, and is equal otherwise."""
+    a, b = first.attributes, second.attributes
     rest = [i for i in range(len(a["sizes"])) if i != axis]
     same = all(a[key][i] == b[key][i] for key in ("starts", "steps", "sizes") for i in rest)
-    return (
-        x == y
-        and same
-        and a["steps"][axis] == b["steps"][axis] == 1
-        and b["starts"][axis] == a["starts"][axis] + a["sizes"][axis]
-    )
+    end = a["starts"][axis] + a["sizes"][axis]
+    return same and first.inputs == second.inputs and a["steps"][axis] == b["steps"][axis] == 1 and b["starts"][axis] == end
 
 
 def broadcast(graph: Graph, node: Node) -> Change | None:
@@ -222,12 +206,18 @@ def global_pooling(graph: Graph, node: Node) -> Change | None:
     size = graph.shape(node.inputs[0])[2:]
     if tuple(node.attributes["kernel"]) != size or graph.shape(node.output)[2:] != (1, 1):
         return None
+    if graph.types[node.output].dtype != "float32":
+        return None
     function = "mean" if node.operator == "AveragePool" else "max"
     return replacement([node], "Reduce", node.inputs, {"function": function, "axes": (2, 3), "keepdims": True})
 
 
 def contracted(graph: Graph, node: Node) -> Change | None:
-    """A Linear of a Reshape that joins dimensions, with weights for each of these: images need not be in NCHW for it."""
+    """A Linear of a Reshape that joins dimensions, with weights for each of these: images need not be in NCHW for it.
+
+    Where the image is stored in another order, the weights are. For very large ones this needs more memory and time than it
+    saves in all runs: the image of VGG-16 has 0.1 MB, its weights have 411.
+    """
     flat = made(graph, node.inputs[0], "Reshape") if node.operator == "Linear" else None
     weight = parameter(graph, node, 1)
     if flat is None or weight is None or weight.ndim != 2:
@@ -235,6 +225,8 @@ def contracted(graph: Graph, node: Node) -> Change | None:
     shape, lead = graph.shape(flat.inputs[0]), graph.shape(flat.output)[:-1]
     inner = shape[len(lead) :]
     if shape[: len(lead)] != lead or prod(inner) != weight.shape[0] or sum(n != 1 for n in inner) < 2:
+        return None
+    if weight.nbytes > _LARGE and weight.size > 64 * prod(shape):
         return None
     parameters = Parameters(graph, node.output)
     inputs = (flat.inputs[0], parameters.add("W", weight.reshape(*inner, -1)), *node.inputs[2:])

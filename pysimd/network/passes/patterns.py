@@ -168,7 +168,9 @@ def replacement(
     also : nodes whose part in the result the new node takes over, though others may need them, too.
     """
     node = Node(operator, tuple(inputs), removed[0].outputs, dict(attributes), origins(*reversed(removed), *also))
-    return Change(removed, [node], *([] if parameters is None else [parameters.types, parameters.arrays]))
+    if parameters is None:
+        return Change(removed, [node])
+    return Change(removed, [node], parameters.types, parameters.arrays)
 
 
 def as_unary(node: Node, x: str, function: str, *params: float) -> Change:
