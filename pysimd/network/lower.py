@@ -309,8 +309,11 @@ def _by_channel(function: Any) -> _Plain:
 def _softmax(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
     if not a["log"]:
         return [prepare(pysimd.softmax, x[0], axis=a["axis"], out=y[0])]
-    total = prepare(pysimd.logsumexp, x[0], a["axis"], keepdims=True)
-    return [total, prepare(pysimd.subtract, x[0], total.result, out=y[0])]
+    # The largest value is subtracted first: of large numbers, the sum of exponentials has too few digits behind the point.
+    most = prepare(pysimd.amax, x[0], a["axis"], keepdims=True)
+    small = prepare(pysimd.subtract, x[0], most.result, out=y[0])
+    total = prepare(pysimd.logsumexp, y[0], a["axis"], keepdims=True)
+    return [most, small, total, prepare(pysimd.subtract, y[0], total.result, out=y[0])]
 
 
 def _reduce(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:

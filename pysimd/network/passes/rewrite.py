@@ -27,7 +27,7 @@ Match = Callable[[Graph, Node], "Change | None"]
 
 
 def rewritten(graph: Graph, match: Match) -> Graph:
-    """Applies all changes that `match` finds, starting from each node, until there are none.
+    """Applies all changes that `match` finds, starting from each node that has one output, until there are none.
 
     In one walk over the graph, a node is part of one change at most, and no change reads what another one has made
     superfluous; walks are repeated.
@@ -48,7 +48,7 @@ def _walk(graph: Graph, match: Match) -> Graph | None:
     types: dict[str, Type] = {}
     constants: dict[str, Array] = {}
     for node in graph.nodes:
-        change = None if node in gone else match(graph, node)
+        change = None if node in gone or len(node.outputs) > 1 else match(graph, node)
         if change is None or gone.intersection(change.removed):
             continue
         made = {name for each in change.added for name in each.outputs}
