@@ -61,4 +61,4 @@ class HostFunction:
             results = evaluate(self.node, inputs, self.opset)
         if results is None:
             raise ValueError(f"{self.node.op} of these inputs is not known")
-        return tuple(np.asarray(result) for result in results)
+        return tuple(result.astype(np.float32) if result.dtype == np.float16 else result for result in results)

@@ -80,6 +80,11 @@ class _Entry(NamedTuple):
 _REGISTRY: dict[str, _Entry] = {}
 _MISSING: Any = object()
 
+INPUT_TYPES = (
+    "float32", "float16", "bfloat16", "float64", "bool",
+    "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64",
+)  # fmt: skip
+
 
 def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], Converter]:
     """Registers a converter for operators; those of another domain than ONNX's as "domain.Name".
@@ -294,6 +299,12 @@ class Conversion:
 
     def input(self, name: str, shape: Shape, dtype: str) -> None:
         """An input of the graph. Those of float16 and bfloat16 are float32."""
+        if dtype not in INPUT_TYPES:
+            self._failed.add(name)
+            self.problems.append(
+                UnsupportedNode(name, "input", f"its type is {dtype}, supported are {', '.join(INPUT_TYPES)}")
+            )
+            return
         half = dtype in ("float16", "bfloat16")
         self._values[name] = made = self.builder.input(shape, "float32" if half else dtype, f"@{len(self._inputs)}")
         self._inputs.append(made)

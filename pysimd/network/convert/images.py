@@ -170,14 +170,21 @@ def _pool_window(c: Conversion) -> Window:
     return window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
 
 
-@converts("MaxPool")
+@converts("MaxPool", any_type=True)
 def _max_pool(c: Conversion, node: SourceNode) -> None:
+    _require_pixels(c)
     window, ceil = _pool_window(c), c.flag("ceil_mode")
-    if window.dilations == (1, 1):
+    if window.dilations == (1, 1) or c.dtype(0) == "uint8":
+        c.require(dilations=[1] * len(c.attribute("dilations", ())))
         y = c.add("MaxPool", image(c), kernel=window.kernel, ceil=ceil, **window.options)
     else:
         y = _dilated_max(c, window, ceil)
     c.give(like_input(c, y))
+
+
+def _require_pixels(c: Conversion) -> None:
+    if c.dtype(0) not in ("float32", "uint8"):
+        raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and uint8")
 
 
 def _dilated_max(c: Conversion, window: Window, ceil: bool) -> str:
@@ -216,35 +223,45 @@ def _average_pool(c: Conversion, node: SourceNode) -> None:
 
 @converts("LpPool")
 def _lp_pool(c: Conversion, node: SourceNode) -> None:
-    """From the mean of sizes or squares."""
-    window, p = _pool_window(c), c.attribute("p", 2)
-    if window.dilations != (1, 1) or c.flag("ceil_mode") or p not in (1, 2):
-        raise Unsupported("supported are windows with p of 1 or 2, without dilations and ceil_mode")
-    x = image(c)
-    x = c.unary(x, "absolute") if p == 1 else c.binary("multiply", x, x)
+    """From the mean of powers."""
+    window, p = _pool_window(c), int(c.attribute("p", 2))
+    if window.dilations != (1, 1) or c.flag("ceil_mode") or p < 1:
+        raise Unsupported("supported are windows with p of at least 1, without dilations and ceil_mode")
+    x = _powers(c, image(c), p)
     y = c.add("AveragePool", x, kernel=window.kernel, ceil=False, count_include_pad=True, **window.options)
-    y = c.binary("multiply", y, float(prod(window.kernel)))
-    c.give(like_input(c, y if p == 1 else c.unary(y, "sqrt")))
+    c.give(like_input(c, _root(c, c.binary("multiply", y, float(prod(window.kernel))), p)))
+
+
+def _powers(c: Conversion, x: str, p: int) -> str:
+    if p == 2:
+        return c.binary("multiply", x, x)
+    x = c.unary(x, "absolute")
+    return x if p == 1 else c.binary("power", x, float(p))
+
+
+def _root(c: Conversion, x: str, p: int) -> str:
+    return x if p == 1 else c.unary(x, "sqrt") if p == 2 else c.binary("power", x, 1 / p)
 
 
 @converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def _global_pool(c: Conversion, node: SourceNode) -> None:
     if len(c.shape(0)) < 3:
         raise Unsupported(f"the shape is {c.shape(0)}, expected (N, C, ...)")
-    function = {"GlobalAveragePool": "mean", "GlobalMaxPool": "max"}.get(node.op)
-    if function is None:
-        p = c.attribute("p", 2)
-        if p not in (1, 2):
-            raise Unsupported(f"p is {p}, supported is 1 or 2")
-        function = f"l{p}"
-    c.give(c.reduce(c.tensor(0), function, range(2, len(c.shape(0)))))
+    axes, x = range(2, len(c.shape(0))), c.tensor(0)
+    if node.op != "GlobalLpPool":
+        return c.give(c.reduce(x, "mean" if node.op == "GlobalAveragePool" else "max", axes))
+    p = int(c.attribute("p", 2))
+    if p < 1:
+        raise Unsupported(f"p is {p}, supported is at least 1")
+    return c.give(_root(c, c.reduce(_powers(c, x, p), "sum", axes), p))
 
 
 # ---- resizing and sampling
 
 
-@converts("Resize", "Upsample")
+@converts("Resize", "Upsample", any_type=True)
 def _resize(c: Conversion, node: SourceNode) -> None:
+    _require_pixels(c)
     rules = _resize_rules(c, node)
     factors = _factors(c, node)
     for axis, (size, scale) in factors.items():

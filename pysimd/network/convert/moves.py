@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pysimd.annotations import Shape
-from pysimd.network.convert.conversion import Conversion, Unsupported, converts
+from pysimd.network.convert.conversion import INPUT_TYPES, Conversion, Unsupported, converts
 from pysimd.network.operators import axis_within
 from pysimd.network.source import SourceNode
 
@@ -85,6 +85,8 @@ def _cast(c: Conversion, node: SourceNode) -> None:
         target = {1: "float32", 10: "float16", 16: "bfloat16"}.get(int(c.attribute("to")), "")
     else:
         target = c.dtype(1)
+        if target not in INPUT_TYPES:
+            raise Unsupported(f"the type {target} is not supported")
     if c.dtype(0) == "float32" and target in floats:
         return c.give(c.tensor(0))
     return c.by_numpy()
