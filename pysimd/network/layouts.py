@@ -241,10 +241,10 @@ def _merged(p: _Placement, node: Node) -> None:
 
 
 def _channels(p: _Placement, node: Node) -> None:
-    """Normalization of channels, for any number of dimensions after them."""
+    """Normalization of channels, for any number of dimensions after them; of groups of channels in NCHW alone."""
     order, rank = p.order(node.inputs[0]), p.rank(node.inputs[0])
     last = (0, *range(2, rank), 1)
-    layout = "nhwc" if order == last else "nchw"
+    layout = "nhwc" if order == last and not node.attributes["groups"] else "nchw"
     order = last if layout == "nhwc" else tuple(range(rank))
     p.give(node, [p.stored(node.inputs[0], order), *(p.stored(name) for name in node.inputs[1:])], order, layout=layout)
 
