@@ -68,6 +68,7 @@ class Created(NamedTuple):
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
     handle: Any
+    held: Any = None
 
 
 #: What :func:`taped` records. None while nothing is recorded.
@@ -86,13 +87,16 @@ def create(function: Callable[..., Any], *arguments: Any) -> Any:
     return handle
 
 
-def set_params(function: Callable[..., None], handle: Any, *arguments: Any) -> None:
-    """Sets the parameters of a context, and raises if they are refused."""
+def set_params(function: Callable[..., None], handle: Any, *arguments: Any, held: Any = None) -> None:
+    """Sets the parameters of a context, and raises if they are refused.
+
+    held : what arrays of pointers point to.
+    """
     function(handle, *arguments)
     check()
     tape = _tape.get()
     if tape is not None:
-        tape.append(Created(function, (handle, *arguments), handle))
+        tape.append(Created(function, (handle, *arguments), handle, held))
 
 
 @contextmanager

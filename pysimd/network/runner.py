@@ -45,7 +45,7 @@ class Runner:
     def _bind(self, made: Mapping[Node, Any], contexts: Contexts | None) -> None:
         """Allocates the block, and prepares the calls on it."""
         stored = self.placed
-        block = _allocated(self.plan.size)
+        self.block = block = _allocated(self.plan.size)
         arrays = {name: self.plan.array(block, name) for name in self.plan.places} | stored.constants
         self.inputs: dict[str, Array] = dict(zip(self.graph.inputs, (arrays[name] for name in stored.inputs)))
         self.outputs: dict[str, Array] = dict(zip(self.graph.outputs, (arrays[name] for name in stored.outputs)))
