@@ -253,10 +253,9 @@ def _value(value: Any) -> Value:
 
 
 def _dimension(dim: Any) -> Dimension:
+    """A number; some exporters write -1 for an open dimension."""
     if dim.HasField("dim_value"):
-        if dim.dim_value < 0:
-            raise ValueError(f"an input has a dimension of {dim.dim_value}")
-        return int(dim.dim_value)
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
     return str(dim.dim_param) or None
 
 

@@ -38,7 +38,7 @@ def _fits(graph: Graph, node: Node, stage: int) -> bool:
     if node.operator != "Conv" or input_at(node, 3) or node.inputs[1] not in graph.constants:
         return False
     (o, part, ky, kx), count, strides = graph.shape(node.inputs[1]), node.attributes["group"], node.attributes["strides"]
-    if ky != kx or max(strides) > 3 or max(node.attributes["dilations"]) > 1:
+    if ky != kx or strides[0] != strides[1] or max(strides) > 3 or max(node.attributes["dilations"]) > 1:
         return False
     if stage == 1:
         return bool(count == o == count * part) and ky in (3, 5, 7)
