@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pysimd.annotations import Shape
@@ -92,6 +93,28 @@ class Model:
         The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
         """
         saved.write(self.source, path)
+
+    def compile(
+        self, folder: Any, shapes: Mapping[str, Shape] | None = None, *, layout: str = "nchw", name: str = "model"
+    ) -> list[Path]:
+        """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
+
+        folder : where the files are written: NAME.c and NAME.h, the weights NAME.bin, an example main.c, and a Makefile. It
+            is created if it does not exist.
+        shapes, layout : as of :meth:`prepare`.
+        name : of the files and of the functions, an identifier of C.
+
+        The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
+        processor on which both use the same instruction set. Returns the paths. Raises ValueError if a node is computed by
+        Python, and everything that :meth:`prepare` raises; OSError if the files cannot be written.
+        """
+        from pysimd.calls import taped
+        from pysimd.network import c_program
+
+        graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
+        with taped() as tape:
+            runner = Runner(graph, layout)
+        return c_program.write(runner, tape, folder, name)
 
     def __repr__(self) -> str:
         return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"
