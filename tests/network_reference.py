@@ -110,7 +110,7 @@ def _merged(x: _Inputs, a: _Attributes) -> Array:
         if i == 2 and a["residual"]:
             y = y + x[0]
         y = _activated(y, stage, 1)
-    return y
+    return np.asarray(y)
 
 
 def _windows(x: Array, a: _Attributes, outside: float) -> Array:
@@ -142,7 +142,7 @@ def _average(x: _Inputs, a: _Attributes) -> Array:
 
 def _lrn(x: _Inputs, a: _Attributes) -> Array:
     numbers = (a["size"], a["alpha"], a["beta"], a["bias"])
-    n, c, *size = x[0].shape
+    _, c, *size = x[0].shape
     return np.stack([formulas.lrn(image.reshape(c, -1, 1), *numbers)[0].reshape(c, *size) for image in x[0]])
 
 
@@ -217,12 +217,12 @@ def _unary(x: _Inputs, a: _Attributes) -> Array:
         return np.asarray(formulas.pointwise(name, x[0], *params)[0], np.float64)
 
 
-_BINARY: dict[str, Any] = {"power": np.float_power}
+_BINARY = {name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")}
 
 
 def _binary(x: _Inputs, a: _Attributes) -> Array:
     with np.errstate(all="ignore"):
-        return _activated(_BINARY.get(a["function"], getattr(np, a["function"], None))(*x), a, 1)
+        return _activated(_BINARY[a["function"]](*x), a, 1)
 
 
 def _along(axis: int, values: Array, rank: int) -> Array:
@@ -246,6 +246,7 @@ def _softmax(x: _Inputs, a: _Attributes) -> Array:
 
 
 _REDUCE: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("sum", "mean", "max", "min", "prod")},
     "l1": lambda x, **k: np.abs(x).sum(**k),
     "l2": lambda x, **k: np.sqrt((x * x).sum(**k)),
     "logsumexp": lambda x, **k: np.logaddexp.reduce(x, **k),
@@ -256,30 +257,28 @@ _REDUCE: dict[str, Callable[..., Any]] = {
 def _reduce(x: _Inputs, a: _Attributes) -> Array:
     function, axes = a["function"], tuple(a["axes"])
     if function not in ("argmax", "argmin"):
-        return np.asarray(_REDUCE.get(function, getattr(np, function, None))(x[0], axis=axes, keepdims=a["keepdims"]))
+        return np.asarray(_REDUCE[function](x[0], axis=axes, keepdims=a["keepdims"]))
     (axis,), last = axes, a.get("last", False)
     values = np.flip(x[0], axis) if last else x[0]
     found = getattr(np, function)(values, axis=axis, keepdims=a["keepdims"])
     return np.asarray(x[0].shape[axis] - 1 - found if last else found)
 
 
+def _by_axis(values: Any, axis: int | None, rank: int) -> Any:
+    """Numbers for each coordinate of an axis, or one number."""
+    return values if axis is None or np.ndim(values) == 0 else _along(axis, values, rank)
+
+
 def _quantize(x: _Inputs, a: _Attributes) -> Array:
     src, scale, zero = (*x, None)[:3]
     limits = np.iinfo(a["dtype"])
-    shift = 0 if zero is None else zero.astype(np.int64)
-    scale, shift = (
-        each if a["axis"] is None else _along(a["axis"], np.asarray(each), src.ndim) if np.ndim(each) else each
-        for each in (scale, shift)
-    )
-    return np.clip(np.rint(src / scale) + shift, limits.min, limits.max).astype(a["dtype"])
+    scale, shift = (_by_axis(each, a["axis"], src.ndim) for each in (scale, 0 if zero is None else zero.astype(np.int64)))
+    return np.asarray(np.clip(np.rint(src / scale) + shift, limits.min, limits.max).astype(a["dtype"]))
 
 
 def _dequantize(x: _Inputs, a: _Attributes) -> Array:
     src, scale, zero = (*x, None)[:3]
-    scale, shift = (
-        each if a["axis"] is None or not np.ndim(each) else _along(a["axis"], np.asarray(each), src.ndim)
-        for each in (scale, 0 if zero is None else zero.astype(np.int64))
-    )
+    scale, shift = (_by_axis(each, a["axis"], src.ndim) for each in (scale, 0 if zero is None else zero.astype(np.int64)))
     return np.asarray((src.astype(np.int64) - shift) * scale)
 
 

@@ -29,12 +29,23 @@ def lifted(graph: Graph, node: Node) -> Change | None:
     else:
         return None
     moves, axis = _moves(graph, node, x, axis)
-    base = graph.producer(moves[-1].inputs[0]) if moves else None
-    if base is None or base.operator not in _LAYERS or not is_plain(base) or input_at(base, 3):
-        return None
-    if graph.user(base.output) is not moves[-1] or (line is None and base.operator in ("ChannelNorm", "LayerNorm")):
+    base = _layer(graph, moves[-1]) if moves else None
+    if base is None or (line is None and base.operator in ("ChannelNorm", "LayerNorm")):
         return None
     return _before(graph, node, moves, axis)
+
+
+def _layer(graph: Graph, user: Node) -> Node | None:
+    """The layer before a node, maybe with a scale after it."""
+    base = graph.producer(user.inputs[0])
+    while base is not None and len(base.outputs) == 1 and graph.user(base.output) is user:
+        if base.operator in _LAYERS:
+            return base if is_plain(base) and not input_at(base, 3) else None
+        line = line_of(graph, base)
+        if line is None:
+            return None
+        user, base = base, graph.producer(line[0])
+    return None
 
 
 def _moves(graph: Graph, node: Node, x: str, axis: int | None) -> tuple[list[Node], int | None]:
