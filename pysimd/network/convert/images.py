@@ -5,7 +5,7 @@ Signals, images of one dimension, are images of height 1 here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, prod
 
@@ -20,44 +20,43 @@ from pysimd.network.source import SourceNode
 
 @dataclass
 class Window:
-    """A sliding window in two dimensions, with its padding (top, left, bottom, right)."""
+    """A sliding window in two or three dimensions, with its padding before them and after them."""
 
     kernel: Shape
     strides: Shape
     dilations: Shape
-    pads: list[int]
+    before: Shape
+    after: Shape
 
     @property
     def options(self) -> dict[str, Shape]:
-        """As attributes of a node."""
-        return {"strides": self.strides, "pads": tuple(self.pads)}
+        """As attributes of a node for the last two dimensions."""
+        return {"strides": self.strides[-2:], "pads": (*self.before[-2:], *self.after[-2:])}
 
 
-def sides_of(c: Conversion) -> Shape:
-    """The height and the width of input 0; the height of signals is 1."""
+def sides_of(c: Conversion, most: int = 2) -> Shape:
+    """The sizes of the images that are input 0, up to a number of dimensions; the height of signals is 1."""
     shape = c.shape(0)
-    if len(shape) not in (3, 4):
-        what = (
-            f"images have {len(shape) - 2} dimensions, supported are 1 and 2" if len(shape) > 4 else f"its shape is {shape}"
-        )
-        raise Unsupported(what)
+    if not 3 <= len(shape) <= 2 + most:
+        few = f"the shape is {shape}, expected (N, C, ...)"
+        raise Unsupported(few if len(shape) < 3 else f"images have {len(shape) - 2} dimensions, supported are up to {most}")
     return (1,) * (4 - len(shape)) + tuple(shape[2:])
 
 
 def image(c: Conversion) -> str:
-    """Input 0 as an image."""
-    n, channels, *_ = c.shape(0)
-    return c.reshape(c.tensor(0), (n, channels, *sides_of(c)))
+    """Input 0 with two dimensions at least."""
+    n, channels, *rest = c.shape(0)
+    return c.reshape(c.tensor(0), (n, channels, *(1,) * (2 - len(rest)), *rest))
 
 
 def like_input(c: Conversion, y: str) -> str:
     """An image, as a signal if input 0 is one."""
-    n, channels, _, w = c.builder.shape(y)
-    return y if len(c.shape(0)) == 4 else c.reshape(y, (n, channels, w))
+    n, channels, *rest = c.builder.shape(y)
+    return c.reshape(y, (n, channels, *rest[4 - len(c.shape(0)) :])) if len(c.shape(0)) == 3 else y
 
 
 def spatial(c: Conversion, name: str, default: int, values: Sequence[int] | None = None) -> Shape:
-    """An attribute with a number for each dimension, as (vertical, horizontal)."""
+    """An attribute with a number for each dimension, two at least."""
     rank = len(c.shape(0)) - 2
     given = tuple(int(n) for n in (values or c.attribute(name, None) or (default,) * rank))
     if len(given) != rank:
@@ -67,41 +66,37 @@ def spatial(c: Conversion, name: str, default: int, values: Sequence[int] | None
 
 def window_of(c: Conversion, kernel: Shape) -> Window:
     """The window of a convolution or a pooling, with its padding in numbers."""
-    size, strides, dilations = sides_of(c), spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    size, strides, dilations = sides_of(c, 3), spatial(c, "strides", 1), spatial(c, "dilations", 1)
     auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
-    if auto == "NOTSET":
-        pads = padding_of(c)
-    elif auto == "VALID":
-        pads = [0] * 4
-    else:
-        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-        totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in zip(size, strides, spans)]
-        less = [total // 2 for total in totals]
-        more = [total - half for total, half in zip(totals, less)]
-        pads = [*less, *more] if auto == "SAME_UPPER" else [*more, *less]
     if min(*strides, *dilations, *kernel) < 1:
         raise Unsupported("strides, dilations and sizes of the kernel must be at least 1")
-    return Window(kernel, strides, dilations, pads)
+    before, after = padding_of(c) if auto == "NOTSET" else ((0,) * len(size),) * 2
+    if auto.startswith("SAME"):
+        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+        totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in zip(size, strides, spans)]
+        less, more = tuple(total // 2 for total in totals), tuple(total - total // 2 for total in totals)
+        before, after = (less, more) if auto == "SAME_UPPER" else (more, less)
+    return Window(kernel, strides, dilations, before, after)
 
 
-def padding_of(c: Conversion) -> list[int]:
-    """The attribute pads as (top, left, bottom, right)."""
+def padding_of(c: Conversion) -> tuple[Shape, Shape]:
+    """The attribute pads: before and after the dimensions, two at least."""
     rank = len(c.shape(0)) - 2
-    pads = [int(n) for n in c.attribute("pads", None) or [0] * 2 * rank]
+    pads = tuple(int(n) for n in c.attribute("pads", None) or (0,) * 2 * rank)
     if len(pads) != 2 * rank or min(pads) < 0:
-        raise Unsupported(f"pads are {pads}, supported are {2 * rank} numbers of at least 0")
-    return pads if rank == 2 else [0, pads[0], 0, pads[1]]
+        raise Unsupported(f"pads are {list(pads)}, supported are {2 * rank} numbers of at least 0")
+    more = (0,) * (2 - rank)
+    return more + pads[:rank], more + pads[rank:]
 
 
 def weights_of(c: Conversion) -> Array:
-    """The weights of a convolution, with two dimensions of the kernel."""
+    """The weights of a convolution, with two dimensions of the kernel at least."""
     weight = float32_of(c.known(1, "the weight"))
     if weight.ndim != len(c.shape(0)):
         raise Unsupported(f"the weight has shape {weight.shape}, the images have shape {c.shape(0)}")
     shape = c.attribute("kernel_shape", None)
     if shape is not None and tuple(shape) != weight.shape[2:]:
         raise Unsupported(f"kernel_shape is {list(shape)}, the weight has shape {weight.shape}")
-    sides_of(c)
     return weight.reshape(*weight.shape[:2], *(1,) * (4 - weight.ndim), *weight.shape[2:])
 
 
@@ -111,29 +106,51 @@ def biased(c: Conversion, operator: str, x: str, weight: Array, i: int, **option
         bias = [c.constant(c.known(i).reshape(-1))] if c.has(i) else []
         return c.add(operator, x, c.constant(weight), *bias, **options)
     y = c.add(operator, x, c.constant(weight), **options)
-    return c.binary("add", y, c.reshape(c.tensor(i), (1, -1 if not c.shape(i) else prod(c.shape(i)), 1, 1)))
+    return c.binary("add", y, c.reshape(c.tensor(i), (1, prod(c.shape(i)), 1, 1)))
 
 
 @converts("Conv", "com.microsoft.FusedConv")
 def _conv(c: Conversion, node: SourceNode) -> None:
+    sides_of(c, 3)
     weight = weights_of(c)
-    window = window_of(c, weight.shape[2:])
-    options = {"dilations": window.dilations, "group": int(c.attribute("group", 1)), "activation": IDENTITY, "order": "add"}
-    y = biased(c, "Conv", image(c), weight, 2, **window.options, **options)
+    window, x = window_of(c, weight.shape[2:]), image(c)
+    options: dict[str, object] = {"dilations": window.dilations[-2:], "group": int(c.attribute("group", 1))}
+    options.update(window.options, activation=IDENTITY, order="add")
+    y = biased(c, "Conv", x, weight, 2, **options) if weight.ndim == 4 else _conv_of_volumes(c, x, weight, window, options)
     if node.op == "FusedConv":
         if c.has(3):
             raise Unsupported("input 3, an addition, is not supported")
-        params = list(c.attribute("activation_params", ()))
-        y = activated(c, y, c.attribute("activation", ""), *params)
+        y = activated(c, y, c.attribute("activation", ""), *c.attribute("activation_params", ()))
     c.give(like_input(c, y))
+
+
+def _conv_of_volumes(c: Conversion, x: str, weight: Array, window: Window, options: Mapping[str, object]) -> str:
+    """The sum of convolutions of planes, one for each plane of the kernel."""
+    x = c.transpose(x, (0, 2, 1, 3, 4))
+    if window.before[0] or window.after[0]:
+        pads = ((0, 0), (window.before[0], window.after[0]), (0, 0), (0, 0), (0, 0))
+        x = c.add("Pad", x, pads=pads, mode="constant", value=0.0)
+    n, depth, channels, h, w = c.builder.shape(x)
+    count = (depth - (weight.shape[2] - 1) * window.dilations[0] - 1) // window.strides[0] + 1
+    if count < 1:
+        raise Unsupported(f"the window is larger than the images of {c.shape(0)[2:]} with their padding")
+    y = ""
+    for i in range(weight.shape[2]):
+        starts, steps = (0, i * window.dilations[0], 0, 0, 0), (1, window.strides[0], 1, 1, 1)
+        planes = c.add("Slice", x, starts=starts, steps=steps, sizes=(n, count, channels, h, w))
+        planes = c.reshape(planes, (n * count, channels, h, w))
+        kernel = np.ascontiguousarray(weight[:, :, i])
+        part = c.add("Conv", planes, c.constant(kernel), **options) if i else biased(c, "Conv", planes, kernel, 2, **options)
+        y = c.binary("add", y, part) if i else part
+    _, o, h, w = c.builder.shape(y)
+    return c.transpose(c.reshape(y, (n, count, o, h, w)), (0, 2, 1, 3, 4))
 
 
 @converts("ConvTranspose")
 def _conv_transpose(c: Conversion, node: SourceNode) -> None:
-    weight = weights_of(c)
-    kernel, size = weight.shape[2:], sides_of(c)
-    strides, dilations = spatial(c, "strides", 1), spatial(c, "dilations", 1)
-    more, pads = list(spatial(c, "output_padding", 0)), padding_of(c)
+    size, weight = sides_of(c), weights_of(c)
+    kernel, strides, dilations = weight.shape[2:], spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    more, pads = list(spatial(c, "output_padding", 0)), [n for side in padding_of(c) for n in side]
     auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
     sizes = c.attribute("output_shape", None)
     if sizes is not None:
@@ -166,19 +183,44 @@ def _with_zeros(weight: Array, pads: list[int], more: list[int], dilation: Seque
 
 
 def _pool_window(c: Conversion) -> Window:
-    sides_of(c)
+    sides_of(c, 3)
     return window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
+
+
+def _pooled(c: Conversion, operator: str, x: str, window: Window, **options: object) -> str:
+    """Of three dimensions, the last two first."""
+    if len(window.kernel) == 2:
+        return c.add(operator, x, kernel=window.kernel, **options, **window.options)
+    n, channels, depth, h, w = c.builder.shape(x)
+    x = c.reshape(x, (n, channels * depth, h, w))
+    x = c.add(operator, x, kernel=window.kernel[1:], **options, **window.options)
+    h, w = c.builder.shape(x)[2:]
+    x = c.reshape(x, (n, channels, depth, h * w))
+    pads = (window.before[0], 0, window.after[0], 0)
+    x = c.add(operator, x, kernel=(window.kernel[0], 1), strides=(window.strides[0], 1), pads=pads, **options)
+    return c.reshape(x, (n, channels, c.builder.shape(x)[2], h, w))
 
 
 @converts("MaxPool", any_type=True)
 def _max_pool(c: Conversion, node: SourceNode) -> None:
     _require_pixels(c)
     window, ceil = _pool_window(c), c.flag("ceil_mode")
-    if window.dilations == (1, 1) or c.dtype(0) == "uint8":
-        c.require(dilations=[1] * len(c.attribute("dilations", ())))
-        y = c.add("MaxPool", image(c), kernel=window.kernel, ceil=ceil, **window.options)
+    if max(window.dilations) == 1:
+        y = _pooled(c, "MaxPool", image(c), window, ceil=ceil)
+    elif c.dtype(0) == "float32":
+        y = _dilated(c, image(c), window, ceil, "maximum")
     else:
-        y = _dilated_max(c, window, ceil)
+        raise Unsupported(f"dilations is {list(window.dilations)} for {c.dtype(0)}, supported is 1")
+    c.give(like_input(c, y))
+
+
+@converts("AveragePool")
+def _average_pool(c: Conversion, node: SourceNode) -> None:
+    window, ceil, include = _pool_window(c), c.flag("ceil_mode"), c.flag("count_include_pad")
+    if max(window.dilations) == 1:
+        y = _pooled(c, "AveragePool", image(c), window, ceil=ceil, count_include_pad=include)
+    else:
+        y = _dilated(c, image(c), window, ceil, "add", include)
     c.give(like_input(c, y))
 
 
@@ -187,48 +229,56 @@ def _require_pixels(c: Conversion) -> None:
         raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and uint8")
 
 
-def _dilated_max(c: Conversion, window: Window, ceil: bool) -> str:
-    """The maximum of slices, one for each element of the window."""
-    top, left, bottom, right = window.pads
-    x, size, spans = image(c), sides_of(c), [(k - 1) * d + 1 for k, d in zip(window.kernel, window.dilations)]
-    sizes, more = [], []
-    for i in (0, 1):
-        room = size[i] + window.pads[i] + window.pads[2 + i] - spans[i]
-        steps = -(-room // window.strides[i]) if ceil else room // window.strides[i]
-        steps -= steps * window.strides[i] >= size[i] + window.pads[i]
-        sizes.append(steps + 1)
-        more.append(max(steps * window.strides[i] - room, 0))
-    if prod(window.kernel) > 64 or min(sizes) < 1:
-        raise Unsupported(f"the window of {window.kernel} with dilations {window.dilations} is not supported")
-    widths = ((0, 0), (0, 0), (top, bottom + more[0]), (left, right + more[1]))
-    x = c.add("Pad", x, pads=widths, mode="constant", value=-np.inf)
-    y = None
-    for ky, kx in np.ndindex(*window.kernel):
-        starts = (0, 0, ky * window.dilations[0], kx * window.dilations[1])
-        found = c.shape_of(x)[:2]
-        part = c.add("Slice", x, starts=starts, steps=(1, 1, *window.strides), sizes=(*found, *sizes))
-        y = part if y is None else c.binary("maximum", y, part)
-    assert y is not None
-    return y
+_MOST_SLICES = 500
 
 
-@converts("AveragePool")
-def _average_pool(c: Conversion, node: SourceNode) -> None:
-    window = _pool_window(c)
-    if window.dilations != (1, 1):
-        raise Unsupported(f"dilations is {list(window.dilations)}, supported is 1")
-    options = {"ceil": c.flag("ceil_mode"), "count_include_pad": c.flag("count_include_pad")}
-    c.give(like_input(c, c.add("AveragePool", image(c), kernel=window.kernel, **options, **window.options)))
+def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, include: bool = False) -> str:
+    """Pooling along each dimension by itself: a function of slices, one for each element of the window.
+
+    include : for means, padding counts as zeros.
+    """
+    if sum(window.kernel) > _MOST_SLICES:
+        raise Unsupported(f"a window of {window.kernel} with dilations {window.dilations} is too large")
+    for i, k in enumerate(window.kernel):
+        stride, dilation, before, after = window.strides[i], window.dilations[i], window.before[i], window.after[i]
+        shape, axis = c.builder.shape(x), 2 + i
+        n, span = shape[axis], (k - 1) * dilation + 1
+        room = n + before + after - span
+        steps = -(-room // stride) if ceil else room // stride
+        steps -= bool(ceil and steps * stride >= n + before)
+        if room < 0:
+            raise Unsupported(f"the window of {span} is larger than the image of {n} with its padding")
+        more = max(steps * stride - room, 0)  # of the last window, behind the padding
+        if before or after or more:
+            pads = tuple((before, after + more) if j == axis else (0, 0) for j in range(len(shape)))
+            x = c.add("Pad", x, pads=pads, mode="constant", value=-np.inf if function == "maximum" else 0.0)
+        sizes, y = replaced_at(shape, axis, steps + 1), ""
+        for j in range(k):
+            starts, strides = (
+                replaced_at((value,) * len(shape), axis, at) for value, at in ((0, j * dilation), (1, stride))
+            )
+            part = c.add("Slice", x, starts=starts, steps=strides, sizes=sizes)
+            y = c.binary(function, y, part) if y else part
+        if function == "add":
+            places = np.arange(steps + 1)[:, None] * stride + np.arange(k) * dilation - before
+            inside = (places >= -before * include) & (places < n + after * include)
+            share = 1 / inside.sum(1).astype(np.float32)
+            y = c.binary("multiply", y, share.reshape(replaced_at((1,) * len(shape), axis, -1)))
+        x = y
+    return x
 
 
 @converts("LpPool")
 def _lp_pool(c: Conversion, node: SourceNode) -> None:
     """From the mean of powers."""
     window, p = _pool_window(c), int(c.attribute("p", 2))
-    if window.dilations != (1, 1) or c.flag("ceil_mode") or p < 1:
-        raise Unsupported("supported are windows with p of at least 1, without dilations and ceil_mode")
+    if c.flag("ceil_mode") or p < 1:
+        raise Unsupported("supported are windows with p of at least 1, without ceil_mode")
     x = _powers(c, image(c), p)
-    y = c.add("AveragePool", x, kernel=window.kernel, ceil=False, count_include_pad=True, **window.options)
+    if max(window.dilations) > 1:
+        y = _dilated(c, x, window, False, "add", True)
+    else:
+        y = _pooled(c, "AveragePool", x, window, ceil=False, count_include_pad=True)
     c.give(like_input(c, _root(c, c.binary("multiply", y, float(prod(window.kernel))), p)))
 
 

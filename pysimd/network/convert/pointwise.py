@@ -120,7 +120,11 @@ def clipped(c: Conversion, x: str, low: float, high: float) -> str:
 
 @converts("PRelu")
 def _prelu(c: Conversion, node: SourceNode) -> None:
-    x, slope, rank = c.tensor(0), c.value(1), len(c.shape(0))
+    x, slope, shape = c.tensor(0), c.value(1), c.shape(0)
+    rank = len(shape)
+    if slope is not None and rank > 1 and c.shape(1) == (shape[1],) and shape[1] not in (1, shape[-1]):
+        wide = (shape[1], *(1,) * (rank - 2))  # as before opset 7, slopes of channels
+        slope = c.reshape(slope, wide) if isinstance(slope, str) else slope.reshape(wide)
     if isinstance(slope, np.ndarray) and slope.ndim <= rank:
         long = [axis for axis, n in enumerate((1,) * (rank - slope.ndim) + slope.shape) if n != 1]
         if not long:
