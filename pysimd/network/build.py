@@ -31,9 +31,8 @@ class Builder:
         self.origin: tuple[str, ...] = ()
 
     def graph(self, *outputs: str) -> Graph:
-        """All nodes that the outputs need."""
-        made = Graph(self._name, self._nodes, self._inputs, outputs, self._types, self._constants)
-        return made.replaced(made.nodes)
+        """All nodes so far; `outputs` are the results."""
+        return Graph(self._name, self._nodes, self._inputs, outputs, self._types, self._constants)
 
     def type(self, name: str) -> Type:
         """The type of a tensor."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Callable
 
 from pysimd.network.graph import Graph
-from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms
+from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms, tiny
 from pysimd.network.passes.rewrite import Match, rewritten
 
 Pass = Callable[[Graph], Graph]
@@ -51,11 +51,13 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("blocks", _rewriting(blocks.MATCHES)),
     ("additions", _rewriting(additions.MATCHES)),
     ("last moves", _moves),
+    ("tiny", tiny.flushed),
 )
 
 
 def simplified(graph: Graph) -> Graph:
-    """The graph after all passes."""
+    """The graph after all passes, without nodes that its outputs do not need."""
+    graph = graph.replaced(graph.nodes)
     for _, run in PASSES:
         graph = run(graph)
     return graph
