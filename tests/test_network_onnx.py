@@ -46,7 +46,7 @@ REFUSED: Mapping[str, str] = {
     "Einsum": "its inputs are float64",
     "GridSample": r"expected \(N, C, H, W\)",
     "If": "the condition is computed at run time",
-    "input": r"its type is type \d+ of ONNX",
+    "input": r"its type is (type \d+ of ONNX|optional_type), supported are float32",
     "Loop": "loops are not supported",
     "MaxPool": "output 1 is not supported",
     "NonMaxSuppression": "the number of boxes depends on the values of its inputs",
