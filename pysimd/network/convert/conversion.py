@@ -442,6 +442,10 @@ class Conversion:
             return [Type(np.shape(result), np.asarray(result).dtype.name) for result in results]
         raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
 
+    def host(self, function: Any, *inputs: str) -> str:
+        """A function of Python for tensors, with one result."""
+        return self.add("Host", *inputs, function=function, types=tuple(self._types_of_call(function, inputs)))
+
     def by_numpy(self) -> None:
         """The node is computed at run time by what folds constants."""
         node, name = self.node, full_name(self.node)

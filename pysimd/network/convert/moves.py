@@ -65,9 +65,14 @@ def _unsqueeze(c: Conversion, node: SourceNode) -> None:
     c.give(c.reshape(c.tensor(0), [1 if axis in axes else next(rest) for axis in range(len(shape) + count)]))
 
 
-@converts("Identity", any_type=True)
+@converts("Identity", "OptionalGetElement", any_type=True)
 def _identity(c: Conversion, node: SourceNode) -> None:
     c.give(c.value(0))
+
+
+@converts("OptionalHasElement", any_type=True)
+def _has_element(c: Conversion, node: SourceNode) -> None:
+    c.give(np.array(c.has(0)))
 
 
 @converts("Dropout", any_type=True)

@@ -153,6 +153,11 @@ def gelu_by_tanh(c: Conversion, x: str) -> str:
     return c.binary("multiply", x, c.unary(c.binary("multiply", x, cubic), "sigmoid", 2 * (2 / pi) ** 0.5))
 
 
+@converts("SwiGLU")
+def _swiglu(c: Conversion, node: SourceNode) -> None:
+    c.give(c.binary("multiply", c.unary(c.tensor(0), "swish", c.attribute("alpha", 1.0)), c.tensor(1)))
+
+
 @converts("Celu")
 def _celu(c: Conversion, node: SourceNode) -> None:
     """alpha * elu(x / alpha)"""
