@@ -529,6 +529,42 @@ def test_what_is_no_addition() -> None:
     checked(net.graph(x, net.do("add", x, net.xs[0])), "Conv", "Binary")
 
 
+def test_additions_of_a_part_of_the_image() -> None:
+    net = Net((2, 8, 6, 6), (2, 8, 1, 1))
+    x = net.unary(net.xs[0], "tanh", 1.0)
+    for y in (net.do("add", x, net.do("multiply", net.xs[1], x)), net.do("add", net.do("multiply", x, net.xs[1]), x)):
+        nodes = checked(net.graph(net.relu(y)), "Unary", "Binary", "Binary")
+        assert net.graph(y).types[x] == simplified(net.graph(y)).types[nodes[-1].inputs[0]]
+        assert (nodes[1].inputs[0], nodes[2].attributes["activation"]) == (net.xs[1], RELU)
+    y = net.do("multiply", x, net.unary(x, "sin"))
+    checked(net.graph(net.do("add", x, y)), "Unary", "Unary", "Binary", "Binary")  # no smaller
+
+
+# ---- tiny
+
+
+@pytest.mark.parametrize("kind", ["Conv", "Linear"])
+def test_tiny_weights(kind: str) -> None:
+    net = Net((2, 8, 6, 6) if kind == "Conv" else (5, 8))
+    weight, bias = net.random(4, 8), net.random(4)
+    weight[0, :3], bias[1] = (1e-40, -1e-31, 1e-29), 1e-33
+    image = kind == "Conv"
+    graph = net.graph(net.conv(net.xs[0], weight[..., None, None], bias) if image else net.gemm(net.xs[0], weight, bias))
+    node = only(graph, kind)
+    found = [simplified(graph).constants[name] for name in node.inputs[1:3]]
+    assert [int((array == 0).sum()) for array in found] == [2, 1]
+
+
+def test_tiny_numbers_that_matter() -> None:
+    """Those beside which there are no others, and those that are no weights."""
+    net = Net((2, 8, 6, 6))
+    weight, bias = net.random(4, 8, 1, 1), np.full(4, 1e-37, np.float32)
+    graph = net.graph(net.do("maximum", net.conv(net.xs[0], weight, bias), np.full((4, 1, 1), 1e-38)))
+    after = simplified(graph)
+    assert sorted(after.constants) == sorted(graph.constants)
+    assert all(after.constants[name] is graph.constants[name] for name in graph.constants)
+
+
 # ---- moves
 
 
@@ -628,7 +664,7 @@ def test_what_nothing_needs() -> None:
     net = Net((2, 6))
     y = net.unary(net.xs[0], "erf")
     net.unary(y, "sin")
-    assert [node.operator for node in net.graph(y).nodes] == ["Unary"]
+    assert [node.operator for node in simplified(net.graph(y)).nodes] == ["Unary"]
 
 
 # ---- blocks
