@@ -208,6 +208,12 @@ def test_where_with_a_known_mask(swapped: bool) -> None:
     np.testing.assert_array_equal(computed(graph, x), expected.astype(np.float32))
 
 
+def test_resizing_of_opset_10_rounds_up_where_it_becomes_smaller() -> None:
+    """The example of its documentation, whose text does not say so."""
+    graph = made("Resize", np.array([1, 1, 0.6, 0.6], np.float32), opset=10).graph(1, 1, 2, 4)
+    assert computed(graph, FLOATS[:8].reshape(1, 1, 2, 4)).tolist() == [[[[1, 3]]]]
+
+
 def test_weights_of_16_bits_are_widened() -> None:
     graph = made("Mul", np.float16(1.5), dtype="float16").graph(3)
     assert {graph.types[name].dtype for name in graph.types} == {"float32"}

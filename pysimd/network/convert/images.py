@@ -318,10 +318,12 @@ def _resize(c: Conversion, node: SourceNode) -> None:
         whole = size if scale is None else scale * c.shape(0)[axis]
         if rules["coordinates"] == "align_corners" and abs(whole - size) > 1e-3:
             raise Unsupported(f"align_corners of a size of {whole:g} is not supported, only of whole sizes")
-    axes, x = sorted(factors), c.tensor(0)
-    while axes:  # two dimensions at a time
-        x = _resized(c, x, axes[-2:], factors, rules)
-        axes = axes[:-2]
+    x = c.tensor(0)
+    smaller = {axis for axis, (_, scale) in factors.items() if c.opset == 10 and scale is not None and scale < 1}
+    for axes, rounding in ((sorted(set(factors) - smaller), rules["rounding"]), (sorted(smaller), "ceil")):
+        while axes:  # two dimensions at a time; of opset 10, those that become smaller round up
+            x = _resized(c, x, axes[-2:], factors, {**rules, "rounding": rounding})
+            axes = axes[:-2]
     c.give(x)
 
 
