@@ -369,7 +369,7 @@ def _factors(c: Conversion, node: SourceNode) -> dict[int, tuple[int, float | No
 
 def _resized(c: Conversion, x: str, axes: list[int], factors: dict[int, tuple[int, float | None]], rules: object) -> str:
     """One or two dimensions, as height and width of images."""
-    shape = c.builder.shape(x)
+    shape, factors = c.builder.shape(x), {axis: factors[axis] for axis in axes}
     if len(axes) == 1 and axes[0] > 1 and len(shape) == 4:
         axes = [2, 3]
     others = [axis for axis in range(len(shape)) if axis not in axes]
