@@ -198,6 +198,8 @@ def test_clip_and_leaky_relu() -> None:
     assert unary(net.graph(net.clip(net.clip(x, -1, 0.5), 0, 3))) == ("restrict_range", (0, 0.5))
     assert unary(net.graph(net.do("maximum", x, 0))) == ("relu", ())
     assert unary(net.graph(net.do("maximum", net.do("multiply", x, 0.1), x))) == ("leaky_relu", (0.1,))
+    checked(net.graph(net.do("maximum", net.do("add", net.do("multiply", x, 0.1), 0.2), x)), "Scale", "Binary")
+    checked(net.graph(net.do("maximum", net.do("multiply", x, 2), x)), "Binary", "Binary")
 
 
 def test_roots() -> None:
@@ -354,6 +356,8 @@ def test_what_has_several_users_is_not_scaled() -> None:
     x = net.layer(net.xs[0], 8)
     checked(net.graph(net.do("multiply", x, _batch_norm(net, x))), "Conv", "Scale", "Binary")
     checked(net.graph(x, _batch_norm(net, x)), "Conv", "Scale")
+    x = _batch_norm(net, net.xs[0])
+    checked(net.graph(net.unary(x, "sin"), _batch_norm(net, x)), "Scale", "Unary", "Scale")
 
 
 def test_factors_that_are_too_large_stay() -> None:
@@ -375,6 +379,13 @@ def test_padding() -> None:
     lowest = net.add("Pad", net.xs[0], pads=pads, mode="constant", value=-np.inf)
     assert only(net.graph(net.max(lowest, 3, 2)), "MaxPool").attributes["pads"] == (0, 1, 1, 2)
     checked(net.graph(net.max(zeros, 3, 2)), "Pad", "MaxPool")
+    window = {"kernel": (3, 3), "strides": (2, 2), "ceil": False, "count_include_pad": False}
+    node = only(net.graph(net.add("AveragePool", zeros, pads=(0,) * 4, **window)), "AveragePool")
+    assert node.attributes["count_include_pad"]
+    checked(net.graph(net.add("AveragePool", zeros, pads=(1,) * 4, **window)), "Pad", "AveragePool")
+    ones = net.add("Pad", net.xs[0], pads=pads, mode="constant", value=1.0)
+    checked(net.graph(net.average(ones, 3, 2)), "Pad", "AveragePool")
+    checked(net.graph(net.layer(ones, 4, 3)), "Pad", "Conv")
     checked(net.graph(net.add("Pad", net.relu(net.xs[0]), pads=pads, mode="edge", value=0.0)), "Unary", "Pad")
 
 
@@ -422,6 +433,11 @@ def test_a_sum_of_moved_tensors() -> None:
     checked(net.graph(net.do("add", a, b)), "Conv", "Conv", "Transpose")
     different = net.transpose(net.layer(net.xs[0], 6, 3, padding=1), 0, 2, 3, 1), net.transpose(net.xs[0], 0, 2, 3, 1)
     checked(net.graph(net.linear(different[0], 8), different[1]), "Conv", "Transpose", "Transpose", "Linear")
+    net = Net((5, 5, 5), (5, 25))
+    y = net.do("add", net.transpose(net.xs[0], 1, 0, 2), net.transpose(net.xs[0], 2, 1, 0))
+    checked(net.graph(y), "Transpose", "Transpose", "Binary")
+    y = net.do("add", net.reshape(net.xs[0], 25, 5), net.reshape(net.xs[1], 25, 5))
+    checked(net.graph(y), "Reshape", "Reshape", "Binary")
 
 
 # ---- activations
@@ -591,6 +607,8 @@ def test_what_changes_nothing() -> None:
     y = net.do("multiply", net.do("add", y, 0), 1)
     checked(net.graph(net.unary(y, "erf")), "Unary", "Unary")
     checked(net.graph(net.reshape(x, 2, 3, 4, 5)), "Unary", "Reshape")  # an output of its own
+    back = net.add("Slice", x, starts=(0, 2, 0, 0), steps=(1, -1, 1, 1), sizes=(2, 3, 4, 5))
+    checked(net.graph(net.unary(back, "erf")), "Unary", "Slice", "Unary")
     one = net.reduce(net.reduce(x, "mean", 2, 3), "max", 2)
     checked(net.graph(net.unary(one, "erf")), "Unary", "Reduce", "Unary")
 
@@ -623,6 +641,9 @@ def test_wholes() -> None:
     y = net.concat(net.concat(x, net.unary(x, "erf")), net.unary(x, "sin"))
     nodes = checked(net.graph(y), "Unary", "Unary", "Unary", "Concat")
     assert len(nodes[-1].inputs) == 3
+    inner = net.concat(x, net.unary(x, "erf"))
+    y = net.concat(inner, net.unary(x, "sin"))
+    checked(net.graph(y, net.unary(inner, "cos")), "Unary", "Unary", "Concat", "Unary", "Concat", "Unary")
 
 
 def test_an_expand_that_broadcasting_does() -> None:

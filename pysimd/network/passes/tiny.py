@@ -1,9 +1,9 @@
 """Weights without numbers that are 10^30 times smaller than the largest one beside them: they become 0.
 
 Such numbers, and products with them, are soon denormal, below 2^-126, and processors compute with denormal numbers a hundred
-times more slowly. Training with decaying weights leaves many: of a text detector (PP-OCRv6, small) two convolutions, a quarter
-of whose weights or more were denormal, took 400 ms in place of 2. Where denormal numbers alone became 0, results of others
-still were denormal, and GELU took 7 ms in place of 2.
+times more slowly. Training with decaying weights leaves many: of a text detector (PP-OCRv6, small) two convolutions, whose
+weights were denormal by a quarter and more, took 400 ms in place of 2. Where denormal numbers alone became 0, results of
+others still were denormal, and GELU took 7 ms in place of 2.
 """
 
 from __future__ import annotations
