@@ -102,6 +102,7 @@ CASES: list[tuple[Made, tuple[int, ...], list[str], tuple[int, ...]]] = [
     (made("ReduceMean", axes=[1]), (2, 3), ["mean"], (2, 1)),
     (made("ReduceMean", [1], keepdims=0), (2, 3), ["mean"], (2,)),
     (made("TopK", [2]), (2, 3), ["TopK"], (2, 2)),
+    (made("Cast", dtype="uint8", to=1), (3,), ["Dequantize"], (3,)),
     (made("Selu"), (3,), ["elu", "multiply"], (3,)),
     (made("Dropout"), (3,), ["Reshape"], (3,)),
 ]

@@ -94,6 +94,8 @@ def _cast(c: Conversion, node: SourceNode) -> None:
             raise Unsupported(f"the type {target} is not supported")
     if c.dtype(0) == "float32" and target in floats:
         return c.give(c.tensor(0))
+    if c.dtype(0) in ("uint8", "int8") and target in floats:
+        return c.give(c.add("Dequantize", c.tensor(0), c.constant(np.float32(1)), axis=None))
     return c.by_numpy()
 
 
