@@ -23,8 +23,8 @@ def described(graph: Graph, node: Node) -> str:
 
 
 def _image(of: Type, attributes: Any) -> tuple[int, ...]:
-    """The shape of an image as (C, H, W); another shape without a batch of 1."""
-    shape = of.shape[1:] if of.shape[:1] == (1,) and len(of.shape) > 1 else of.shape
+    """The shape without the batch, that of an image as (C, H, W)."""
+    shape = of.shape[1:] if len(of.shape) > 1 else of.shape
     return (shape[-1], *shape[:-1]) if attributes.get("layout") == "nhwc" and len(shape) == 3 else shape
 
 
