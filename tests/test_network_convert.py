@@ -123,6 +123,7 @@ REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
     (made("Loop"), (3,), "loops are not supported"),
     (made("Sigmoid", dtype="float64"), (3,), "its inputs are float64, supported is float32"),
     (made("Sigmoid", dtype="string"), (3,), "its type is string, supported are float32"),
+    (made("Softmax", axis=[1]), (3,), "its attributes or inputs do not fit: TypeError"),
     (made("Conv", floats(5, 3, 3, 3)), (1, 2, 7, 8), "the weights are for 3 channels"),
     (made("Conv", floats(5, 2, 3, 3), pads=[-1, 0, 0, 0]), (1, 2, 7, 8), "pads are"),
     (made("Conv", floats(5, 2, 9, 3)), (1, 2, 7, 8), "the window of 9 is larger than the image of 7"),

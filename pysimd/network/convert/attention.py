@@ -14,6 +14,8 @@ from pysimd.network.source import SourceNode
 
 _LEAST = -3e38  # of scores where a mask may exclude a whole row, whose softmax would be NaN
 
+_MOST_SCORES = 1 << 28
+
 
 @dataclass
 class _Heads:
@@ -111,6 +113,8 @@ def excluded(mask: Array) -> Array:
 
 def window_bias(rows: int, columns: int, before: int, left: int, right: int) -> Array:
     """The bias that lets each row see `left` columns before its own one and `right` after it; -1 for all."""
+    if rows * columns > _MOST_SCORES:
+        raise Unsupported(f"a mask of {rows}x{columns} is too large")
     distance = np.arange(columns) - (np.arange(rows)[:, None] + before)
     return excluded(((distance >= -left) | (left < 0)) & ((distance <= right) | (right < 0)))
 

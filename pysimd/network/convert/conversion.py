@@ -320,10 +320,17 @@ class Conversion:
                     self._failed.update(node.outputs)
                 else:
                     self._convert(node)
-            except (Unsupported, ValueError) as reason:
-                self._failed.update(node.outputs)
-                self.problems.append(UnsupportedNode(self.builder.origin[0], full_name(node), str(reason)))
+            except (Unsupported, ValueError) as error:
+                self._refuse(node, str(error))
+            except (TypeError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
+                self._refuse(node, f"its attributes or inputs do not fit: {type(error).__name__}: {error}")
         self._failed.discard("")
+
+    def _refuse(self, node: SourceNode, reason: str) -> None:
+        self._failed.update(node.outputs)
+        self.problems.append(
+            UnsupportedNode(node.name or next(iter(filter(None, node.outputs)), ""), full_name(node), reason)
+        )
 
     def _reads_failed(self, node: SourceNode) -> bool:
         return not self._failed.isdisjoint(name for name in node.inputs if name)

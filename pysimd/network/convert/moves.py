@@ -79,7 +79,7 @@ def _has_element(c: Conversion, node: SourceNode) -> None:
 def _dropout(c: Conversion, node: SourceNode) -> None:
     if c.has(2) and c.known(2, "training_mode").any():
         raise Unsupported("training_mode is true")
-    c.give(c.tensor(0), np.ones(c.shape(0), np.bool_))
+    c.give(c.tensor(0), np.broadcast_to(np.True_, c.shape(0)))
 
 
 @converts("Cast", "CastLike", any_type=True)
