@@ -106,7 +106,7 @@ def test_preparations_share_weights(path: Path) -> None:
     model = pysimd.load(path)
     first, second = (model.prepare({"x": (n, 3, 16, 16)}) for n in (1, 2))
     alone = pysimd.load(path).prepare({"x": (2, 3, 16, 16)})
-    assert 0 < first.weight_bytes and second.weight_bytes < alone.weight_bytes
+    assert first.weight_bytes > 0 and second.weight_bytes < alone.weight_bytes
     x = _image(2, 3, 16, 16)
     np.testing.assert_array_equal(second({"x": x})["y"], alone({"x": x})["y"])
 
@@ -118,12 +118,15 @@ def test_what_a_model_tells(path: Path) -> None:
     assert "net: 8 nodes" in text and "x: float32 (N, 3, H, W)" in text
     assert "Conv 2" in text and "all operators are supported" in text
     report = model.prepare({"x": (1, 3, 16, 16)}).report()
+    page = path.with_suffix(".html")
+    model.prepare({"x": (1, 3, 16, 16)}).report(page)
+    assert "<h2>Time by step</h2>" in page.read_text() and "Conv 2" in page.read_text()
     assert "3x16x16 -> 8 3x3 s2 relu" in report and "first" in report and "8x8x8 -> 8 1x1 s1 + addition" in report
 
 
 def test_shapes_that_do_not_fit(path: Path) -> None:
     model = pysimd.load(path)
-    with pytest.raises(ValueError, match="the shape of the input x: .* is open"):
+    with pytest.raises(ValueError, match=r"the shape of the input x: .* is open"):
         model.prepare()
     with pytest.raises(ValueError, match="'z' is no input, expected 'x'"):
         model.prepare({"z": (1, 3, 8, 8)})

@@ -13,7 +13,6 @@ from bench.layers import CONVOLUTION, DECONVOLUTION, Layer
 from bench.models import ACTIVATIONS, MODELS, Network, layers, layers_of
 from pysimd.annotations import Array
 from pysimd.network import Builder, Graph, Runner, memory
-from pysimd.network.memory import plan_of
 from pysimd.network.operators import types_of
 from pysimd.network.passes import simplified
 
@@ -29,7 +28,6 @@ PUBLISHED = {  # billions of multiplications
     "yolov3-tiny": 2.782,
     "yolov4-tiny": 3.454,
 }
-
 
 
 def _without_end(name: str, size: int, batch: int = 1) -> Graph:
@@ -114,7 +112,9 @@ def test_a_wrong_weight_is_seen() -> None:
     graph = _without_end("mobilenetv1", 64)
     image = np.random.default_rng(7).random((1, 3, 64, 64), np.float32)
     found = _run(graph, image)
-    weights = next(name for node in graph.nodes[4:] for name in node.inputs if graph.constants.get(name, np.empty(0)).ndim == 4)
+    weights = next(
+        name for node in graph.nodes[4:] for name in node.inputs if graph.constants.get(name, np.empty(0)).ndim == 4
+    )
     graph.constants[weights].flat[0] += 1
     (exact,) = computed(graph, {graph.inputs[0]: image}).values()
     assert np.abs(found - exact).max() > 1e-4 * np.abs(exact).max()
@@ -238,7 +238,7 @@ def test_graphs_that_cannot_be_are_refused() -> None:
     graph = net.graph(x)
     (node,) = graph.nodes
     parts = (graph.inputs, graph.outputs, graph.types, graph.constants)
-    with pytest.raises(ValueError, match="Conv gives .*, which exists already"):
+    with pytest.raises(ValueError, match=r"Conv gives .*, which exists already"):
         Graph("twice", [node, node], *parts)
     with pytest.raises(ValueError, match="nothing gives the output"):
         Graph("empty", [], *parts)

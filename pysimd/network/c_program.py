@@ -54,6 +54,15 @@ def _address(pointer: Any) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
+def _bounds(array: Array) -> tuple[int, int]:
+    """The first byte of an array, and the one behind its last."""
+    spans = [(n - 1) * stride for n, stride in zip(array.shape, array.strides)]
+    begin = array.ctypes.data
+    if array.size == 0:
+        return begin, begin
+    return begin + sum(min(span, 0) for span in spans), begin + sum(max(span, 0) for span in spans) + array.itemsize
+
+
 def _functions() -> dict[int, str]:
     """The names of the functions of the library by their addresses."""
     found = {}
@@ -86,7 +95,7 @@ class _Memory:
     def add(self, value: Any) -> None:
         """Finds arrays in an argument, and in what it keeps alive."""
         if isinstance(value, np.ndarray):
-            low, high = np.lib.array_utils.byte_bounds(value) if hasattr(np.lib, "array_utils") else np.byte_bounds(value)
+            low, high = _bounds(value)
             self._keep(low, high, value)
         elif isinstance(value, ffi.CData):
             kind = ffi.typeof(value)
@@ -257,14 +266,9 @@ class _Program:
             return self._struct(value, given, before)
         if given.kind == "array" and given.item.kind == "pointer":
             return self._list(list(value), given.item)
-        if (
-            given.kind == "array"
-            and given.item.kind == "primitive"
-            and 0 < len(value) <= _SMALL
-            and ffi.sizeof(value) <= 128
-        ):
-            if not self._is_tensor(address):
-                return f"({_spelled(given.item)}[]){{{', '.join(_number(each, given.item) for each in value)}}}"
+        numbers = given.kind == "array" and given.item.kind == "primitive"
+        if numbers and 0 < len(value) <= _SMALL and not self._is_tensor(address):
+            return f"({_spelled(given.item)}[]){{{', '.join(_number(each, given.item) for each in value)}}}"
         return self._memory.place(address)
 
     def _is_tensor(self, address: int) -> bool:

@@ -142,8 +142,9 @@ void @name@_release(@name@ * m) {
 void * @name@_tensor(@name@ * m, size_t offset) { return m->block + offset; }
 """
 
-MAIN = """/* An example: runs the model once, on inputs from files of their bytes, in the order below; without files on zeros.
- * Writes each output to a file NUMBER.out, and its first numbers to the standard output. */
+MAIN = """/* An example:
+ * runs the model once, on inputs from files of their bytes, in the order below; without files, on zeros.
+ * It writes each output to a file NUMBER.out, and its first numbers to the standard output. */
 #include "@name@.h"
 
 #include <stdio.h>
@@ -209,7 +210,8 @@ int main(int argc, char ** argv) {
 }
 """
 
-MAKEFILE = """# The example program. If libsimdnet is not installed: make CPPFLAGS=-I.../include LDFLAGS='-L... -Wl,-rpath,...'
+MAKEFILE = """# The example program. If libsimdnet is not installed:
+# make CPPFLAGS=-I.../include LDFLAGS='-L... -Wl,-rpath,...'
 CFLAGS ?= -O2
 LDLIBS  = -lsimdnet -lm
 

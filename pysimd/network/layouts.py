@@ -168,7 +168,7 @@ class _Placement:
         return made
 
     def give(self, node: Node, inputs: Sequence[str], orders: Sequence[Order] | Order, **attributes: Any) -> None:
-        """Adds a node: names of stored inputs, the orders of its outputs, and attributes that differ from those of `node`."""
+        """Adds a node: names of stored inputs, the orders of its outputs, and attributes that differ from its own."""
         each = orders if orders and isinstance(orders[0], tuple) else [orders] * len(node.outputs)
         types = [
             Type(_of(order, self.shape(name)), self._graph.types[name].dtype)  # type: ignore[arg-type]

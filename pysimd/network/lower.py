@@ -194,7 +194,8 @@ def _rows(x: Arrays) -> Array:
     """The input of a Linear with its contracted dimensions as one."""
     src, weight = x[:2]
     count = weight.ndim - 1
-    return src if count == 1 else src.reshape(*src.shape[: src.ndim - count], -1)
+    rows: Array = src if count == 1 else src.reshape(*src.shape[: src.ndim - count], -1)
+    return rows
 
 
 def _linear(a: Mapping[str, Any], x: Arrays) -> Any:
@@ -289,7 +290,7 @@ def _binary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
     function, (activation, params) = a["function"], a["activation"]
     if all(array.flags.c_contiguous for array in (*x, *y)):
         return prepare(pysimd.binary, function, x[0], x[1], activation=activation, params=params or None, out=y[0])
-    several = {"add": "sum", "multiply": "product", "maximum": "max", "minimum": "min"}
+    several: dict[str, Any] = {"add": "sum", "multiply": "product", "maximum": "max", "minimum": "min"}
     return prepare(pysimd.eltwise, list(x), several[function], out=y[0])
 
 
@@ -345,7 +346,7 @@ def _l2_norm(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
     if axis == src.ndim - 1:
         return [prepare(pysimd.l2_normalize, src, eps=a["eps"], out=y[0])]
     length = prepare(pysimd.reduce, src, "l2", axis, keepdims=True)
-    bounded = prepare(pysimd.maximum, length.result, np.float32(a["eps"]), out=length.result)
+    bounded = prepare(pysimd.maximum, length.result, np.float32(a["eps"] ** 0.5), out=length.result)
     return [length, bounded, prepare(pysimd.divide, src, length.result, out=y[0])]
 
 
@@ -356,7 +357,8 @@ def _lrn(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
 
 def _concat(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
     """Copies the parts that are not written in place."""
-    calls, begin, axis = [], 0, a["axis"]
+    calls: list[Call] = []
+    begin, axis = 0, a["axis"]
     for part in x:
         target = y[0][(slice(None),) * axis + (slice(begin, begin + part.shape[axis]),)]
         begin += part.shape[axis]

@@ -1,8 +1,8 @@
 """A place in one block of memory for each tensor that a network computes.
 
-Tensors that are not needed at the same time share memory, which is then still in the caches. A tensor may be part of another:
-what Concat joins is written into its part of the result, and a Slice, like a Reshape, is another view of its input. Such nodes
-have nothing to do.
+Tensors that are not needed at the same time share memory, which is then still in the caches. A tensor may be part of
+another: what Concat joins is written into its part of the result, and a Slice, like a Reshape, is another view of its input.
+Such nodes have nothing to do.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def accepts_gaps(graph: Graph, node: Node, name: str) -> bool:
     if name in node.inputs and node.inputs.index(name) in (1, 2) and node.operator != "Linear":
         return False
     rank = len(graph.shape(name))
-    return node.attributes.get("layout", "nhwc") == "nhwc" and node.attributes.get("axis", rank - 1) == rank - 1
+    return bool(node.attributes.get("layout", "nhwc") == "nhwc" and node.attributes.get("axis", rank - 1) == rank - 1)
 
 
 class _Places:
@@ -239,7 +239,7 @@ def _lives(graph: Graph, places: Mapping[str, Place]) -> dict[str, tuple[int, in
 
 
 def _packed(lives: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> tuple[dict[str, int], int]:
-    """The offset of each root, and the total size: the largest first, each at the lowest offset that is free while it lives."""
+    """The offset of each root, and the total size: largest first, each at the lowest offset that is free while it lives."""
     spans: dict[str, tuple[int, int]] = {}
     for name in sorted(lives, key=lambda name: -sizes[name]):
         size, (born, died) = sizes[name] + _GAP, lives[name]

@@ -23,8 +23,8 @@ class Model:
 
     inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
 
-    ``print(model)`` shows inputs, outputs, operators, and what is not supported. A model can be pickled if its fallbacks can,
-    and sent to other processes.
+    ``print(model)`` shows inputs, outputs, operators, and what is not supported. A model can be pickled if its fallbacks
+    can, and sent to other processes.
     """
 
     def __init__(self, source: Source, fallback: Fallback | None = None) -> None:
@@ -77,7 +77,9 @@ class Model:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         graph = graph_of(self.source, self.shapes(shapes), self._fallback)
-        return Runner(simplified(graph), layout, self._contexts)
+        runner = Runner(simplified(graph), layout, self._contexts)
+        runner.operators = tuple(node.op for node in self.source.nodes)
+        return runner
 
     def unsupported(self, shapes: Mapping[str, Shape] | None = None) -> UnsupportedModel | None:
         """What is not supported; None if everything is."""
@@ -88,7 +90,7 @@ class Model:
         return None
 
     def save(self, path: Any) -> None:
-        """Writes the model to a file of its own format, ".simdnet", which :func:`pysimd.load` reads without the package ``onnx``.
+        """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads without the package ``onnx``.
 
         The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
         """
@@ -160,7 +162,7 @@ def _described(value: Value) -> str:
 def _bound(value: Value, given: Shape | None, sizes: dict[str, tuple[int, str]]) -> Shape:
     """The shape of an input."""
     if given is None:
-        dims = None if value.dims is None else [sizes[n][0] if n in sizes else n for n in value.dims]  # type: ignore[index]
+        dims = None if value.dims is None else [sizes[n][0] if n in sizes else n for n in value.dims]
         if dims is None or not all(isinstance(n, int) for n in dims):
             raise ValueError(
                 f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}"

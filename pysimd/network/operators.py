@@ -15,13 +15,13 @@ in capitals are constants::
     MatMul(a, b)                  as numpy.matmul; both at least matrices
     Unary(x)                      function, params: see UNARY
     Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
-    Scale(x, S, [B])              axis: x * S + B by the coordinate along that axis; activation
+    Scale(x, S, [B])              axis: x * S + B by the coordinate along that axis
     Prelu(x, S)                   axis: slopes of negative values
     Softmax(x)                    axis; log
     Reduce(x)                     function: see REDUCE; axes, keepdims; arguments (argmax, argmin) have one axis and `last`
     LayerNorm(x, [S], [B])        axis: the first of those that are normalized; eps; S and B have the shape of these
     ChannelNorm(x, [S], [B])      groups: 0 for each channel by itself (instance norm), else as group norm; eps
-    L2Norm(x)                     axis; eps
+    L2Norm(x)                     axis; eps, which is added to the sum of squares, or is its least value
     Lrn(x)                        size, alpha, beta, bias
     Resize(x)                     size, scale (a factor for each of height and width, or None), mode, coordinates, rounding,
                                   antialias, exclude_outside, cubic

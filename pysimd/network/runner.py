@@ -38,6 +38,7 @@ class Runner:
         if layout not in ("nchw", "nhwc"):
             raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
         self.graph, self.layout = graph, layout
+        self.operators: tuple[str, ...] = ()  # of the file, one for each node, for reports
         self.placed = placed(graph, layout)
         self.plan = plan_of(self.placed)
         self._bind({}, Contexts() if contexts is None else contexts)

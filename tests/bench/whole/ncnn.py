@@ -80,7 +80,9 @@ class _Written:
     """The lines and the weights. A value with several readers is "v", and for each of them "v_0", "v_1" ..."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph = rewritten(graph, activations.match)
+        for match in activations.MATCHES:
+            graph = rewritten(graph, match)
+        self._graph = graph
         self._names = {graph.inputs[0]: "x", graph.outputs[0]: "y"}
         self._lines: list[str] = []
         self._values = 0  # number of values computed by layers

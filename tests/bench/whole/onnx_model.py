@@ -66,7 +66,7 @@ def _translated(node: Node) -> tuple[str, dict[str, Any], dict[str, Any]]:
         return "Resize", rules, {"": None, "scales": np.array((1, 1, *a["scale"]), np.float32)}
     if node.operator == "Reshape":
         return "Reshape", {}, {"shape": np.array(a["shape"])}
-    plain = {"Linear": ("Gemm", {}), "Reduce": ("GlobalAveragePool", {})}
+    plain: dict[str, tuple[str, dict[str, Any]]] = {"Linear": ("Gemm", {}), "Reduce": ("GlobalAveragePool", {})}
     plain |= {name: (name, {"axis": a.get("axis")}) for name in ("Concat", "Softmax")}
     operator, given = plain[node.operator]
     return operator, given, {}
