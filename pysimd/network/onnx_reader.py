@@ -21,7 +21,7 @@ from pysimd.network.onnx_wire import Weights
 from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
 
 _OLDEST_OPSET = 7
-_DEPTH = 32  # of subgraphs within subgraphs, and of functions within functions
+_DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
 _MOST_INLINED = 1 << 27  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
 _BFLOAT16 = 16
 _ONNX_DOMAINS = ("", "ai.onnx")
@@ -106,24 +106,26 @@ class _Reader:
             raise ValueError("the model has sparse weights, which are not supported")
         weights: dict[str, Array] = {}
         for tensor in graph.initializer:
-            if not tensor.name or tensor.name in weights:
-                raise ValueError(f"two weights have the name {tensor.name!r}" if tensor.name else "a weight has no name")
-            weights[tensor.name] = self._tensor(tensor)
+            name = _text(tensor.name)
+            if not name or name in weights:
+                raise ValueError(f"two weights have the name {name!r}" if name else "a weight has no name")
+            weights[name] = self._tensor(tensor)
         inputs = [_value(value) for value in graph.input if value.name not in weights]
         outputs = [_value(value) for value in graph.output]
         if not all(value.name for value in (*inputs, *outputs)):
             raise ValueError("an input or an output of the graph has no name")
         nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
-        return Source(graph.name, self._opset, inputs, outputs, nodes, weights)
+        return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights)
 
     def _node(self, node: Any, depth: int) -> SourceNode:
         attributes = {}
         for a in node.attribute:
             try:
-                attributes[a.name] = self._attribute(a, depth)
+                attributes[_text(a.name)] = self._attribute(a, depth)
             except ValueError as error:
                 raise ValueError(f"the node {node.name!r} ({node.op_type}): {error}") from None
-        return SourceNode(node.op_type, tuple(node.input), tuple(node.output), attributes, node.name, node.domain)
+        inputs, outputs = tuple(map(_text, node.input)), tuple(map(_text, node.output))
+        return SourceNode(_text(node.op_type), inputs, outputs, attributes, _text(node.name), _text(node.domain))
 
     def _attribute(self, a: Any, depth: int) -> Any:
         kinds = self._onnx.AttributeProto
@@ -168,6 +170,8 @@ class _Reader:
         self._inlined_bytes += sum(each.ByteSize() + 512 for each in function.node)
         if self._inlined_bytes > _MOST_INLINED:
             raise ValueError(f"calls of functions become more than {_MOST_INLINED} bytes of nodes")
+        for each in (*node.input, *node.output, *function.input, *function.output):
+            _text(each)
         prefix = f"{node.name or node.op_type}.{next(self._calls)}/"
         names = dict(zip(function.input, node.input)) | dict.fromkeys(function.input[len(node.input) :], "")
         names.update((inner, outer) for inner, outer in zip(function.output, node.output) if outer)
@@ -178,9 +182,9 @@ class _Reader:
         """A node of a function; tensors without a name of the call get its prefix, in subgraphs too."""
         copy = self._onnx.NodeProto()
         copy.CopyFrom(node)
-        copy.name = prefix + node.name
+        copy.name = prefix + _text(node.name)
         for field in (copy.input, copy.output):
-            renamed = [names.get(name, prefix + name) if name else "" for name in field]
+            renamed = [names.get(name, prefix + name) if name else "" for name in map(_text, field)]
             del field[:]
             field.extend(renamed)
         attributes = [self._bound(a, given) for a in node.attribute]
@@ -201,7 +205,7 @@ class _Reader:
         del graph.node[:]
         graph.node.extend(nodes)
         for each in (*graph.input, *graph.output, *graph.initializer):
-            each.name = names.get(each.name, prefix + each.name)
+            each.name = names.get(each.name, prefix + _text(each.name))
 
     def _bound(self, a: Any, given: Mapping[str, Any]) -> Any:
         """An attribute; where it refers to one of the function, that of the call, None if it has none."""
@@ -291,6 +295,13 @@ class _Reader:
         return self._files[path][offset : offset + nbytes]
 
 
+def _text(value: Any) -> str:
+    """A text; protobuf gives bytes where they are not UTF-8."""
+    if not isinstance(value, str):
+        raise ValueError(f"the name {value!r} is not UTF-8")
+    return value
+
+
 def _overload(message: Any) -> str:
     """The overload of a function or of a node that calls one; older versions of the package have none."""
     return str(getattr(message, "overload", ""))
@@ -300,16 +311,16 @@ def _value(value: Any) -> Value:
     """The name, type and dimensions of an input or an output."""
     kind = value.type.WhichOneof("value")
     if kind not in (None, "tensor_type"):
-        return Value(value.name, kind, None)
+        return Value(_text(value.name), kind, None)
     tensor = value.type.tensor_type
     dtype = "bfloat16" if tensor.elem_type == 16 else DTYPES.get(tensor.elem_type, f"type {tensor.elem_type} of ONNX")
     if not tensor.HasField("shape"):
-        return Value(value.name, dtype, None)
-    return Value(value.name, dtype, tuple(map(_dimension, tensor.shape.dim)))
+        return Value(_text(value.name), dtype, None)
+    return Value(_text(value.name), dtype, tuple(map(_dimension, tensor.shape.dim)))
 
 
 def _dimension(dim: Any) -> Dimension:
     """A number; some exporters write -1 for an open dimension."""
     if dim.HasField("dim_value"):
         return int(dim.dim_value) if dim.dim_value >= 0 else None
-    return str(dim.dim_param) or None
+    return _text(dim.dim_param) or None
