@@ -209,7 +209,7 @@ class _Program:
         shape = ", ".join(map(str, array.shape))
         return (
             f"/* {kind} {_comment(name)}: {array.dtype.name} ({shape}) */\n"
-            f"#define {self._name.upper()}_{kind.upper()}_{identifier.upper()}(model) "
+            f"#define {self._name.upper()}_{kind.upper()}_{identifier}(model) "
             f"(({_C_TYPES[array.dtype.name]} *)(void *){self._name}_tensor((model), {place}))"
         )
 
