@@ -47,9 +47,9 @@ typedef bool (*sn_fold_results_fn)(const struct sn_fold_results * r, const doubl
 
 /*
  * The index of the first or last element of each row (column) that equals `value`, its maximum, or minimum if m->flip is not
- * 0; anything where that is NaN. Columns have fewer than 2^31 rows.
+ * 0; anything where that is NaN, and false if any is. Columns have fewer than 2^31 rows.
  */
-typedef void (*sn_find_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index);
+typedef bool (*sn_find_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index);
 
 /* The kernels of a level. */
 struct sn_reduce_slots {

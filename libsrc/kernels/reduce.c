@@ -241,22 +241,36 @@ static void product_rows(const struct sn_fold_matrix * m, double * total)
         multiply_row(m->src + r * m->step, m->columns, &total[r]);
 }
 
-/* Products of four floats are within the range of doubles. */
+/* r[l] *= the product of column c + l of four rows, which is within the range of doubles. */
+SN_INLINE void multiply_four(const struct sn_fold_matrix * m, const sn_32f * p, double * r)
+{
+    double x[4][V32F_N];
+    for (size_t i = 0; i < 4; ++i)
+        for (int l = 0; l < V32F_N; ++l)
+            x[i][l] = (double)p[i * m->step + (size_t)l];
+    for (int l = 0; l < V32F_N; ++l)
+        r[l] *= (x[0][l] * x[1][l]) * (x[2][l] * x[3][l]);
+}
+
 static void product_columns(const struct sn_fold_matrix * m, double * total)
 {
     const size_t full = m->columns - m->columns % V32F_N;
-    size_t r = 0;
-    for (; r + 4 <= m->rows; r += 4) {
-        const sn_32f * a = m->src + r * m->step, * b = a + m->step, * c = b + m->step, * d = c + m->step;
-        for (size_t i = 0; i < full; i += V32F_N)
-            for (size_t j = i; j < i + V32F_N; ++j)
-                total[j] *= ((double)a[j] * (double)b[j]) * ((double)c[j] * (double)d[j]);
-        for (size_t j = full; j < m->columns; ++j)
-            total[j] *= ((double)a[j] * (double)b[j]) * ((double)c[j] * (double)d[j]);
+    for (size_t r = 0; r < m->rows; r += 4) {
+        const size_t rows = sn_min(m->rows - r, 4);
+        const sn_32f * p = m->src + r * m->step;
+        size_t c = 0;
+        for (; rows == 4 && c < full; c += V32F_N) {
+            double product[V32F_N]; /* not total itself, which might overlap the source */
+            for (int l = 0; l < V32F_N; ++l)
+                product[l] = total[c + (size_t)l];
+            multiply_four(m, p + c, product);
+            for (int l = 0; l < V32F_N; ++l)
+                total[c + (size_t)l] = product[l];
+        }
+        for (; c < m->columns; ++c)
+            for (size_t i = 0; i < rows; ++i)
+                total[c] *= (double)p[i * m->step + c];
     }
-    for (; r < m->rows; ++r)
-        for (size_t j = 0; j < m->columns; ++j)
-            total[j] *= (double)m->src[r * m->step + j];
 }
 
 /* ---- results */
@@ -302,6 +316,17 @@ static bool results(const struct sn_fold_results * r, const double * total)
 }
 
 /* ---- indices */
+
+/* False if there is a NaN. */
+SN_INLINE bool are_numbers(const sn_32f * p, size_t n)
+{
+    v32f nan = v_zero_32f();
+    for (size_t i = 0; i < n; i += V32F_N) {
+        const v32f x = n - i < V32F_N ? v_load_tail_32f(p + i, n - i) : v_load_32f(p + i);
+        nan = v_select_32f(v_eq_32f(x, x), nan, v_set_32f(1));
+    }
+    return !v_any(v_lt_32f(v_zero_32f(), nan));
+}
 
 /* The vector at p of a maximum or, if `smallest`, a minimum of four vectors. */
 SN_INLINE v32f best_of(const sn_32f * p, bool smallest)
@@ -385,14 +410,15 @@ static void find_in_short_rows(const struct sn_fold_matrix * m, const sn_32f * v
     }
 }
 
-static void find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
 {
     if (m->columns <= SHORT) {
         find_in_short_rows(m, value, last, index);
-        return;
+        return are_numbers(value, m->rows);
     }
     for (size_t r = 0; r < m->rows; ++r)
         index[r] = (int64_t)find_in_row(m->src + r * m->step, m->columns, value[r], last, m->flip != 0);
+    return are_numbers(value, m->rows);
 }
 
 /* w vectors of columns, a constant, of n columns in all. Rows in the reverse order of preference: the last match stays. */
@@ -426,13 +452,14 @@ SN_INLINE void find_in_strip(const struct sn_fold_matrix * m, size_t c, size_t n
     }
 }
 
-static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+static bool find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
 {
     size_t c = 0;
     for (; c + 4 * V32F_N <= m->columns; c += 4 * V32F_N)
         find_in_strip(m, c, 4 * V32F_N, 4, value, last, index);
     for (; c < m->columns; c += V32F_N)
         find_in_strip(m, c, sn_min(m->columns - c, V32F_N), 1, value, last, index);
+    return are_numbers(value, m->columns);
 }
 
 SN_INSTALL(reduce, reduce)

@@ -80,8 +80,9 @@ static void fold_matrices(const struct job * job, const struct sn_table * table,
     struct sn_fold_matrix m = job->matrix;
     *(job->in_rows ? &m.rows : &m.columns) = count;
     m.shift = shift;
-    for (size_t i = 0; i < sn_align(count, SN_FOLD_TOTALS); ++i)
-        total[i] = start_of(fold);
+    for (size_t i = 0; i < count; i += SN_FOLD_TOTALS) /* a constant number at a time, which the compiler makes vectors of */
+        for (size_t k = i; k < i + SN_FOLD_TOTALS; ++k)
+            total[k] = start_of(fold);
     for (size_t i = 0; job->reduced && i < job->matrices; ++i) {
         m.src = src + offset_of(job->r, i, true) + first * (job->in_rows ? m.step : 1);
         kernel(&m, total);
@@ -160,8 +161,8 @@ static void find_all(const struct job * job, const sn_32f * src, size_t first, s
     m.src = src + first * along;
     *(job->in_rows ? &m.rows : &m.columns) = count;
     job->table->reduce.results(&(struct sn_fold_results){.scale = m.flip ? -1 : 1, .count = count, .dst = value}, total);
-    if (by_kernel)
-        (job->in_rows ? job->table->reduce.find_rows : job->table->reduce.find_columns)(&m, value, last, index);
+    if (by_kernel && (job->in_rows ? job->table->reduce.find_rows : job->table->reduce.find_columns)(&m, value, last, index))
+        return;
     for (size_t i = 0; i < count; ++i)
         if (!by_kernel || value[i] != value[i])
             index[i] = (int64_t)find(m.src + i * along, n, stride, value[i], last);

@@ -54,7 +54,7 @@ static bool results(const struct sn_fold_results * r, const double * total)
     return true;
 }
 
-static void find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
 {
     for (size_t r = 0; r < m->rows; ++r)
         for (size_t c = 0; c < m->columns; ++c) {
@@ -62,9 +62,10 @@ static void find_rows(const struct sn_fold_matrix * m, const sn_32f * value, boo
             if (m->src[r * m->step + at] == value[r])
                 index[r] = (int64_t)at;
         }
+    return false; /* base does not look for NaN */
 }
 
-static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+static bool find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
 {
     for (size_t c = 0; c < m->columns; ++c)
         for (size_t r = 0; r < m->rows; ++r) {
@@ -72,6 +73,7 @@ static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, 
             if (m->src[at * m->step + c] == value[c])
                 index[c] = (int64_t)at;
         }
+    return false;
 }
 
 SN_INSTALL(reduce, reduce)
