@@ -2,6 +2,7 @@
 #include "contract/pointwise.h"
 #include "kernels/activate.h"
 #include "kernels/pointwise.h"
+#include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 
 SN_INLINE v32f relu(v32f x, const v32f * p)

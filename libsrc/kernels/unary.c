@@ -1,6 +1,7 @@
 /* Unary operations. Tanh is the activation with a slope of 1. */
 #include "contract/pointwise.h"
 #include "kernels/pointwise.h"
+#include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 
 /* The kernel NAME_32f; `f` is the value for x, `group` as in pointwise.h. */
