@@ -25,6 +25,7 @@ enum {
     CHAINS = 4,
     CHAIN = 32,               /* vectors of a chain */
     SHORT = 8 * V32F_N,       /* elements of a row that is folded together with others */
+    SEARCHED = V32F_N < 16 ? 128 : 256, /* elements of a row that is searched as a whole, without a jump, with others */
     ROWS = 4,
     HEIGHT = CHAIN * ROWS / 2, /* rows that are folded in sn_32f */
     WIDTH = 512               /* columns whose sums are kept */
@@ -367,11 +368,11 @@ static size_t find_in_row(const sn_32f * src, size_t n, float value, bool last, 
     return sn_min(find_among(src, full, n, value, false), n - 1);
 }
 
-/* Rows of at most SHORT elements; indices are small enough to be exact in floats. For the last one, their signs are -. */
+/* Rows of at most SEARCHED elements; indices are small enough to be exact in floats. For the last one, their signs are -. */
 SN_INLINE v32f find_in_short_row(const sn_32f * p, size_t n, v32f wanted, v32f lanes, v32f step)
 {
     const size_t rest = n % V32F_N, full = n - rest;
-    v32f found = v_set_32f(SHORT);
+    v32f found = v_set_32f(SEARCHED);
     for (size_t c = 0; c < full; c += V32F_N) {
         found = v_min_32f(found, v_select_32f(v_eq_32f(v_load_32f(p + c), wanted), lanes, found));
         lanes = v_add_32f(lanes, step);
@@ -412,7 +413,7 @@ static void find_in_short_rows(const struct sn_fold_matrix * m, const sn_32f * v
 
 static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
 {
-    if (m->columns <= SHORT) {
+    if (m->columns <= SEARCHED) {
         find_in_short_rows(m, value, last, index);
         return are_numbers(value, m->rows);
     }
