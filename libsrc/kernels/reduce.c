@@ -221,25 +221,29 @@ static void exp_columns(const struct sn_fold_matrix * m, double * total) { fold_
 
 /* ---- products */
 
-static void multiply_row(const sn_32f * p, size_t n, double * total)
+static double product_of(const sn_32f * p, size_t n)
 {
-    double r[V32F_N];
+    double r[V32F_N], all[4] = {1, 1, 1, 1}, rest = 1;
     size_t c = 0;
-    for (int l = 0; l < V32F_N; ++l)
-        r[l] = 1;
-    for (; c + V32F_N <= n; c += V32F_N)
+    if (n >= 2 * V32F_N) {
         for (int l = 0; l < V32F_N; ++l)
-            r[l] *= (double)p[c + l];
-    for (int l = 0; c + l < n; ++l)
-        r[l] *= (double)p[c + l];
-    for (int l = 0; l < V32F_N; ++l)
-        *total *= r[l];
+            r[l] = (double)p[l];
+        for (c = V32F_N; c + V32F_N <= n; c += V32F_N)
+            for (int l = 0; l < V32F_N; ++l)
+                r[l] *= (double)p[c + (size_t)l];
+        for (int l = 0; l < V32F_N; l += 4)
+            for (int k = 0; k < 4; ++k)
+                all[k] *= r[l + k];
+    }
+    for (; c < n; ++c)
+        rest *= (double)p[c];
+    return (all[0] * all[1]) * (all[2] * all[3]) * rest;
 }
 
 static void product_rows(const struct sn_fold_matrix * m, double * total)
 {
     for (size_t r = 0; r < m->rows; ++r)
-        multiply_row(m->src + r * m->step, m->columns, &total[r]);
+        total[r] *= product_of(m->src + r * m->step, m->columns);
 }
 
 /* r[l] *= the product of column c + l of four rows, which is within the range of doubles. */
