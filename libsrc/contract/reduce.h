@@ -46,16 +46,20 @@ struct sn_fold_results {
 typedef bool (*sn_fold_results_fn)(const struct sn_fold_results * r, const double * total);
 
 /*
- * The index of the first or last element of each row (column) that equals `value`, its maximum, or minimum if m->flip is not
- * 0; anything where that is NaN, and false if any is. Columns have fewer than 2^31 rows.
+ * The index of the first or last element of each row that equals `value`, its maximum, or minimum if m->flip is not 0;
+ * anything where that is NaN, and false if any is.
  */
-typedef bool (*sn_find_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index);
+typedef bool (*sn_find_rows_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index);
+
+/* The same for columns, of at least one row and fewer than 2^31, and without their maxima; *value is NaN where there is one. */
+typedef bool (*sn_find_columns_fn)(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index);
 
 /* The kernels of a level. */
 struct sn_reduce_slots {
     sn_fold_fn rows[SN_FOLDS], columns[SN_FOLDS];
     sn_fold_results_fn results;
-    sn_find_fn find_rows, find_columns;
+    sn_find_rows_fn find_rows;
+    sn_find_columns_fn find_columns;
 };
 
 #endif

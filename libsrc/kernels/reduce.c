@@ -426,45 +426,67 @@ static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, boo
     return are_numbers(value, m->rows);
 }
 
-/* w vectors of columns, a constant, of n columns in all. Rows in the reverse order of preference: the last match stays. */
-SN_INLINE void find_in_strip(const struct sn_fold_matrix * m, size_t c, size_t n, int w, const sn_32f * value, bool last,
+/*
+ * w vectors of columns, a constant, of n columns in all. A NaN is not better than anything, and looked for separately. With
+ * the maxima first, as for rows, 21 rows of 16384 columns took 1.8 times as long (avx512).
+ */
+SN_INLINE bool find_in_strip(const struct sn_fold_matrix * m, size_t c, size_t n, int w, bool last, sn_32f * value,
                              int64_t * index)
 {
+    const v32i flip = v_set_32i((int32_t)m->flip);
+    const v32f zero = v_zero_32f(), not_a_number = v_set_32f(NAN);
     int32_t lane[V32F_N];
-    v32f wanted[4];
+    v32f best[4], nan[4];
     v32i found[4];
+    bool good = true;
     SN_UNROLL for (int j = 0; j < w; ++j) {
-        wanted[j] = n < V32F_N ? v_load_tail_32f(value + c, n) : v_load_32f(value + c + j * V32F_N);
+        best[j] = v_set_32f(-INFINITY);
+        nan[j] = zero;
         found[j] = v_set_32i(0);
     }
     for (size_t r = 0; r < m->rows; ++r) {
-        const size_t at = last ? r : m->rows - 1 - r;
-        const sn_32f * p = m->src + at * m->step + c;
-        const v32i here = v_set_32i((int32_t)at);
+        const sn_32f * p = m->src + r * m->step + c;
+        const v32i here = v_set_32i((int32_t)r);
         SN_UNROLL for (int j = 0; j < w; ++j) {
-            const v32f x = n < V32F_N ? v_load_tail_32f(p, n) : v_load_32f(p + j * V32F_N);
-            found[j] = v_select_32i(v_eq_32f(x, wanted[j]), here, found[j]);
+            const v32f from = n < V32F_N ? v_load_tail_32f(p, n) : v_load_32f(p + j * V32F_N);
+            const v32f x = v_cast_32i_32f(v_xor_32i(v_cast_32f_32i(from), flip));
+            const v32m better = last ? v_le_32f(best[j], x) : v_lt_32f(best[j], x);
+            best[j] = v_select_32f(better, x, best[j]);
+            found[j] = v_select_32i(better, here, found[j]);
+            nan[j] = v_select_32f(v_eq_32f(x, x), nan[j], not_a_number);
         }
     }
     SN_UNROLL for (int j = 0; j < w; ++j) {
+        const bool numbers = !v_any(v_lt_32f(zero, v_select_32f(v_eq_32f(nan[j], nan[j]), zero, v_set_32f(1))));
+        good = good && numbers;
         v_store_32i(lane, found[j]);
-        if (n < V32F_N)
+        if (n < V32F_N) {
+            v_store_tail_32f(value + c, nan[j], n);
             for (size_t l = 0; l < n; ++l)
                 index[c + l] = lane[l];
-        else
+        } else {
+            v_store_32f(value + c + j * V32F_N, nan[j]);
             for (int l = 0; l < V32F_N; ++l)
-                index[c + j * V32F_N + l] = lane[l];
+                index[c + (size_t)(j * V32F_N + l)] = lane[l];
+        }
     }
+    return good;
 }
 
-static bool find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+SN_INLINE bool find_in_columns(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index)
 {
+    bool good = true;
     size_t c = 0;
     for (; c + 4 * V32F_N <= m->columns; c += 4 * V32F_N)
-        find_in_strip(m, c, 4 * V32F_N, 4, value, last, index);
+        good &= find_in_strip(m, c, 4 * V32F_N, 4, last, value, index);
     for (; c < m->columns; c += V32F_N)
-        find_in_strip(m, c, sn_min(m->columns - c, V32F_N), 1, value, last, index);
-    return are_numbers(value, m->columns);
+        good &= find_in_strip(m, c, sn_min(m->columns - c, V32F_N), 1, last, value, index);
+    return good;
+}
+
+static bool find_columns(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index)
+{
+    return last ? find_in_columns(m, true, value, index) : find_in_columns(m, false, value, index);
 }
 
 SN_INSTALL(reduce, reduce)

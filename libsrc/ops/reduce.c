@@ -151,20 +151,26 @@ static size_t find(const sn_32f * src, size_t n, size_t stride, float value, boo
     return 0;
 }
 
-static void find_all(const struct job * job, const sn_32f * src, size_t first, size_t count, const double * total,
-                     int64_t * index)
+static void find_all(const struct job * job, const sn_32f * src, size_t first, size_t count, int64_t * index)
 {
     const size_t n = job->reduced, along = job->in_rows ? job->matrix.step : 1, stride = job->in_rows ? 1 : job->matrix.step;
-    const bool last = job->r->last, by_kernel = job->in_rows || n <= INT32_MAX;
+    const bool last = job->r->last, by_column = !job->in_rows && n <= INT32_MAX;
     struct sn_fold_matrix m = job->matrix;
+    double total[BLOCK];
     float value[BLOCK];
     m.src = src + first * along;
     *(job->in_rows ? &m.rows : &m.columns) = count;
-    job->table->reduce.results(&(struct sn_fold_results){.scale = m.flip ? -1 : 1, .count = count, .dst = value}, total);
-    if (by_kernel && (job->in_rows ? job->table->reduce.find_rows : job->table->reduce.find_columns)(&m, value, last, index))
-        return;
+    if (by_column) {
+        if (job->table->reduce.find_columns(&m, last, value, index))
+            return;
+    } else {
+        fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
+        job->table->reduce.results(&(struct sn_fold_results){.scale = m.flip ? -1 : 1, .count = count, .dst = value}, total);
+        if (job->in_rows && job->table->reduce.find_rows(&m, value, last, index))
+            return;
+    }
     for (size_t i = 0; i < count; ++i)
-        if (!by_kernel || value[i] != value[i])
+        if ((!by_column && !job->in_rows) || value[i] != value[i])
             index[i] = (int64_t)find(m.src + i * along, n, stride, value[i], last);
 }
 
@@ -173,13 +179,13 @@ static void find_all(const struct job * job, const sn_32f * src, size_t first, s
 /* Results first .. first + count - 1 of the matrices at `src`, count at most BLOCK; dst is of the result 0. */
 static void compute(const struct job * job, const sn_32f * src, size_t first, size_t count, uint8_t * dst)
 {
-    double total[BLOCK];
-    fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
     if (job->r->op >= SN_REDUCE_ARG_MAX) {
         int64_t index[BLOCK];
-        find_all(job, src, first, count, total, index);
+        find_all(job, src, first, count, index);
         memcpy(dst + first * sizeof(*index), index, count * sizeof(*index));
     } else {
+        double total[BLOCK];
+        fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
         finish(job, src, first, count, total, (void *)(dst + first * sizeof(float)));
     }
 }

@@ -65,15 +65,18 @@ static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, boo
     return false; /* base does not look for NaN */
 }
 
-static bool find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+static bool find_columns(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index)
 {
     for (size_t c = 0; c < m->columns; ++c)
         for (size_t r = 0; r < m->rows; ++r) {
-            const size_t at = last ? r : m->rows - 1 - r;
-            if (m->src[at * m->step + c] == value[c])
+            const size_t at = last ? m->rows - 1 - r : r;
+            const float x = m->src[at * m->step + c];
+            if (r == 0 || (!isnan(value[c]) && (isnan(x) || (m->flip ? x < value[c] : x > value[c])))) {
+                value[c] = x;
                 index[c] = (int64_t)at;
+            }
         }
-    return false;
+    return true;
 }
 
 SN_INSTALL(reduce, reduce)
