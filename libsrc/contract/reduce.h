@@ -51,7 +51,7 @@ typedef bool (*sn_fold_results_fn)(const struct sn_fold_results * r, const doubl
  */
 typedef bool (*sn_find_rows_fn)(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index);
 
-/* The same for columns, of at least one row and fewer than 2^31, and without their maxima; *value is NaN where there is one. */
+/* The same for columns, at least one row and fewer than 2^31, without their maxima; *value is NaN where there is a NaN. */
 typedef bool (*sn_find_columns_fn)(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index);
 
 /* The kernels of a level. */
