@@ -50,6 +50,8 @@ const struct sn_candidate sn_convolution_32f_candidates[] = {
     {&sn_convolution_32f_depthwise_nchw, NULL, sn_depthwise_nchw_cycles},
     {&sn_convolution_32f_few_nhwc, sn_few_nhwc_preferred, sn_few_nhwc_cycles},
     {&sn_convolution_32f_few_nchw, sn_few_nchw_preferred, NULL},
+    {&sn_convolution_32f_grouped_nhwc, sn_grouped_preferred, sn_grouped_cycles},
+    {&sn_convolution_32f_grouped_nchw, sn_grouped_preferred, sn_grouped_cycles},
     {&sn_convolution_32f_winograd_2, sn_winograd_preferred, sn_winograd_cycles},
     {&sn_convolution_32f_winograd_3, sn_winograd_preferred, sn_winograd_cycles},
     {&sn_convolution_32f_winograd_4, sn_winograd_preferred, sn_winograd_cycles},

@@ -1,8 +1,10 @@
 #include "ops/convolution_cost.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "ops/cache_sets.h"
+#include "ops/convolution_32f.h"
 #include "ops/phases.h"
 #include "ops/units.h"
 
@@ -230,6 +232,15 @@ double sn_converted_cycles(const struct sn_convolution * c)
 }
 
 bool sn_converted_preferred(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
+
+/* ---- groups side by side in a vector */
+
+double sn_grouped_cycles(const struct sn_convolution * c)
+{
+    return of_vectors(c, dst_pixels(c) * depth_of(c) * (double)sn_grouped_vectors(c) * 1.2);
+}
+
+bool sn_grouped_preferred(const struct sn_convolution * c) { (void)c; return !getenv("NOGROUP"); }
 
 /* ---- depthwise */
 
