@@ -255,9 +255,15 @@ INSTANCES(4_3, 4, 3, false)
 INSTANCE(finish, 2_3, 2, 3, false)
 INSTANCE(finish, 3_3, 3, 3, false)
 INSTANCE(finish, 4_3, 4, 3, false)
+INSTANCE(finish, 2_5, 2, 5, false)
+INSTANCE(finish, 4X_3X, 4, 3, true)
+INSTANCE(finish, 4X_5X, 4, 5, true)
 INSTANCE(join, 2_3, 2, 3, false)
 INSTANCE(join, 3_3, 3, 3, false)
 INSTANCE(join, 4_3, 4, 3, false)
+INSTANCE(join, 2_5, 2, 5, false)
+INSTANCE(join, 4X_3X, 4, 3, true)
+INSTANCE(join, 4X_5X, 4, 5, true)
 INSTANCE_EDGE(strided_input, 2_3, 2, 3, false)
 INSTANCE_EDGE(strided_input, 4_3, 4, 3, false)
 INSTANCE(strided_finish, 2_3, 2, 3, false)
@@ -265,15 +271,28 @@ INSTANCE(strided_finish, 4_3, 4, 3, false)
 INSTANCE(strided_join, 2_3, 2, 3, false)
 INSTANCE(strided_join, 4_3, 4, 3, false)
 
-/* Instances by kind. */
+/* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
-#define LIST_INPUT(name) {LIST(name), strided_##name##_2_3, strided_##name##_4_3}
+#define LIST_INPUT(name)                                                                                                    \
+    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_4X_3X, name##_4X_5X, name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
 static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
-#define OF_3(name)                                                                                                          \
-    {[SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
+#define OF_CONVOLUTION(name)                                                                                                \
+    {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_4X_5X] = name##_4X_5X, [SN_WINOGRAD_4Y_3Y] = name##_4X_3X,            \
+     [SN_WINOGRAD_4Y_5Y] = name##_4X_5X, [SN_WINOGRAD_2_5] = name##_2_5, [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
-static const transform_fn finish[] = OF_3(finish), join[] = OF_3(join);
+static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
+
+/* Calls the instance of a kind. */
+static void transform(const transform_fn * list, enum sn_winograd kind, struct tile t, size_t channels)
+{
+    if (sn_winograd_size(kind).kernelX == 1) {
+        const struct tile given = t;
+        t.stepX = given.stepY, t.left = given.top, t.columns = given.rows;
+        t.stepY = given.stepX, t.top = given.left, t.rows = given.columns;
+    }
+    list[kind](t, channels);
+}
 
 /* ---- padded copies: for fewer channels than the lanes of a vector, and for outputs that lie partly outside the image */
 
@@ -314,12 +333,12 @@ static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, 
     for (size_t y = t.top; y < t.top + t.rows; ++y)
         load_vectors(t.src + y * t.stepY + t.left * t.stepX + c, t.stepX, pixels + y * row + t.left * V32F_N, V32F_N,
                      t.columns, lanes);
-    input[job->kind](copy, V32F_N);
+    transform(input, job->kind, copy, V32F_N);
     store_vectors(coefficients, V32F_N, t.dst + c, t.plane, planes, lanes);
 }
 
 /* The channels from c on of a tile; only its first rows and columns are inside the image, or lanes are missing. */
-static void output_part(const struct sn_winograd_output_32f * job, transform_fn fn, struct tile t, size_t c)
+static void output_part(const struct sn_winograd_output_32f * job, const transform_fn * list, struct tile t, size_t c)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t planes = sn_winograd_planes(s), row = s.blockX * V32F_N;
@@ -339,7 +358,7 @@ static void output_part(const struct sn_winograd_output_32f * job, transform_fn 
             for (size_t y = 0; y < t.rows; ++y)
                 load_vectors(t.add + y * t.stepY + c, t.stepX, pixels + y * row, V32F_N, t.columns, lanes);
         }
-        fn(copy, V32F_N);
+        transform(list, job->kind, copy, V32F_N);
         for (size_t y = 0; y < t.rows; ++y)
             store_vectors(pixels + y * row, V32F_N, t.dst + y * t.stepY + c, t.stepX, t.columns, lanes);
     }
@@ -347,11 +366,11 @@ static void output_part(const struct sn_winograd_output_32f * job, transform_fn 
 
 /* ---- NHWC */
 
-/* The part of `size` positions from `begin` on that is in 0 .. limit - 1; begin counts from -pad. */
-static size_t inside(size_t begin, size_t pad, size_t size, size_t limit, size_t * first)
+/* The part of `size` positions from `begin` on, `step` apart, that is in 0 .. limit - 1; begin counts from -pad. */
+static size_t inside(size_t begin, size_t pad, size_t size, size_t step, size_t limit, size_t * first)
 {
-    *first = sn_min(begin < pad ? pad - begin : 0, size);
-    const size_t end = limit + pad > begin ? sn_min(limit + pad - begin, size) : 0;
+    *first = sn_min(begin < pad ? sn_ceil_div(pad - begin, step) : 0, size);
+    const size_t end = limit + pad > begin ? sn_min(sn_ceil_div(limit + pad - begin, step), size) : 0;
     return end > *first ? end - *first : 0;
 }
 
@@ -359,13 +378,15 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = sn_winograd_columns(s), vectors = job->channels / V32F_N * V32F_N;
-    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .dst = job->dst};
+    const size_t dilationY = job->dilationY, dilationX = job->dilationX, line = job->width * job->pixel;
+    struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .dst = job->dst};
     for (size_t p = job->begin; p < job->end; ++p, t.dst += job->tile) {
-        const size_t y = p / job->tilesX * s.blockY * s.stride, x = p % job->tilesX * s.blockX * s.stride;
-        t.rows = inside(y, job->padY, rows, job->height, &t.top);
-        t.columns = inside(x, job->padX, columns, job->width, &t.left);
-        t.src = job->src + (y - job->padY) * t.stepY + (x - job->padX) * t.stepX;
-        (t.rows == rows && t.columns == columns ? input : input_edge)[job->kind](t, vectors);
+        const size_t y = sn_winograd_place(job->dstH, s.blockY, dilationY, p / job->tilesX).first * s.stride;
+        const size_t x = sn_winograd_place(job->dstW, s.blockX, dilationX, p % job->tilesX).first * s.stride;
+        t.rows = inside(y, job->padY, rows, dilationY, job->height, &t.top);
+        t.columns = inside(x, job->padX, columns, dilationX, job->width, &t.left);
+        t.src = job->src + (y - job->padY) * line + (x - job->padX) * job->pixel;
+        transform(t.rows == rows && t.columns == columns ? input : input_edge, job->kind, t, vectors);
         if (vectors < job->channels)
             input_rest(job, t, vectors);
     }
@@ -393,19 +414,21 @@ static void activate_tile(const struct sn_winograd_output_32f * job, const struc
 static void output_pixels(const struct sn_winograd_output_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
-    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .src = job->src,
+    const size_t dilationY = job->dilationY, dilationX = job->dilationX, line = job->width * job->pixel;
+    struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .src = job->src,
                      .bias = job->bias, .activation = job->activation, .param = job->param};
-    const transform_fn fn = (job->add ? join : job->bias ? finish : output)[job->kind];
+    const transform_fn * list = job->add ? join : job->bias ? finish : output;
     for (size_t p = job->begin; p < job->end; ++p, t.src += job->tile) {
-        const size_t y = p / job->tilesX * s.blockY, x = p % job->tilesX * s.blockX;
-        t.rows = sn_min(s.blockY, job->height - y);
-        t.columns = sn_min(s.blockX, job->width - x);
-        t.dst = job->dst + y * t.stepY + x * t.stepX;
+        const size_t y = sn_winograd_place(job->height, s.blockY, dilationY, p / job->tilesX).first;
+        const size_t x = sn_winograd_place(job->width, s.blockX, dilationX, p % job->tilesX).first;
+        t.rows = sn_min(s.blockY, sn_ceil_div(job->height - y, dilationY));
+        t.columns = sn_min(s.blockX, sn_ceil_div(job->width - x, dilationX));
+        t.dst = job->dst + y * line + x * job->pixel;
         t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
         const size_t vectors = t.rows == s.blockY && t.columns == s.blockX ? job->channels / V32F_N * V32F_N : 0;
-        fn(t, vectors);
+        transform(list, job->kind, t, vectors);
         if (vectors < job->channels)
-            output_part(job, fn, t, vectors);
+            output_part(job, list, t, vectors);
         if (second_pass(job->activation))
             activate_tile(job, &t);
     }
@@ -504,7 +527,7 @@ static void strip_of_image(const struct sn_winograd_input_32f * job, const struc
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = tiles * s.blockX + s.kernelX - 1;
     size_t before;
-    const size_t there = inside(first * s.blockX, job->padX, columns, job->width, &before);
+    const size_t there = inside(first * s.blockX, job->padX, columns, 1, job->width, &before);
     const size_t x = first * s.blockX + before - job->padX;
     for (size_t i = 0; i < rows; ++i) {
         const sn_32f * from[V32F_N] = {NULL};
@@ -601,12 +624,14 @@ static void output_planes(const struct sn_winograd_output_32f * job)
 
 /* ---- filters */
 
-enum { FILTERS = 4 * V32F_N, TAPS = 9 };
+enum { FILTERS = 4 * V32F_N, TAPS = 25 };
 
 /* A vector of filters: coefficients u of taps g. Not unrolled, since it runs once per network. */
 static void filter_tile(struct sn_winograd_size s, const v32f * g, v32f * u)
 {
-    const int m = (int)s.blockX, r = (int)s.kernelX, n = m + r - 1, taps = (int)s.kernelY, rows = taps == 1 ? 1 : n;
+    const bool turned = s.kernelX == 1; /* a column, transformed like a row */
+    const int m = (int)(turned ? s.blockY : s.blockX), r = (int)(turned ? s.kernelY : s.kernelX), n = m + r - 1;
+    const int taps = turned ? 1 : (int)s.kernelY, rows = taps == 1 ? 1 : n;
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
     for (int x = 0; x < r; ++x) {
         v32f column[WINOGRAD_SIDE], v[WINOGRAD_SIDE];

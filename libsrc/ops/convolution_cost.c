@@ -140,7 +140,8 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
-    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double tiles = (double)sn_winograd_tiles(p->dstH, s.blockY, p->dilationY) *
+                         (double)sn_winograd_tiles(p->dstW, s.blockX, p->dilationX);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
@@ -181,7 +182,7 @@ bool sn_winograd_preferred(const struct sn_convolution * c) { return cheapest_wi
 static bool is_for_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % 4 || p->dstW % 4)
+    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) || p->dstW % (4 * p->dilationX))
         return false;
     const struct sn_convolution_algorithm * best = cheapest_winograd(c);
     return best && best->variant == SN_WINOGRAD_4_3;
