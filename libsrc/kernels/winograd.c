@@ -226,11 +226,12 @@ SN_INLINE void strided_join_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t
 
 /* ---- an instance of a transform processes all channels of a tile; a separate function, so that it can use all registers */
 
-typedef void (*transform_fn)(struct tile t, size_t channels);
+typedef void (*transform_fn)(const struct tile * tile, size_t channels);
 
 #define INSTANCE_AS(transform, function, ...)                                                                               \
-    static __attribute__((noinline)) void function(struct tile t, size_t channels)                                          \
+    static __attribute__((noinline)) void function(const struct tile * tile, size_t channels)                               \
     {                                                                                                                       \
+        struct tile t = *tile;                                                                                              \
         for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N,                   \
              t.add += V32F_N)                                                                                               \
             transform##_tile(&t, __VA_ARGS__);                                                                              \
@@ -283,15 +284,17 @@ static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
 static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
 
-/* Calls the instance of a kind. */
-static void transform(const transform_fn * list, enum sn_winograd kind, struct tile t, size_t channels)
+/* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */
+static void transform(const transform_fn * list, enum sn_winograd kind, const struct tile * t, size_t channels)
 {
-    if (sn_winograd_size(kind).kernelX == 1) {
-        const struct tile given = t;
-        t.stepX = given.stepY, t.left = given.top, t.columns = given.rows;
-        t.stepY = given.stepX, t.top = given.left, t.rows = given.columns;
+    if (kind != SN_WINOGRAD_4Y_3Y && kind != SN_WINOGRAD_4Y_5Y) {
+        list[kind](t, channels);
+        return;
     }
-    list[kind](t, channels);
+    const struct tile turned = {.src = t->src, .dst = t->dst, .stepY = t->stepX, .stepX = t->stepY, .plane = t->plane,
+        .top = t->left, .rows = t->columns, .left = t->top, .columns = t->rows, .bias = t->bias, .add = t->add,
+        .activation = t->activation, .param = t->param};
+    list[kind](&turned, channels);
 }
 
 /* ---- padded copies: for fewer channels than the lanes of a vector, and for outputs that lie partly outside the image */
@@ -333,7 +336,7 @@ static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, 
     for (size_t y = t.top; y < t.top + t.rows; ++y)
         load_vectors(t.src + y * t.stepY + t.left * t.stepX + c, t.stepX, pixels + y * row + t.left * V32F_N, V32F_N,
                      t.columns, lanes);
-    transform(input, job->kind, copy, V32F_N);
+    transform(input, job->kind, &copy, V32F_N);
     store_vectors(coefficients, V32F_N, t.dst + c, t.plane, planes, lanes);
 }
 
@@ -358,7 +361,7 @@ static void output_part(const struct sn_winograd_output_32f * job, const transfo
             for (size_t y = 0; y < t.rows; ++y)
                 load_vectors(t.add + y * t.stepY + c, t.stepX, pixels + y * row, V32F_N, t.columns, lanes);
         }
-        transform(list, job->kind, copy, V32F_N);
+        transform(list, job->kind, &copy, V32F_N);
         for (size_t y = 0; y < t.rows; ++y)
             store_vectors(pixels + y * row, V32F_N, t.dst + y * t.stepY + c, t.stepX, t.columns, lanes);
     }
@@ -366,11 +369,14 @@ static void output_part(const struct sn_winograd_output_32f * job, const transfo
 
 /* ---- NHWC */
 
+/* The positions `step` apart in `length`; a division for each tile would take longer than the transform of a row. */
+static size_t positions(size_t length, size_t step) { return step == 1 ? length : sn_ceil_div(length, step); }
+
 /* The part of `size` positions from `begin` on, `step` apart, that is in 0 .. limit - 1; begin counts from -pad. */
 static size_t inside(size_t begin, size_t pad, size_t size, size_t step, size_t limit, size_t * first)
 {
-    *first = sn_min(begin < pad ? sn_ceil_div(pad - begin, step) : 0, size);
-    const size_t end = limit + pad > begin ? sn_min(sn_ceil_div(limit + pad - begin, step), size) : 0;
+    *first = sn_min(begin < pad ? positions(pad - begin, step) : 0, size);
+    const size_t end = limit + pad > begin ? sn_min(positions(limit + pad - begin, step), size) : 0;
     return end > *first ? end - *first : 0;
 }
 
@@ -380,15 +386,18 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
     const size_t rows = sn_winograd_rows(s), columns = sn_winograd_columns(s), vectors = job->channels / V32F_N * V32F_N;
     const size_t dilationY = job->dilationY, dilationX = job->dilationX, line = job->width * job->pixel;
     struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .dst = job->dst};
-    for (size_t p = job->begin; p < job->end; ++p, t.dst += job->tile) {
-        const size_t y = sn_winograd_place(job->dstH, s.blockY, dilationY, p / job->tilesX).first * s.stride;
-        const size_t x = sn_winograd_place(job->dstW, s.blockX, dilationX, p % job->tilesX).first * s.stride;
+    size_t ty = job->begin / job->tilesX, tx = job->begin % job->tilesX;
+    for (size_t left = job->end - job->begin; left; ++ty, tx = 0) {
+        const size_t y = sn_winograd_place(job->dstH, s.blockY, dilationY, ty).first * s.stride;
         t.rows = inside(y, job->padY, rows, dilationY, job->height, &t.top);
-        t.columns = inside(x, job->padX, columns, dilationX, job->width, &t.left);
-        t.src = job->src + (y - job->padY) * line + (x - job->padX) * job->pixel;
-        transform(t.rows == rows && t.columns == columns ? input : input_edge, job->kind, t, vectors);
-        if (vectors < job->channels)
-            input_rest(job, t, vectors);
+        for (; left && tx < job->tilesX; --left, ++tx, t.dst += job->tile) {
+            const size_t x = sn_winograd_place(job->dstW, s.blockX, dilationX, tx).first * s.stride;
+            t.columns = inside(x, job->padX, columns, dilationX, job->width, &t.left);
+            t.src = job->src + (y - job->padY) * line + (x - job->padX) * job->pixel;
+            transform(t.rows == rows && t.columns == columns ? input : input_edge, job->kind, &t, vectors);
+            if (vectors < job->channels)
+                input_rest(job, t, vectors);
+        }
     }
 }
 
@@ -418,19 +427,22 @@ static void output_pixels(const struct sn_winograd_output_32f * job)
     struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .src = job->src,
                      .bias = job->bias, .activation = job->activation, .param = job->param};
     const transform_fn * list = job->add ? join : job->bias ? finish : output;
-    for (size_t p = job->begin; p < job->end; ++p, t.src += job->tile) {
-        const size_t y = sn_winograd_place(job->height, s.blockY, dilationY, p / job->tilesX).first;
-        const size_t x = sn_winograd_place(job->width, s.blockX, dilationX, p % job->tilesX).first;
-        t.rows = sn_min(s.blockY, sn_ceil_div(job->height - y, dilationY));
-        t.columns = sn_min(s.blockX, sn_ceil_div(job->width - x, dilationX));
-        t.dst = job->dst + y * line + x * job->pixel;
-        t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
-        const size_t vectors = t.rows == s.blockY && t.columns == s.blockX ? job->channels / V32F_N * V32F_N : 0;
-        transform(list, job->kind, t, vectors);
-        if (vectors < job->channels)
-            output_part(job, list, t, vectors);
-        if (second_pass(job->activation))
-            activate_tile(job, &t);
+    size_t ty = job->begin / job->tilesX, tx = job->begin % job->tilesX;
+    for (size_t left = job->end - job->begin; left; ++ty, tx = 0) {
+        const size_t y = sn_winograd_place(job->height, s.blockY, dilationY, ty).first;
+        t.rows = sn_min(s.blockY, positions(job->height - y, dilationY));
+        for (; left && tx < job->tilesX; --left, ++tx, t.src += job->tile) {
+            const size_t x = sn_winograd_place(job->width, s.blockX, dilationX, tx).first;
+            t.columns = sn_min(s.blockX, positions(job->width - x, dilationX));
+            t.dst = job->dst + y * line + x * job->pixel;
+            t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
+            const size_t vectors = t.rows == s.blockY && t.columns == s.blockX ? job->channels / V32F_N * V32F_N : 0;
+            transform(list, job->kind, &t, vectors);
+            if (vectors < job->channels)
+                output_part(job, list, t, vectors);
+            if (second_pass(job->activation))
+                activate_tile(job, &t);
+        }
     }
 }
 
@@ -569,7 +581,7 @@ static void input_block(const struct sn_winograd_input_32f * job, size_t row, si
         t.src = strip;
         t.stepY = (some * s.blockX + s.kernelX - 1) * V32F_N;
         for (size_t p = 0; p < some; ++p, t.src += s.blockX * V32F_N, t.dst += V32F_N)
-            input[job->kind](t, V32F_N);
+            input[job->kind](&t, V32F_N);
     }
     for (size_t k = 0; k < sn_winograd_planes(s); ++k)
         plane_to_rows(pixels + k * t.plane, count, tiles, dst + k * job->plane, job->tilesX);
@@ -592,7 +604,7 @@ static void output_block(const struct sn_winograd_output_32f * job, size_t row, 
         t.dst = strip;
         t.stepY = some * s.blockX * V32F_N;
         for (size_t p = 0; p < some; ++p, t.src += V32F_N, t.dst += s.blockX * V32F_N)
-            output[job->kind](t, V32F_N);
+            output[job->kind](&t, V32F_N);
         image_of_strip(job, lane, count, first + at, some, strip);
     }
 }
