@@ -34,9 +34,12 @@ struct tile {
     const sn_32f * param;
 };
 
-/* The arguments of a transform: m and r of F(m, r); whether the kernel is a row; whether the tile of inputs may lie partly
- * outside the image. These are compile-time constants. */
-#define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, bool row, bool edge
+/* The form of a kernel: a square, a row, or a row whose transform has the points 1/2 and -1/2. */
+enum { SQUARE, ROW, HALVES };
+
+/* The arguments of a transform: m and r of F(m, r); the form of the kernel; whether the tile of inputs may lie partly outside
+ * the image. These are compile-time constants. */
+#define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, int row, bool edge
 
 SN_INLINE v32f load_pixel(const struct tile * t, const sn_32f * p, int y, int x, bool edge)
 {
@@ -69,7 +72,10 @@ SN_INLINE void input_rows(TRANSFORM_ARGUMENTS, int first, int count)
     SN_UNROLL for (int i = 0; i < count; ++i)
     {
         v32f v[WINOGRAD_SIDE];
-        winograd_input(m, r, w[i], v);
+        if (row == HALVES)
+            winograd_input_halves(w[i], v);
+        else
+            winograd_input(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < n; ++x)
         {
             v_store_32f(dst, v[x]);
@@ -115,7 +121,10 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
         v32f v[WINOGRAD_SIDE];
         sn_32f * dst = t->dst + (size_t)i * t->stepY;
         const sn_32f * add = join ? t->add + (size_t)i * t->stepY : NULL;
-        winograd_output(m, r, w[i], v);
+        if (row == HALVES)
+            winograd_output_halves(w[i], v);
+        else
+            winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
         {
             if (finish)
@@ -156,7 +165,7 @@ SN_INLINE void strided_lines(const struct tile * t, int m, bool edge, bool rows)
     const size_t first = rows ? t->top : t->left, count = rows ? t->rows : t->columns, step = rows ? t->stepY : t->stepX;
     for (size_t i = 0; i < (size_t)m; ++i, line.src += step, line.dst += t->plane) {
         line.rows = i - first < count;
-        input_tile(&line, m, 2, true, edge);
+        input_tile(&line, m, 2, ROW, edge);
     }
 }
 
@@ -166,7 +175,7 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
     (void)r, (void)row;
     const size_t line = (size_t)m * t->plane;
     struct tile part = phase_of(*t, 0, 0);
-    input_tile(&part, m, 2, false, edge);
+    input_tile(&part, m, 2, SQUARE, edge);
     part = phase_of(*t, 0, 1);
     part.dst += (size_t)(m + 1) * (line + t->plane);
     strided_lines(&part, m, edge, false);
@@ -246,48 +255,51 @@ typedef void (*transform_fn)(const struct tile * tile, size_t channels);
     INSTANCE(transform, name, m, r, row) INSTANCE_AS(transform, transform##_edge_##name, m, r, row, true)
 
 #define INSTANCES(name, m, r, row) INSTANCE_EDGE(input, name, m, r, row) INSTANCE(output, name, m, r, row)
-INSTANCES(4X_3X, 4, 3, true)
-INSTANCES(4X_5X, 4, 5, true)
-INSTANCES(2_2, 2, 2, false)
-INSTANCES(4_2, 4, 2, false)
-INSTANCES(2_3, 2, 3, false)
-INSTANCES(3_3, 3, 3, false)
-INSTANCES(4_3, 4, 3, false)
-INSTANCE(finish, 2_3, 2, 3, false)
-INSTANCE(finish, 3_3, 3, 3, false)
-INSTANCE(finish, 4_3, 4, 3, false)
-INSTANCE(finish, 2_5, 2, 5, false)
-INSTANCE(finish, 4X_3X, 4, 3, true)
-INSTANCE(finish, 4X_5X, 4, 5, true)
-INSTANCE(join, 2_3, 2, 3, false)
-INSTANCE(join, 3_3, 3, 3, false)
-INSTANCE(join, 4_3, 4, 3, false)
-INSTANCE(join, 2_5, 2, 5, false)
-INSTANCE(join, 4X_3X, 4, 3, true)
-INSTANCE(join, 4X_5X, 4, 5, true)
-INSTANCE_EDGE(strided_input, 2_3, 2, 3, false)
-INSTANCE_EDGE(strided_input, 4_3, 4, 3, false)
-INSTANCE(strided_finish, 2_3, 2, 3, false)
-INSTANCE(strided_finish, 4_3, 4, 3, false)
-INSTANCE(strided_join, 2_3, 2, 3, false)
-INSTANCE(strided_join, 4_3, 4, 3, false)
+INSTANCES(4X_3X, 4, 3, ROW)
+INSTANCES(4X_5X, 4, 5, ROW)
+INSTANCES(2_2, 2, 2, SQUARE)
+INSTANCES(4_2, 4, 2, SQUARE)
+INSTANCES(2_3, 2, 3, SQUARE)
+INSTANCES(3_3, 3, 3, SQUARE)
+INSTANCES(4_3, 4, 3, SQUARE)
+INSTANCE(finish, 2_3, 2, 3, SQUARE)
+INSTANCE(finish, 3_3, 3, 3, SQUARE)
+INSTANCE(finish, 4_3, 4, 3, SQUARE)
+INSTANCE(finish, 2_5, 2, 5, SQUARE)
+INSTANCE(finish, 4X_3X, 4, 3, ROW)
+INSTANCE(finish, halves_4X_5X, 4, 5, HALVES)
+INSTANCE(join, 2_3, 2, 3, SQUARE)
+INSTANCE(join, 3_3, 3, 3, SQUARE)
+INSTANCE(join, 4_3, 4, 3, SQUARE)
+INSTANCE(join, 2_5, 2, 5, SQUARE)
+INSTANCE(join, 4X_3X, 4, 3, ROW)
+INSTANCE(join, halves_4X_5X, 4, 5, HALVES)
+INSTANCE_EDGE(input, halves_4X_5X, 4, 5, HALVES)
+INSTANCE_EDGE(strided_input, 2_3, 2, 3, SQUARE)
+INSTANCE_EDGE(strided_input, 4_3, 4, 3, SQUARE)
+INSTANCE(strided_finish, 2_3, 2, 3, SQUARE)
+INSTANCE(strided_finish, 4_3, 4, 3, SQUARE)
+INSTANCE(strided_join, 2_3, 2, 3, SQUARE)
+INSTANCE(strided_join, 4_3, 4, 3, SQUARE)
 
 /* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
 #define LIST_INPUT(name)                                                                                                    \
-    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_4X_3X, name##_4X_5X, name##_4_3}
+    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_4X_3X, name##_halves_4X_5X,        \
+     name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
 static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
 #define OF_CONVOLUTION(name)                                                                                                \
-    {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_4X_5X] = name##_4X_5X, [SN_WINOGRAD_4Y_3Y] = name##_4X_3X,            \
-     [SN_WINOGRAD_4Y_5Y] = name##_4X_5X, [SN_WINOGRAD_2_5] = name##_2_5, [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
+    {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_HALVES_4X_5X] = name##_halves_4X_5X,                                  \
+     [SN_WINOGRAD_4Y_3Y] = name##_4X_3X, [SN_WINOGRAD_HALVES_4Y_5Y] = name##_halves_4X_5X,                                  \
+     [SN_WINOGRAD_2_5] = name##_2_5, [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
 static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
 
 /* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */
 static void transform(const transform_fn * list, enum sn_winograd kind, const struct tile * t, size_t channels)
 {
-    if (kind != SN_WINOGRAD_4Y_3Y && kind != SN_WINOGRAD_4Y_5Y) {
+    if (kind != SN_WINOGRAD_4Y_3Y && kind != SN_WINOGRAD_HALVES_4Y_5Y) {
         list[kind](t, channels);
         return;
     }
@@ -639,8 +651,12 @@ static void output_planes(const struct sn_winograd_output_32f * job)
 enum { FILTERS = 4 * V32F_N, TAPS = 25 };
 
 /* A vector of filters: coefficients u of taps g. Not unrolled, since it runs once per network. */
-static void filter_tile(struct sn_winograd_size s, const v32f * g, v32f * u)
+static void filter_tile(struct sn_winograd_size s, bool halves, const v32f * g, v32f * u)
 {
+    if (halves) {
+        winograd_filter_halves(g, u);
+        return;
+    }
     const bool turned = s.kernelX == 1; /* a column, transformed like a row */
     const int m = (int)(turned ? s.blockY : s.blockX), r = (int)(turned ? s.kernelY : s.kernelX), n = m + r - 1;
     const int taps = turned ? 1 : (int)s.kernelY, rows = taps == 1 ? 1 : n;
@@ -690,6 +706,7 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t taps = s.kernelY * s.kernelX;
+    const bool halves = job->kind == SN_WINOGRAD_HALVES_4X_5X || job->kind == SN_WINOGRAD_HALVES_4Y_5Y;
     float planes[TAPS * FILTERS] SN_ALIGNED;
     v32f g[TAPS], u[SIDE * SIDE];
     sn_32f * dst = job->dst;
@@ -702,7 +719,7 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
             const size_t step = job->trans ? job->size : FILTERS, lanes = sn_min(count - j, V32F_N);
             for (size_t k = 0; k < taps; ++k) g[k] = load_lanes(src + k * step, lanes);
             if (s.stride == 1)
-                filter_tile(s, g, u);
+                filter_tile(s, halves, g, u);
             else
                 strided_filter_tile((int)s.blockX, g, u);
             for (size_t k = 0; k < sn_winograd_filters(s); ++k) store_lanes(dst + j + k * job->plane, u[k], lanes);

@@ -432,7 +432,7 @@ const struct sn_convolution_algorithm
     sn_convolution_32f_winograd_strided_2 = WINOGRAD("F(2,3) of stride 2", SN_WINOGRAD_2_3_STRIDE_2),
     sn_convolution_32f_winograd_strided_4 = WINOGRAD("F(4,3) of stride 2", SN_WINOGRAD_4_3_STRIDE_2),
     sn_convolution_32f_winograd_row_3 = WINOGRAD("F(4,3) of rows", SN_WINOGRAD_4X_3X),
-    sn_convolution_32f_winograd_row_5 = WINOGRAD("F(4,5) of rows", SN_WINOGRAD_4X_5X),
+    sn_convolution_32f_winograd_row_5 = WINOGRAD("F(4,5) of rows", SN_WINOGRAD_HALVES_4X_5X),
     sn_convolution_32f_winograd_column_3 = WINOGRAD("F(4,3) of columns", SN_WINOGRAD_4Y_3Y),
-    sn_convolution_32f_winograd_column_5 = WINOGRAD("F(4,5) of columns", SN_WINOGRAD_4Y_5Y),
+    sn_convolution_32f_winograd_column_5 = WINOGRAD("F(4,5) of columns", SN_WINOGRAD_HALVES_4Y_5Y),
     sn_convolution_32f_winograd_5 = WINOGRAD("F(2,5)", SN_WINOGRAD_2_5);
