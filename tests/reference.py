@@ -727,7 +727,7 @@ def winograd_bound(
         for to_x, from_x in tiles[1]:
             bound[:, to_y, to_x] = (sums @ padded[:, from_y, from_x].max((1, 2)))[:, None, None]
     terms = 0 if bias is None else np.abs(bias.astype(np.float64))[:, None, None]
-    k = 12 if 1 in kernel else 16 if 5 in kernel else {1: {2: 4, 3: 12, 4: 32}, 2: {2: 2, 4: 12}}[stride][block]
+    k = 16 if 1 in kernel or 5 in kernel else {1: {2: 4, 3: 12, 4: 32}, 2: {2: 2, 4: 12}}[stride][block]
     return k * EPS * bound + 2 * EPS * (terms + bound) + TINY
 
 

@@ -176,13 +176,14 @@ def test_algorithm_is_told() -> None:
         assert expected in repr(pysimd.Convolution32f((size, size, 64), 64, kernel=3, padding=1, stride=2))
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=(2, 1)))
     for kernel, expected in [
-        ((1, 3), "F(4,3) of rows"),
-        ((3, 1), "F(4,3) of columns"),
+        ((1, 3), "F(6,3) of rows"),
+        ((3, 1), "F(6,3) of columns"),
         ((1, 5), "F(4,5) of rows"),
         ((5, 1), "F(4,5) of columns"),
         ((5, 5), "F(2,5)"),
     ]:
         assert f"Winograd {expected}," in repr(pysimd.Convolution32f((28, 28, 64), 64, kernel=kernel, padding=1))
+    assert "Winograd F(4,3) of rows," in repr(pysimd.Convolution32f((28, 8, 64), 64, kernel=(1, 3), padding=(0, 1)))
     assert "Winograd F(4,3)," in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=4, dilation=4))
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=2, dilation=2, stride=2))
 

@@ -122,7 +122,7 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
         sn_32f * dst = t->dst + (size_t)i * t->stepY;
         const sn_32f * add = join ? t->add + (size_t)i * t->stepY : NULL;
         if (row == HALVES)
-            winograd_output_halves(w[i], v);
+            winograd_output_halves(m, w[i], v);
         else
             winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
@@ -268,12 +268,14 @@ INSTANCE(finish, 4_3, 4, 3, SQUARE)
 INSTANCE(finish, 2_5, 2, 5, SQUARE)
 INSTANCE(finish, 4X_3X, 4, 3, ROW)
 INSTANCE(finish, halves_4X_5X, 4, 5, HALVES)
+INSTANCE(finish, halves_6X_3X, 6, 3, HALVES)
 INSTANCE(join, 2_3, 2, 3, SQUARE)
 INSTANCE(join, 3_3, 3, 3, SQUARE)
 INSTANCE(join, 4_3, 4, 3, SQUARE)
 INSTANCE(join, 2_5, 2, 5, SQUARE)
 INSTANCE(join, 4X_3X, 4, 3, ROW)
 INSTANCE(join, halves_4X_5X, 4, 5, HALVES)
+INSTANCE(join, halves_6X_3X, 6, 3, HALVES)
 INSTANCE_EDGE(input, halves_4X_5X, 4, 5, HALVES)
 INSTANCE_EDGE(strided_input, 2_3, 2, 3, SQUARE)
 INSTANCE_EDGE(strided_input, 4_3, 4, 3, SQUARE)
@@ -285,13 +287,14 @@ INSTANCE(strided_join, 4_3, 4, 3, SQUARE)
 /* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
 #define LIST_INPUT(name)                                                                                                    \
-    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_4X_3X, name##_halves_4X_5X,        \
-     name##_4_3}
+    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_halves_4X_5X, name##_4X_3X,        \
+     name##_halves_4X_5X, name##_halves_4X_5X, name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
 static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
 #define OF_CONVOLUTION(name)                                                                                                \
     {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_HALVES_4X_5X] = name##_halves_4X_5X,                                  \
      [SN_WINOGRAD_4Y_3Y] = name##_4X_3X, [SN_WINOGRAD_HALVES_4Y_5Y] = name##_halves_4X_5X,                                  \
+     [SN_WINOGRAD_HALVES_6X_3X] = name##_halves_6X_3X, [SN_WINOGRAD_HALVES_6Y_3Y] = name##_halves_6X_3X,                    \
      [SN_WINOGRAD_2_5] = name##_2_5, [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
      [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
 static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
@@ -299,7 +302,7 @@ static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN
 /* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */
 static void transform(const transform_fn * list, enum sn_winograd kind, const struct tile * t, size_t channels)
 {
-    if (kind != SN_WINOGRAD_4Y_3Y && kind != SN_WINOGRAD_HALVES_4Y_5Y) {
+    if (kind < SN_WINOGRAD_4Y_3Y || kind > SN_WINOGRAD_HALVES_6Y_3Y) { /* no column */
         list[kind](t, channels);
         return;
     }
@@ -653,13 +656,13 @@ enum { FILTERS = 4 * V32F_N, TAPS = 25 };
 /* A vector of filters: coefficients u of taps g. Not unrolled, since it runs once per network. */
 static void filter_tile(struct sn_winograd_size s, bool halves, const v32f * g, v32f * u)
 {
-    if (halves) {
-        winograd_filter_halves(g, u);
-        return;
-    }
     const bool turned = s.kernelX == 1; /* a column, transformed like a row */
     const int m = (int)(turned ? s.blockY : s.blockX), r = (int)(turned ? s.kernelY : s.kernelX), n = m + r - 1;
     const int taps = turned ? 1 : (int)s.kernelY, rows = taps == 1 ? 1 : n;
+    if (halves) {
+        winograd_filter_halves(r, g, u);
+        return;
+    }
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
     for (int x = 0; x < r; ++x) {
         v32f column[WINOGRAD_SIDE], v[WINOGRAD_SIDE];
@@ -706,7 +709,8 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t taps = s.kernelY * s.kernelX;
-    const bool halves = job->kind == SN_WINOGRAD_HALVES_4X_5X || job->kind == SN_WINOGRAD_HALVES_4Y_5Y;
+    const bool halves = job->kind == SN_WINOGRAD_HALVES_4X_5X || job->kind == SN_WINOGRAD_HALVES_4Y_5Y ||
+                        job->kind == SN_WINOGRAD_HALVES_6X_3X || job->kind == SN_WINOGRAD_HALVES_6Y_3Y;
     float planes[TAPS * FILTERS] SN_ALIGNED;
     v32f g[TAPS], u[SIDE * SIDE];
     sn_32f * dst = job->dst;

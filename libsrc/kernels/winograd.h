@@ -62,8 +62,8 @@ SN_INLINE void winograd_input(int m, int r, const v32f * d, v32f * v)
 }
 
 /*
- * The same for F(4,5) of convolutions, with the points 1/2, -1/2 in place of 3, -3 of the public functions: the rounding error
- * is a tenth of theirs.
+ * The same for F(4,5) and F(6,3) of convolutions, with the points 1/2, -1/2 in place of 3, -3 of the public functions: the
+ * rounding error is a tenth of theirs.
  */
 SN_INLINE void winograd_input_halves(const v32f * d, v32f * v)
 {
@@ -81,11 +81,12 @@ SN_INLINE void winograd_input_halves(const v32f * d, v32f * v)
     v[7] = add_times(v_sub_32f(d[7], d[1]), 5.25f, v_sub_32f(d[3], d[5]));
 }
 
-static void winograd_filter_halves(const v32f * g, v32f * u)
+static void winograd_filter_halves(int r, const v32f * g, v32f * u)
 {
-    const v32f a = v_add_32f(v_add_32f(g[0], g[2]), g[4]), b = v_add_32f(g[1], g[3]);
-    const v32f e = add_times(add_times(g[0], 4, g[2]), 16, g[4]), f = add_times(g[1], 4, g[3]);
-    const v32f p = add_times(add_times(g[4], 4, g[2]), 16, g[0]), q = add_times(g[3], 4, g[1]);
+    const v32f g3 = r == 5 ? g[3] : v_zero_32f(), g4 = r == 5 ? g[4] : v_zero_32f();
+    const v32f a = v_add_32f(v_add_32f(g[0], g[2]), g4), b = v_add_32f(g[1], g3);
+    const v32f e = add_times(add_times(g[0], 4, g[2]), 16, g4), f = add_times(g[1], 4, g3);
+    const v32f p = add_times(add_times(g4, 4, g[2]), 16, g[0]), q = add_times(g3, 4, g[1]);
     u[0] = g[0];
     u[1] = times(-2.0f / 9, v_add_32f(a, b));
     u[2] = times(-2.0f / 9, v_sub_32f(a, b));
@@ -93,10 +94,10 @@ static void winograd_filter_halves(const v32f * g, v32f * u)
     u[4] = times(1.0f / 90, sub_times(e, 2, f));
     u[5] = times(2.0f / 45, add_times(p, 2, q));
     u[6] = times(2.0f / 45, sub_times(p, 2, q));
-    u[7] = g[4];
+    u[7] = g[r - 1];
 }
 
-SN_INLINE void winograd_output_halves(const v32f * p, v32f * y)
+SN_INLINE void winograd_output_halves(int m, const v32f * p, v32f * y)
 {
     const v32f s = v_add_32f(p[1], p[2]), d = v_sub_32f(p[1], p[2]);
     const v32f t = v_add_32f(p[3], p[4]), u = v_sub_32f(p[3], p[4]);
@@ -104,7 +105,11 @@ SN_INLINE void winograd_output_halves(const v32f * p, v32f * y)
     y[0] = v_add_32f(v_add_32f(v_add_32f(p[0], s), t), v);
     y[1] = add_times(add_times(d, 2, u), 0.5f, w);
     y[2] = add_times(add_times(s, 4, t), 0.25f, v);
-    y[3] = add_times(add_times(v_add_32f(d, p[7]), 8, u), 0.125f, w);
+    y[3] = add_times(add_times(m == 4 ? v_add_32f(d, p[7]) : d, 8, u), 0.125f, w);
+    if (m == 6) {
+        y[4] = add_times(add_times(s, 16, t), 0.0625f, v);
+        y[5] = add_times(add_times(v_add_32f(d, p[7]), 32, u), 0.03125f, w);
+    }
 }
 
 /* u = G g; not inlined, since filters are transformed once */

@@ -2,7 +2,7 @@
  * Winograd's algorithm (arXiv:1509.09308). 3x3: tiles of 2x2, 3x3 or 4x4 outputs need 4, 2.78 or 2.25 multiplications per
  * output and channel in place of 9, and some additions. With stride 2, tiles of 2x2 or 4x4 need 6.25 or 5.06, see
  * contract/winograd.h; 3x3, with 5.44, would rarely be the best. 5x5: tiles of 2x2 need 9 in place of 25. Kernels of one row
- * or column: tiles of 4 need 1.5 in place of 3, or 2 in place of 5.
+ * or column: tiles of 4 or 6 need 1.5 or 1.33 in place of 3, tiles of 4 need 2 in place of 5.
  *
  * A dilated convolution is several plain ones, each on every d-th row and column of the image: all of their tiles are in one
  * list, and only the distance between the inputs, and the outputs, of a tile is another.
@@ -432,7 +432,9 @@ const struct sn_convolution_algorithm
     sn_convolution_32f_winograd_strided_2 = WINOGRAD("F(2,3) of stride 2", SN_WINOGRAD_2_3_STRIDE_2),
     sn_convolution_32f_winograd_strided_4 = WINOGRAD("F(4,3) of stride 2", SN_WINOGRAD_4_3_STRIDE_2),
     sn_convolution_32f_winograd_row_3 = WINOGRAD("F(4,3) of rows", SN_WINOGRAD_4X_3X),
+    sn_convolution_32f_winograd_row_6_3 = WINOGRAD("F(6,3) of rows", SN_WINOGRAD_HALVES_6X_3X),
     sn_convolution_32f_winograd_row_5 = WINOGRAD("F(4,5) of rows", SN_WINOGRAD_HALVES_4X_5X),
     sn_convolution_32f_winograd_column_3 = WINOGRAD("F(4,3) of columns", SN_WINOGRAD_4Y_3Y),
+    sn_convolution_32f_winograd_column_6_3 = WINOGRAD("F(6,3) of columns", SN_WINOGRAD_HALVES_6Y_3Y),
     sn_convolution_32f_winograd_column_5 = WINOGRAD("F(4,5) of columns", SN_WINOGRAD_HALVES_4Y_5Y),
     sn_convolution_32f_winograd_5 = WINOGRAD("F(2,5)", SN_WINOGRAD_2_5);

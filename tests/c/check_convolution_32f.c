@@ -137,7 +137,7 @@ static double winograd_error(const parameters * p, const float * weight, size_t 
 {
     static const double of_stride[][5] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
     const bool row = p->kernelY == 1 || p->kernelX == 1;
-    const double k = row ? 12 : p->kernelY == 5 ? 16 : of_stride[p->strideY - 1][block];
+    const double k = row || p->kernelY == 5 ? 16 : of_stride[p->strideY - 1][block];
     double sum = 0;
     for (size_t i = 0; i < p->srcC; ++i) {
         double taps = 0;
@@ -154,7 +154,7 @@ static double sum_error(const parameters * p, const float * weight, size_t o, do
 {
     const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
     double error = used & 1 ? depth * size * FLT_EPSILON : 0;
-    for (size_t block = 2; block <= 4; ++block)
+    for (size_t block = 2; block <= 6; ++block)
         if (used >> block & 1) {
             const double other = winograd_error(p, weight, o, largest[block], block, used & CHECK_EQUAL_VALUES);
             if (isnan(other))
@@ -187,14 +187,14 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
 void check_convolution_bounds(const parameters * p, size_t batch, const float * src, const float * weight,
                               const float * bias, const float * add, const float * params, unsigned used, double * bound)
 {
-    double * largest[5];
-    for (size_t block = 0; block < 5; ++block)
+    double * largest[7];
+    for (size_t block = 0; block < 7; ++block)
         largest[block] = malloc((p->srcC + 1) * sizeof(double));
     const size_t results = p->dstC * p->dstH * p->dstW;
     for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += results, add += add ? results : 0)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                for (size_t block = 2; block < 5; ++block)
+                for (size_t block = 2; block < 7; ++block)
                     if (used >> block & 1)
                         largest_of_tile(p, src, y, x, block, largest[block]);
                 for (size_t o = 0; o < p->dstC; ++o) {
@@ -204,7 +204,7 @@ void check_convolution_bounds(const parameters * p, size_t batch, const float * 
                         check_activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
                 }
             }
-    for (size_t block = 0; block < 5; ++block)
+    for (size_t block = 0; block < 7; ++block)
         free(largest[block]);
 }
 
