@@ -11,7 +11,8 @@
  * all m of a row or column that is not transformed, in total (m + 2) x (m + 2).
  *
  * With a dilation d and stride 1, outputs that are d apart form a phase, which is a convolution without dilation of inputs
- * that are d apart. Along an axis, the tiles of phase 0, which begins at output 0, come first, then those of phase 1, to d - 1.
+ * that are d apart. Along an axis, the tiles of phase 0, which begins at output 0, come first, then those of phase 1, to
+ * d - 1.
  */
 #ifndef SN_CONTRACT_WINOGRAD_H
 #define SN_CONTRACT_WINOGRAD_H

@@ -37,8 +37,8 @@ struct tile {
 /* The form of a kernel: a square, a row, or a row whose transform has the points 1/2 and -1/2. */
 enum { SQUARE, ROW, HALVES };
 
-/* The arguments of a transform: m and r of F(m, r); the form of the kernel; whether the tile of inputs may lie partly outside
- * the image. These are compile-time constants. */
+/* The arguments of a transform: m and r of F(m, r); the form of the kernel; whether the tile of inputs may lie partly
+ * outside the image. These are compile-time constants. */
 #define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, int row, bool edge
 
 SN_INLINE v32f load_pixel(const struct tile * t, const sn_32f * p, int y, int x, bool edge)
@@ -284,7 +284,8 @@ INSTANCE(strided_finish, 4_3, 4, 3, SQUARE)
 INSTANCE(strided_join, 2_3, 2, 3, SQUARE)
 INSTANCE(strided_join, 4_3, 4, 3, SQUARE)
 
-/* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients. */
+/* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients
+ * alone. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
 #define LIST_INPUT(name)                                                                                                    \
     {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_halves_4X_5X, name##_4X_3X,        \
@@ -295,8 +296,9 @@ static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
     {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_HALVES_4X_5X] = name##_halves_4X_5X,                                  \
      [SN_WINOGRAD_4Y_3Y] = name##_4X_3X, [SN_WINOGRAD_HALVES_4Y_5Y] = name##_halves_4X_5X,                                  \
      [SN_WINOGRAD_HALVES_6X_3X] = name##_halves_6X_3X, [SN_WINOGRAD_HALVES_6Y_3Y] = name##_halves_6X_3X,                    \
-     [SN_WINOGRAD_2_5] = name##_2_5, [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
-     [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
+     [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
+     [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3,                  \
+     [SN_WINOGRAD_2_5] = name##_2_5}
 static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
 
 /* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */

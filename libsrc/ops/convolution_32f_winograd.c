@@ -13,8 +13,8 @@
  * intermediate data are limited to one block, which stays in the L2 cache. The weights are transformed when they are set,
  * and stored panel by panel.
  *
- * For NCHW, blocks are whole rows of tiles: their lines of the image, every d-th, are converted to NHWC first, and the result
- * of each panel is converted to NCHW afterwards.
+ * For NCHW, blocks are whole rows of tiles: their lines of the image, every d-th, are converted to NHWC first, and the
+ * result of each panel is converted to NCHW afterwards.
  */
 #include "ops/band.h"
 #include "ops/cache_sets.h"
@@ -74,18 +74,19 @@ static bool supports(const struct sn_convolution * c)
 }
 
 /*
- * The tiles that a block should have. If the rows of one register tile fit into the L1 cache, which only kernels of one row or
- * column can, 64x48x320 by 1x3 is 1.1 times as fast so, and smaller images are as fast. Otherwise a block should fit into
- * half of the L2 cache; but if that is too small for TILES, the weights do not stay in that cache anyway, and larger blocks
- * read them fewer times. With stride 2, half of TILES: most weights are used for several planes.
+ * The tiles that a block should have. It should fit into half of the L2 cache; but if that is too small for TILES, the
+ * weights do not stay in that cache anyway, and larger blocks read them fewer times. With stride 2, half of TILES: most
+ * weights are used for several planes. With kernels of one row or column, little is computed for each input, and blocks of
+ * one register tile, whose data stay in the L1 cache, or near it, are as fast or up to 1.1 times as fast (64x48x320 by 1x3),
+ * if their weights are read from the L2 cache.
  */
 static size_t tiles_wanted(const struct sn_convolution * c, enum sn_winograd kind)
 {
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
-    if (block_of(c, kind, tile->rows) * sizeof(float) <= sn_cpu()->cacheL1)
-        return tile->rows;
-    const size_t near = sn_cpu()->cacheL2 / 2 / sizeof(float) / block_of(c, kind, 1);
-    return sn_max(near, TILES / sn_winograd_size(kind).stride);
+    const struct sn_winograd_size s = sn_winograd_size(kind);
+    const size_t cache = sn_cpu()->cacheL2 / sizeof(float); /* floats */
+    if ((s.kernelY == 1 || s.kernelX == 1) && filters_of(kind) * c->p.srcC * c->p.dstC <= cache / 4)
+        return c->table->gemm.tile_32f.rows;
+    return sn_max(cache / 2 / block_of(c, kind, 1), TILES / s.stride);
 }
 
 /* Blocks of about equal size, of whole register tiles if possible; a seventh larger than wanted if that saves one: the 64
@@ -100,7 +101,8 @@ static void plan_block(const struct sn_convolution * c, struct winograd * w)
         w->tiles = sn_ceil_div(lines, blocks) * w->tilesX;
         return;
     }
-    size_t tiles = sn_ceil_div(all, sn_ceil_div(all, sn_min(fit + fit / 7, WORK / one)));
+    const size_t most = fit > rows ? sn_min(fit + fit / 7, WORK / one) : fit;
+    size_t tiles = sn_ceil_div(all, sn_ceil_div(all, most));
     if (tiles < all && sn_ceil_div(tiles, rows) * rows <= fit)
         tiles = sn_ceil_div(tiles, rows) * rows;
     w->tiles = tiles;
@@ -299,7 +301,8 @@ static void transform_outputs(const struct place * o, const sn_32f * products, s
     struct sn_winograd_output_32f out = {.kind = w->kind, .src = products + o->tile * tile, .plane = w->product,
         .tile = tile, .tilesY = w->tilesY, .tilesX = w->tilesX, .dst = dst + first, .channels = channels,
         .height = p->dstH, .width = p->dstW, .dilationY = p->dilationY, .dilationX = p->dilationX,
-        .pixel = a.at->dstPixel, .trans = true, .begin = o->part.line, .end = o->part.line + o->part.lines, .bias = c->bias + first, .add = add ? add + first : NULL,
+        .pixel = a.at->dstPixel, .trans = true, .begin = o->part.line, .end = o->part.line + o->part.lines,
+        .bias = c->bias + first, .add = add ? add + first : NULL,
         .slope = c->slope ? c->slope + first : NULL, .activation = sn_activation_of(c),
         .param = {c->param[0], c->param[1]}};
     if (!is_nchw(c)) {
@@ -331,8 +334,8 @@ struct ahead {
     size_t steps; /* that are left */
 };
 
-/* The inputs of the block from line `end` on, of about the same size; lines are taken as equal parts of an NHWC image. With a
- * dilation, most of them have been read for another phase. */
+/* The inputs of the block from line `end` on, of about the same size; lines are taken as equal parts of an NHWC image. With
+ * a dilation, most of them have been read for another phase. */
 static struct ahead ahead_of(const struct sn_convolution * c, const struct sn_share * s, const struct sn_arrays * a)
 {
     const size_t image = lines_of_image(c), begin = s->line + s->lines, all = c->batch * image;
