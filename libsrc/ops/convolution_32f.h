@@ -25,7 +25,10 @@ bool sn_grouped_single(const struct sn_convolution * c);
 
 /* Winograd's; the variant is its enum sn_winograd. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3,
-    sn_convolution_32f_winograd_4, sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4;
+    sn_convolution_32f_winograd_4, sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4,
+    sn_convolution_32f_winograd_row_3, sn_convolution_32f_winograd_row_6_3, sn_convolution_32f_winograd_row_5,
+    sn_convolution_32f_winograd_column_3, sn_convolution_32f_winograd_column_6_3, sn_convolution_32f_winograd_column_5,
+    sn_convolution_32f_winograd_5;
 
 /* By the GEMM tile: NHWC, NCHW converted to it, NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_nhwc, sn_convolution_32f_converted, sn_convolution_32f_nchw;
