@@ -276,10 +276,14 @@ static void groups(SimdTensorFormatType format)
         struct check_layer j = layer(format, inputs * group, kernel + n / 11 % 13, kernel + n / 13 % 17, outputs * group,
                                      kernel, stride, kernel / 2, group);
         j.batch = 1 + n % 9 / 8, j.own_buffer = n % 2 == 0, j.no_bias = n % 7 == 0;
-        if (n % 6 == 0)
-            j.p->dilationY = j.p->padY = j.p->padH = check_random(1, 3), j.p->dilationX = j.p->padX = j.p->padW = check_random(1, 3);
-        if (j.p->srcH + 2 * j.p->padY <= (kernel - 1) * j.p->dilationY || j.p->srcW + 2 * j.p->padX <= (kernel - 1) * j.p->dilationX)
-            j.p->dilationY = j.p->dilationX = 1;
+        if (n % 6 == 0) {
+            j.p->dilationY = j.p->padY = j.p->padH = check_random(1, 3);
+            j.p->dilationX = j.p->padX = j.p->padW = check_random(1, 3);
+        }
+        if (j.p->srcH + 2 * j.p->padY <= (kernel - 1) * j.p->dilationY)
+            j.p->dilationY = 1;
+        if (j.p->srcW + 2 * j.p->padX <= (kernel - 1) * j.p->dilationX)
+            j.p->dilationX = 1;
         j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
         check_convolution_output(j.p);
         run_case(j, CHECK_RANDOM);
