@@ -216,7 +216,7 @@ def test_forward_before_set_params() -> None:
         ({"padding": (0, 2, 0, 4)}, ValueError, r"padding is 2 \+ 4, expected less than the whole width of 6"),
         ({"stride": 2**62}, ValueError, "stride and kernel are too large for the height"),
         ({"stride": 2**60}, ValueError, r"^stride\[0\] is .*, too large"),
-        ({"group": 3}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
+        ({"group": 3}, ValueError, "group is 3, expected a divisor of 4 input and 6 output channels"),
         ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
         ({"activation": "tanhshrink"}, ValueError, "activation is 'tanhshrink'"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),
