@@ -79,6 +79,7 @@ from pysimd.inner_product import InnerProduct32f, inner_product, linear
 from pysimd.layout import convert_filter, convert_image, specify_tensor_format, tensor_alignment
 from pysimd.lrn import lrn
 from pysimd.merged_convolution import ConvolutionStage, MergedConvolution32f
+from pysimd.models import load
 from pysimd.non_max_suppression import non_max_suppression
 from pysimd.normalize import global_response_norm, group_norm, instance_norm, l2_normalize, layer_norm
 from pysimd.pooling import pooling_average, pooling_max
@@ -184,6 +185,7 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "linear",
+    "load",
     "log",
     "logsumexp",
     "lowlevel",

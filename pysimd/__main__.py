@@ -1,4 +1,4 @@
-"""Command line: ``python -m pysimd info | selftest``."""
+"""Command line: ``python -m pysimd info | selftest | show | run | save | compile``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 import pysimd
 from pysimd import _library
+from pysimd.network import commands as models
 
 
 def info() -> int:
@@ -39,11 +40,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="versions, files and the machine")
     commands.add_parser("selftest", help="compares every kind of layer with NumPy on every instruction set, in seconds")
-    if parser.parse_args(argv).command == "info":
+    models.add_to(commands)
+    given = parser.parse_args(argv)
+    if given.command == "info":
         return info()
-    from pysimd import selftest
+    if given.command == "selftest":
+        from pysimd import selftest
 
-    return selftest.main()
+        return selftest.main()
+    try:
+        return int(given.run(given))
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pysimd._arrays import (
     pointer,
     tensor,
 )
-from pysimd._pixels import Image
+from pysimd._pixels import BEFORE, Image
 from pysimd._pixels import forward as forward_pixels
 from pysimd.annotations import Array, Shape, Tensor
 from pysimd.calls import call
@@ -34,6 +34,7 @@ class Functions(NamedTuple):
     internal: Callable[..., Any]
     set_params: Callable[..., Any]
     forward: Callable[..., Any]
+    has_internal: bool = False  # whether SetParams has the argument `internal`, NULL here
 
 
 class ConvolutionContext(SharingContext):
@@ -96,10 +97,13 @@ class ConvolutionContext(SharingContext):
         out, dst = output(out, self._dst_shape, (x,), ("x",), 0, "out", self._dst, unit.ctype, like)
         scratch = NULL if buf is None else self._buffer_of(handle, buf, src, dst)
         if self._images:
-            call(self._functions.forward, handle, src, scratch, dst)
+            self._call_forward(handle, src, scratch, dst)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return out
+
+    def _call_forward(self, handle: Any, src: Any, scratch: Any, dst: Any) -> None:
+        call(self._functions.forward, handle, src, scratch, dst)
 
     def _has_gaps(self, *images: Tensor | None) -> bool:
         """Whether one of these images is not dense, which is allowed where the channels of a pixel are neighbours."""
@@ -107,7 +111,9 @@ class ConvolutionContext(SharingContext):
             return False
         return any(image is not None and not plain(image, "image").flags.c_contiguous for image in images)
 
-    def _forward_pixels(self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None) -> Array:
+    def _forward_pixels(
+        self, x: Tensor, add: Tensor | None, out: Array | None, buf: Array | None, order: int = BEFORE
+    ) -> Array:
         """The same for arrays with other elements between their pixels."""
         handle, ctype = self._open(), self._unit.ctype
         src = Image(x, "x", self._src_shape, self._src, ctype)
@@ -122,7 +128,7 @@ class ConvolutionContext(SharingContext):
                 if each is not None and np.may_share_memory(buf, each.array):
                     raise ValueError(f"buf overlaps {name}, expected memory of its own: use another array")
         if self._images:
-            forward_pixels(handle, src, more, dst, scratch)
+            forward_pixels(handle, src, more, dst, scratch, order)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return out

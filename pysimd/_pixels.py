@@ -11,7 +11,7 @@ import numpy as np
 from pysimd._arrays import FLOAT32, NULL, Element, element_of, plain, plain_output, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Shape
-from pysimd.calls import call
+from pysimd.calls import call, call_struct
 
 
 def distance(array: Array) -> int:
@@ -56,7 +56,11 @@ def separate(dst: Image, src: Image, name: str) -> None:
         raise ValueError(f"out overlaps {name}, expected elements of its own: use another array")
 
 
-def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any) -> None:
+#: Where an addition stands: before the activation, as a term of the sum, or after it.
+BEFORE, AFTER = int(lib.SimdnetAddBeforeActivation), int(lib.SimdnetAddAfterActivation)
+
+
+def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any, order: int = BEFORE) -> None:
     """Calls SimdnetForward. An output may be other channels of the same memory as a source."""
     separate(dst, src, "x")
     if add is not None:
@@ -66,7 +70,7 @@ def forward(handle: Any, src: Image, add: Image | None, dst: Image, scratch: Any
     arguments.src, arguments.srcPixel = src.data, src.pixel
     arguments.dst, arguments.dstPixel = dst.data, dst.pixel
     if add is not None:
-        arguments.add, arguments.addPixel = add.data, add.pixel
+        arguments.add, arguments.addPixel, arguments.order = add.data, add.pixel, order
     arguments.buf = scratch if scratch is not None else NULL
     call(lib.SimdnetForward, handle, arguments)
 
@@ -98,13 +102,8 @@ def pixelwise(
     arguments.src, arguments.src1, arguments.dst = images[0].data, images[-1].data, dst.data
     for i, value in enumerate(params):
         arguments.params[i] = value[0]
-    call(_pixelwise, arguments, {"sources": images, "out": dst} | coefficients)
+    call_struct(lib.SimdnetPixelwise, arguments, held={"sources": images, "out": dst} | coefficients)
     return out
-
-
-def _pixelwise(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetPixelwise(arguments)
 
 
 def copy(x: Array, *, out: Array) -> Array:

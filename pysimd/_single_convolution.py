@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import _cffi_backend
 
+from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
 from pysimd._arrays import FLOAT32, NULL, UINT8, Element, coefficients_or_null, element_of_dtype, floats
 from pysimd._convolution import ConvolutionContext
@@ -25,7 +26,7 @@ from pysimd._geometry import (
 )
 from pysimd._library import ffi
 from pysimd.annotations import ActivationLike, Coefficients, Floats, Layout, Padding, Pair, Params, Shape
-from pysimd.errors import check
+from pysimd.calls import create
 
 _PARAMETERS = ffi.typeof("SimdConvolutionParameters *")
 _new: Any = _cffi_backend.newp  # what ffi.new calls
@@ -98,7 +99,7 @@ class SingleConvolution(ConvolutionContext):
             **_arguments(window, pads, form),
             **self._types(),
         }
-        super().__init__(self._functions.init(self._images or 1, conv, NULL), arguments)
+        super().__init__(create(self._functions.init, self._images or 1, conv, NULL), arguments)
 
     def _types(self) -> dict[str, str]:
         """The arguments for the element types, where there is a choice."""
@@ -128,8 +129,9 @@ class SingleConvolution(ConvolutionContext):
         that are in the arrays then. Raises TypeError for another dtype, ValueError for another shape.
         """
         handle = self._open()
-        self._functions.set_params(handle, *self._numbers(weight, bias, params))
-        check()
+        weights, *numbers = self._numbers(weight, bias, params)
+        internal = (NULL,) if self._functions.has_internal else ()
+        calls.set_params(self._functions.set_params, handle, weights, *internal, *numbers)
         self._given = weight, bias, params
 
     def _numbers(self, weight: Floats, bias: Coefficients | None, params: Params | None) -> tuple[Any, Any, Any]:

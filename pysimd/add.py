@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from pysimd._arrays import (
@@ -24,7 +23,7 @@ from pysimd._geometry import layout_of, planes_of, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ByteArray, Bytes, Coefficients, Layout, Shape, Tensor
 from pysimd.binary import binary
-from pysimd.calls import call
+from pysimd.calls import call, create, reused
 from pysimd.context import Context
 from pysimd.enums import BinaryOperation, Compatibility
 
@@ -111,8 +110,16 @@ class Add16b(Context):
         rank = len(self._shape)
         sizes = ffi.new("size_t[]", self._shape)
         super().__init__(
-            lib.SimdSynetAdd16bInit(
-                sizes, rank, self._a.tensor, sizes, rank, self._b.tensor, self._dst.tensor, lib.SimdTensorFormatUnknown
+            create(
+                lib.SimdSynetAdd16bInit,
+                sizes,
+                rank,
+                self._a.tensor,
+                sizes,
+                rank,
+                self._b.tensor,
+                self._dst.tensor,
+                lib.SimdTensorFormatUnknown,
             ),
             {"shape": self._shape, "a_dtype": self._a.name, "b_dtype": self._b.name, "dst_dtype": self._dst.name},
         )
@@ -171,7 +178,7 @@ def add(a: Tensor | float, b: Tensor | float, *, dtype: Any = None, out: Array |
     return _adder(first.shape, a_element, b_element, element, lib.SimdnetActiveIsa()).forward(*summands, out=out)
 
 
-@lru_cache(maxsize=64)
+@reused
 def _adder(shape: Shape, a: Element, b: Element, dst: Element, isa: Any) -> Add16b:
     """One for each instruction set, too: a context keeps the one it was created with."""
     return Add16b(shape, a_dtype=a.name, b_dtype=b.name, dst_dtype=dst.name)

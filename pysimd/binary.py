@@ -16,7 +16,7 @@ from pysimd._activation_params import kind_of, params_of
 from pysimd._arrays import FLOAT32, element_of, is_number, output, plain, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Array, Coefficients, FloatArray, Params, Shape
-from pysimd.calls import call
+from pysimd.calls import call_struct
 from pysimd.enums import Activation, BinaryOperation
 from pysimd.errors import shown
 
@@ -102,13 +102,8 @@ def binary(
     arguments.bShape = (1,) * (len(shape) - second.ndim) + second.shape
     if kind.defaults:
         arguments.params[0 : len(kind.defaults)] = list(numbers)
-    call(_binary, arguments, held)
+    call_struct(lib.SimdnetBinary, arguments, held=held)
     return out
-
-
-def _binary(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetBinary(arguments)
 
 
 def subtract(a: Coefficients, b: Coefficients, *, out: FloatArray | None = None) -> FloatArray:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, NoReturn, TypeVar
 
+import _cffi_backend
 import numpy as np
 
 from pysimd._library import ffi, lib
-from pysimd.errors import check, errno, shown
+from pysimd.errors import check, errno, raise_last, shown
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     P = ParamSpec("P")
 R = TypeVar("R")
+
+_gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
 Number = tuple[float]  # a parameter; for C, an array of one float
 _Call = tuple[Callable[..., None], tuple[Any, ...], Any]  # function, arguments, other objects that these point to
@@ -41,6 +46,80 @@ def call(function: Callable[..., None], *arguments: Any) -> None:
         raise
     if errno():
         check()
+
+
+def call_struct(function: Callable[..., None], *arguments: Any, held: Any) -> None:
+    """As :func:`call`, of a function that takes a struct.
+
+    held : what the struct points to, which a prepared call keeps alive.
+    """
+    calls = _recording()
+    if calls is not None:
+        calls.append((function, arguments, held))
+        return
+    function(*arguments)
+    if errno():
+        check()
+
+
+class Created(NamedTuple):
+    """A context that was created, or whose parameters were set: the function, its arguments, and the context."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    handle: Any
+    held: Any = None
+
+
+#: What :func:`taped` records. None while nothing is recorded.
+_tape: ContextVar[list[Created] | None] = ContextVar("tape", default=None)
+
+
+def create(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The context that a function of the library returns, released with its last reference. Raises if it is refused."""
+    handle = function(*arguments)
+    if handle == ffi.NULL:
+        raise_last()
+    handle = _gc(handle, lib.SimdRelease)
+    tape = _tape.get()
+    if tape is not None:
+        tape.append(Created(function, arguments, handle))
+    return handle
+
+
+def set_params(function: Callable[..., None], handle: Any, *arguments: Any, held: Any = None) -> None:
+    """Sets the parameters of a context, and raises if they are refused.
+
+    held : what arrays of pointers point to.
+    """
+    function(handle, *arguments)
+    check()
+    tape = _tape.get()
+    if tape is not None:
+        tape.append(Created(function, (handle, *arguments), handle, held))
+
+
+@contextmanager
+def taped() -> Iterator[list[Created]]:
+    """Records the contexts that are created meanwhile, and their parameters, in order: what a program in C has to repeat."""
+    tape: list[Created] = []
+    token = _tape.set(tape)
+    try:
+        yield tape
+    finally:
+        _tape.reset(token)
+
+
+def reused(make: Callable[..., R]) -> Callable[..., R]:
+    """A function that creates contexts, with a memory for the last ones. While contexts are recorded, each is a new one."""
+    remembered = lru_cache(maxsize=64, typed=True)(make)  # typed, since the layouts "nwc" and "nhwc" are equal
+
+    @wraps(make)
+    def found(*arguments: Any) -> R:
+        return (make if _tape.get() is not None else remembered)(*arguments)
+
+    found.cache_clear, found.cache_info = remembered.cache_clear, remembered.cache_info  # type: ignore[attr-defined]
+    return found
 
 
 def number_of(function: Callable[..., int], *arguments: Any) -> int:

@@ -6,15 +6,12 @@ from functools import wraps
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
-import _cffi_backend
-
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array
 from pysimd.calls import Prepared, prepare
-from pysimd.errors import StateError, check, raise_last
+from pysimd.errors import StateError, check
 
 Self = TypeVar("Self", bound="Context")
-_gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
 
 def _once(init: Callable[..., None]) -> Callable[..., None]:
@@ -56,9 +53,7 @@ class Context:
 
     @_once
     def __init__(self, handle: Any, arguments: dict[str, Any]) -> None:
-        if handle == ffi.NULL:
-            raise_last()
-        self._handle = _gc(handle, lib.SimdRelease)
+        self._handle = handle
         self._arguments = arguments
         self._made = True
 

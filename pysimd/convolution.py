@@ -5,7 +5,7 @@ from __future__ import annotations
 from pysimd._arrays import NULL, apart, output, plain, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, images_of, is_signal, layout_of, output_size
-from pysimd._library import ffi, lib
+from pysimd._library import lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import (
     ActivationLike,
@@ -82,8 +82,9 @@ class Convolution32f(SingleConvolution):
         lib.SimdSynetConvolution32fInit,
         lib.SimdSynetConvolution32fExternalBufferSize,
         lib.SimdSynetConvolution32fInternalBufferSize,
-        lambda context, weight, bias, params: lib.SimdSynetConvolution32fSetParams(context, weight, ffi.NULL, bias, params),
+        lib.SimdSynetConvolution32fSetParams,
         lib.SimdSynetConvolution32fForward,
+        has_internal=True,
     )
 
     def forward(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pysimd import calls
 from pysimd._arrays import FLOAT32, UINT8, element_of, is_array, plain, tensor
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, is_signal, layout_of
@@ -28,7 +29,6 @@ from pysimd.annotations import (
     Shape,
 )
 from pysimd.convolution import Convolution32f
-from pysimd.errors import check
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +258,5 @@ class Convolution8i(SmallConvolution):
                 raise TypeError(f"{name} is None, expected pysimd.Statistics: use pysimd.statistics(samples)")
             _check(stats, name)
             arrays += [tensor(stats.min, f"{name}.min", (channels,)), tensor(stats.max, f"{name}.max", (channels,))]
-        self._functions.set_params(handle, *numbers, ffi.new("float *[]", arrays))
-        check()
+        calls.set_params(self._functions.set_params, handle, *numbers, ffi.new("float *[]", arrays), held=arrays)
         self._given = weight, bias, params, src_stats, dst_stats

@@ -11,7 +11,7 @@ from pysimd._arrays import UINT8, plain, plain_output, pointer
 from pysimd._geometry import integer, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Shape
-from pysimd.calls import call
+from pysimd.calls import call, call_struct, create
 from pysimd.context import Context
 from pysimd.errors import shown
 
@@ -87,12 +87,7 @@ def _copy(src: Array, name: str, dst: Array) -> None:
             "dstStride": _strides(dst, "out"),
         },
     )
-    call(_run, lib.SimdnetCopy, arguments, {"src": src, "dst": dst})
-
-
-def _run(function: Any, arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    function(arguments)
+    call_struct(lib.SimdnetCopy, arguments, held={"src": src, "dst": dst})
 
 
 def copy(x: Elements, *, out: Array | None = None) -> Array:
@@ -194,7 +189,8 @@ class Permute(Context):
         except TypeError:
             raise TypeError(f"dtype is {shown(dtype)}, expected one of NumPy") from None
         super().__init__(
-            lib.SimdSynetPermuteInit(
+            create(
+                lib.SimdSynetPermuteInit,
                 ffi.new("size_t[]", self._src_shape),
                 ffi.new("size_t[]", self._axes),
                 len(self._src_shape),
@@ -342,7 +338,7 @@ def pad(
             "dst": dst,
         },
     )
-    call(_run, lib.SimdnetPad, arguments, held)
+    call_struct(lib.SimdnetPad, arguments, held=held)
     return out
 
 

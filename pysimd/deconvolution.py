@@ -5,7 +5,7 @@ from __future__ import annotations
 from pysimd._arrays import plain
 from pysimd._convolution import Functions
 from pysimd._geometry import NCHW, images_of, is_signal, layout_of
-from pysimd._library import ffi, lib
+from pysimd._library import lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
 
@@ -43,10 +43,9 @@ class Deconvolution32f(SingleConvolution):
         lib.SimdSynetDeconvolution32fInit,
         lib.SimdSynetDeconvolution32fExternalBufferSize,
         lib.SimdSynetDeconvolution32fInternalBufferSize,
-        lambda context, weight, bias, params: lib.SimdSynetDeconvolution32fSetParams(
-            context, weight, ffi.NULL, bias, params
-        ),
+        lib.SimdSynetDeconvolution32fSetParams,
         lib.SimdSynetDeconvolution32fForward,
+        has_internal=True,
     )
 
     def __init__(

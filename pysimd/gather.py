@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -25,7 +24,7 @@ from pysimd._arrays import (
 from pysimd._geometry import axis_of, number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, ForeignArray, Indices, Shape, Tensor
-from pysimd.calls import call
+from pysimd.calls import call, create, reused
 from pysimd.context import Context
 from pysimd.errors import check
 
@@ -97,8 +96,17 @@ class GatherElements(Context):
         outer = ffi.new("size_t[]", [prod(shape[:axis])])
         inner = prod(shape[axis + 1 :])
         super().__init__(
-            lib.SimdSynetGatherElementsInit(
-                self._element.tensor, self._index.tensor, lib.SimdTrue, 1, outer, 1, shape[axis], inner, count
+            create(
+                lib.SimdSynetGatherElementsInit,
+                self._element.tensor,
+                self._index.tensor,
+                lib.SimdTrue,
+                1,
+                outer,
+                1,
+                shape[axis],
+                inner,
+                count,
             ),
             {"src_shape": shape, "count": count, "axis": axis, "dtype": self._element.name, "index_dtype": self._index.name},
         )
@@ -183,7 +191,7 @@ def gather_elements(x: Tensor, indices: Indices, *, axis: int = -1, out: Array |
     return context.forward(x, indices, out=out)
 
 
-@lru_cache(maxsize=64)
+@reused
 def _gatherer(shape: Shape, count: int, axis: int, element: Element, index: Element, isa: Any) -> GatherElements:
     """One for each instruction set, too: a context keeps the one it was created with."""
     return GatherElements(shape, count, axis=axis, dtype=element.name, index_dtype=index.name)

@@ -10,7 +10,7 @@ import numpy as np
 from pysimd._arrays import FLOAT32, element_of, plain, plain_output, pointer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, FloatArray, Floats, Shape
-from pysimd.calls import call
+from pysimd.calls import call, call_struct
 
 _ITEM = FLOAT32.dtype.itemsize
 
@@ -133,12 +133,7 @@ def _multiply(
     for i, extent in enumerate(batch):
         arguments.batch[i] = extent
         arguments.strideA[i], arguments.strideB[i], arguments.strideC[i] = a.strides[i], b.strides[i], c.strides[i]
-    call(_gemm, arguments, {"matrices": matrices})
-
-
-def _gemm(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetGemm(arguments)
+    call_struct(lib.SimdnetGemm, arguments, held=matrices)
 
 
 def _is_rows(matrix: Array) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Literal
 
 from pysimd._arrays import UINT8, floats, output, plain, tensor
 from pysimd._geometry import pair, shape_of
 from pysimd._library import lib
 from pysimd.annotations import FloatArray, Floats, Pair, Shape
-from pysimd.calls import call
+from pysimd.calls import call, create, reused
 from pysimd.context import Context
 from pysimd.errors import shown
 
@@ -68,7 +67,7 @@ class GridSample2d(Context):
         self._dst_shape = (*self._src_shape[:2], *size)
         self._grid_shape = (self._src_shape[0], *size, 2)
         super().__init__(
-            lib.SimdSynetGridSample2dInit(*self._src_shape, *size, lib.SimdTensorData32f, *chosen),
+            create(lib.SimdSynetGridSample2dInit, *self._src_shape, *size, lib.SimdTensorData32f, *chosen),
             {
                 "src_shape": self._src_shape,
                 "dst_size": size,
@@ -151,7 +150,7 @@ def grid_sample(
     return sampler.forward(input, grid, out=out)
 
 
-@lru_cache(maxsize=64)
+@reused
 def _sampler(
     shape: Shape, size: tuple[int, int], mode: GridMode, padding_mode: GridPadding, align_corners: bool, isa: Any
 ) -> GridSample2d:

@@ -8,14 +8,14 @@ from typing import Any
 
 import _cffi_backend
 
+from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
 from pysimd._arrays import NULL, coefficients_or_null, floats, output
 from pysimd._convolution import ConvolutionContext, Functions
 from pysimd._geometry import number, shape_of
 from pysimd._library import lib
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Params, Shape, Tensor
-from pysimd.calls import call
-from pysimd.errors import check, raise_last
+from pysimd.calls import call, create
 
 _gc: Any = _cffi_backend.gcp  # what ffi.gc calls
 
@@ -86,8 +86,9 @@ class InnerProduct32f(ConvolutionContext):
         lib.SimdSynetInnerProduct32fInit,
         lib.SimdSynetInnerProduct32fExternalBufferSize,
         lib.SimdSynetInnerProduct32fInternalBufferSize,
-        lambda context, weight, bias, params: lib.SimdSynetInnerProduct32fSetParams(context, weight, NULL, bias, params),
-        lambda context, src, buf, dst: lib.SimdSynetInnerProduct32fForward(context, src, NULL, buf, dst),
+        lib.SimdSynetInnerProduct32fSetParams,
+        lib.SimdSynetInnerProduct32fForward,
+        has_internal=True,
     )
 
     def __init__(
@@ -107,8 +108,8 @@ class InnerProduct32f(ConvolutionContext):
             "activation": self._kind.name,
             "transpose": bool(transpose),
         }
-        handle = self._functions.init(self._images, count, size, bool(transpose), True, True, self._kind.activation)
-        super().__init__(handle, arguments)
+        options = bool(transpose), True, True, self._kind.activation
+        super().__init__(create(self._functions.init, self._images, count, size, *options), arguments)
 
     def _described(self) -> str:
         weights = "" if self._arguments["transpose"] else ", not transposed"
@@ -134,8 +135,7 @@ class InnerProduct32f(ConvolutionContext):
         if array.shape != self._weight_shape:
             raise ValueError(f"weight has shape {array.shape}, expected {self._weight_shape}")
         terms, numbers = coefficients_or_null(bias, "bias", self._dst_c), params_of(params, self._kind, self._dst_c)
-        self._functions.set_params(handle, weights, terms, numbers)
-        check()
+        calls.set_params(self._functions.set_params, handle, weights, NULL, terms, numbers)
         self._given = weight, bias, params
 
     def forward(
@@ -156,6 +156,9 @@ class InnerProduct32f(ConvolutionContext):
         return self._forward_pixels(x, add, out, buf)
 
     __call__ = forward
+
+    def _call_forward(self, handle: Any, src: Any, scratch: Any, dst: Any) -> None:
+        call(self._functions.forward, handle, src, NULL, scratch, dst)
 
 
 def linear(
@@ -196,10 +199,7 @@ def linear(
     terms, numbers = coefficients_or_null(bias, "bias", count), params_of(params, kind, count)
     out, dst = output(out, (*rows, count), (x, weight, x if bias is None else bias), ("x", "weight", "bias"))
     if out.size:
-        handle = lib.SimdSynetInnerProduct32fInit(prod(rows), count, size, True, False, True, kind.activation)
-        if handle == NULL:
-            raise_last()
-        handle = _gc(handle, lib.SimdRelease)
+        handle = create(lib.SimdSynetInnerProduct32fInit, prod(rows), count, size, True, False, True, kind.activation)
         call(lib.SimdSynetInnerProduct32fSetParams, handle, NULL, NULL, terms, numbers)
         call(lib.SimdSynetInnerProduct32fForward, handle, src, matrix, NULL, dst)
     return out

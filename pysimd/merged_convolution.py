@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pysimd import calls
 from pysimd._activation_params import kind_of, params_of
 from pysimd._arrays import coefficients_or_null, tensor
 from pysimd._convolution import ConvolutionContext, Functions
@@ -24,7 +25,8 @@ from pysimd._geometry import (
 )
 from pysimd._library import ffi, lib
 from pysimd.annotations import ActivationLike, Coefficients, Floats, Padding, Pair, Params, Shape
-from pysimd.errors import check, shown
+from pysimd.calls import create
+from pysimd.errors import shown
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class MergedConvolution32f(ConvolutionContext):
                 f"residual is True for an output of {self._dst_shape}, expected that of the input, {self._src_shape}"
             )
         super().__init__(
-            self._functions.init(self._images or 1, convs, len(self._stages), lib.SimdTrue if residual else lib.SimdFalse),
+            create(self._functions.init, self._images or 1, convs, len(self._stages), bool(residual)),
             {"src_shape": self._src_shape, "stages": self._stages, "residual": bool(residual)},
         )
 
@@ -144,8 +146,7 @@ class MergedConvolution32f(ConvolutionContext):
             arrays[1].append(coefficients_or_null(term, f"bias[{i}]", shape[-1]))
             arrays[2].append(params_of(numbers, kind, shape[-1], f"params[{i}]"))
         weights, terms, numbers = (ffi.new("float *[]", each) for each in arrays)
-        self._functions.set_params(handle, weights, ffi.NULL, terms, numbers)
-        check()
+        calls.set_params(self._functions.set_params, handle, weights, ffi.NULL, terms, numbers, held=arrays)
         self._given = lists[0], lists[1], lists[2]
 
 

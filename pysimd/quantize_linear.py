@@ -27,7 +27,7 @@ from pysimd._arrays import (
 from pysimd._geometry import number
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Coefficients, FloatArray, Floats, ForeignArray
-from pysimd.calls import call
+from pysimd.calls import call_struct
 
 _BYTES = (UINT8, INT8)
 Zeros = Union[int, NDArray[np.uint8], NDArray[np.int8], ForeignArray]
@@ -63,16 +63,7 @@ def _run(function: Any, element: Element, axes: tuple[int, int, int], **arrays: 
     arguments = ffi.new("SimdnetQuantizeLinearParameters *", arrays)
     arguments.size, arguments.dataType = ffi.sizeof("SimdnetQuantizeLinearParameters"), element.tensor
     arguments.outer, arguments.channels, arguments.inner = axes
-    call(function, arguments, arrays)
-
-
-def _quantize(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetQuantizeLinear(arguments)
-
-
-def _dequantize(arguments: Any, held: dict[str, Any]) -> None:
-    lib.SimdnetDequantizeLinear(arguments)
+    call_struct(function, arguments, held=arrays)
 
 
 def quantize_linear(
@@ -116,7 +107,7 @@ def quantize_linear(
     scales, zeros = coefficients(scale, "scale", axes[1], shared=True), _zeros(zero, axes[1], element)
     sources = [each for each in (x, scale, zero) if not is_number(each)]
     out, dst = output(out, array.shape, sources, ("x", "scale", "zero"), element=element, ctype=UINT8.ctype, like=element)
-    _run(_quantize, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
+    _run(lib.SimdnetQuantizeLinear, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
     return out
 
 
@@ -149,5 +140,5 @@ def dequantize_linear(
     scales, zeros = coefficients(scale, "scale", axes[1], shared=True), _zeros(zero, axes[1], element)
     sources = [each for each in (x, scale, zero) if not is_number(each)]
     out, dst = output(out, array.shape, sources, ("x", "scale", "zero"))
-    _run(_dequantize, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
+    _run(lib.SimdnetDequantizeLinear, element, axes, src=src, scale=scales, zero=zeros, dst=dst)
     return out

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pysimd import calls
 from pysimd._arrays import NULL, floats, output, plain, tensor
 from pysimd._geometry import number, shape_of
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, Direction, FloatArray, Floats, Lengths, Shape
-from pysimd.calls import call
+from pysimd.calls import call_struct, create
 from pysimd.context import SharingContext
-from pysimd.errors import NO_WEIGHTS, StateError, check
+from pysimd.errors import NO_WEIGHTS, StateError
 
 _DIRECTIONS = {
     "forward": lib.SimdnetRecurrentForward,
@@ -72,7 +73,7 @@ class Recurrent(SharingContext):
             },
         )
         arguments = {"src_shape": shape, "hidden": self._hidden, "direction": str(direction), "batch_first": batch_first}
-        super().__init__(lib.SimdnetRecurrentInit(parameters), arguments | more)
+        super().__init__(create(lib.SimdnetRecurrentInit, parameters), arguments | more)
 
     def _described(self) -> str:
         return f"{self._src_shape} -> {self._dst_shape}"
@@ -108,8 +109,7 @@ class Recurrent(SharingContext):
             NULL if bias is None else tensor(bias, "bias", (self._directions, 2 * rows)),
             NULL if peephole is None else tensor(peephole, "peephole", (self._directions, 3 * self._hidden)),
         ]
-        lib.SimdnetRecurrentSetParams(handle, *arrays)
-        check()
+        calls.set_params(lib.SimdnetRecurrentSetParams, handle, *arrays)
 
     def _compute(self, x: Any, lengths: Any, out: Any, before: dict[str, Any], after: dict[str, Any]) -> Array:
         """before : h0 and c0. after : hn and cn, each of which may be the one before."""
@@ -129,7 +129,7 @@ class Recurrent(SharingContext):
         if self._batch:
             arguments = ffi.new("SimdnetRecurrentArrays *", given)
             arguments.size = ffi.sizeof("SimdnetRecurrentArrays")
-            call(_compute, handle, arguments, given)
+            call_struct(lib.SimdnetRecurrentCompute, handle, arguments, held=given)
         elif self._given is None:
             raise StateError(NO_WEIGHTS)
         return result
@@ -142,11 +142,6 @@ class Recurrent(SharingContext):
         if not (array.min() >= 0 and array.max() <= self._steps):
             raise ValueError(f"lengths is {array.tolist()}, expected numbers of 0 to {self._steps}, the steps of x")
         return ffi.from_buffer(_SIZES, array.astype(np.uintp))
-
-
-def _compute(handle: Any, arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetRecurrentCompute(handle, arguments)
 
 
 class LSTM(Recurrent):

@@ -12,7 +12,7 @@ from pysimd._arrays import FLOAT32, INT64, Element, floats, output
 from pysimd._geometry import integer
 from pysimd._library import ffi, lib
 from pysimd.annotations import Array, FloatArray, Floats
-from pysimd.calls import call
+from pysimd.calls import call_struct
 from pysimd.errors import shown
 
 _OPERATIONS = {
@@ -74,13 +74,8 @@ def _reduce(
             "dst": dst,
         },
     )
-    call(_run, arguments, {"src": src, "dst": dst})
+    call_struct(lib.SimdnetReduce, arguments, held={"src": src, "dst": dst})
     return out
-
-
-def _run(arguments: Any, held: dict[str, Any]) -> None:
-    """held : what the arguments point to, which a prepared call keeps alive."""
-    lib.SimdnetReduce(arguments)
 
 
 def reduce(

@@ -5,7 +5,6 @@ Shapes are (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from pysimd._geometry import NHWC, extent, images_of, is_signal, layout_of, name
 from pysimd._library import ffi, lib
 from pysimd._pixels import Image, forward, has_gaps
 from pysimd.annotations import Array, Layout, Pair, Shape, Tensor
-from pysimd.calls import call
+from pysimd.calls import call, create, reused
 from pysimd.context import Context
 from pysimd.errors import StateError, shown
 
@@ -171,7 +170,7 @@ class Resize(Context):
         given.rounding = _chosen(rounding, "rounding", _ROUNDINGS)
         given.scaleY, given.scaleX = scales
         given.cubic, given.antialias, given.excludeOutside = _number(cubic, "cubic"), bool(antialias), bool(exclude_outside)
-        super().__init__(lib.SimdnetResizeInit(given), arguments)
+        super().__init__(create(lib.SimdnetResizeInit, given), arguments)
 
     def _described(self) -> str:
         return f"{self._src_shape} -> {self._dst_shape} {self._arguments['mode']} {self._element.name}"
@@ -251,7 +250,7 @@ def resize(
     return context.forward(x, out=out)
 
 
-@lru_cache(maxsize=64, typed=True)  # typed, since the layouts "nwc" and "nhwc" are equal
+@reused
 def _resizer(shape: Shape, size: Any, scale: Any, options: tuple[Any, ...], element: Element, isa: Any) -> Resize:
     """One for each instruction set, too: a context keeps the one it was created with."""
     names = ("mode", "coordinates", "rounding", "antialias", "exclude_outside", "cubic", "layout")
@@ -290,7 +289,7 @@ class Resizer(Context):
         self._dst_shape = (dst_h, dst_w, channels)
         chosen = _chosen(method, "method", _METHODS)
         arguments = {"src_shape": self._src_shape, "size": (dst_h, dst_w), "method": method, "dtype": name}
-        super().__init__(lib.SimdResizerInit(width, height, dst_w, dst_h, channels, kind, chosen), arguments)
+        super().__init__(create(lib.SimdResizerInit, width, height, dst_w, dst_h, channels, kind, chosen), arguments)
         self._strides = tuple(n * channels * self._element.dtype.itemsize for n in (width, dst_w))
 
     def _described(self) -> str:

@@ -1,89 +1,342 @@
-"""The result of a graph, computed in float64 by the formulas: the reference for networks."""
+"""The results of a graph, computed in float64 by the formulas: the reference for networks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 import numpy as np
+import reference as formulas
 from support import Array
+from test_resize import expected as resized
 
 from pysimd.network import Graph
+
+_Attributes = Mapping[str, Any]
+_Inputs = Sequence[Any]  # arrays, None for missing ones
+
+
+def computed(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs by name."""
+    values: dict[str, Any] = {name: _wide(inputs[name]) for name in graph.inputs}
+    left = {name: len(graph.users(name)) for name in graph.types}
+    for node in graph.nodes:
+        x = [values[name] if name in values else _wide(graph.constants[name]) if name else None for name in node.inputs]
+        results = FORMULAS[node.operator](x, node.attributes)
+        several = results if isinstance(results, tuple) else (results,)
+        for name, result in zip(node.outputs, several):
+            if result.shape != graph.shape(name):
+                raise ValueError(f"{node.operator} gives {result.shape}, expected {graph.shape(name)}")
+        values.update(zip(node.outputs, several))
+        for name in node.given:
+            left[name] -= 1
+            if left[name] == 0 and name not in graph.outputs:
+                values.pop(name, None)
+    return {name: values[name] for name in graph.outputs}
 
 
 def reference(graph: Graph, image: Array) -> Array:
     """The result for an (H, W, C) image, as (H, W, C)."""
     (source,), (result,) = graph.inputs, graph.outputs
-    values: dict[str, Array] = {source: image.transpose(2, 0, 1).astype(np.float64)[None]}
-    left = {name: len(graph.users(name)) for name in graph.tensors}
-    for node in graph.nodes:
-        x = [values[name] if name in values else graph.constants[name].astype(np.float64) for name in node.inputs]
-        values[node.output] = _FORMULAS[node.operator](x, node.attributes)
-        for name in dict.fromkeys(node.inputs):
-            left[name] -= 1
-            if left[name] == 0 and name not in graph.outputs:
-                values.pop(name, None)
-    (found,) = values[result]
+    (found,) = computed(graph, {source: image.transpose(2, 0, 1)[None]})[result]
     return np.asarray(found.reshape(len(found), *(found.shape[1:] or (1, 1))).transpose(1, 2, 0))
 
 
-_Attributes = Mapping[str, Any]
+def inputs_of(graph: Graph, seed: int = 7) -> dict[str, Array]:
+    """Random inputs from -2 to 2."""
+    rng = np.random.default_rng(seed)
+    return {name: rng.uniform(-2, 2, graph.shape(name)).astype(graph.types[name].dtype) for name in graph.inputs}
+
+
+def _wide(array: Array) -> Array:
+    return array.astype(np.float64) if array.dtype == np.float32 else array
+
+
+def _params(values: Sequence[float]) -> Array:
+    return np.array(values, np.float32).astype(np.float64)
+
+
+def _activated(x: Array, a: _Attributes, axis: int) -> Array:
+    name, params = a.get("activation", ("identity", ()))
+    return np.asarray(formulas.activate(x, name, _params(params) if len(params) else None, axis))
+
+
+# ---- windows over images
+
+
+def _conv(x: _Inputs, a: _Attributes) -> Array:
+    image, weight, bias, add = (*x, None, None)[:4]
+    sums = _sums(image, weight, bias, a)
+    if add is not None and a["order"] == "activation":
+        return np.asarray(_activated(sums, a, 1) + add)
+    return _activated(sums if add is None else sums + add, a, 1)
+
+
+def _sums(image: Array, weight: Array, bias: Array | None, a: _Attributes) -> Array:
+    (n, c, *_), (o, part, *kernel), group = image.shape, weight.shape, a["group"]
+    top, left, bottom, right = a["pads"]
+    padded = np.pad(image, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    strides, dilations = a["strides"], a.get("dilations", (1, 1))
+    h, w = ((padded.shape[2 + i] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1 for i in (0, 1))
+    out = np.zeros((n, group, o // group, h * w))
+    for ky, kx in np.ndindex(*kernel):
+        y, left = ky * dilations[0], kx * dilations[1]
+        taps = padded[
+            :, :, y : y + (h - 1) * strides[0] + 1 : strides[0], left : left + (w - 1) * strides[1] + 1 : strides[1]
+        ]
+        out += weight[:, :, ky, kx].reshape(group, o // group, part) @ taps.reshape(n, group, c // group, h * w)
+    return np.asarray(out.reshape(n, o, h, w) + (0 if bias is None else bias[:, None, None]))
+
+
+def _conv_transpose(x: _Inputs, a: _Attributes) -> Array:
+    """Each input lays the kernel, multiplied by it, on the output; what is padding is then cut off."""
+    image, weight, bias = (*x, None)[:3]
+    (n, c, h, w), (_, part, ky, kx), group = image.shape, weight.shape, a["group"]
+    (sy, sx), (dy, dx), (top, left, bottom, right) = a["strides"], a["dilations"], a["pads"]
+    full = [(size - 1) * s + (k - 1) * d + 1 for size, s, k, d in zip((h, w), (sy, sx), (ky, kx), (dy, dx))]
+    out = np.zeros((n, part * group, *(size + more for size, more in zip(full, a["output_padding"]))))
+    for i, k in np.ndindex(ky, kx):
+        taps = weight[:, :, i, k].reshape(group, c // group, part).transpose(0, 2, 1)
+        terms = (taps @ image.reshape(n, group, c // group, h * w)).reshape(n, -1, h, w)
+        out[:, :, i * dy : i * dy + (h - 1) * sy + 1 : sy, k * dx : k * dx + (w - 1) * sx + 1 : sx] += terms
+    out = out[:, :, top : out.shape[2] - bottom, left : out.shape[3] - right]
+    return _activated(out if bias is None else out + bias[:, None, None], a, 1)
+
+
+def _merged(x: _Inputs, a: _Attributes) -> Array:
+    y = x[0]
+    for i, (stage, weight, bias) in enumerate(zip(a["stages"], x[1::2], x[2::2])):
+        y = _sums(y, weight, bias, {**stage, "group": y.shape[1] if stage["depthwise"] else 1})
+        if i == 2 and a["residual"]:
+            y = y + x[0]
+        y = _activated(y, stage, 1)
+    return np.asarray(y)
 
 
 def _windows(x: Array, a: _Attributes, outside: float) -> Array:
     """(N, C, H, W, ky, kx): the window of every output."""
     top, left, bottom, right = a["pads"]
-    x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=outside)
-    every = np.lib.stride_tricks.sliding_window_view(x, a["kernel_shape"], axis=(2, 3))
+    more = [0, 0]
+    for i, (before, after) in enumerate(((top, bottom), (left, right))):
+        room = x.shape[2 + i] + before + after - a["kernel"][i]
+        steps = -(-room // a["strides"][i])
+        if a["ceil"] and steps * a["strides"][i] < x.shape[2 + i] + before:
+            more[i] = steps * a["strides"][i] - room
+    widths = ((0, 0), (0, 0), (top, bottom + max(more[0], 0)), (left, right + max(more[1], 0)))
+    x = np.pad(x, widths, constant_values=outside)
+    every = np.lib.stride_tricks.sliding_window_view(x, a["kernel"], axis=(2, 3))
     return every[:, :, :: a["strides"][0], :: a["strides"][1]]
 
 
-def _conv(x: list[Array], a: _Attributes) -> Array:
-    image, weight, bias = x
-    windows = _windows(image, a, 0.0)
-    if a["group"] == 1:
-        sums = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
-    else:
-        assert weight.shape[1] == 1
-        sums = np.einsum("nchwyx,cyx->nchw", windows, weight[:, 0])
-    return np.asarray(sums + bias[:, None, None])
+def _average(x: _Inputs, a: _Attributes) -> Array:
+    """The divisors count pixels, with padding where that is asked for, but not what is behind it."""
+    top, left, bottom, right = a["pads"]
+    outside = float(a["count_include_pad"])
+    inside = np.pad(np.ones(x[0].shape[2:]), ((top, bottom), (left, right)), constant_values=outside)[None, None]
+    totals = _windows(x[0], a, 0.0)
+    unpadded = {**a, "pads": (0, 0, 0, 0), "ceil": False}
+    more = [(totals.shape[2 + i] - 1) * a["strides"][i] + a["kernel"][i] - inside.shape[2 + i] for i in (0, 1)]
+    inside = np.pad(inside, ((0, 0), (0, 0), *((0, max(each, 0)) for each in more)))
+    return np.asarray(totals.sum((4, 5)) / _windows(inside, unpadded, 0.0).sum((4, 5)))
 
 
-def _conv_transpose(x: list[Array], a: _Attributes) -> Array:
-    image, weight, bias = x
-    assert a["group"] == 1 and not any(a["pads"])
-    (n, _, h, w), (_, o, ky, kx), (sy, sx) = image.shape, weight.shape, a["strides"]
-    out = np.zeros((n, o, (h - 1) * sy + ky, (w - 1) * sx + kx)) + bias[:, None, None]
-    for dy in range(ky):
-        for dx in range(kx):
-            terms = np.tensordot(image, weight[:, :, dy, dx], (1, 0)).transpose(0, 3, 1, 2)
-            out[:, :, dy : dy + h * sy : sy, dx : dx + w * sx : sx] += terms
-    return np.asarray(out)
+def _lrn(x: _Inputs, a: _Attributes) -> Array:
+    numbers = (a["size"], a["alpha"], a["beta"], a["bias"])
+    _, c, *size = x[0].shape
+    return np.stack([formulas.lrn(image.reshape(c, -1, 1), *numbers)[0].reshape(c, *size) for image in x[0]])
 
 
-def _softmax(x: Array) -> Array:
-    powers = np.exp(x - x.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
+def _resize(x: _Inputs, a: _Attributes) -> Array:
+    return np.asarray(resized(x[0], a["size"], dict(a), a["scale"] or (None, None)))
 
 
-_FORMULAS: dict[str, Callable[[list[Array], _Attributes], Array]] = {
-    "Add": lambda x, a: x[0] + x[1],
-    "AveragePool": lambda x, a: _windows(x[0], a, 0.0).mean((4, 5)),
-    "Clip": lambda x, a: np.minimum(np.maximum(x[0], a["min"]), a["max"]),
+# ---- products, normalizations and recurrent layers
+
+
+def _linear(x: _Inputs, a: _Attributes) -> Array:
+    src, weight, bias, add = (*x, None, None)[:4]
+    sums = np.tensordot(src, weight, weight.ndim - 1) + (0 if bias is None else bias)
+    if add is not None and a["order"] == "activation":
+        return np.asarray(_activated(sums, a, sums.ndim - 1) + add)
+    return _activated(sums if add is None else sums + add, a, sums.ndim - 1)
+
+
+def _standard(x: Array, axes: tuple[int, ...], eps: float) -> Array:
+    return np.asarray((x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + np.float32(eps)))
+
+
+def _layer_norm(x: _Inputs, a: _Attributes) -> Array:
+    src, scale, bias = (*x, None, None)[:3]
+    y = _standard(src, tuple(range(a["axis"] % src.ndim, src.ndim)), a["eps"])
+    return np.asarray(y * (1 if scale is None else scale) + (0 if bias is None else bias))
+
+
+def _channel_norm(x: _Inputs, a: _Attributes) -> Array:
+    src, scale, bias = (*x, None, None)[:3]
+    n, c = src.shape[:2]
+    y = _standard(src.reshape(n, a["groups"] or c, -1), (2,), a["eps"]).reshape(n, c, -1)
+    y = y * (1 if scale is None else scale[:, None]) + (0 if bias is None else bias[:, None])
+    return np.asarray(y.reshape(src.shape))
+
+
+def _l2_norm(x: _Inputs, a: _Attributes) -> Array:
+    return np.asarray(x[0] / np.maximum(np.sqrt((x[0] ** 2).sum(a["axis"], keepdims=True)), a["eps"]))
+
+
+def _turned(arrays: Sequence[Array], batch_first: bool) -> tuple[Array, ...]:
+    """The results of a recurrent layer with the batch in front."""
+    y, *last = arrays
+    return (y.transpose(2, 0, 1, 3), *(each.swapaxes(0, 1) for each in last)) if batch_first else tuple(arrays)
+
+
+def _states(arrays: Sequence[Any], a: _Attributes) -> list[Any]:
+    return [array.swapaxes(0, 1) if array is not None and a["batch_first"] else array for array in arrays]
+
+
+def _lstm(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
+    src, w, r, b, lengths, h0, c0, p = (*x, *[None] * 8)[:8]
+    src, h0, c0 = _states((src, h0, c0), a)
+    return _turned(formulas.lstm(src, w, r, b, p, a["direction"], h0, c0, lengths), a["batch_first"])
+
+
+def _gru(x: _Inputs, a: _Attributes) -> tuple[Array, ...]:
+    src, w, r, b, lengths, h0 = (*x, *[None] * 6)[:6]
+    src, h0 = _states((src, h0), a)
+    found = formulas.gru(src, w, r, b, a["direction"], a["linear_before_reset"], h0, lengths)
+    return _turned(found, a["batch_first"])
+
+
+# ---- functions of elements, and along axes
+
+
+def _unary(x: _Inputs, a: _Attributes) -> Array:
+    name, params = a["function"], a["params"]
+    if name in ("relu", "leaky_relu"):
+        return np.asarray(formulas.activate(x[0], name, _params(params), 0))
+    with np.errstate(all="ignore"):
+        return np.asarray(formulas.pointwise(name, x[0], *params)[0], np.float64)
+
+
+_BINARY = {name: getattr(np, name) for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")}
+
+
+def _binary(x: _Inputs, a: _Attributes) -> Array:
+    with np.errstate(all="ignore"):
+        return _activated(_BINARY[a["function"]](*x), a, 1)
+
+
+def _along(axis: int, values: Array, rank: int) -> Array:
+    return values.reshape([-1 if i == axis % rank else 1 for i in range(rank)])
+
+
+def _scale(x: _Inputs, a: _Attributes) -> Array:
+    src, scale, bias = (*x, None)[:3]
+    y = src * _along(a["axis"], scale, src.ndim)
+    return _activated(y if bias is None else y + _along(a["axis"], bias, src.ndim), a, 1)
+
+
+def _prelu(x: _Inputs, a: _Attributes) -> Array:
+    return np.asarray(np.maximum(x[0], 0) + _along(a["axis"], x[1], x[0].ndim) * np.minimum(x[0], 0))
+
+
+def _softmax(x: _Inputs, a: _Attributes) -> Array:
+    powers = np.exp(x[0] - x[0].max(a["axis"], keepdims=True))
+    shares = powers / powers.sum(a["axis"], keepdims=True)
+    return np.asarray(np.log(shares) if a["log"] else shares)
+
+
+_REDUCE: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in ("sum", "mean", "max", "min", "prod")},
+    "l1": lambda x, **k: np.abs(x).sum(**k),
+    "l2": lambda x, **k: np.sqrt((x * x).sum(**k)),
+    "logsumexp": lambda x, **k: np.logaddexp.reduce(x, **k),
+    "sum_square": lambda x, **k: (x * x).sum(**k),
+}
+
+
+def _reduce(x: _Inputs, a: _Attributes) -> Array:
+    function, axes = a["function"], tuple(a["axes"])
+    if function not in ("argmax", "argmin"):
+        return np.asarray(_REDUCE[function](x[0], axis=axes, keepdims=a["keepdims"]))
+    (axis,), last = axes, a.get("last", False)
+    values = np.flip(x[0], axis) if last else x[0]
+    found = getattr(np, function)(values, axis=axis, keepdims=a["keepdims"])
+    return np.asarray(x[0].shape[axis] - 1 - found if last else found)
+
+
+def _by_axis(values: Any, axis: int | None, rank: int) -> Any:
+    """Numbers for each coordinate of an axis, or one number."""
+    return values if axis is None or np.ndim(values) == 0 else _along(axis, values, rank)
+
+
+def _quantize(x: _Inputs, a: _Attributes) -> Array:
+    src, scale, zero = (*x, None)[:3]
+    limits = np.iinfo(a["dtype"])
+    scale, shift = (_by_axis(each, a["axis"], src.ndim) for each in (scale, 0 if zero is None else zero.astype(np.int64)))
+    return np.asarray(np.clip(np.rint(src / scale) + shift, limits.min, limits.max).astype(a["dtype"]))
+
+
+def _dequantize(x: _Inputs, a: _Attributes) -> Array:
+    src, scale, zero = (*x, None)[:3]
+    scale, shift = (_by_axis(each, a["axis"], src.ndim) for each in (scale, 0 if zero is None else zero.astype(np.int64)))
+    return np.asarray((src.astype(np.int64) - shift) * scale)
+
+
+# ---- moves
+
+
+def _slice(x: _Inputs, a: _Attributes) -> Array:
+    y = x[0]
+    for axis, (start, step, size) in enumerate(zip(a["starts"], a["steps"], a["sizes"])):
+        y = y.take([start + i * step for i in range(size)], axis)
+    return np.asarray(y)
+
+
+def _pad(x: _Inputs, a: _Attributes) -> Array:
+    more = {"constant_values": a["value"]} if a["mode"] == "constant" else {}
+    return np.asarray(np.pad(x[0], a["pads"], mode=a["mode"], **more))
+
+
+def _host(x: _Inputs, a: _Attributes) -> Any:
+    narrow = [array.astype(np.float32) if array.dtype == np.float64 else array for array in x]
+    found = a["function"](*narrow)
+    return tuple(map(_wide, found)) if isinstance(found, (tuple, list)) else _wide(np.asarray(found))
+
+
+FORMULAS: dict[str, Callable[[_Inputs, _Attributes], Any]] = {
+    "AveragePool": _average,
+    "Binary": _binary,
+    "ChannelNorm": _channel_norm,
     "Concat": lambda x, a: np.concatenate(x, a["axis"]),
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
-    "Flatten": lambda x, a: x[0].reshape(len(x[0]), -1),
-    "Gemm": lambda x, a: x[0] @ x[1].T + x[2],
-    "GlobalAveragePool": lambda x, a: x[0].mean((2, 3), keepdims=True),
-    "HardSwish": lambda x, a: x[0] * np.minimum(np.maximum(x[0] + 3, 0), 6) / 6,
-    "LeakyRelu": lambda x, a: np.maximum(x[0], 0) + a["alpha"] * np.minimum(x[0], 0),
+    "Dequantize": _dequantize,
+    "Expand": lambda x, a: np.broadcast_to(x[0], a["shape"]),
+    "Gather": lambda x, a: x[0].take(x[1], a["axis"]),
+    "GatherElements": lambda x, a: np.take_along_axis(x[0], x[1], a["axis"]),
+    "GridSample": lambda x, a: formulas.grid_sample(
+        x[0].astype(np.float32), x[1].astype(np.float32), a["mode"], a["padding_mode"], a["align_corners"]
+    )[0],
+    "Gru": _gru,
+    "Host": _host,
+    "L2Norm": _l2_norm,
+    "LayerNorm": _layer_norm,
+    "Linear": _linear,
+    "Lrn": _lrn,
+    "Lstm": _lstm,
+    "MatMul": lambda x, a: np.matmul(*x),
     "MaxPool": lambda x, a: _windows(x[0], a, -np.inf).max((4, 5)),
-    "Mul": lambda x, a: x[0] * x[1],
-    "Relu": lambda x, a: np.maximum(x[0], 0),
+    "MergedConvolution": _merged,
+    "Pad": _pad,
+    "Prelu": _prelu,
+    "Quantize": _quantize,
+    "Reduce": _reduce,
     "Reshape": lambda x, a: x[0].reshape(a["shape"]),
-    "Resize": lambda x, a: x[0].repeat(a["scales"][2], 2).repeat(a["scales"][3], 3),
-    "Sigmoid": lambda x, a: 1 / (1 + np.exp(-x[0])),
-    "Slice": lambda x, a: x[0].take(range(a["start"], a["end"]), a["axis"]),
-    "Softmax": lambda x, a: _softmax(x[0]),
+    "Resize": _resize,
+    "Scale": _scale,
+    "Slice": _slice,
+    "Softmax": _softmax,
+    "TopK": lambda x, a: formulas.top_k(x[0], a["k"], a["axis"], a["largest"]),
+    "Transpose": lambda x, a: x[0].transpose(a["perm"]),
+    "Unary": _unary,
 }

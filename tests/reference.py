@@ -697,21 +697,38 @@ def activate_32f(v: Array, activation: str, params: Array | None) -> Any:
 
 
 def winograd_bound(
-    x: Array, weight: Array, bias: Array | None, pad: tuple[int, int, int, int], block: int, stride: int = 1
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    pad: tuple[int, int, int, int],
+    block: int,
+    stride: int = 1,
+    dilation: tuple[int, int] = (1, 1),
 ) -> Array:
-    """The bound of a convolution by F(block, 3): the header's, plus the addition of the bias."""
-    top, left, bottom, right = pad
-    height, width = (x.shape[1] + top + bottom - 3) // stride + 1, (x.shape[2] + left + right - 3) // stride + 1
-    step, side = stride * block, stride * (block - 1) + 3
-    padded = np.pad(np.abs(x.astype(np.float64)), ((0, 0), (top, bottom + step), (left, right + step)))
-    taps = np.abs(weight.astype(np.float64)).sum((2, 3))
-    bound = np.zeros((len(weight), height, width))
-    for y, xx in np.ndindex(-(-height // block), -(-width // block)):
-        at = np.s_[:, y * block : (y + 1) * block, xx * block : (xx + 1) * block]
-        tile = padded[:, y * step : y * step + side, xx * step : xx * step + side]
-        bound[at] = (taps @ tile.max((1, 2)))[:, None, None]
+    """The bound of a convolution by F(block, kernel): the header's, plus the addition of the bias.
+
+    Along each axis, the tiles of outputs ``dilation`` apart that begin at output 0, at 1, and so on.
+    """
+    kernel = weight.shape[2:]
+    before, after = pad[:2], pad[2:]
+    dst, tiles, added = [], [], [(0, 0)]
+    for axis, (taps, d) in enumerate(zip(kernel, dilation)):
+        size = (x.shape[1 + axis] + before[axis] + after[axis] - (taps - 1) * d - 1) // stride + 1
+        outputs = block if taps > 1 else 1
+        reach = (stride * (outputs - 1) + taps) * d
+        firsts = [first for phase in range(d) for first in range(phase, size, outputs * d)]
+        dst.append(size)
+        tiles.append([(slice(at, at + outputs * d, d), slice(at * stride, at * stride + reach, d)) for at in firsts])
+        added.append((before[axis], after[axis] + stride * outputs * d))
+    padded = np.pad(np.abs(x.astype(np.float64)), added)
+    sums = np.abs(weight.astype(np.float64)).sum((2, 3))
+    bound = np.zeros((len(weight), *dst))
+    for to_y, from_y in tiles[0]:
+        for to_x, from_x in tiles[1]:
+            bound[:, to_y, to_x] = (sums @ padded[:, from_y, from_x].max((1, 2)))[:, None, None]
     terms = 0 if bias is None else np.abs(bias.astype(np.float64))[:, None, None]
-    return {1: {2: 4, 3: 12, 4: 32}, 2: {2: 2, 4: 12}}[stride][block] * EPS * bound + 2 * EPS * (terms + bound) + TINY
+    k = 16 if 1 in kernel or 5 in kernel else {1: {2: 4, 3: 12, 4: 32}, 2: {2: 2, 4: 12}}[stride][block]
+    return k * EPS * bound + 2 * EPS * (terms + bound) + TINY
 
 
 def deconvolution(

@@ -58,11 +58,11 @@ def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: 
     options = {"stride": stride, "dilation": dilation, "padding": padding, "group": group, "activation": activation}
     y = pysimd.convolution(images, in_layout(weight, layout), bias, params=params, layout=layout, **options)
     with pysimd.Convolution32f(images.shape, len(weight), kernel=weight.shape[2:], layout=layout, **options) as context:
-        block = re.search(r"Winograd F\((\d),3\)", context.info)
+        block = re.search(r"Winograd F\((\d),\d\)", context.info)
     for image, result in zip(x, y):
         sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
         if block:
-            bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0])
+            bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0], dilation)
         expected = reference.activate(sums, activation, params, 0)
         assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
 
@@ -87,21 +87,28 @@ def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation
 @pytest.mark.parametrize("activation", ["identity", "restrict_range", "elu"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
-    """3x3 with many channels: for any algorithm, the error is within the bound of the header."""
-    for c, o, height, width, padding, stride in [
-        (16, 16, 14, 14, (1, 1, 1, 1), 1),
-        (64, 33, 6, 6, (1, 1, 1, 1), 1),
-        (40, 70, 4, 5, (0, 1, 2, 3), 1),
-        (33, 7, 9, 21, (0, 0, 0, 0), 1),
-        (128, 16, 7, 7, (1, 1, 1, 1), 1),
-        (300, 8, 30, 29, (3, 0, 1, 2), 1),
-        (64, 33, 32, 31, (1, 1, 1, 1), 2),
-        (40, 70, 16, 17, (0, 1, 2, 3), 2),
-        (128, 16, 7, 8, (1, 1, 1, 1), 2),
+    """Many channels: for any algorithm, the error is within the bound of the header."""
+    for c, o, height, width, padding, stride, kernel, dilation in [
+        (16, 16, 14, 14, (1, 1, 1, 1), 1, (3, 3), (1, 1)),
+        (64, 33, 6, 6, (1, 1, 1, 1), 1, (3, 3), (1, 1)),
+        (40, 70, 4, 5, (0, 1, 2, 3), 1, (3, 3), (1, 1)),
+        (33, 7, 9, 21, (0, 0, 0, 0), 1, (3, 3), (1, 1)),
+        (128, 16, 7, 7, (1, 1, 1, 1), 1, (3, 3), (1, 1)),
+        (300, 8, 30, 29, (3, 0, 1, 2), 1, (3, 3), (1, 1)),
+        (64, 33, 32, 31, (1, 1, 1, 1), 2, (3, 3), (1, 1)),
+        (40, 70, 16, 17, (0, 1, 2, 3), 2, (3, 3), (1, 1)),
+        (128, 16, 7, 8, (1, 1, 1, 1), 2, (3, 3), (1, 1)),
+        (64, 33, 17, 21, (2, 3, 2, 3), 1, (3, 3), (2, 3)),
+        (40, 24, 13, 14, (6, 4, 5, 7), 1, (3, 3), (6, 5)),
+        (32, 33, 9, 31, (0, 1, 0, 1), 1, (1, 3), (1, 1)),
+        (32, 33, 30, 9, (2, 0, 3, 1), 1, (3, 1), (2, 1)),
+        (48, 20, 7, 33, (1, 4, 0, 3), 1, (1, 5), (1, 2)),
+        (48, 20, 21, 7, (2, 0, 2, 0), 1, (5, 1), (1, 1)),
+        (40, 33, 15, 14, (2, 2, 2, 2), 1, (5, 5), (1, 1)),
     ]:
         x = rng.standard_normal((2, c, height, width)).astype(np.float32)
-        weight = rng.standard_normal((o, c, 3, 3)).astype(np.float32) / 8
-        geometry = ((stride, stride), (1, 1), padding, 1)
+        weight = rng.standard_normal((o, c, *kernel)).astype(np.float32) / 8
+        geometry = ((stride, stride), dilation, padding, 1)
         check(x, weight, floats(rng, o), layout, activation, PARAMS[activation](o), geometry)
 
 
@@ -109,7 +116,12 @@ def test_winograd(isa: str, rng: np.random.Generator, layout: Any, activation: A
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_addition(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     """After the bias and before the activation, for every algorithm: any stride, grouped, depthwise, few outputs."""
-    winograd = [(64, 40, 1, 16, 17, (3, 3), (stride, stride), (1, 1), (1, 1, 1, 1)) for stride in (1, 2)]
+    winograd: list[tuple[int, int, int, int, int, Any, Any, Any, Any]] = [
+        (64, 40, 1, 16, 17, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+        (64, 40, 1, 16, 17, (3, 3), (2, 2), (1, 1), (1, 1, 1, 1)),
+        (64, 40, 1, 16, 17, (3, 3), (1, 1), (2, 2), (2, 2, 2, 2)),
+        (64, 40, 1, 16, 17, (5, 1), (1, 1), (1, 1), (2, 0, 2, 0)),
+    ]
     for c, o, group, height, width, kernel, stride, dilation, padding in [*CASES, *winograd]:
         x, weight, bias = floats(rng, 2, c, height, width), floats(rng, o, c // group, *kernel) / 8, floats(rng, o)
         params = PARAMS[activation](o)
@@ -119,12 +131,12 @@ def test_addition(isa: str, rng: np.random.Generator, layout: Any, activation: A
         with pysimd.Convolution32f(images.shape, o, **shape) as context:
             context.set_params(in_layout(weight, layout), bias, params)
             add = floats(rng, *context.dst_shape)
-            block = re.search(r"Winograd F\((\d),3\)", context.info)
+            block = re.search(r"Winograd F\((\d),\d\)", context.info)
             y = context(images, add=add)
         for image, more, result in zip(x, add, y):
             sums, bound = reference.convolution(image, weight, bias, stride, dilation, padding, group)
             if block:
-                bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0])
+                bound = reference.winograd_bound(image, weight, bias, padding, int(block[1]), stride[0], dilation)
             more = reference.to_chw(more, layout)
             bound = bound + 2 * reference.EPS * (np.abs(sums) + np.abs(more)) + weight[0].size * reference.EPS * np.abs(more)
             expected = reference.activate(sums + more, activation, params, 0)
@@ -163,6 +175,17 @@ def test_algorithm_is_told() -> None:
     for size, expected in [(56, "F(4,3) of stride 2"), (8, "F(2,3) of stride 2")]:
         assert expected in repr(pysimd.Convolution32f((size, size, 64), 64, kernel=3, padding=1, stride=2))
     assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=1, stride=(2, 1)))
+    for kernel, expected in [
+        ((1, 3), "F(6,3) of rows"),
+        ((3, 1), "F(6,3) of columns"),
+        ((1, 5), "F(4,5) of rows"),
+        ((5, 1), "F(4,5) of columns"),
+        ((5, 5), "F(2,5)"),
+    ]:
+        assert f"Winograd {expected}," in repr(pysimd.Convolution32f((28, 28, 64), 64, kernel=kernel, padding=1))
+    assert "Winograd F(4,3) of rows," in repr(pysimd.Convolution32f((28, 8, 64), 64, kernel=(1, 3), padding=(0, 1)))
+    assert "Winograd F(4,3)," in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=4, dilation=4))
+    assert "direct" in repr(pysimd.Convolution32f((56, 56, 64), 64, kernel=3, padding=2, dilation=2, stride=2))
 
 
 @st.composite

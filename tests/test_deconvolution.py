@@ -60,12 +60,13 @@ def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: 
     y = pysimd.deconvolution(images, in_layout(weight, layout), bias, params=params, layout=layout, **options)
     outputs = weight.shape[1] * group
     with pysimd.Deconvolution32f(images.shape, outputs, kernel=weight.shape[2:], layout=layout, **options) as context:
-        block = re.search(r"Winograd F\((\d),3\)", context.info)
+        block = re.search(r"Winograd F\((\d),\d\)", context.info)
     for image, result in zip(x, y):
         sums, bound = reference.deconvolution(image, weight, bias, stride, dilation, padding, group)
         if block:
-            around = tuple(2 - side for side in padding)
-            bound = reference.winograd_bound(image, flipped(weight), bias, around, int(block[1]))
+            reach = [(taps - 1) * step for taps, step in zip(weight.shape[2:], dilation)]
+            around = (reach[0] - padding[0], reach[1] - padding[1], reach[0] - padding[2], reach[1] - padding[3])
+            bound = reference.winograd_bound(image, flipped(weight), bias, around, int(block[1]), 1, dilation)
         expected = reference.activate(sums, activation, params, 0)
         assert_within(reference.to_chw(result, layout), expected, reference.activated(bound, activation, params, sums))
 

@@ -115,15 +115,16 @@ static void set_output(const char * function, struct sn_winograd_output_32f job,
     {                                                                                                                       \
         SN_CALL(srcChannels, srcHeight, srcWidth, padY, padX, padH, padW, trans);                                           \
         set_input(__func__, (struct sn_winograd_input_32f){.kind = of_kind, .src = src, .channels = srcChannels,            \
-                  .height = srcHeight, .width = srcWidth, .padY = padY, .padX = padX, .dst = dst, .plane = dstStride},      \
-                  padH, padW, trans);                                                                                       \
+                  .height = srcHeight, .width = srcWidth, .padY = padY, .padX = padX, .dilationY = 1, .dilationX = 1,       \
+                  .dst = dst, .plane = dstStride}, padH, padW, trans);                                                      \
     }                                                                                                                       \
     void SimdWinograd##name##SetOutput(const sn_32f * src, size_t srcStride, sn_32f * dst, size_t dstChannels,              \
                                        size_t dstHeight, size_t dstWidth, SimdBool trans)                                   \
     {                                                                                                                       \
         SN_CALL(dstChannels, dstHeight, dstWidth, trans);                                                                   \
         set_output(__func__, (struct sn_winograd_output_32f){.kind = of_kind, .src = src, .plane = srcStride, .dst = dst,   \
-                   .channels = dstChannels, .height = dstHeight, .width = dstWidth}, trans);                                \
+                   .channels = dstChannels, .height = dstHeight, .width = dstWidth, .dilationY = 1, .dilationX = 1},        \
+                   trans);                                                                                                  \
     }
 
 FUNCTIONS(Kernel1x3Block1x4, SN_WINOGRAD_4X_3X)

@@ -36,6 +36,43 @@ struct sn_depthwise_nhwc_32f {
 typedef void (*sn_depthwise_nhwc_32f_fn)(const struct sn_depthwise_nhwc_32f * d);
 
 /*
+ * Some rows of a convolution of NHWC pixels with few channels a group. Its lanes are output channels, of several groups side
+ * by side if they fit: a unit is `groups` groups, with srcUnit = groups * inputs input channels and dstUnit outputs. With
+ * several groups each of both is at most a vector; a unit of one group may have any number of outputs. Vector v of unit u
+ * computes outputs u * dstUnit + v * V32F_N + l for lanes l; the last unit may have fewer groups. The sum of lane l runs over
+ * ky, parts of kx, step < inputs and the kx of a part, in this order; parts are SN_GROUPED_TAPS taps, the last one may be
+ * shorter. The input channel of a step in a unit of one group is `step`, in others lookup[step * V32F_N + l].
+ *
+ * Lines, pixels and activations are those of struct sn_depthwise_nhwc_32f. Weights are packed: those of all lanes for each
+ * unit, vector, ky, part of kx, step and kx in this order; bias and slope have a value for each lane.
+ */
+enum {
+    SN_GROUPED_TAPS = 3,
+    SN_GROUPED_INPUTS = 32, /* the most inputs of a group */
+    SN_GROUPED_PIXELS = 64, /* the most of 7 * strideX + (kernelX - 1) * dilationX + 1 */
+};
+struct sn_grouped_nhwc_32f {
+    const sn_32f * const * line;
+    size_t lineStep;
+    size_t offset;              /* floats from the address of a line to the first channel to compute, in the first pixel */
+    size_t srcW, srcPixel;
+    size_t kernelY, kernelX, strideX, dilationX, padX;
+    size_t units, groups, inputs;
+    size_t srcUnit, dstUnit;
+    size_t srcC, dstC;          /* channels from the first to compute to the end of a pixel that may be read, and written */
+    const int32_t * lookup;
+    bool aligned;               /* the lookup of step 0 is lane l for each l */
+    const sn_32f * weight, * bias;
+    const sn_32f * slope;       /* for Prelu */
+    enum sn_activation activation; /* any but LeakyRelu, which is a Prelu with equal slopes */
+    float param[2];
+    sn_32f * dst;
+    size_t rows, dstW;
+    size_t dstRow, dstPixel;    /* floats between rows and between pixels */
+};
+typedef void (*sn_grouped_nhwc_32f_fn)(const struct sn_grouped_nhwc_32f * g);
+
+/*
  * `rows` output rows of a depthwise convolution of one channel: the sum over ky and kx of weight[ky * kernelX + kx] *
  * src[ky * tapStep + tap[kx] + x], for x of 0 .. columns - 1. Up to a vector of floats after the last input is read.
  */
@@ -141,6 +178,7 @@ struct sn_convolution_32f_slots {
     sn_convolution_32f_fn plain;
     sn_depthwise_nhwc_32f_fn depthwise_nhwc;
     sn_depthwise_nchw_32f_fn depthwise_nchw;
+    sn_grouped_nhwc_32f_fn grouped_nhwc;
     sn_gemm_32f_fn few_nhwc;
     sn_few_nchw_32f_fn few_nchw;
     sn_columns_32f_fn columns;

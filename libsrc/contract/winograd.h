@@ -9,6 +9,10 @@
  * coefficients of four kinds, in this order: (m + 1) x (m + 1) of even rows and columns; (m + 1) x m of even rows, odd
  * columns; m x (m + 1) of odd rows, even columns, stored column by column; m x m inputs. The filter has one coefficient for
  * all m of a row or column that is not transformed, in total (m + 2) x (m + 2).
+ *
+ * With a dilation d and stride 1, outputs that are d apart form a phase, which is a convolution without dilation of inputs
+ * that are d apart. Along an axis, the tiles of phase 0, which begins at output 0, come first, then those of phase 1, to
+ * d - 1.
  */
 #ifndef SN_CONTRACT_WINOGRAD_H
 #define SN_CONTRACT_WINOGRAD_H
@@ -16,7 +20,8 @@
 #include "contract/enums.h"
 #include "runtime/common.h"
 
-/* SN_WINOGRAD_<block>_<kernel>, with an X for a single row; those after the public ones are for the convolution only. */
+/* SN_WINOGRAD_<block>_<kernel>, with an X for a single row, a Y for a single column; those after the public ones are for the
+ * convolution only. */
 enum sn_winograd {
     SN_WINOGRAD_4X_3X, /* SimdWinogradKernel1x3Block1x4 */
     SN_WINOGRAD_4X_5X,
@@ -27,6 +32,12 @@ enum sn_winograd {
     SN_WINOGRAD_4_3,
     SN_WINOGRAD_2_3_STRIDE_2,
     SN_WINOGRAD_4_3_STRIDE_2,
+    SN_WINOGRAD_HALVES_4X_5X, /* with other points, see kernels/winograd.h */
+    SN_WINOGRAD_HALVES_6X_3X,
+    SN_WINOGRAD_4Y_3Y,
+    SN_WINOGRAD_HALVES_4Y_5Y,
+    SN_WINOGRAD_HALVES_6Y_3Y,
+    SN_WINOGRAD_2_5,
     SN_WINOGRADS /* their number */
 };
 
@@ -37,7 +48,8 @@ struct sn_winograd_size {
 static inline struct sn_winograd_size sn_winograd_size(enum sn_winograd kind)
 {
     static const struct sn_winograd_size sizes[SN_WINOGRADS] = {{1, 3, 1, 4, 1}, {1, 5, 1, 4, 1}, {2, 2, 2, 2, 1},
-        {2, 2, 4, 4, 1}, {3, 3, 2, 2, 1}, {3, 3, 3, 3, 1}, {3, 3, 4, 4, 1}, {3, 3, 2, 2, 2}, {3, 3, 4, 4, 2}};
+        {2, 2, 4, 4, 1}, {3, 3, 2, 2, 1}, {3, 3, 3, 3, 1}, {3, 3, 4, 4, 1}, {3, 3, 2, 2, 2}, {3, 3, 4, 4, 2},
+        {1, 5, 1, 4, 1}, {1, 3, 1, 6, 1}, {3, 1, 4, 1, 1}, {5, 1, 4, 1, 1}, {3, 1, 6, 1, 1}, {5, 5, 2, 2, 1}};
     return sizes[kind];
 }
 
@@ -58,6 +70,29 @@ static inline size_t sn_winograd_shared(struct sn_winograd_size s, size_t f, siz
     return f < both ? 1 : f < one ? m : m * m;
 }
 
+/* The tiles along an axis with `size` outputs. */
+static inline size_t sn_winograd_tiles(size_t size, size_t block, size_t dilation)
+{
+    const size_t longer = size % dilation, least = size / dilation; /* phases of least + 1 outputs come first */
+    return longer * sn_ceil_div(least + 1, block) + (dilation - longer) * sn_ceil_div(least, block);
+}
+
+/* One of them: its first output, and the tiles from it to the end of its phase. */
+struct sn_winograd_place {
+    size_t first, left;
+};
+static inline struct sn_winograd_place sn_winograd_place(size_t size, size_t block, size_t dilation, size_t tile)
+{
+    if (dilation == 1)
+        return (struct sn_winograd_place){tile * block, sn_ceil_div(size, block) - tile};
+    const size_t longer = size % dilation, least = size / dilation, of_longer = sn_ceil_div(least + 1, block);
+    const bool is_longer = tile < longer * of_longer;
+    const size_t at = is_longer ? tile : tile - longer * of_longer;
+    const size_t tiles = is_longer ? of_longer : sn_ceil_div(least, block); /* not 0, since it has this tile */
+    const size_t phase = (is_longer ? 0 : longer) + at / tiles;
+    return (struct sn_winograd_place){phase + at % tiles * block * dilation, tiles - at % tiles};
+}
+
 /* Transforms filters begin .. end - 1 of `size`, in the layout of SimdWinograd*SetFilter; coefficient t of filter i is
  * written to dst[t * plane + i - begin]. */
 struct sn_winograd_filter_32f {
@@ -73,7 +108,8 @@ typedef void (*sn_winograd_filter_32f_fn)(const struct sn_winograd_filter_32f * 
 
 /*
  * Transforms a part of an image. Tile (ty, tx) begins at row ty * blockY * stride - padY and column
- * tx * blockX * stride - padX; inputs outside the image are 0.
+ * tx * blockX * stride - padX; inputs outside the image are 0. With a dilation, for the convolution only (trans), it begins
+ * at the place above, for an output of dstH x dstW, less the padding.
  *
  * trans (NHWC): tiles begin .. end - 1, counted along the rows. Pixels of the image are `pixel` floats apart, and tile p is
  * written to dst + (p - begin) * tile, `channels` floats.
@@ -85,6 +121,7 @@ struct sn_winograd_input_32f {
     enum sn_winograd kind;
     const sn_32f * src;
     size_t channels, height, width, padY, padX;
+    size_t dilationY, dilationX, dstH, dstW; /* sizes only for a dilation */
     size_t pixel;
     size_t tilesY, tilesX;
     sn_32f * dst;
@@ -98,7 +135,7 @@ typedef void (*sn_winograd_input_32f_fn)(const struct sn_winograd_input_32f * jo
  * Transforms a part of the products to an image of height x width, in the same order: tile p is read from
  * src + (p - begin) * tile, or row u of tiles from src + (u - begin) * tilesX. Outputs outside the image are not written.
  *
- * With a bias, for the convolution only (3x3, trans): one value for each channel is added, then the activation is applied.
+ * With a bias, for the convolution only (trans): one value for each channel is added, then the activation is applied.
  * `base`, which has no such convolution, ignores both.
  */
 struct sn_winograd_output_32f {
@@ -108,6 +145,7 @@ struct sn_winograd_output_32f {
     size_t tilesY, tilesX;
     sn_32f * dst;
     size_t channels, height, width;
+    size_t dilationY, dilationX;
     size_t pixel;
     bool trans;
     size_t begin, end;

@@ -2,6 +2,7 @@
 #include "contract/pointwise.h"
 #include "kernels/activate.h"
 #include "kernels/pointwise.h"
+#include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 
 SN_INLINE v32f relu(v32f x, const v32f * p)
@@ -43,7 +44,13 @@ SN_INLINE v32f tanh_of_1(v32f x, const v32f * p)
     return v_tanh_32f(x);
 }
 
-SN_INLINE v32f swish(v32f x, const v32f * p) { return v_swish_32f(x, p[0]); }
+SN_INLINE v32f swish_of_any(v32f x, const v32f * p) { return v_swish_32f(x, p[0]); }
+
+SN_INLINE v32f swish_of_1(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_swish_of_1_32f(x);
+}
 
 SN_INLINE v32f mish(v32f x, const v32f * p) { return v_mish_32f(x, p[0]); }
 
@@ -65,7 +72,8 @@ POINTWISE(softplus_of_any, 2, 2)
 POINTWISE(softplus_of_1, 2, 2)
 POINTWISE(tanh_of_any, 1, 2)
 POINTWISE(tanh_of_1, 0, 2)
-POINTWISE(swish, 1, 2)
+POINTWISE(swish_of_any, 1, 2)
+POINTWISE(swish_of_1, 0, 2)
 POINTWISE(mish, 1, 2)
 POINTWISE(hard_sigmoid, 2, 4)
 POINTWISE(gelu, 0, 2)
@@ -79,6 +87,7 @@ POINTWISE(gelu, 0, 2)
 
 USUALLY_1(sigmoid)
 USUALLY_1(softplus)
+USUALLY_1(swish)
 USUALLY_1(tanh)
 
 /* ---- of convolutions, on results that have just been written */
@@ -95,7 +104,8 @@ typedef void (*rows_fn)(sn_32f * row, size_t rows, size_t columns, size_t step, 
 ROWS(elu, elu)
 ROWS(mish, mish)
 ROWS(hard_sigmoid, hard_sigmoid)
-ROWS(swish, swish)
+ROWS(swish_of_any, swish_of_any)
+ROWS(swish_of_1, swish_of_1)
 ROWS(gelu, gelu)
 ROWS(sigmoid, sigmoid_of_1)
 
@@ -107,7 +117,7 @@ void VOCABULARY_FN(activate_rows)(sn_32f * row, size_t rows, size_t columns, siz
     switch (activation) {
     case SN_ACTIVATION_MISH: fn = mish_rows; break;
     case SN_ACTIVATION_HARD_SIGMOID: fn = hard_sigmoid_rows; break;
-    case SN_ACTIVATION_SWISH: fn = swish_rows; break;
+    case SN_ACTIVATION_SWISH: fn = param[0] == 1 ? swish_of_1_rows : swish_of_any_rows; break;
     case SN_ACTIVATION_GELU: fn = gelu_rows; break;
     case SN_ACTIVATION_SIGMOID: fn = sigmoid_rows; break;
     default: break;

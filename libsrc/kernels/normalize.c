@@ -142,16 +142,37 @@ SN_INLINE void sums_of_strip(const sn_32f * src, size_t count, size_t stride, si
     }
 }
 
+/* The mean of `count` rows, and the squares of the differences from it. */
+SN_INLINE void moments_of_rows(const sn_32f * src, size_t count, size_t stride, size_t n, int w, v32f * mean, v32f * squares)
+{
+    v32f sum[STRIP];
+    sums_of_strip(src, count, stride, n, w, mean, false, sum); /* the means are not used */
+    SN_UNROLL for (int j = 0; j < w; ++j) mean[j] = v_div_32f(sum[j], v_set_32f((float)count));
+    sums_of_strip(src, count, stride, n, w, mean, true, squares);
+}
+
+/* Blocks of rows, which are in the first cache when the squares are computed, are combined as those of rows are. */
 SN_INLINE void moments_of_strip(const sn_32f * src, size_t count, size_t stride, size_t n, int w, bool centred, v32f * mean,
                                 v32f * squares)
 {
-    SN_UNROLL for (int j = 0; j < w; ++j) mean[j] = v_zero_32f();
-    if (centred) {
-        v32f sum[STRIP];
-        sums_of_strip(src, count, stride, n, w, mean, false, sum);
-        SN_UNROLL for (int j = 0; j < w; ++j) mean[j] = v_div_32f(sum[j], v_set_32f((float)count));
+    SN_UNROLL for (int j = 0; j < w; ++j) mean[j] = squares[j] = v_zero_32f();
+    if (!centred) {
+        sums_of_strip(src, count, stride, n, w, mean, true, squares);
+        return;
     }
-    sums_of_strip(src, count, stride, n, w, mean, true, squares);
+    for (size_t i = 0, rows; i < count; i += rows) {
+        v32f block[STRIP], more[STRIP];
+        rows = sn_min(count - i, CHAIN);
+        SN_UNROLL for (int j = 0; j < w; ++j) block[j] = v_zero_32f();
+        moments_of_rows(src + i * stride, rows, stride, n, w, block, more);
+        const float share = (float)rows / (float)(i + rows);
+        const v32f part = v_set_32f(share), weight = v_set_32f((float)i * share);
+        SN_UNROLL for (int j = 0; j < w; ++j) {
+            const v32f d = v_sub_32f(block[j], mean[j]);
+            squares[j] = v_add_32f(squares[j], v_fma_32f(v_mul_32f(d, d), weight, more[j]));
+            mean[j] = v_fma_32f(d, part, mean[j]);
+        }
+    }
 }
 
 SN_INLINE void column_moments_of(const sn_32f * src, size_t number, size_t count, size_t n, int w, sn_32f * mean,

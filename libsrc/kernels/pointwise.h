@@ -31,9 +31,9 @@ SN_INLINE void pointwise_rest(pointwise_fn f, const sn_32f * src, size_t size, c
         pointwise_tail(f, src + i, size - i, p, dst + i);
 }
 
-/* group: vectors per iteration, at most 4. */
-SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_t size, const v32f * p, sn_32f * dst,
-                            bool stream)
+/* group: vectors per iteration, at most 4. `odd` computes the same as f, in every other vector. */
+SN_INLINE void pointwise_by(pointwise_fn f, pointwise_fn odd, int group, const sn_32f * src, size_t size, const v32f * p,
+                            sn_32f * dst, bool stream)
 {
     const size_t head = aligned_head(dst, size);
     size_t i = head;
@@ -41,7 +41,7 @@ SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_
         pointwise_tail(f, src, head, p, dst);
     for (; i + (size_t)group * V32F_N <= size; i += (size_t)group * V32F_N) {
         v32f x[4];
-        SN_UNROLL for (int j = 0; j < group; ++j) x[j] = f(v_load_32f(src + i + j * V32F_N), p);
+        SN_UNROLL for (int j = 0; j < group; ++j) x[j] = (j % 2 ? odd : f)(v_load_32f(src + i + j * V32F_N), p);
         SN_UNROLL for (int j = 0; j < group; ++j) put(dst + i + j * V32F_N, x[j], stream);
     }
     pointwise_rest(f, src + i, size - i, p, dst + i);
@@ -50,22 +50,25 @@ SN_INLINE void pointwise_by(pointwise_fn f, int group, const sn_32f * src, size_
 }
 
 /* `count` is the number of parameters. */
-SN_INLINE void pointwise(pointwise_fn f, int count, int group, const sn_32f * src, size_t size, const sn_32f * params,
-                         sn_32f * dst, bool stream)
+SN_INLINE void pointwise(pointwise_fn f, pointwise_fn odd, int count, int group, const sn_32f * src, size_t size,
+                         const sn_32f * params, sn_32f * dst, bool stream)
 {
     v32f p[POINTWISE_PARAMS];
     SN_UNROLL for (int i = 0; i < count; ++i) p[i] = v_set_32f(params[i]);
     if (stream && can_align(dst, size))
-        pointwise_by(f, group, src, size, p, dst, true);
+        pointwise_by(f, odd, group, src, size, p, dst, true);
     else
-        pointwise_by(f, group, src, size, p, dst, false);
+        pointwise_by(f, odd, group, src, size, p, dst, false);
 }
 
 /* The kernel NAME_32f, from the function NAME of `count` parameters. */
-#define POINTWISE(name, count, group)                                                                                       \
+#define POINTWISE(name, count, group) POINTWISE_IN_TURN(name, name, count, group)
+
+/* The same, where every other vector is computed by the function ODD, with the same results on other execution units. */
+#define POINTWISE_IN_TURN(name, odd, count, group)                                                                          \
     static void name##_32f(const sn_32f * src, size_t size, const sn_32f * params, sn_32f * dst, bool stream)               \
     {                                                                                                                       \
-        pointwise(name, count, group, src, size, params, dst, stream);                                                      \
+        pointwise(name, odd, count, group, src, size, params, dst, stream);                                                 \
     }
 
 #endif

@@ -1,6 +1,7 @@
 /* Unary operations. Tanh is the activation with a slope of 1. */
 #include "contract/pointwise.h"
 #include "kernels/pointwise.h"
+#include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 
 /* The kernel NAME_32f; `f` is the value for x, `group` as in pointwise.h. */
@@ -35,7 +36,6 @@ UNARY(exponential, 2, v_exp_32f(x))
 UNARY(logarithm, 2, v_log_32f(x))
 UNARY(negative, 4, minus(x))
 UNARY(inverse_root, 4, root_inverse(x))
-UNARY(root, 4, v_sqrt_32f(x))
 UNARY(zero, 4, ((void)x, v_zero_32f()))
 UNARY(ceiling, 4, minus(integer_below(minus(x))))
 UNARY(cosine, 1, v_cos_32f(x))
@@ -46,6 +46,27 @@ UNARY(reciprocal, 4, v_div_32f(v_set_32f(1), x))
 UNARY(rounded, 4, v_round_32f(x))
 UNARY(sign, 4, sign_of(x))
 UNARY(sine, 1, v_sin_32f(x))
+
+/*
+ * Square roots, in turn by the divider and, if all lanes are usual, by multiplications: with avx512 1.8 times as fast as by
+ * the divider alone (Emerald Rapids).
+ */
+SN_INLINE v32f root(v32f x, const v32f * p)
+{
+    (void)p;
+    return v_sqrt_32f(x);
+}
+
+SN_INLINE v32f root_by_products(v32f x, const v32f * p)
+{
+    (void)p;
+    /* 2^-100 .. FLT_MAX become the smallest integers */
+    const v32i low = v_set_32i((127 - 100) * (1 << 23)), bits = v_sub_32i(v_cast_32f_32i(x), low);
+    const v32i order = v_xor_32i(bits, v_set_32i(INT32_MIN)), last = v_set_32i(INT32_MIN + (100 + 128) * (1 << 23) - 1);
+    return v_any(v_gt_32i(order, last)) ? v_sqrt_32f(x) : v_sqrt_by_products_32f(x);
+}
+
+POINTWISE_IN_TURN(root, root_by_products, 0, 4)
 
 SN_INSTALL(unary, pointwise)
 {

@@ -34,6 +34,8 @@
  *   v_max_32f(a, b)         a > b ? a : b, so b if either is NaN     v_min_32f(a, b)   a < b ? a : b, likewise
  *   v_abs_32f(a)            clears the sign
  *   v_sqrt_32f(a)           square root; NaN below 0, -0 for -0
+ *   v_sqrt_by_products_32f(a)   the same bits for 2^-100 <= a <= FLT_MAX, else undefined; by multiplications if the set has
+ *                           a good estimate, so that it and v_sqrt_32f use different execution units
  *   v_rsqrt_32f(a)          1 / sqrt(a), with an error of at most 4 units in the last place, by an estimate of the processor
  *                           and Newton's step: the last bits may differ between makers of processors. 0 for Inf, Inf for 0,
  *                           NaN below 0; undefined for denormal a

@@ -427,133 +427,56 @@ SN_INLINE v32f v_sigmoid_32f(v32f x)
 
 /*
  * Products of x and a function that vanishes like exp(x): that function would be a denormal float, with few bits, where the
- * product is not. So where x < -64 it is computed times 2^40, and the product is divided by that.
+ * product is not. So where x < -64 it is computed times 2^40, and the product is divided by that. Few vectors have such
+ * lanes, whose results are selected from a second computation; the same without a branch takes 1.2 times as long.
  */
 #define VX_SHIFT 40
 #define VX_SHIFTED_BELOW (-64.0f)
 
-/* x / (1 + exp(-slope * x)), error at most 3 units at the rounded slope * x; denormal results too. */
-SN_INLINE v32f v_swish_32f(v32f x, v32f slope)
+/* x below -64; in other lanes -64, for which nothing overflows. */
+SN_INLINE v32f vx_far(v32f x) { return v_min_32f(v_set_32f(VX_SHIFTED_BELOW), v_max_32f(v_set_32f(-170), x)); }
+
+/* x / (1 + exp(-s)), where s is a multiple of x. */
+SN_INLINE v32f vx_swish_of_product(v32f x, v32f s)
 {
-    const v32f s = v_mul_32f(slope, x), near = v_min_32f(v_set_32f(87), v_max_32f(v_set_32f(-170), s));
-    const v32m shifted = v_lt_32f(s, v_set_32f(VX_SHIFTED_BELOW));
-    const v32f shift = v_select_32f(shifted, v_set_32f(VX_SHIFT), v_zero_32f());
-    const v32f product = v_mul_32f(x, vx_sigmoid_within(near, &shift));
-    return v_select_32f(shifted, v_mul_32f(product, v_set_32f(0x1p-40f)), product);
+    const v32f limit = v_set_32f(VX_SHIFTED_BELOW), near = v_max_32f(limit, v_min_32f(v_set_32f(87), s));
+    const v32f y = v_mul_32f(x, vx_sigmoid_within(near, NULL));
+    if (!v_any(v_lt_32f(s, limit)))
+        return y;
+    const v32f shift = v_set_32f(VX_SHIFT), far = vx_sigmoid_within(vx_far(s), &shift);
+    return v_select_32f(v_lt_32f(s, limit), v_mul_32f(v_mul_32f(x, far), v_set_32f(0x1p-40f)), y);
 }
 
-/*
- * x > threshold ? x : x * tanh(log(1 + exp(x))), error at most 5 units; denormal results too. From 20 on it is x in floats.
- * With e = exp(x), the tanh is n / (n + 2), n = e * (e + 2).
- */
-SN_INLINE v32f v_mish_32f(v32f x, v32f threshold)
+/* x / (1 + exp(-slope * x)), error at most 3 units at the rounded slope * x; denormal results too. */
+SN_INLINE v32f v_swish_32f(v32f x, v32f slope) { return vx_swish_of_product(x, v_mul_32f(slope, x)); }
+SN_INLINE v32f v_swish_of_1_32f(v32f x) { return vx_swish_of_product(x, x); }
+
+/* x * tanh(log(1 + exp(x))) for x <= 20; with e = exp(x), the tanh is n / (n + 2), n = e * (e + 2). `far` is a constant. */
+SN_INLINE v32f vx_mish_within(v32f x, v32f near, bool far)
 {
-    const v32f near = v_min_32f(v_set_32f(20), v_max_32f(v_set_32f(-170), x)), two = v_set_32f(2);
-    const v32m shifted = v_lt_32f(x, v_set_32f(VX_SHIFTED_BELOW));
-    const v32f back = v_select_32f(shifted, v_set_32f(0x1p-40f), v_set_32f(1));
+    const v32f back = v_set_32f(far ? 0x1p-40f : 1), two = v_set_32f(2);
     v32f sum;
     const v32f n = vx_round(near, VX_LOG2_E, VX_STEP, &sum), r = vx_less_ln_2(near, n, false);
-    const v32f shift = v_select_32f(shifted, v_set_32f(VX_SHIFT), v_zero_32f());
-    const v32f e = vx_exp_of_parts(sum, v_add_32f(n, shift), r, NULL);
-    const v32f top = v_mul_32f(e, v_fma_32f(e, back, two)), bottom = v_fma_32f(top, back, two);
-    const v32f y = v_mul_32f(v_mul_32f(x, v_div_32f(top, bottom)), back);
-    return v_select_32f(v_lt_32f(v_min_32f(threshold, v_set_32f(20)), x), x, y);
+    const v32f e = vx_exp_of_parts(sum, far ? v_add_32f(n, v_set_32f(VX_SHIFT)) : n, r, NULL);
+    const v32f top = v_mul_32f(e, far ? v_fma_32f(e, back, two) : v_add_32f(e, two));
+    const v32f y = v_mul_32f(x, v_div_32f(top, far ? v_fma_32f(top, back, two) : v_add_32f(top, two)));
+    return far ? v_mul_32f(y, back) : y;
+}
+
+/* x > threshold ? x : x * tanh(log(1 + exp(x))), error at most 5 units; denormal results too. From 20 on it is x. */
+SN_INLINE v32f v_mish_32f(v32f x, v32f threshold)
+{
+    const v32f most = v_set_32f(20), limit = v_set_32f(VX_SHIFTED_BELOW);
+    v32f y = vx_mish_within(x, v_max_32f(limit, v_min_32f(most, x)), false);
+    if (v_any(v_lt_32f(x, limit)))
+        y = v_select_32f(v_lt_32f(x, limit), vx_mish_within(x, vx_far(x), true), y);
+    return v_select_32f(v_lt_32f(v_min_32f(threshold, most), x), x, y);
 }
 
 /* max(0, min(x * scale + shift, 1)), the product and the sum each rounded; NaN for NaN. */
 SN_INLINE v32f v_hard_sigmoid_32f(v32f x, v32f scale, v32f shift)
 {
     return v_max_32f(v_zero_32f(), v_min_32f(v_set_32f(1), v_add_32f(v_mul_32f(x, scale), shift)));
-}
-
-/* factor * exp(-x^2 / 2) for 0 <= x <= 14.5: the rounding error of the square is subtracted from the reduced argument. */
-SN_INLINE v32f vx_exp_of_square(v32f x, v32f factor)
-{
-    const v32f minus_half = v_set_32f(-0.5f);
-    v32f square, rest;
-    if (V_FMA) {
-        square = v_mul_32f(v_mul_32f(x, minus_half), x);
-        rest = v_fma_32f(v_mul_32f(x, minus_half), x, v_sub_32f(v_zero_32f(), square));
-    }
-    else {
-        const v32f high = vx_high_half(x);
-        square = v_mul_32f(v_mul_32f(high, minus_half), high);
-        rest = v_mul_32f(v_mul_32f(v_sub_32f(x, high), minus_half), v_add_32f(x, high));
-    }
-    v32f sum;
-    const v32f n = vx_round(square, VX_LOG2_E, VX_STEP, &sum);
-    return vx_exp_of_parts(sum, n, v_add_32f(vx_less_ln_2(square, n, false), rest), &factor);
-}
-
-/* w = u / (u + 4) is *w + the result, to some more bits than a float has. */
-SN_INLINE v32f vx_ratio(v32f u, v32f * w)
-{
-    const v32f four = v_set_32f(4), sum = v_add_32f(u, four), error = v_sub_32f(u, v_sub_32f(sum, four));
-    *w = v_div_32f(u, sum);
-    const v32f inverse = v_fma_32f(*w, v_set_32f(-0.25f), v_set_32f(0.25f));
-    v32f rest = v_fnma_32f(*w, sum, u);
-    if (!V_FMA) {
-        const v32f w_high = vx_high_half(*w), sum_high = vx_high_half(sum);
-        rest = v_sub_32f(v_sub_32f(u, v_mul_32f(w_high, sum_high)), v_mul_32f(w_high, v_sub_32f(sum, sum_high)));
-        rest = v_sub_32f(rest, v_mul_32f(v_sub_32f(*w, w_high), sum));
-    }
-    return v_mul_32f(v_fnma_32f(*w, error, rest), inverse);
-}
-
-/*
- * x * (1 + erf(x / sqrt(2))) / 2, error at most 4 units; denormal results too.
- *
- * It is max(x, 0) - u * c(u), u = |x|, c(u) = erfc(u / sqrt(2)) / 2: nothing is cancelled on either side. u * c(u) is
- * exp(-u^2 / 2) * w * p(w - 31/64), w = u / (u + 4), p of degree 9, error 2^-26.5; the rounding errors of w and of the last
- * sum of p are carried along, without which the error would be 7 units.
- * Beyond 14.5 c(u) is 0 in floats, and x * 0 NaN for -Inf, as the formula is.
- */
-SN_INLINE v32f v_gelu_32f(v32f x)
-{
-    const v32f last = v_set_32f(14.5f), u = v_min_32f(last, v_abs_32f(x));
-    v32f w;
-    const v32f rest = vx_ratio(u, &w), t = v_add_32f(v_sub_32f(w, v_set_32f(0.484375f)), rest);
-    v32f p = v_set_32f(-0x1.1E3D28p-4f);
-    p = v_fma_32f(p, t, v_set_32f(0x1.B9F258p-5f));
-    p = v_fma_32f(p, t, v_set_32f(0x1.8F96B2p-3f));
-    p = v_fma_32f(p, t, v_set_32f(-0x1.F7EF4Ap-3f));
-    p = v_fma_32f(p, t, v_set_32f(-0x1.BFFCDEp-3f));
-    p = v_fma_32f(p, t, v_set_32f(0x1.F8023p-1f));
-    p = v_fma_32f(p, t, v_set_32f(-0x1.8D9BFCp0f));
-    p = v_fma_32f(p, t, v_set_32f(0x1.9EB30Cp0f));
-    p = v_fma_32f(p, t, v_set_32f(-0x1.43EA3Ep0f));
-    const v32f first = v_set_32f(0x1.8CA0FCp-1f), sum = v_fma_32f(p, t, first);
-    const v32f less = v_fma_32f(p, t, v_sub_32f(first, sum));
-    const v32f factor = v_fma_32f(sum, w, v_fma_32f(sum, rest, v_mul_32f(less, w)));
-    const v32f below = vx_exp_of_square(u, factor);
-    const v32f y = v_sub_32f(v_max_32f(v_set_32f(-0.0f), x), below);
-    return v_select_32f(v_lt_32f(x, v_set_32f(-14.5f)), v_mul_32f(x, v_zero_32f()), y);
-}
-
-/*
- * erf(x), error at most 2 units. Below 1 x + x * p(x^2), p of degree 6, error 2^-29.4; above 1 - exp(-p(|x|)), p of degree 6
- * for -log(erfc), whose error is 2^-29.8 of the result; 1 from 4 on.
- */
-SN_INLINE v32f v_erf_32f(v32f x)
-{
-    const v32f size = v_abs_32f(x), square = v_mul_32f(x, x), one = v_set_32f(1);
-    v32f p = v_set_32f(0x1.4771FCp-14f);
-    p = v_fma_32f(p, square, v_set_32f(-0x1.A3515Ep-11f));
-    p = v_fma_32f(p, square, v_set_32f(0x1.53F224p-8f));
-    p = v_fma_32f(p, square, v_set_32f(-0x1.B7F71Ap-6f));
-    p = v_fma_32f(p, square, v_set_32f(0x1.CE2CE6p-4f));
-    p = v_fma_32f(p, square, v_set_32f(-0x1.81273Ep-2f));
-    p = v_fma_32f(p, square, v_set_32f(0x1.06EBA8p-3f));
-    const v32f small = v_fma_32f(x, p, x), near = v_min_32f(v_set_32f(4), size);
-    v32f q = v_set_32f(-0x1.86DE18p-13f);
-    q = v_fma_32f(q, near, v_set_32f(0x1.825B8Cp-9f));
-    q = v_fma_32f(q, near, v_set_32f(-0x1.65CBCEp-6f));
-    q = v_fma_32f(q, near, v_set_32f(0x1.A6537p-4f));
-    q = v_fma_32f(q, near, v_set_32f(0x1.46BAE6p-1f));
-    q = v_fma_32f(q, near, v_set_32f(0x1.2088ECp0f));
-    q = v_fma_32f(q, near, v_set_32f(0x1.661A3p-12f));
-    const v32f large = v_sub_32f(one, vx_exp_within(v_sub_32f(v_zero_32f(), q)));
-    return v_select_32f(v_lt_32f(size, one), small, vx_with_sign(large, x));
 }
 
 /*

@@ -34,9 +34,12 @@ struct tile {
     const sn_32f * param;
 };
 
-/* The arguments of a transform: m and r of F(m, r); whether the kernel is a row; whether the tile of inputs may lie partly
+/* The form of a kernel: a square, a row, or a row whose transform has the points 1/2 and -1/2. */
+enum { SQUARE, ROW, HALVES };
+
+/* The arguments of a transform: m and r of F(m, r); the form of the kernel; whether the tile of inputs may lie partly
  * outside the image. These are compile-time constants. */
-#define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, bool row, bool edge
+#define TRANSFORM_ARGUMENTS const struct tile *t, int m, int r, int row, bool edge
 
 SN_INLINE v32f load_pixel(const struct tile * t, const sn_32f * p, int y, int x, bool edge)
 {
@@ -69,7 +72,10 @@ SN_INLINE void input_rows(TRANSFORM_ARGUMENTS, int first, int count)
     SN_UNROLL for (int i = 0; i < count; ++i)
     {
         v32f v[WINOGRAD_SIDE];
-        winograd_input(m, r, w[i], v);
+        if (row == HALVES)
+            winograd_input_halves(w[i], v);
+        else
+            winograd_input(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < n; ++x)
         {
             v_store_32f(dst, v[x]);
@@ -115,7 +121,10 @@ SN_INLINE void output_tile_as(TRANSFORM_ARGUMENTS, bool finish, bool join)
         v32f v[WINOGRAD_SIDE];
         sn_32f * dst = t->dst + (size_t)i * t->stepY;
         const sn_32f * add = join ? t->add + (size_t)i * t->stepY : NULL;
-        winograd_output(m, r, w[i], v);
+        if (row == HALVES)
+            winograd_output_halves(m, w[i], v);
+        else
+            winograd_output(m, r, w[i], v);
         SN_UNROLL for (int x = 0; x < m; ++x)
         {
             if (finish)
@@ -156,7 +165,7 @@ SN_INLINE void strided_lines(const struct tile * t, int m, bool edge, bool rows)
     const size_t first = rows ? t->top : t->left, count = rows ? t->rows : t->columns, step = rows ? t->stepY : t->stepX;
     for (size_t i = 0; i < (size_t)m; ++i, line.src += step, line.dst += t->plane) {
         line.rows = i - first < count;
-        input_tile(&line, m, 2, true, edge);
+        input_tile(&line, m, 2, ROW, edge);
     }
 }
 
@@ -166,7 +175,7 @@ SN_INLINE void strided_input_tile(TRANSFORM_ARGUMENTS)
     (void)r, (void)row;
     const size_t line = (size_t)m * t->plane;
     struct tile part = phase_of(*t, 0, 0);
-    input_tile(&part, m, 2, false, edge);
+    input_tile(&part, m, 2, SQUARE, edge);
     part = phase_of(*t, 0, 1);
     part.dst += (size_t)(m + 1) * (line + t->plane);
     strided_lines(&part, m, edge, false);
@@ -226,11 +235,12 @@ SN_INLINE void strided_join_tile(TRANSFORM_ARGUMENTS) { strided_finish_tile_as(t
 
 /* ---- an instance of a transform processes all channels of a tile; a separate function, so that it can use all registers */
 
-typedef void (*transform_fn)(struct tile t, size_t channels);
+typedef void (*transform_fn)(const struct tile * tile, size_t channels);
 
 #define INSTANCE_AS(transform, function, ...)                                                                               \
-    static __attribute__((noinline)) void function(struct tile t, size_t channels)                                          \
+    static __attribute__((noinline)) void function(const struct tile * tile, size_t channels)                               \
     {                                                                                                                       \
+        struct tile t = *tile;                                                                                              \
         for (size_t c = 0; c < channels; c += V32F_N, t.src += V32F_N, t.dst += V32F_N, t.bias += V32F_N,                   \
              t.add += V32F_N)                                                                                               \
             transform##_tile(&t, __VA_ARGS__);                                                                              \
@@ -245,35 +255,64 @@ typedef void (*transform_fn)(struct tile t, size_t channels);
     INSTANCE(transform, name, m, r, row) INSTANCE_AS(transform, transform##_edge_##name, m, r, row, true)
 
 #define INSTANCES(name, m, r, row) INSTANCE_EDGE(input, name, m, r, row) INSTANCE(output, name, m, r, row)
-INSTANCES(4X_3X, 4, 3, true)
-INSTANCES(4X_5X, 4, 5, true)
-INSTANCES(2_2, 2, 2, false)
-INSTANCES(4_2, 4, 2, false)
-INSTANCES(2_3, 2, 3, false)
-INSTANCES(3_3, 3, 3, false)
-INSTANCES(4_3, 4, 3, false)
-INSTANCE(finish, 2_3, 2, 3, false)
-INSTANCE(finish, 3_3, 3, 3, false)
-INSTANCE(finish, 4_3, 4, 3, false)
-INSTANCE(join, 2_3, 2, 3, false)
-INSTANCE(join, 3_3, 3, 3, false)
-INSTANCE(join, 4_3, 4, 3, false)
-INSTANCE_EDGE(strided_input, 2_3, 2, 3, false)
-INSTANCE_EDGE(strided_input, 4_3, 4, 3, false)
-INSTANCE(strided_finish, 2_3, 2, 3, false)
-INSTANCE(strided_finish, 4_3, 4, 3, false)
-INSTANCE(strided_join, 2_3, 2, 3, false)
-INSTANCE(strided_join, 4_3, 4, 3, false)
+INSTANCES(4X_3X, 4, 3, ROW)
+INSTANCES(4X_5X, 4, 5, ROW)
+INSTANCES(2_2, 2, 2, SQUARE)
+INSTANCES(4_2, 4, 2, SQUARE)
+INSTANCES(2_3, 2, 3, SQUARE)
+INSTANCES(3_3, 3, 3, SQUARE)
+INSTANCES(4_3, 4, 3, SQUARE)
+INSTANCE(finish, 2_3, 2, 3, SQUARE)
+INSTANCE(finish, 3_3, 3, 3, SQUARE)
+INSTANCE(finish, 4_3, 4, 3, SQUARE)
+INSTANCE(finish, 2_5, 2, 5, SQUARE)
+INSTANCE(finish, 4X_3X, 4, 3, ROW)
+INSTANCE(finish, halves_4X_5X, 4, 5, HALVES)
+INSTANCE(finish, halves_6X_3X, 6, 3, HALVES)
+INSTANCE(join, 2_3, 2, 3, SQUARE)
+INSTANCE(join, 3_3, 3, 3, SQUARE)
+INSTANCE(join, 4_3, 4, 3, SQUARE)
+INSTANCE(join, 2_5, 2, 5, SQUARE)
+INSTANCE(join, 4X_3X, 4, 3, ROW)
+INSTANCE(join, halves_4X_5X, 4, 5, HALVES)
+INSTANCE(join, halves_6X_3X, 6, 3, HALVES)
+INSTANCE_EDGE(input, halves_4X_5X, 4, 5, HALVES)
+INSTANCE_EDGE(strided_input, 2_3, 2, 3, SQUARE)
+INSTANCE_EDGE(strided_input, 4_3, 4, 3, SQUARE)
+INSTANCE(strided_finish, 2_3, 2, 3, SQUARE)
+INSTANCE(strided_finish, 4_3, 4, 3, SQUARE)
+INSTANCE(strided_join, 2_3, 2, 3, SQUARE)
+INSTANCE(strided_join, 4_3, 4, 3, SQUARE)
 
-/* Instances by kind. */
+/* Instances by kind. Those of a row are also for a column, with a turned tile; inputs depend on the number of coefficients
+ * alone. */
 #define LIST(name) name##_4X_3X, name##_4X_5X, name##_2_2, name##_4_2, name##_2_3, name##_3_3, name##_4_3
-#define LIST_INPUT(name) {LIST(name), strided_##name##_2_3, strided_##name##_4_3}
+#define LIST_INPUT(name)                                                                                                    \
+    {LIST(name), strided_##name##_2_3, strided_##name##_4_3, name##_halves_4X_5X, name##_halves_4X_5X, name##_4X_3X,        \
+     name##_halves_4X_5X, name##_halves_4X_5X, name##_4_3}
 static const transform_fn input[] = LIST_INPUT(input), input_edge[] = LIST_INPUT(input_edge);
 static const transform_fn output[SN_WINOGRADS] = {LIST(output)};
-#define OF_3(name)                                                                                                          \
-    {[SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
-     [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3}
-static const transform_fn finish[] = OF_3(finish), join[] = OF_3(join);
+#define OF_CONVOLUTION(name)                                                                                                \
+    {[SN_WINOGRAD_4X_3X] = name##_4X_3X, [SN_WINOGRAD_HALVES_4X_5X] = name##_halves_4X_5X,                                  \
+     [SN_WINOGRAD_4Y_3Y] = name##_4X_3X, [SN_WINOGRAD_HALVES_4Y_5Y] = name##_halves_4X_5X,                                  \
+     [SN_WINOGRAD_HALVES_6X_3X] = name##_halves_6X_3X, [SN_WINOGRAD_HALVES_6Y_3Y] = name##_halves_6X_3X,                    \
+     [SN_WINOGRAD_2_3] = name##_2_3, [SN_WINOGRAD_3_3] = name##_3_3, [SN_WINOGRAD_4_3] = name##_4_3,                        \
+     [SN_WINOGRAD_2_3_STRIDE_2] = strided_##name##_2_3, [SN_WINOGRAD_4_3_STRIDE_2] = strided_##name##_4_3,                  \
+     [SN_WINOGRAD_2_5] = name##_2_5}
+static const transform_fn finish[SN_WINOGRADS] = OF_CONVOLUTION(finish), join[SN_WINOGRADS] = OF_CONVOLUTION(join);
+
+/* Calls the instance of a kind. Tiles are passed by address: copies of a struct that has just been written cost 50 ns. */
+static void transform(const transform_fn * list, enum sn_winograd kind, const struct tile * t, size_t channels)
+{
+    if (kind < SN_WINOGRAD_4Y_3Y || kind > SN_WINOGRAD_HALVES_6Y_3Y) { /* no column */
+        list[kind](t, channels);
+        return;
+    }
+    const struct tile turned = {.src = t->src, .dst = t->dst, .stepY = t->stepX, .stepX = t->stepY, .plane = t->plane,
+        .top = t->left, .rows = t->columns, .left = t->top, .columns = t->rows, .bias = t->bias, .add = t->add,
+        .activation = t->activation, .param = t->param};
+    list[kind](&turned, channels);
+}
 
 /* ---- padded copies: for fewer channels than the lanes of a vector, and for outputs that lie partly outside the image */
 
@@ -314,12 +353,12 @@ static void input_rest(const struct sn_winograd_input_32f * job, struct tile t, 
     for (size_t y = t.top; y < t.top + t.rows; ++y)
         load_vectors(t.src + y * t.stepY + t.left * t.stepX + c, t.stepX, pixels + y * row + t.left * V32F_N, V32F_N,
                      t.columns, lanes);
-    input[job->kind](copy, V32F_N);
+    transform(input, job->kind, &copy, V32F_N);
     store_vectors(coefficients, V32F_N, t.dst + c, t.plane, planes, lanes);
 }
 
 /* The channels from c on of a tile; only its first rows and columns are inside the image, or lanes are missing. */
-static void output_part(const struct sn_winograd_output_32f * job, transform_fn fn, struct tile t, size_t c)
+static void output_part(const struct sn_winograd_output_32f * job, const transform_fn * list, struct tile t, size_t c)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t planes = sn_winograd_planes(s), row = s.blockX * V32F_N;
@@ -339,7 +378,7 @@ static void output_part(const struct sn_winograd_output_32f * job, transform_fn 
             for (size_t y = 0; y < t.rows; ++y)
                 load_vectors(t.add + y * t.stepY + c, t.stepX, pixels + y * row, V32F_N, t.columns, lanes);
         }
-        fn(copy, V32F_N);
+        transform(list, job->kind, &copy, V32F_N);
         for (size_t y = 0; y < t.rows; ++y)
             store_vectors(pixels + y * row, V32F_N, t.dst + y * t.stepY + c, t.stepX, t.columns, lanes);
     }
@@ -347,11 +386,14 @@ static void output_part(const struct sn_winograd_output_32f * job, transform_fn 
 
 /* ---- NHWC */
 
-/* The part of `size` positions from `begin` on that is in 0 .. limit - 1; begin counts from -pad. */
-static size_t inside(size_t begin, size_t pad, size_t size, size_t limit, size_t * first)
+/* The positions `step` apart in `length`; a division for each tile would take longer than the transform of a row. */
+static size_t positions(size_t length, size_t step) { return step == 1 ? length : sn_ceil_div(length, step); }
+
+/* The part of `size` positions from `begin` on, `step` apart, that is in 0 .. limit - 1; begin counts from -pad. */
+static size_t inside(size_t begin, size_t pad, size_t size, size_t step, size_t limit, size_t * first)
 {
-    *first = sn_min(begin < pad ? pad - begin : 0, size);
-    const size_t end = limit + pad > begin ? sn_min(limit + pad - begin, size) : 0;
+    *first = sn_min(begin < pad ? positions(pad - begin, step) : 0, size);
+    const size_t end = limit + pad > begin ? sn_min(positions(limit + pad - begin, step), size) : 0;
     return end > *first ? end - *first : 0;
 }
 
@@ -359,15 +401,20 @@ static void input_pixels(const struct sn_winograd_input_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = sn_winograd_columns(s), vectors = job->channels / V32F_N * V32F_N;
-    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .dst = job->dst};
-    for (size_t p = job->begin; p < job->end; ++p, t.dst += job->tile) {
-        const size_t y = p / job->tilesX * s.blockY * s.stride, x = p % job->tilesX * s.blockX * s.stride;
-        t.rows = inside(y, job->padY, rows, job->height, &t.top);
-        t.columns = inside(x, job->padX, columns, job->width, &t.left);
-        t.src = job->src + (y - job->padY) * t.stepY + (x - job->padX) * t.stepX;
-        (t.rows == rows && t.columns == columns ? input : input_edge)[job->kind](t, vectors);
-        if (vectors < job->channels)
-            input_rest(job, t, vectors);
+    const size_t dilationY = job->dilationY, dilationX = job->dilationX, line = job->width * job->pixel;
+    struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .dst = job->dst};
+    size_t ty = job->begin / job->tilesX, tx = job->begin % job->tilesX;
+    for (size_t left = job->end - job->begin; left; ++ty, tx = 0) {
+        const size_t y = sn_winograd_place(job->dstH, s.blockY, dilationY, ty).first * s.stride;
+        t.rows = inside(y, job->padY, rows, dilationY, job->height, &t.top);
+        for (; left && tx < job->tilesX; --left, ++tx, t.dst += job->tile) {
+            const size_t x = sn_winograd_place(job->dstW, s.blockX, dilationX, tx).first * s.stride;
+            t.columns = inside(x, job->padX, columns, dilationX, job->width, &t.left);
+            t.src = job->src + (y - job->padY) * line + (x - job->padX) * job->pixel;
+            transform(t.rows == rows && t.columns == columns ? input : input_edge, job->kind, &t, vectors);
+            if (vectors < job->channels)
+                input_rest(job, t, vectors);
+        }
     }
 }
 
@@ -393,21 +440,26 @@ static void activate_tile(const struct sn_winograd_output_32f * job, const struc
 static void output_pixels(const struct sn_winograd_output_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
-    struct tile t = {.stepY = job->width * job->pixel, .stepX = job->pixel, .plane = job->plane, .src = job->src,
+    const size_t dilationY = job->dilationY, dilationX = job->dilationX, line = job->width * job->pixel;
+    struct tile t = {.stepY = dilationY * line, .stepX = dilationX * job->pixel, .plane = job->plane, .src = job->src,
                      .bias = job->bias, .activation = job->activation, .param = job->param};
-    const transform_fn fn = (job->add ? join : job->bias ? finish : output)[job->kind];
-    for (size_t p = job->begin; p < job->end; ++p, t.src += job->tile) {
-        const size_t y = p / job->tilesX * s.blockY, x = p % job->tilesX * s.blockX;
-        t.rows = sn_min(s.blockY, job->height - y);
-        t.columns = sn_min(s.blockX, job->width - x);
-        t.dst = job->dst + y * t.stepY + x * t.stepX;
-        t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
-        const size_t vectors = t.rows == s.blockY && t.columns == s.blockX ? job->channels / V32F_N * V32F_N : 0;
-        fn(t, vectors);
-        if (vectors < job->channels)
-            output_part(job, fn, t, vectors);
-        if (second_pass(job->activation))
-            activate_tile(job, &t);
+    const transform_fn * list = job->add ? join : job->bias ? finish : output;
+    size_t ty = job->begin / job->tilesX, tx = job->begin % job->tilesX;
+    for (size_t left = job->end - job->begin; left; ++ty, tx = 0) {
+        const size_t y = sn_winograd_place(job->height, s.blockY, dilationY, ty).first;
+        t.rows = sn_min(s.blockY, positions(job->height - y, dilationY));
+        for (; left && tx < job->tilesX; --left, ++tx, t.src += job->tile) {
+            const size_t x = sn_winograd_place(job->width, s.blockX, dilationX, tx).first;
+            t.columns = sn_min(s.blockX, positions(job->width - x, dilationX));
+            t.dst = job->dst + y * line + x * job->pixel;
+            t.add = job->add ? job->add + (t.dst - job->dst) : t.dst;
+            const size_t vectors = t.rows == s.blockY && t.columns == s.blockX ? job->channels / V32F_N * V32F_N : 0;
+            transform(list, job->kind, &t, vectors);
+            if (vectors < job->channels)
+                output_part(job, list, t, vectors);
+            if (second_pass(job->activation))
+                activate_tile(job, &t);
+        }
     }
 }
 
@@ -504,7 +556,7 @@ static void strip_of_image(const struct sn_winograd_input_32f * job, const struc
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t rows = sn_winograd_rows(s), columns = tiles * s.blockX + s.kernelX - 1;
     size_t before;
-    const size_t there = inside(first * s.blockX, job->padX, columns, job->width, &before);
+    const size_t there = inside(first * s.blockX, job->padX, columns, 1, job->width, &before);
     const size_t x = first * s.blockX + before - job->padX;
     for (size_t i = 0; i < rows; ++i) {
         const sn_32f * from[V32F_N] = {NULL};
@@ -546,7 +598,7 @@ static void input_block(const struct sn_winograd_input_32f * job, size_t row, si
         t.src = strip;
         t.stepY = (some * s.blockX + s.kernelX - 1) * V32F_N;
         for (size_t p = 0; p < some; ++p, t.src += s.blockX * V32F_N, t.dst += V32F_N)
-            input[job->kind](t, V32F_N);
+            input[job->kind](&t, V32F_N);
     }
     for (size_t k = 0; k < sn_winograd_planes(s); ++k)
         plane_to_rows(pixels + k * t.plane, count, tiles, dst + k * job->plane, job->tilesX);
@@ -569,7 +621,7 @@ static void output_block(const struct sn_winograd_output_32f * job, size_t row, 
         t.dst = strip;
         t.stepY = some * s.blockX * V32F_N;
         for (size_t p = 0; p < some; ++p, t.src += V32F_N, t.dst += s.blockX * V32F_N)
-            output[job->kind](t, V32F_N);
+            output[job->kind](&t, V32F_N);
         image_of_strip(job, lane, count, first + at, some, strip);
     }
 }
@@ -601,12 +653,18 @@ static void output_planes(const struct sn_winograd_output_32f * job)
 
 /* ---- filters */
 
-enum { FILTERS = 4 * V32F_N, TAPS = 9 };
+enum { FILTERS = 4 * V32F_N, TAPS = 25 };
 
 /* A vector of filters: coefficients u of taps g. Not unrolled, since it runs once per network. */
-static void filter_tile(struct sn_winograd_size s, const v32f * g, v32f * u)
+static void filter_tile(struct sn_winograd_size s, bool halves, const v32f * g, v32f * u)
 {
-    const int m = (int)s.blockX, r = (int)s.kernelX, n = m + r - 1, taps = (int)s.kernelY, rows = taps == 1 ? 1 : n;
+    const bool turned = s.kernelX == 1; /* a column, transformed like a row */
+    const int m = (int)(turned ? s.blockY : s.blockX), r = (int)(turned ? s.kernelY : s.kernelX), n = m + r - 1;
+    const int taps = turned ? 1 : (int)s.kernelY, rows = taps == 1 ? 1 : n;
+    if (halves) {
+        winograd_filter_halves(r, g, u);
+        return;
+    }
     v32f w[WINOGRAD_SIDE][WINOGRAD_SIDE];
     for (int x = 0; x < r; ++x) {
         v32f column[WINOGRAD_SIDE], v[WINOGRAD_SIDE];
@@ -653,6 +711,8 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
 {
     const struct sn_winograd_size s = sn_winograd_size(job->kind);
     const size_t taps = s.kernelY * s.kernelX;
+    const bool halves = job->kind == SN_WINOGRAD_HALVES_4X_5X || job->kind == SN_WINOGRAD_HALVES_4Y_5Y ||
+                        job->kind == SN_WINOGRAD_HALVES_6X_3X || job->kind == SN_WINOGRAD_HALVES_6Y_3Y;
     float planes[TAPS * FILTERS] SN_ALIGNED;
     v32f g[TAPS], u[SIDE * SIDE];
     sn_32f * dst = job->dst;
@@ -665,7 +725,7 @@ static void winograd_filter_32f(const struct sn_winograd_filter_32f * job)
             const size_t step = job->trans ? job->size : FILTERS, lanes = sn_min(count - j, V32F_N);
             for (size_t k = 0; k < taps; ++k) g[k] = load_lanes(src + k * step, lanes);
             if (s.stride == 1)
-                filter_tile(s, g, u);
+                filter_tile(s, halves, g, u);
             else
                 strided_filter_tile((int)s.blockX, g, u);
             for (size_t k = 0; k < sn_winograd_filters(s); ++k) store_lanes(dst + j + k * job->plane, u[k], lanes);

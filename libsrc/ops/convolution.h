@@ -172,7 +172,7 @@ struct sn_convolution {
 enum sn_error_kind sn_convolution_plan(struct sn_convolution * c);
 
 /* Lists the algorithms that admit a plan, in order of preference; returns their number. */
-enum { SN_MOST_ALGORITHMS = 16 };
+enum { SN_MOST_ALGORITHMS = 32 };
 size_t sn_convolution_supported(const struct sn_convolution * c, const struct sn_convolution_algorithm ** list);
 
 /* The estimated cost of the plan's algorithm for one image, in cycles of a core that multiplies 16 floats per cycle; 0 if

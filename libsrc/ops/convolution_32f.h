@@ -17,9 +17,18 @@ extern const struct sn_convolution_algorithm sn_convolution_32f_depthwise_nhwc, 
 /* At most SN_FEW outputs in a group. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_few_nhwc, sn_convolution_32f_few_nchw;
 
+/* Few channels a group, by vectors of several groups; NCHW is converted. Then vectors of outputs, of all units of groups; and
+ * whether units are single groups. */
+extern const struct sn_convolution_algorithm sn_convolution_32f_grouped_nhwc, sn_convolution_32f_grouped_nchw;
+size_t sn_grouped_vectors(const struct sn_convolution * c);
+bool sn_grouped_single(const struct sn_convolution * c);
+
 /* Winograd's; the variant is its enum sn_winograd. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_winograd_2, sn_convolution_32f_winograd_3,
-    sn_convolution_32f_winograd_4, sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4;
+    sn_convolution_32f_winograd_4, sn_convolution_32f_winograd_strided_2, sn_convolution_32f_winograd_strided_4,
+    sn_convolution_32f_winograd_row_3, sn_convolution_32f_winograd_row_6_3, sn_convolution_32f_winograd_row_5,
+    sn_convolution_32f_winograd_column_3, sn_convolution_32f_winograd_column_6_3, sn_convolution_32f_winograd_column_5,
+    sn_convolution_32f_winograd_5;
 
 /* By the GEMM tile: NHWC, NCHW converted to it, NCHW. */
 extern const struct sn_convolution_algorithm sn_convolution_32f_nhwc, sn_convolution_32f_converted, sn_convolution_32f_nchw;

@@ -1,8 +1,10 @@
 #include "ops/convolution_cost.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "ops/cache_sets.h"
+#include "ops/convolution_32f.h"
 #include "ops/phases.h"
 #include "ops/units.h"
 
@@ -21,12 +23,13 @@ static const double LOW = 4.5, LOW_ROWS = 3; /* fewer rows than LOW make low til
 static const double L3_BYTES = 9e6;                       /* from memory if there are more bytes */
 static const double L3_SPEED = 20, MEMORY_SPEED = 5.5;    /* bytes per cycle */
 
-/* Winograd's algorithm, on 3x3 layers. */
+/* Winograd's algorithm, on 3x3 layers, but for rows and columns. */
 static const double WINOGRAD_PRODUCT = 1.05;  /* cycles of 16 products of a plane */
 static const double WINOGRAD_START = 2;       /* the cost of starting a sum, in products */
 static const double TRANSFORM = 7;            /* vector cycles for each coefficient, in or out */
 static const double TRANSFORM_4 = 4;          /* the same for F(4,3) */
 static const double TRANSFORM_STRIDED = 5;    /* the same for stride 2 */
+static const double TRANSFORM_ROW = 9;        /* the same for a row or column, with few coefficients in a tile */
 static const double WINOGRAD_CALL = 1000;     /* cycles */
 static const double WINOGRAD_CONVERTED = 5;   /* vector cycles to convert a vector of NCHW, in or out */
 static const double WINOGRAD_GAIN = 0.95;     /* used if its cost is less than this part of the direct cost */
@@ -140,7 +143,8 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const enum sn_winograd kind = (enum sn_winograd)c->algorithm->variant;
     const struct sn_winograd_size s = sn_winograd_size(kind);
     const double planes = (double)sn_winograd_planes(s), filters = (double)sn_winograd_filters(s), m = (double)s.blockY;
-    const double tiles = (double)sn_ceil_div(p->dstH, s.blockY) * (double)sn_ceil_div(p->dstW, s.blockX);
+    const double tiles = (double)sn_winograd_tiles(p->dstH, s.blockY, p->dilationY) *
+                         (double)sn_winograd_tiles(p->dstW, s.blockX, p->dilationX);
     const double width = width_of(c, p->dstC);
     const double products = WINOGRAD_PRODUCT * planes * tiles * width / 16 * ((double)p->srcC + WINOGRAD_START);
     const double own = s.stride == 1 ? planes : (m + 1) * (m + 1);
@@ -148,7 +152,11 @@ double sn_winograd_cycles(const struct sn_convolution * c)
     const double first = products / passes * own / planes;
     const double bytes = 4 * filters * width * (double)p->srcC, fetch = fetched(bytes) * own / filters;
     const double weighted = passes == 1 && bytes >= L3_BYTES ? first + fetch : fmax(first, fetch);
-    const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4 : s.stride == 1 ? TRANSFORM : TRANSFORM_STRIDED;
+    const bool row = s.kernelY == 1 || s.kernelX == 1;
+    const double transform = kind == SN_WINOGRAD_4_3 ? TRANSFORM_4
+                             : s.stride == 2         ? TRANSFORM_STRIDED
+                             : row                   ? TRANSFORM_ROW
+                                                     : TRANSFORM;
     const double transforms = planes * tiles * (vectors_of(c, p->srcC) + vectors_of(c, p->dstC)) * transform;
     return products - first + weighted + of_vectors(c, transforms) + both_converted(c) + WINOGRAD_CALL;
 }
@@ -181,7 +189,7 @@ bool sn_winograd_preferred(const struct sn_convolution * c) { return cheapest_wi
 static bool is_for_winograd(const struct sn_convolution * c)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % 4 || p->dstW % 4)
+    if (p->dstC < 3 || p->srcC < 4 * sn_lanes(c) || p->dstH % (4 * p->dilationY) || p->dstW % (4 * p->dilationX))
         return false;
     const struct sn_convolution_algorithm * best = cheapest_winograd(c);
     return best && best->variant == SN_WINOGRAD_4_3;
@@ -230,6 +238,15 @@ double sn_converted_cycles(const struct sn_convolution * c)
 }
 
 bool sn_converted_preferred(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
+
+/* ---- groups side by side in a vector */
+
+double sn_grouped_cycles(const struct sn_convolution * c)
+{
+    return of_vectors(c, dst_pixels(c) * depth_of(c) * (double)sn_grouped_vectors(c) * 1.2);
+}
+
+bool sn_grouped_preferred(const struct sn_convolution * c) { (void)c; return !getenv("NOGROUP"); }
 
 /* ---- depthwise */
 

@@ -25,6 +25,9 @@ double sn_few_nhwc_cycles(const struct sn_convolution * c);
 bool sn_few_nhwc_preferred(const struct sn_convolution * c);
 bool sn_few_nchw_preferred(const struct sn_convolution * c);
 
+double sn_grouped_cycles(const struct sn_convolution * c);
+bool sn_grouped_preferred(const struct sn_convolution * c);
+
 bool sn_sliced_preferred(const struct sn_convolution * c);
 double sn_depthwise_nchw_cycles(const struct sn_convolution * c);
 double sn_depthwise_converted_cycles(const struct sn_convolution * c);

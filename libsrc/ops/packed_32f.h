@@ -22,9 +22,9 @@ void sn_pack_32f(const struct sn_packed_32f * m, const sn_32f * transposed);
 
 /*
  * C = A * B + bias, for `rows` rows of A and C, at least one. The bits of a row are the same for any number of rows: each
- * element is one chain of multiply-adds.
+ * element is one chain of multiply-adds. `divided`: on several threads, if it is worth it; not within other work of threads.
  */
 void sn_packed_multiply_32f(const struct sn_packed_32f * m, const sn_32f * a, size_t lda, size_t rows, const sn_32f * bias,
-                            sn_32f * c, size_t ldc);
+                            sn_32f * c, size_t ldc, bool divided);
 
 #endif

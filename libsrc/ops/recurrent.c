@@ -9,7 +9,8 @@
  *
  * A reversed sequence that is shorter than others begins later: steps count from the end of the longest.
  *
- * Directions, and the sequences of a batch, are divided among threads.
+ * Directions, and the sequences of a batch, are divided among threads; of a single sequence in one direction, the columns of
+ * each product.
  */
 #include "ops/recurrent.h"
 
@@ -175,6 +176,7 @@ struct side {
     size_t direction, first, rows; /* sequences first .. first + rows - 1 */
     size_t longest;                /* steps of the longest of them */
     bool reverse;
+    bool alone;                    /* the only ones of the call: their products are divided among threads */
 };
 
 /* The length of sequence `row` of these. */
@@ -252,7 +254,8 @@ static void multiply_inputs(const struct side * s, size_t i, size_t count)
                 memcpy(to, src_at(s, row, step_at(s, i)), bytes);
             else
                 memset(to, 0, bytes);
-    sn_packed_multiply_32f(&s->p.W, w->inputs, w->inputPitch, count * s->rows, s->p.biasW, w->x, w->gatesPitch);
+    sn_packed_multiply_32f(&s->p.W, w->inputs, w->inputPitch, count * s->rows, s->p.biasW, w->x,
+                           w->gatesPitch, s->alone);
 }
 
 /* A kernel for all sequences that have this step. */
@@ -273,7 +276,8 @@ static void compute_step(const struct side * s, const sn_32f * x, size_t step)
     const struct workspace * w = &s->w;
     const struct sn_recurrent_slots * kernels = &s->r->table->recurrent;
     const size_t updates = s->p.R.columns; /* the gates before the last, if that is split */
-    sn_packed_multiply_32f(&s->p.R, w->h, w->statePitch, s->rows, s->p.biasR, w->g, w->gatesPitch);
+    sn_packed_multiply_32f(&s->p.R, w->h, w->statePitch, s->rows, s->p.biasR, w->g, w->gatesPitch,
+                           s->alone);
     if (s->r->type == SN_RECURRENT_LSTM) {
         compute_gates(s, kernels->lstm_32f, x, step);
     } else if (!is_split(s->r)) {
@@ -281,7 +285,7 @@ static void compute_step(const struct side * s, const sn_32f * x, size_t step)
     } else {
         compute_gates(s, kernels->gru_reset_32f, x, step);
         sn_packed_multiply_32f(&s->p.hidden, w->reset, w->statePitch, s->rows, s->p.biasR + updates, w->g + updates,
-                               w->gatesPitch);
+                               w->gatesPitch, s->alone);
         compute_gates(s, kernels->gru_update_32f, x, step);
     }
 }
@@ -311,7 +315,7 @@ static void run(const void * argument, void * work, size_t begin, size_t end)
 {
     const struct job * job = argument;
     const struct sn_recurrent * r = job->r;
-    struct side s = {.r = r, .a = job->a};
+    struct side s = {.r = r, .a = job->a, .alone = r->directions * r->batch == 1};
     layout_work(r, (uintptr_t)work, &s.w);
     for (; begin < end; begin += s.rows) {
         s.direction = begin / r->batch;

@@ -80,8 +80,9 @@ static void fold_matrices(const struct job * job, const struct sn_table * table,
     struct sn_fold_matrix m = job->matrix;
     *(job->in_rows ? &m.rows : &m.columns) = count;
     m.shift = shift;
-    for (size_t i = 0; i < count; ++i)
-        total[i] = start_of(fold);
+    for (size_t i = 0; i < count; i += SN_FOLD_TOTALS) /* a constant number at a time, which the compiler makes vectors of */
+        for (size_t k = i; k < i + SN_FOLD_TOTALS; ++k)
+            total[k] = start_of(fold);
     for (size_t i = 0; job->reduced && i < job->matrices; ++i) {
         m.src = src + offset_of(job->r, i, true) + first * (job->in_rows ? m.step : 1);
         kernel(&m, total);
@@ -89,44 +90,51 @@ static void fold_matrices(const struct job * job, const struct sn_table * table,
 }
 
 /* True for a sum in float that overflowed, or may have lost squares that are denormal. */
-static bool is_doubtful(enum sn_fold fold, double total)
-{
-    return (fold == SN_FOLD_SUM || fold == SN_FOLD_SQUARES) &&
-           (!(fabs(total) <= FLT_MAX) || (fold == SN_FOLD_SQUARES && total < 0x1p-80));
-}
+static bool is_doubtful(double total, float lowest) { return !(total >= (double)lowest && total <= FLT_MAX); }
 
 /* Those are computed again by base, in double. */
-static void repeat_doubtful(const struct job * job, const sn_32f * src, size_t first, size_t count, double * total)
+static void repeat_doubtful(const struct job * job, const sn_32f * src, size_t first, size_t count, float lowest,
+                            double * total)
 {
+    double again[SN_FOLD_TOTALS];
     for (size_t i = 0; i < count; ++i)
-        if (is_doubtful(job->fold, total[i]))
-            fold_matrices(job, sn_table_at(0), job->fold, src, first + i, 1, NULL, &total[i]);
+        if (is_doubtful(total[i], lowest)) {
+            fold_matrices(job, sn_table_at(0), job->fold, src, first + i, 1, NULL, again);
+            total[i] = again[0];
+        }
 }
 
-/* total[] becomes log(sum of exp(x)); it is the maxima before. */
-static void log_sum_exp(const struct job * job, const sn_32f * src, size_t first, size_t count, double * total)
+/* total[] becomes sums of exponentials less the maxima, which it is before and which become `shift`. */
+static void exponentials(const struct job * job, const sn_32f * src, size_t first, size_t count, double * total,
+                         sn_32f * shift)
 {
-    float shift[BLOCK];
-    double sum[BLOCK];
+    float finite[BLOCK];
+    job->table->reduce.results(&(struct sn_fold_results){.scale = 1, .count = count, .dst = shift}, total);
     for (size_t i = 0; i < count; ++i)
-        shift[i] = isfinite(total[i]) ? (float)total[i] : 0;
-    fold_matrices(job, job->table, SN_FOLD_EXP, src, first, count, shift, sum);
-    for (size_t i = 0; i < count; ++i)
-        if (isfinite(total[i]))
-            total[i] += log(sum[i]);
+        finite[i] = isfinite(shift[i]) ? shift[i] : 0;
+    fold_matrices(job, job->table, SN_FOLD_EXP, src, first, count, finite, total);
 }
 
-/* total[] becomes the results, by what follows the fold. */
-static void finish(const struct job * job, double * total, size_t count)
+/* Results from totals, by what follows the fold. */
+static void finish(const struct job * job, const sn_32f * src, size_t first, size_t count, double * total, sn_32f * dst)
 {
     const enum sn_reduce_op op = job->r->op;
-    const double scale = 1 / (double)job->reduced; /* infinite for no elements: their mean is NaN */
-    for (size_t i = 0; i < count && op == SN_REDUCE_MEAN; ++i)
-        total[i] *= scale;
-    for (size_t i = 0; i < count && op == SN_REDUCE_MIN; ++i)
-        total[i] = -total[i];
-    for (size_t i = 0; i < count && op == SN_REDUCE_L2; ++i)
-        total[i] = sqrt(total[i]);
+    float shift[BLOCK];
+    struct sn_fold_results r = {.scale = op == SN_REDUCE_MIN ? -1 : 1, .shift = shift, .count = count, .dst = dst};
+    r.check = job->fold == SN_FOLD_SUM || job->fold == SN_FOLD_SQUARES;
+    r.lowest = job->fold == SN_FOLD_SQUARES ? 0x1p-80f : -FLT_MAX;
+    if (op == SN_REDUCE_MEAN)
+        r.scale = 1 / (double)job->reduced; /* infinite for no elements: their mean is NaN */
+    if (op == SN_REDUCE_L2)
+        r.end = SN_FOLD_END_ROOT;
+    if (op == SN_REDUCE_LOG_SUM_EXP) {
+        r.end = SN_FOLD_END_LOG;
+        exponentials(job, src, first, count, total, shift);
+    }
+    if (!job->table->reduce.results(&r, total)) {
+        repeat_doubtful(job, src, first, count, r.lowest, total);
+        sn_table_at(0)->reduce.results(&r, total);
+    }
 }
 
 /* ---- indices; a single dimension is reduced, so there is one matrix */
@@ -143,28 +151,27 @@ static size_t find(const sn_32f * src, size_t n, size_t stride, float value, boo
     return 0;
 }
 
-static void find_all(const struct job * job, const sn_32f * src, size_t first, size_t count, const double * total,
-                     uint8_t * dst)
+static void find_all(const struct job * job, const sn_32f * src, size_t first, size_t count, int64_t * index)
 {
     const size_t n = job->reduced, along = job->in_rows ? job->matrix.step : 1, stride = job->in_rows ? 1 : job->matrix.step;
-    const bool last = job->r->last, in_columns = !job->in_rows && n <= INT32_MAX;
+    const bool last = job->r->last, by_column = !job->in_rows && n <= INT32_MAX;
     struct sn_fold_matrix m = job->matrix;
+    double total[BLOCK];
     float value[BLOCK];
-    int32_t index[BLOCK] = {0};
     m.src = src + first * along;
-    m.columns = count;
-    for (size_t i = 0; i < count; ++i)
-        value[i] = (float)(job->matrix.flip ? -total[i] : total[i]);
-    if (in_columns)
-        job->table->reduce.find_columns(&m, value, last, index);
-    for (size_t i = 0; i < count; ++i) {
-        const sn_32f * p = m.src + i * along;
-        const int64_t at = (int64_t)(value[i] != value[i] ? find(p, n, stride, value[i], last)
-                                     : in_columns         ? (size_t)index[i]
-                                     : job->in_rows       ? job->table->reduce.find_row(p, n, value[i], last)
-                                                          : find(p, n, stride, value[i], last));
-        memcpy(dst + (first + i) * sizeof(at), &at, sizeof(at));
+    *(job->in_rows ? &m.rows : &m.columns) = count;
+    if (by_column) {
+        if (job->table->reduce.find_columns(&m, last, value, index))
+            return;
+    } else {
+        fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
+        job->table->reduce.results(&(struct sn_fold_results){.scale = m.flip ? -1 : 1, .count = count, .dst = value}, total);
+        if (job->in_rows && job->table->reduce.find_rows(&m, value, last, index))
+            return;
     }
+    for (size_t i = 0; i < count; ++i)
+        if ((!by_column && !job->in_rows) || value[i] != value[i])
+            index[i] = (int64_t)find(m.src + i * along, n, stride, value[i], last);
 }
 
 /* ---- */
@@ -172,19 +179,15 @@ static void find_all(const struct job * job, const sn_32f * src, size_t first, s
 /* Results first .. first + count - 1 of the matrices at `src`, count at most BLOCK; dst is of the result 0. */
 static void compute(const struct job * job, const sn_32f * src, size_t first, size_t count, uint8_t * dst)
 {
-    double total[BLOCK];
-    fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
     if (job->r->op >= SN_REDUCE_ARG_MAX) {
-        find_all(job, src, first, count, total, dst);
-        return;
+        int64_t index[BLOCK];
+        find_all(job, src, first, count, index);
+        memcpy(dst + first * sizeof(*index), index, count * sizeof(*index));
+    } else {
+        double total[BLOCK];
+        fold_matrices(job, job->table, job->fold, src, first, count, NULL, total);
+        finish(job, src, first, count, total, (void *)(dst + first * sizeof(float)));
     }
-    repeat_doubtful(job, src, first, count, total);
-    if (job->r->op == SN_REDUCE_LOG_SUM_EXP)
-        log_sum_exp(job, src, first, count, total);
-    finish(job, total, count);
-    sn_32f * result = (void *)(dst + first * sizeof(float));
-    for (size_t i = 0; i < count; ++i)
-        result[i] = (float)total[i];
 }
 
 static void range(const void * argument, void * work, size_t begin, size_t end)

@@ -1,4 +1,4 @@
-/* Also the products of all levels, in double: they are rare, and a level's products of floats would overflow too early. */
+/* Reductions, in double. */
 #include "contract/reduce.h"
 
 #include <math.h>
@@ -43,26 +43,40 @@ static void max_columns(const struct sn_fold_matrix * m, double * total) { fold_
 static void exp_columns(const struct sn_fold_matrix * m, double * total) { fold_columns(m, total, SN_FOLD_EXP); }
 static void product_columns(const struct sn_fold_matrix * m, double * total) { fold_columns(m, total, SN_FOLD_PRODUCT); }
 
-static size_t find_row(const sn_32f * src, size_t n, float value, bool last)
+static bool results(const struct sn_fold_results * r, const double * total)
 {
-    size_t found = 0;
-    for (size_t i = n; i-- > 0;)
-        if (src[i] == value) {
-            found = i;
-            if (last)
-                break;
+    for (size_t i = 0; i < r->count; ++i)
+        switch (r->end) {
+        case SN_FOLD_END_SCALE: r->dst[i] = (float)(total[i] * r->scale); break;
+        case SN_FOLD_END_ROOT: r->dst[i] = (float)sqrt(total[i]); break;
+        default: r->dst[i] = isfinite(r->shift[i]) ? (float)(log(total[i]) + (double)r->shift[i]) : r->shift[i];
         }
-    return found;
+    return true;
 }
 
-static void find_columns(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int32_t * index)
+static bool find_rows(const struct sn_fold_matrix * m, const sn_32f * value, bool last, int64_t * index)
+{
+    for (size_t r = 0; r < m->rows; ++r)
+        for (size_t c = 0; c < m->columns; ++c) {
+            const size_t at = last ? c : m->columns - 1 - c;
+            if (m->src[r * m->step + at] == value[r])
+                index[r] = (int64_t)at;
+        }
+    return false; /* base does not look for NaN */
+}
+
+static bool find_columns(const struct sn_fold_matrix * m, bool last, sn_32f * value, int64_t * index)
 {
     for (size_t c = 0; c < m->columns; ++c)
         for (size_t r = 0; r < m->rows; ++r) {
-            const size_t at = last ? r : m->rows - 1 - r;
-            if (m->src[at * m->step + c] == value[c])
-                index[c] = (int32_t)at;
+            const size_t at = last ? m->rows - 1 - r : r;
+            const float x = m->src[at * m->step + c];
+            if (r == 0 || (!isnan(value[c]) && (isnan(x) || (m->flip ? x < value[c] : x > value[c])))) {
+                value[c] = x;
+                index[c] = (int64_t)at;
+            }
         }
+    return true;
 }
 
 SN_INSTALL(reduce, reduce)
@@ -77,6 +91,7 @@ SN_INSTALL(reduce, reduce)
     slots->columns[SN_FOLD_MAX] = max_columns;
     slots->columns[SN_FOLD_EXP] = exp_columns;
     slots->columns[SN_FOLD_PRODUCT] = product_columns;
-    slots->find_row = find_row;
+    slots->results = results;
+    slots->find_rows = find_rows;
     slots->find_columns = find_columns;
 }

@@ -1,22 +1,26 @@
-"""Networks: a graph of operators, fused where the library computes several at once, planned into one block of memory, run.
-
-Provisional: the form may change until models can be loaded.
+"""Networks: a graph of operators, simplified, planned into one block of memory, and run.
 
     builder = Builder("tiny")
     x = builder.input((1, 3, 32, 32))
     x = builder.relu(builder.conv(x, weight, bias, stride=2, padding=1))     # weight: (O, C, ky, kx), float32
     graph = builder.graph(builder.softmax(builder.gemm(builder.flatten(builder.mean(x)), matrix, terms)))
-    y = Runner(graph)(image)                                                 # image: (H, W, C), float32
+    run = Runner(graph)
+    y = run({"x0": image})                                                   # image: (1, 3, 32, 32), float32
 
-* ``graph``: tensors, nodes, and the graph of them; ``operators``: the output shape of each operator.
-* ``build``: builds graphs.
-* ``passes``: finds nodes that one call can compute.
-* ``planner``: steps, memory ranges, layouts of weights.
-* ``runner``: contexts and prepared calls.
+A file becomes calls of the library in these steps, each a function of the result of the one before:
+
+* ``onnx_reader``, ``saved``: a file as a :class:`~pysimd.network.source.Source`, which is what the file says.
+* ``convert``: a source and the shapes of its inputs as a :class:`~pysimd.network.graph.Graph`, whose operators are those
+  of ``operators``. What does not depend on inputs is computed here, by ``fold``.
+* ``passes``: graph to graph. Patterns become one node each, neighbours are joined into what one call computes.
+* ``layouts``: the order in which the dimensions of each tensor are stored.
+* ``memory``: a place for each tensor in one block.
+* ``lower``: the prepared calls of each node.
+* ``runner``: runs the calls. ``model``: all of this for users.
 """
 
 from pysimd.network.build import Builder
-from pysimd.network.graph import Graph, Node, Tensor
+from pysimd.network.graph import Graph, Node, Type
 from pysimd.network.runner import Runner
 
-__all__ = ["Builder", "Graph", "Node", "Runner", "Tensor"]
+__all__ = ["Builder", "Graph", "Node", "Runner", "Type"]

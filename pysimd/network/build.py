@@ -1,148 +1,183 @@
-"""Builds graphs node by node: every method adds one and returns the name of its output, which later ones take.
-
-Images are (N, C, H, W), vectors (N, C), all float32.
-"""
+"""Builds graphs node by node: each method adds one and returns the name of its output, which later ones take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pysimd._geometry import pair, sides
-from pysimd.annotations import Array, Padding, Pair
-from pysimd.network.graph import Graph, Node, Shape, Tensor
-from pysimd.network.operators import shape_of
+from pysimd.annotations import Array, Padding, Pair, Shape
+from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.operators import IDENTITY, types_of
 
 
 class Builder:
-    """A graph under construction; :meth:`graph` returns it."""
+    """A graph under construction; :meth:`graph` returns it.
+
+    Images are (N, C, H, W), vectors (N, C), all float32. :meth:`add` adds any node; the other methods are for the layers of
+    usual networks.
+
+    origin : the names, in a file, of the nodes that are being added, for reports.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._nodes: list[Node] = []
         self._inputs: list[str] = []
-        self._tensors: dict[str, Tensor] = {}
+        self._types: dict[str, Type] = {}
         self._constants: dict[str, Array] = {}
+        self.origin: tuple[str, ...] = ()
 
     def graph(self, *outputs: str) -> Graph:
         """All nodes so far; `outputs` are the results."""
-        return Graph(self._name, self._nodes, self._inputs, outputs, self._tensors, self._constants)
+        return Graph(self._name, self._nodes, self._inputs, outputs, self._types, self._constants)
+
+    def type(self, name: str) -> Type:
+        """The type of a tensor."""
+        return self._types[name]
 
     def shape(self, name: str) -> Shape:
         """The shape of a tensor."""
-        return self._tensors[name].shape
+        return self._types[name].shape
 
-    def input(self, shape: Shape) -> str:
-        """An input image, given to each run."""
-        name = f"x{len(self._inputs)}"
+    def input(self, shape: Shape, dtype: str = "float32", name: str | None = None) -> str:
+        """An input, given to each run."""
+        name = name or f"x{len(self._inputs)}"
         self._inputs.append(name)
-        self._tensors[name] = Tensor(name, tuple(shape))
+        self._types[name] = Type(tuple(shape), dtype)
         return name
 
-    def _constant(self, value: Array, layout: str) -> str:
-        name = f"c{len(self._constants)}"
-        self._constants[name] = np.ascontiguousarray(value)
-        self._tensors[name] = Tensor(name, value.shape, value.dtype.name, layout)
+    def constant(self, value: Any, name: str | None = None) -> str:
+        """A constant tensor."""
+        array = np.asarray(value)
+        name = name or f"#{len(self._constants)}"
+        self._constants[name] = array
+        self._types[name] = Type(array.shape, array.dtype.name)
         return name
 
-    def _node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        name = f"v{len(self._nodes)}"
-        shape = shape_of(operator, [self.shape(read) for read in inputs], attributes)
-        self._tensors[name] = Tensor(name, shape, layout="nchw"[: len(shape)])
-        self._nodes.append(Node(operator, inputs, (name,), attributes))
-        return name
+    def add_all(
+        self, operator: str, inputs: Sequence[str], outputs: Sequence[str] | None = None, **attributes: Any
+    ) -> tuple[str, ...]:
+        """Adds a node and returns the names of all outputs. Raises ValueError for inputs that do not fit."""
+        given = [self._types[name] if name else Type(()) for name in inputs]
+        types = types_of(operator, given, attributes)
+        names = tuple(outputs) if outputs else tuple(f"{len(self._nodes)}.{i}" for i in range(len(types)))
+        self._types.update(zip(names, types))
+        self._nodes.append(Node(operator, tuple(inputs), names, attributes, self.origin))
+        return names
+
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Adds a node and returns the name of its first output."""
+        return self.add_all(operator, inputs, **attributes)[0]
 
     # ---- with weights
 
     def conv(self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1) -> str:
         """A convolution; weight (O, C / group, ky, kx), bias (O,)."""
-        window = _window(weight.shape[2:], stride, padding)
-        return self._node("Conv", x, self._constant(weight, "oiyx"), self._constant(bias, "o"), group=group, **window)
+        parameters = self.constant(weight), self.constant(bias)
+        options = {"dilations": (1, 1), "group": group, "activation": IDENTITY, "order": "add"}
+        return self.add("Conv", x, *parameters, **_window(stride, padding), **options)
 
     def deconv(self, x: str, weight: Array, bias: Array, *, stride: Pair = 1, padding: Padding = 0, group: int = 1) -> str:
         """A transposed convolution; weight (C, O / group, ky, kx), bias (O,)."""
-        window = _window(weight.shape[2:], stride, padding)
-        return self._node(
-            "ConvTranspose", x, self._constant(weight, "ioyx"), self._constant(bias, "o"), group=group, **window
-        )
+        parameters = self.constant(weight), self.constant(bias)
+        options = {"dilations": (1, 1), "group": group, "activation": IDENTITY, "output_padding": (0, 0)}
+        return self.add("ConvTranspose", x, *parameters, **_window(stride, padding), **options)
 
     def gemm(self, x: str, weight: Array, bias: Array) -> str:
         """A fully connected layer over vectors; weight (O, C), bias (O,)."""
-        return self._node("Gemm", x, self._constant(weight, "oi"), self._constant(bias, "o"), transB=1)
+        parameters = self.constant(np.ascontiguousarray(weight.T)), self.constant(bias)
+        return self.add("Linear", x, *parameters, activation=IDENTITY, order="add")
 
     # ---- pooling
 
     def max(self, x: str, kernel: Pair, stride: Pair, padding: Padding = 0) -> str:
         """The maximum of each window."""
-        return self._node("MaxPool", x, **_window(pair(kernel, "kernel", 1), stride, padding))
+        return self.add("MaxPool", x, kernel=pair(kernel, "kernel", 1), ceil=False, **_window(stride, padding))
 
     def average(self, x: str, kernel: Pair, stride: Pair) -> str:
         """The mean of each window."""
-        return self._node("AveragePool", x, **_window(pair(kernel, "kernel", 1), stride, 0))
+        options = {"kernel": pair(kernel, "kernel", 1), "ceil": False, "count_include_pad": True}
+        return self.add("AveragePool", x, **options, **_window(stride, 0))
 
     def mean(self, x: str) -> str:
         """The mean of each channel."""
-        return self._node("GlobalAveragePool", x)
+        return self.add("Reduce", x, function="mean", axes=(2, 3), keepdims=True)
 
     # ---- of several tensors, and of parts
 
-    def add(self, x: str, y: str) -> str:
+    def sum(self, x: str, y: str) -> str:
         """The sum of two equal shapes."""
-        return self._node("Add", x, y)
+        return self._binary("add", x, y)
 
     def scale(self, x: str, y: str) -> str:
         """Each channel of `x` multiplied by a value of the 1x1 image `y`."""
-        return self._node("Mul", x, y)
+        return self._binary("multiply", x, y)
+
+    def _binary(self, function: str, x: str, y: str) -> str:
+        return self.add("Binary", x, y, function=function, activation=IDENTITY)
 
     def concat(self, x: str, y: str) -> str:
         """The channels of `x`, then those of `y`."""
-        return self._node("Concat", x, y, axis=1)
+        return self.add("Concat", x, y, axis=1)
 
     def part(self, x: str, start: int, end: int) -> str:
         """Channels `start` to `end` - 1."""
-        return self._node("Slice", x, axis=1, start=start, end=end)
+        shape = self.shape(x)
+        rest = len(shape) - 2
+        sizes = (shape[0], end - start, *shape[2:])
+        return self.add("Slice", x, starts=(0, start, *(0,) * rest), steps=(1,) * len(shape), sizes=sizes)
 
     # ---- other shapes
 
     def enlarge(self, x: str) -> str:
         """Each pixel twice in both directions."""
-        return self._node("Resize", x, scales=(1, 1, 2, 2))
+        _, _, h, w = self.shape(x)
+        rules = {"mode": "nearest", "coordinates": "asymmetric", "rounding": "floor"}
+        fixed = {"antialias": False, "exclude_outside": False, "cubic": -0.75}
+        return self.add("Resize", x, size=(2 * h, 2 * w), scale=(2.0, 2.0), **rules, **fixed)
 
     def flatten(self, x: str) -> str:
         """Each image as a vector."""
-        return self._node("Flatten", x)
+        n, *rest = self.shape(x)
+        return self.add("Reshape", x, shape=(n, int(np.prod(rest))))
 
     def pixel(self, x: str) -> str:
         """Each vector as an image of 1x1."""
-        return self._node("Reshape", x, shape=(*self.shape(x), 1, 1))
+        return self.add("Reshape", x, shape=(*self.shape(x), 1, 1))
 
-    # ---- elementwise
+    # ---- functions of every element
+
+    def unary(self, x: str, function: str, *params: float) -> str:
+        """A function of every element."""
+        return self.add("Unary", x, function=function, params=params)
 
     def relu(self, x: str) -> str:
         """max(0, x)"""
-        return self._node("Relu", x)
+        return self.unary(x, "relu")
 
     def leaky_relu(self, x: str, alpha: float) -> str:
         """max(0, x) + alpha * min(0, x)"""
-        return self._node("LeakyRelu", x, alpha=alpha)
+        return self.unary(x, "leaky_relu", alpha)
 
     def clip(self, x: str, low: float, high: float) -> str:
         """min(max(low, x), high)"""
-        return self._node("Clip", x, min=low, max=high)
+        return self.unary(x, "restrict_range", low, high)
 
     def hard_swish(self, x: str) -> str:
         """x * min(max(x + 3, 0), 6) / 6"""
-        return self._node("HardSwish", x)
+        return self.unary(x, "hswish", 3.0, 1 / 6)
 
     def sigmoid(self, x: str) -> str:
         """The logistic function."""
-        return self._node("Sigmoid", x)
+        return self.unary(x, "sigmoid", 1.0)
 
     def softmax(self, x: str) -> str:
         """Exponentials of the channels, divided by their sum."""
-        return self._node("Softmax", x, axis=1)
+        return self.add("Softmax", x, axis=1, log=False)
 
 
-def _window(kernel: tuple[int, ...], stride: Pair, padding: Padding) -> dict[str, tuple[int, ...]]:
-    return {"kernel_shape": tuple(kernel), "strides": pair(stride, "stride", 1), "pads": sides(padding, "padding")}
+def _window(stride: Pair, padding: Padding) -> dict[str, tuple[int, ...]]:
+    return {"strides": pair(stride, "stride", 1), "pads": sides(padding, "padding")}

@@ -1,39 +1,54 @@
 """The representation of a network: nodes that apply operators to tensors, in an order in which they can be computed.
 
-Operators, their attributes and the order of their inputs are those of ONNX, except that numbers which ONNX has as constant
-inputs (the bounds of Clip, the scales of Resize, ...) are attributes here.
+The operators are those of :mod:`pysimd.network.operators`. All shapes are known; numbers that do not change, like weights,
+are constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
-from pysimd.annotations import Array
-from pysimd.network.operators import shape_of
+import numpy as np
 
-Shape = tuple[int, ...]
+from pysimd.annotations import Array, Shape
 
 
 @dataclass(frozen=True)
-class Tensor:
-    """A value: its properties known before it is computed."""
+class Type:
+    """What is known of a tensor before it is computed; dtype is a name of NumPy."""
 
-    name: str
     shape: Shape
     dtype: str = "float32"
-    layout: str = "nchw"  # a letter for each axis: images nchw, vectors nc, weights oiyx, ioyx or oi, biases o
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self.size * np.dtype(self.dtype).itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.shape}"
 
 
 @dataclass(frozen=True, eq=False)  # a node is equal only to itself
 class Node:
-    """An application of an operator; inputs and outputs are names of tensors."""
+    """An application of an operator; inputs and outputs are names of tensors, "" for an optional input that is missing.
+
+    origin : the names, in the file, of the nodes that it computes, for reports.
+    """
 
     operator: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    origin: tuple[str, ...] = ()
 
     @property
     def output(self) -> str:
@@ -41,11 +56,20 @@ class Node:
         (name,) = self.outputs
         return name
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The inputs that are not missing, each once."""
+        return tuple(dict.fromkeys(name for name in self.inputs if name))
+
+    def changed(self, **attributes: Any) -> Node:
+        """The node with other attributes."""
+        return replace(self, attributes={**self.attributes, **attributes})
+
 
 class Graph:
-    """Nodes in execution order; tensors by name; the arrays of constant tensors.
+    """Nodes in execution order, the types of all tensors, and the arrays of the constant ones.
 
-    Raises ValueError for a graph that cannot be computed.
+    Raises ValueError if a node reads what nothing before it gives, or if two give the same tensor.
     """
 
     def __init__(
@@ -54,23 +78,28 @@ class Graph:
         nodes: Iterable[Node],
         inputs: Iterable[str],
         outputs: Iterable[str],
-        tensors: Mapping[str, Tensor],
+        types: Mapping[str, Type],
         constants: Mapping[str, Array],
     ) -> None:
         self.name = name
         self.nodes = tuple(nodes)
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.tensors, self.constants = dict(tensors), dict(constants)
-        self._validate()
+        self.types, self.constants = dict(types), dict(constants)
         self._producers = {name: node for node in self.nodes for name in node.outputs}
-        self._users: dict[str, list[Node]] = {name: [] for name in self.tensors}
+        self._users: dict[str, list[Node]] = {}
         for node in self.nodes:
-            for read in dict.fromkeys(node.inputs):
-                self._users[read].append(node)
+            for read in node.given:
+                self._users.setdefault(read, []).append(node)
+        self._validate()
 
     def users(self, name: str) -> list[Node]:
         """The nodes that read a tensor, in execution order."""
-        return self._users[name]
+        return self._users.get(name, [])
+
+    def user(self, name: str) -> Node | None:
+        """The only node that reads a tensor; None if there are several, or if it is an output of the graph."""
+        users = self.users(name)
+        return users[0] if len(users) == 1 and name not in self.outputs else None
 
     def producer(self, name: str) -> Node | None:
         """The node that computes a tensor; None for inputs and constants."""
@@ -78,25 +107,46 @@ class Graph:
 
     def shape(self, name: str) -> Shape:
         """The shape of a tensor."""
-        return self.tensors[name].shape
+        return self.types[name].shape
+
+    def replaced(
+        self,
+        nodes: Iterable[Node],
+        types: Mapping[str, Type] | None = None,
+        constants: Mapping[str, Array] | None = None,
+    ) -> Graph:
+        """The graph with other nodes and further tensors; what nothing uses is left out.
+
+        Nodes without a use for the outputs of the graph are dropped, and so are their tensors.
+        """
+        needed, kept = set(self.outputs), []
+        for node in reversed(tuple(nodes)):
+            if needed.intersection(node.outputs):
+                needed.update(node.given)
+                kept.append(node)
+        known = {*needed, *self.inputs, *(name for node in kept for name in node.outputs)}
+        all_types, all_constants = {**self.types, **(types or {})}, {**self.constants, **(constants or {})}
+        return Graph(
+            self.name,
+            reversed(kept),
+            self.inputs,
+            self.outputs,
+            {name: of for name, of in all_types.items() if name in known},
+            {name: array for name, array in all_constants.items() if name in known},
+        )
 
     def _validate(self) -> None:
         known = {*self.inputs, *self.constants}
         for node in self.nodes:
-            missing = [name for name in node.inputs if name not in known]
-            if missing:
-                raise ValueError(f"{node.operator} reads {missing[0]}, which nothing before it gives")
-            if known & set(node.outputs):
-                raise ValueError(f"{node.operator} gives {node.output}, which is there already")
-            shape = shape_of(node.operator, [self.shape(name) for name in node.inputs], node.attributes)
-            if self.shape(node.output) != shape:
-                raise ValueError(f"{node.output} has shape {self.shape(node.output)}, but {node.operator} gives {shape}")
-            known |= set(node.outputs)
-        if not set(self.outputs) <= known:
-            raise ValueError(f"nothing gives the outputs {sorted(set(self.outputs) - known)}")
-        for name, value in self.constants.items():
-            if (self.shape(name), self.tensors[name].dtype) != (value.shape, value.dtype.name):
-                raise ValueError(f"{name} is {value.dtype} of {value.shape}, expected {self.tensors[name]}")
-        for tensor in self.tensors.values():
-            if len(tensor.layout) != len(tensor.shape):
-                raise ValueError(f"{tensor.name} has shape {tensor.shape}, but the layout {tensor.layout}")
+            for read in node.given:
+                if read not in known:
+                    raise ValueError(f"{node.operator} reads {read!r}, which nothing before it gives")
+            for made in node.outputs:
+                if made in known:
+                    raise ValueError(f"{node.operator} gives {made!r}, which exists already")
+                if made not in self.types:
+                    raise ValueError(f"the type of {made!r} is not given")
+            known.update(node.outputs)
+        for name in self.outputs:
+            if name not in known:
+                raise ValueError(f"nothing gives the output {name!r}")

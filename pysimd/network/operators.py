@@ -1,4 +1,51 @@
-"""The operators and the shapes of their outputs: one table."""
+"""The operators of graphs, with the types of their outputs: one table.
+
+Tensors have the order of ONNX: images are (N, C, H, W). Inputs in brackets may be missing. Weights and other inputs written
+in capitals are constants::
+
+    Conv(x, W, [B], [add])        strides, pads, dilations, group, activation, order
+                                  W (O, C / group, ky, kx); pads (top, left, bottom, right); order "add" adds before the
+                                  activation, "activation" after it; it matters only with add
+    ConvTranspose(x, W, [B])      strides, pads, dilations, group, output_padding, activation; W (C, O / group, ky, kx)
+    MergedConvolution(x, W0, B0, W1, B1, ...)
+                                  stages: a mapping (strides, pads, activation, depthwise) for each; residual
+    MaxPool(x), AveragePool(x)    kernel, strides, pads, ceil; AveragePool also count_include_pad
+    Linear(x, W, [B], [add])      activation, order; x (..., K), W (K, N); with `contracted` more than 1, x (..., K1, K2) and
+                                  W (K1, K2, N)
+    MatMul(a, b)                  as numpy.matmul; both at least matrices
+    Unary(x)                      function, params: see UNARY
+    Binary(a, b)                  function: see BINARY; activation; both have the same number of dimensions
+    Scale(x, S, [B])              axis: x * S + B by the coordinate along that axis
+    Prelu(x, S)                   axis: slopes of negative values
+    Softmax(x)                    axis; log
+    Reduce(x)                     function: see REDUCE; axes, keepdims; arguments (argmax, argmin) have one axis and `last`
+    LayerNorm(x, [S], [B])        axis: the first of those that are normalized; eps; S and B have the shape of these
+    ChannelNorm(x, [S], [B])      groups: 0 for each channel by itself (instance norm), else as group norm; eps
+    L2Norm(x)                     axis; eps, which is added to the sum of squares, or is its least value
+    Lrn(x)                        size, alpha, beta, bias
+    Resize(x)                     size, scale (a factor for each of height and width, or None), mode, coordinates, rounding,
+                                  antialias, exclude_outside, cubic
+    GridSample(x, grid)           mode, padding_mode, align_corners
+    Lstm(x, W, R, [B], [lengths], [h0], [c0], [P]) -> y, hn, cn
+                                  hidden, direction, batch_first
+    Gru(x, W, R, [B], [lengths], [h0]) -> y, hn
+                                  hidden, direction, batch_first, linear_before_reset
+    Concat(x, ...)                axis
+    Slice(x)                      starts, steps, sizes: for each axis
+    Pad(x)                        pads: (before, after) for each axis; mode, value
+    Transpose(x)                  perm
+    Reshape(x)                    shape
+    Expand(x)                     shape: x is broadcast
+    Gather(x, indices)            axis
+    GatherElements(x, indices)    axis
+    TopK(x) -> values, indices    k, axis, largest, sorted
+    Quantize(x, S, [Z]), Dequantize(x, S, [Z])
+                                  axis (None for one scale); Quantize also dtype
+    Host(x, ...)                  function, types: computed by a function of Python with the arrays of its inputs, which
+                                  returns an array or a tuple of them
+
+An activation is a pair: its name in :mod:`pysimd` and its parameters, ``("identity", ())`` for none.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +53,60 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Callable
 
-Shape = tuple[int, ...]
+import numpy as np
+
+from pysimd.annotations import Shape
+from pysimd.network.graph import Type
+
 Attributes = Mapping[str, Any]
-_Rule = Callable[[Sequence[Shape], Attributes], Shape]
+Activation = tuple[str, tuple[float, ...]]
+_Rule = Callable[[Sequence[Type], Attributes], Sequence[Type]]
 
+IDENTITY: Activation = ("identity", ())
 
-_WINDOW = {"kernel_shape", "pads", "strides"}
-# The attributes of each operator. A node with others is refused, since they would be ignored.
-_ATTRIBUTES: dict[str, set[str]] = {
-    "AveragePool": _WINDOW,
-    "Clip": {"max", "min"},
-    "Concat": {"axis"},
-    "Conv": {*_WINDOW, "group"},
-    "ConvTranspose": {*_WINDOW, "group"},
-    "Gemm": {"transB"},
-    "LeakyRelu": {"alpha"},
-    "MaxPool": _WINDOW,
-    "Reshape": {"shape"},
-    "Resize": {"scales"},
-    "Slice": {"axis", "end", "start"},
-    "Softmax": {"axis"},
+#: Functions of every element: the names of functions of pysimd, with the names of their parameters.
+UNARY: dict[str, tuple[str, ...]] = {
+    "absolute": (),
+    "ceil": (),
+    "cos": (),
+    "elu": ("alpha",),
+    "erf": (),
+    "exp": (),
+    "floor": (),
+    "gelu": (),
+    "hard_sigmoid": ("scale", "shift"),
+    "hswish": ("shift", "scale"),
+    "leaky_relu": ("slope",),
+    "log": (),
+    "mish": ("threshold",),
+    "negative": (),
+    "reciprocal": (),
+    "relu": (),
+    "restrict_range": ("lower", "upper"),
+    "rint": (),
+    "rsqrt": (),
+    "sigmoid": ("slope",),
+    "sign": (),
+    "sin": (),
+    "softplus": ("beta", "threshold"),
+    "sqrt": (),
+    "swish": ("slope",),
+    "tanh": ("slope",),
 }
+BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")
+REDUCE = ("sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "logsumexp", "argmax", "argmin")
+
+#: The functions of UNARY that contexts compute as the activation of their result.
+ACTIVATIONS = (
+    "elu", "gelu", "hard_sigmoid", "hswish", "leaky_relu", "mish", "relu", "restrict_range", "sigmoid", "swish",
+)  # fmt: skip
 
 
-def shape_of(operator: str, inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    """The shape of the output. Raises ValueError for an unknown operator, and for inputs that do not fit it."""
-    if operator not in _SHAPES:
-        raise ValueError(f"the operator {operator} is not known; known are {', '.join(sorted(_SHAPES))}")
-    expected = _ATTRIBUTES.get(operator, set())
-    if set(attributes) != expected:
-        raise ValueError(f"{operator} has the attributes {sorted(attributes)}, expected {sorted(expected)}")
-    try:
-        return _SHAPES[operator](inputs, attributes)
-    except (ValueError, IndexError, KeyError) as error:
-        raise ValueError(f"{operator} of shapes {list(inputs)} with {dict(attributes)}: {error}") from None
+def types_of(operator: str, inputs: Sequence[Type], attributes: Attributes) -> tuple[Type, ...]:
+    """The types of the outputs; of missing inputs, any type. Raises ValueError for inputs that do not fit."""
+    if operator not in _RULES:
+        raise ValueError(f"the operator {operator} is not known; known are {', '.join(sorted(_RULES))}")
+    return tuple(_RULES[operator](inputs, attributes))
 
 
 def _need(true: bool, what: str) -> None:
@@ -47,115 +114,240 @@ def _need(true: bool, what: str) -> None:
         raise ValueError(what)
 
 
-def _of_channels(attributes: Attributes) -> None:
-    _need(attributes["axis"] == 1, "expected axis 1")
+def axis_within(axis: int, rank: int) -> int:
+    """An axis, counted from the first one. Raises ValueError if there is none."""
+    _need(-rank <= axis < rank, f"axis is {axis}, expected one of {rank} dimensions")
+    return axis % rank
 
 
-def _first(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    return inputs[0]
+# ---- images
 
 
-def _sides(size: Sequence[int], kernel: Sequence[int], attributes: Attributes) -> Shape:
+def _images(of: Type) -> tuple[int, int, Shape]:
+    _need(len(of.shape) == 4, f"the shape is {of.shape}, expected (N, C, H, W)")
+    n, c, *size = of.shape
+    return n, c, tuple(size)
+
+
+def sides_of(size: Sequence[int], kernel: Sequence[int], attributes: Attributes) -> Shape:
     """Height and width after a sliding window; pads are (top, left, bottom, right)."""
     pads, strides = attributes["pads"], attributes["strides"]
-    sides = [(size[i] + pads[i] + pads[i + 2] - kernel[i]) // strides[i] + 1 for i in (0, 1)]
-    _need(all(side > 0 for side in sides), "the window is larger than the image")
+    dilations, ceil = attributes.get("dilations", (1, 1)), attributes.get("ceil", False)
+    sides = []
+    for i in (0, 1):
+        span = (kernel[i] - 1) * dilations[i] + 1
+        room = size[i] + pads[i] + pads[i + 2] - span
+        _need(room >= 0, f"the window of {span} is larger than the image of {size[i]} with its padding")
+        steps = -(-room // strides[i]) if ceil else room // strides[i]
+        # the last window must begin in the image or in the padding before it
+        sides.append(steps + 1 - (ceil and steps * strides[i] >= size[i] + pads[i]))
     return tuple(sides)
 
 
-def _conv(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    (n, c, *size), (o, part, *kernel) = inputs[0], inputs[1]
-    _need(part * attributes["group"] == c, "the weights are for another number of channels")
-    return n, o, *_sides(size, kernel, attributes)
+def _conv(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    n, c, size = _images(inputs[0])
+    _need(len(inputs[1].shape) == 4, f"the weights have shape {inputs[1].shape}, expected (O, C, ky, kx)")
+    o, part, *kernel = inputs[1].shape
+    group = attributes["group"]
+    _need(part * group == c, f"the weights are for {part} channels in each of {group} groups, the image has {c}")
+    _need(o % group == 0, f"{o} outputs are no multiple of {group} groups")
+    return [Type((n, o, *sides_of(size, kernel, attributes)))]
 
 
-def _conv_transpose(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    (n, c, *size), (i, part, *kernel) = inputs[0], inputs[1]
-    _need(i == c, "the weights are for another number of channels")
-    pads, strides = attributes["pads"], attributes["strides"]
-    sides = [(size[k] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + 2] for k in (0, 1)]
-    return n, part * attributes["group"], *sides
+def _conv_transpose(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    n, c, size = _images(inputs[0])
+    _need(len(inputs[1].shape) == 4, f"the weights have shape {inputs[1].shape}, expected (C, O, ky, kx)")
+    i, part, *kernel = inputs[1].shape
+    _need(i == c and c % attributes["group"] == 0, f"the weights are for {i} channels, the image has {c}")
+    pads, strides, more = attributes["pads"], attributes["strides"], attributes["output_padding"]
+    spans = [(kernel[k] - 1) * attributes["dilations"][k] + 1 for k in (0, 1)]
+    sides = [(size[k] - 1) * strides[k] + spans[k] - pads[k] - pads[k + 2] + more[k] for k in (0, 1)]
+    _need(min(sides) > 0, f"the output would have {sides[0]}x{sides[1]} pixels")
+    return [Type((n, part * attributes["group"], *sides))]
 
 
-def _pool(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    n, c, *size = inputs[0]
-    return n, c, *_sides(size, attributes["kernel_shape"], attributes)
+def _merged(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    (n, c, size) = _images(inputs[0])
+    for i, stage in enumerate(attributes["stages"]):
+        o, _, *kernel = inputs[1 + 2 * i].shape
+        size, c = sides_of(size, kernel, stage), o
+    return [Type((n, c, *size))]
 
 
-def _average_pool(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _need(not any(attributes["pads"]), "expected no padding")
-    return _pool(inputs, attributes)
+def _pool(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    n, c, size = _images(inputs[0])
+    return [Type((n, c, *sides_of(size, attributes["kernel"], attributes)), inputs[0].dtype)]
 
 
-def _gemm(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    (n, size), (o, columns) = inputs[0], inputs[1]
-    _need(attributes["transB"] == 1 and columns == size, "expected weights of (outputs, inputs)")
-    return n, o
+def _resize(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    n, c, _ = _images(inputs[0])
+    return [Type((n, c, *attributes["size"]), inputs[0].dtype)]
 
 
-def _equal(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _need(inputs[0] == inputs[1], "the shapes differ")
-    return inputs[0]
+def _grid_sample(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    n, c, _ = _images(inputs[0])
+    grid = inputs[1].shape
+    _need(len(grid) == 4 and grid[0] == n and grid[3] == 2, f"the grid has shape {grid}, expected ({n}, H, W, 2)")
+    return [Type((n, c, *grid[1:3]))]
 
 
-def _mul(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _need(inputs[1] == (*inputs[0][:2], 1, 1), "expected a factor for each channel")
-    return inputs[0]
+def _of_images(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _need(len(inputs[0].shape) >= 2, f"the shape is {inputs[0].shape}, expected (N, C, ...)")
+    return [inputs[0]]
 
 
-def _concat(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _of_channels(attributes)
-    _need(len({(shape[0], *shape[2:]) for shape in inputs}) == 1, "the shapes differ not in channels alone")
-    return inputs[0][0], sum(shape[1] for shape in inputs), *inputs[0][2:]
+# ---- products and recurrent layers
 
 
-def _slice(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _of_channels(attributes)
-    start, end = attributes["start"], attributes["end"]
-    _need(0 <= start < end <= inputs[0][1], "the part is not within the whole")
-    return inputs[0][0], end - start, *inputs[0][2:]
+def _linear(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    (*depth, n), shape = inputs[1].shape, inputs[0].shape
+    count = len(depth)
+    _need(count >= 1 and shape[-count:] == tuple(depth), f"x has shape {shape}, the weights {inputs[1].shape}")
+    return [Type((*shape[:-count], n))]
 
 
-def _softmax(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _of_channels(attributes)
-    return inputs[0]
+def _matmul(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    a, b = inputs[0].shape, inputs[1].shape
+    _need(len(a) >= 2 and len(b) >= 2 and a[-1] == b[-2], f"matrices of shapes {a} and {b} cannot be multiplied")
+    return [Type((*np.broadcast_shapes(a[:-2], b[:-2]), a[-2], b[-1]))]
 
 
-def _resize(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    scales = attributes["scales"]
-    _need(
-        tuple(scales[:2]) == (1, 1) and all(scale == int(scale) >= 1 for scale in scales), "expected whole scales of images"
-    )
-    return tuple(int(size * scale) for size, scale in zip(inputs[0], scales))
+def _recurrent(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    x, hidden = inputs[0].shape, attributes["hidden"]
+    _need(len(x) == 3, f"x has shape {x}, expected three dimensions")
+    directions = 2 if attributes["direction"] == "bidirectional" else 1
+    if attributes["batch_first"]:
+        batch, steps, _ = x
+        return [Type((batch, steps, directions, hidden)), *[Type((batch, directions, hidden))] * 2]
+    steps, batch, _ = x
+    return [Type((steps, directions, batch, hidden)), *[Type((directions, batch, hidden))] * 2]
 
 
-def _flatten(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    return inputs[0][0], prod(inputs[0][1:])
+# ---- functions of elements, and along axes
 
 
-def _reshape(inputs: Sequence[Shape], attributes: Attributes) -> Shape:
-    _need(prod(attributes["shape"]) == prod(inputs[0]), "the sizes differ")
-    return tuple(attributes["shape"])
+def _same(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    return [inputs[0]]
 
 
-_SHAPES: dict[str, _Rule] = {
-    "Add": _equal,
-    "AveragePool": _average_pool,
-    "Clip": _first,
+def _unary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    _need(attributes["function"] in UNARY, f"{attributes['function']} is no function of every element")
+    return [inputs[0]]
+
+
+def _binary(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    a, b = inputs[0].shape, inputs[1].shape
+    _need(attributes["function"] in BINARY, f"{attributes['function']} is no function of two tensors")
+    _need(len(a) == len(b), f"the shapes {a} and {b} have not the same number of dimensions")
+    try:
+        return [Type(np.broadcast_shapes(a, b))]
+    except ValueError:
+        raise ValueError(f"the shapes {a} and {b} cannot be broadcast") from None
+
+
+def _along_axis(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    axis_within(attributes["axis"], len(inputs[0].shape))
+    return [inputs[0]]
+
+
+def _reduce(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    function, shape = attributes["function"], inputs[0].shape
+    _need(function in REDUCE, f"{function} is no reduction")
+    axes = {axis_within(axis, len(shape)) for axis in attributes["axes"]}
+    sizes = [1 if i in axes else n for i, n in enumerate(shape) if attributes["keepdims"] or i not in axes]
+    return [Type(tuple(sizes), "int64" if function.startswith("arg") else "float32")]
+
+
+# ---- moving elements
+
+
+def _concat(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    first = inputs[0].shape
+    axis = axis_within(attributes["axis"], len(first))
+    rest = {(*of.shape[:axis], *of.shape[axis + 1 :]) for of in inputs}
+    _need(len(rest) == 1, f"the shapes {[of.shape for of in inputs]} differ not in axis {axis} alone")
+    return [Type((*first[:axis], sum(of.shape[axis] for of in inputs), *first[axis + 1 :]), inputs[0].dtype)]
+
+
+def _slice(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    for n, start, step, size in zip(inputs[0].shape, attributes["starts"], attributes["steps"], attributes["sizes"]):
+        _need(size == 0 or (0 <= start < n and 0 <= start + (size - 1) * step < n), "the part is not within the whole")
+    return [Type(tuple(attributes["sizes"]), inputs[0].dtype)]
+
+
+def _pad(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    sizes = [n + before + after for n, (before, after) in zip(inputs[0].shape, attributes["pads"])]
+    return [Type(tuple(sizes), inputs[0].dtype)]
+
+
+def _transpose(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    shape, perm = inputs[0].shape, attributes["perm"]
+    _need(sorted(perm) == list(range(len(shape))), f"perm is {perm}, expected the axes of {shape} in some order")
+    return [Type(tuple(shape[axis] for axis in perm), inputs[0].dtype)]
+
+
+def _reshape(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    shape = tuple(attributes["shape"])
+    _need(prod(shape) == inputs[0].size, f"{inputs[0].shape} cannot be reshaped to {shape}")
+    return [Type(shape, inputs[0].dtype)]
+
+
+def _expand(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    shape = tuple(attributes["shape"])
+    _need(np.broadcast_shapes(inputs[0].shape, shape) == shape, f"{inputs[0].shape} cannot be broadcast to {shape}")
+    return [Type(shape, inputs[0].dtype)]
+
+
+def _gather(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    shape = inputs[0].shape
+    axis = axis_within(attributes["axis"], len(shape))
+    return [Type((*shape[:axis], *inputs[1].shape, *shape[axis + 1 :]), inputs[0].dtype)]
+
+
+def _gather_elements(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    return [Type(inputs[1].shape, inputs[0].dtype)]
+
+
+def _top_k(inputs: Sequence[Type], attributes: Attributes) -> Sequence[Type]:
+    shape, k = inputs[0].shape, attributes["k"]
+    axis = axis_within(attributes["axis"], len(shape))
+    _need(0 <= k <= shape[axis], f"k is {k}, expected at most {shape[axis]}")
+    found = (*shape[:axis], k, *shape[axis + 1 :])
+    return [Type(found), Type(found, "int64")]
+
+
+_RULES: dict[str, _Rule] = {
+    "AveragePool": _pool,
+    "Binary": _binary,
+    "ChannelNorm": _of_images,
     "Concat": _concat,
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
-    "Flatten": _flatten,
-    "Gemm": _gemm,
-    "GlobalAveragePool": lambda inputs, attributes: (*inputs[0][:2], 1, 1),
-    "HardSwish": _first,
-    "LeakyRelu": _first,
+    "Dequantize": lambda inputs, attributes: [Type(inputs[0].shape)],
+    "Expand": _expand,
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GridSample": _grid_sample,
+    "Gru": lambda inputs, attributes: _recurrent(inputs, attributes)[:2],
+    "Host": lambda inputs, attributes: attributes["types"],
+    "L2Norm": _along_axis,
+    "LayerNorm": _along_axis,
+    "Linear": _linear,
+    "Lrn": _of_images,
+    "Lstm": _recurrent,
+    "MatMul": _matmul,
     "MaxPool": _pool,
-    "Mul": _mul,
-    "Relu": _first,
+    "MergedConvolution": _merged,
+    "Pad": _pad,
+    "Prelu": _along_axis,
+    "Quantize": lambda inputs, attributes: [Type(inputs[0].shape, attributes["dtype"])],
+    "Reduce": _reduce,
     "Reshape": _reshape,
     "Resize": _resize,
-    "Sigmoid": _first,
+    "Scale": _along_axis,
     "Slice": _slice,
-    "Softmax": _softmax,
+    "Softmax": _along_axis,
+    "TopK": _top_k,
+    "Transpose": _transpose,
+    "Unary": _unary,
 }

@@ -30,6 +30,8 @@ class Layer:
     after: int = 0  # padding below and on the right
     group: int = 1
     relu: bool = True
+    columns: int = 0  # of a kernel that is no square, of a convolution padded by half of it
+    dilation: int = 1  # of a convolution
 
     @property
     def src(self) -> tuple[int, int, int]:
@@ -41,18 +43,31 @@ class Layer:
             return self.o, 1, 1
         if self.kind in GATES:
             return self.group * self.o, 1, self.w
-        return self.o, self._side(self.h), self._side(self.w)
+        return self.o, self._side(self.h, 0), self._side(self.w, 1)
 
-    def _side(self, size: int) -> int:
-        padding = self.before + self.after
+    @property
+    def window(self) -> tuple[int, int]:
+        """The rows and columns of the kernel."""
+        return self.kernel, self.columns or self.kernel
+
+    @property
+    def pads(self) -> tuple[int, int, int, int]:
+        """The padding above, on the left, below, and on the right."""
+        if self.columns:
+            y, x = (self.dilation * (taps // 2) for taps in self.window)
+            return y, x, y, x
+        return self.before, self.before, self.after, self.after
+
+    def _side(self, size: int, axis: int) -> int:
+        reach, padding = self.dilation * (self.window[axis] - 1) + 1, self.pads[axis] + self.pads[2 + axis]
         if self.kind == DECONVOLUTION:
-            return (size - 1) * self.stride + self.kernel - padding
-        return (size + padding - self.kernel) // self.stride + 1
+            return (size - 1) * self.stride + reach - padding
+        return (size + padding - reach) // self.stride + 1
 
     @property
     def weight(self) -> tuple[int, ...]:
         """The shape of the weights in ONNX and PyTorch."""
-        taps = (self.kernel, self.kernel)
+        taps = self.window
         return {
             CONVOLUTION: (self.o, self.c // self.group, *taps),
             DECONVOLUTION: (self.c, self.o // self.group, *taps),
@@ -80,7 +95,8 @@ class Layer:
         if self.kind in GATES:
             ways = " both ways" if self.group == 2 else ""
             return f"{self.kind} {self.w} steps {self.c} -> {self.o}{ways}"
-        shape, window = f"{self.c}x{self.h}x{self.w}", f"{self.kernel}x{self.kernel} s{self.stride}"
+        shape, (rows, columns) = f"{self.c}x{self.h}x{self.w}", self.window
+        window = f"{rows}x{columns} s{self.stride}" + (f" d{self.dilation}" if self.dilation > 1 else "")
         if self.kind in (MAX, AVERAGE):
             return f"{self.kind} 32f {shape} {window} p{self.before}"
         if self.group == self.c == self.o:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Callable
 
 import numpy as np
 
 from bench.layers import AVERAGE, CONVOLUTION, DECONVOLUTION, INNER_PRODUCT, MAX, Array, Layer
-from pysimd.network import Builder, Graph, Node, Tensor
+from pysimd.network import Builder, Graph, Node
 
 _Activate = Callable[[Builder, str], str]
 
@@ -30,16 +29,16 @@ ACTIVATIONS: dict[str, _Activate] = {
 
 
 class Network(Builder):
-    """A graph for one image with seeded random weights, which keep the magnitude of values about constant from layer to
+    """A graph for images with seeded random weights, which keep the magnitude of values about constant from layer to
     layer.
 
     A layer takes and returns names of tensors.
     """
 
-    def __init__(self, name: str, shape: tuple[int, int, int], seed: int = 1) -> None:
+    def __init__(self, name: str, shape: tuple[int, int, int], batch: int = 1, seed: int = 1) -> None:
         super().__init__(name)
         self._random = np.random.default_rng(seed)
-        self.image = self.input((1, *shape))
+        self.image = self.input((batch, *shape))
 
     def channels(self, x: str) -> int:
         """The number of channels of a tensor."""
@@ -89,9 +88,9 @@ class Network(Builder):
         return ACTIVATIONS[activation](self, self.gemm(x, weight, bias))
 
 
-def mobilenetv1(size: int = 224) -> Graph:
+def mobilenetv1(size: int = 224, batch: int = 1) -> Graph:
     """Howard et al., 2017: depthwise and 1x1 convolutions alternate."""
-    net = Network("MobileNetV1", (3, size, size))
+    net = Network("MobileNetV1", (3, size, size), batch)
     x = net.convolved(net.image, 32, 3, 2, activation="relu6")
     layers = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
     for outputs, stride in layers:
@@ -99,9 +98,9 @@ def mobilenetv1(size: int = 224) -> Graph:
     return net.graph(net.softmax(net.linear(net.mean(x), 1000)))
 
 
-def mobilenetv2(size: int = 224) -> Graph:
+def mobilenetv2(size: int = 224, batch: int = 1) -> Graph:
     """Sandler et al., 2018: inverted residual blocks."""
-    net = Network("MobileNetV2", (3, size, size))
+    net = Network("MobileNetV2", (3, size, size), batch)
     x = net.convolved(net.image, 32, 3, 2, activation="relu6")
     for expand, outputs, count, first_stride in (
         (1, 16, 1, 1),
@@ -118,7 +117,7 @@ def mobilenetv2(size: int = 224) -> Graph:
                 x = net.convolved(x, net.channels(x) * expand, activation="relu6")
             x = net.convolved(net.depthwise(x, 3, stride, activation="relu6"), outputs, gain=0.5)
             if net.shape(source) == net.shape(x):
-                x = net.add(source, x)
+                x = net.sum(source, x)
     x = net.convolved(x, 1280, activation="relu6")
     return net.graph(net.softmax(net.linear(net.mean(x), 1000)))
 
@@ -130,9 +129,9 @@ def _excited(net: Network, x: str) -> str:
     return net.scale(x, net.pixel(net.linear(y, c, activation="unit")))
 
 
-def mobilenetv3(size: int = 224) -> Graph:
+def mobilenetv3(size: int = 224, batch: int = 1) -> Graph:
     """Howard et al., 2019, the large one."""
-    net = Network("MobileNetV3", (3, size, size))
+    net = Network("MobileNetV3", (3, size, size), batch)
     x = net.convolved(net.image, 16, 3, 2, activation="hswish")
     for kernel, expand, outputs, excite, activation, stride in (
         (3, 16, 16, False, "relu", 1),
@@ -157,7 +156,7 @@ def mobilenetv3(size: int = 224) -> Graph:
         x = net.depthwise(x, kernel, stride, activation=activation)
         x = net.convolved(_excited(net, x) if excite else x, outputs)
         if net.shape(source) == net.shape(x):
-            x = net.add(source, x)
+            x = net.sum(source, x)
     x = net.linear(net.mean(net.convolved(x, 960, activation="hswish")), 1280, activation="hswish")
     return net.graph(net.softmax(net.linear(x, 1000)))
 
@@ -166,22 +165,22 @@ def _stem(net: Network) -> str:
     return net.max(net.convolved(net.image, 64, 7, 2, activation="relu"), 3, 2, 1)
 
 
-def resnet18(size: int = 224) -> Graph:
+def resnet18(size: int = 224, batch: int = 1) -> Graph:
     """He et al., 2015: pairs of 3x3 convolutions."""
-    net = Network("ResNet-18", (3, size, size))
+    net = Network("ResNet-18", (3, size, size), batch)
     x = _stem(net)
     for stage, outputs in enumerate((64, 128, 256, 512)):
         for i in range(2):
             stride = 2 if stage and i == 0 else 1
             y = net.convolved(x, outputs, 3, stride, activation="relu")
             y = net.convolved(y, outputs, 3, gain=0.3)
-            x = net.relu(net.add(net.convolved(x, outputs, 1, stride) if stride == 2 else x, y))
+            x = net.relu(net.sum(net.convolved(x, outputs, 1, stride) if stride == 2 else x, y))
     return net.graph(net.softmax(net.linear(net.mean(x), 1000)))
 
 
-def resnet50(size: int = 224) -> Graph:
+def resnet50(size: int = 224, batch: int = 1) -> Graph:
     """He et al., 2015, in the usual form with the stride in the 3x3 convolution (v1.5)."""
-    net = Network("ResNet-50", (3, size, size))
+    net = Network("ResNet-50", (3, size, size), batch)
     x = _stem(net)
     for stage, (inner, count) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3))):
         for i in range(count):
@@ -189,13 +188,13 @@ def resnet50(size: int = 224) -> Graph:
             y = net.convolved(x, inner, activation="relu")
             y = net.convolved(y, inner, 3, stride, activation="relu")
             y = net.convolved(y, inner * 4, gain=0.3)
-            x = net.relu(net.add(net.convolved(x, inner * 4, 1, stride) if i == 0 else x, y))
+            x = net.relu(net.sum(net.convolved(x, inner * 4, 1, stride) if i == 0 else x, y))
     return net.graph(net.softmax(net.linear(net.mean(x), 1000)))
 
 
-def squeezenet(size: int = 224) -> Graph:
+def squeezenet(size: int = 224, batch: int = 1) -> Graph:
     """Iandola et al., 2016, version 1.1: fire modules."""
-    net = Network("SqueezeNet 1.1", (3, size, size))
+    net = Network("SqueezeNet 1.1", (3, size, size), batch)
     x = net.convolved(net.image, 64, 3, 2, pad=0, activation="relu")
     for i, squeeze in enumerate((16, 16, 32, 32, 48, 48, 64, 64)):
         if i in (0, 2, 4):
@@ -205,9 +204,9 @@ def squeezenet(size: int = 224) -> Graph:
     return net.graph(net.softmax(net.mean(net.convolved(x, 1000, activation="relu"))))
 
 
-def vgg16(size: int = 224) -> Graph:
+def vgg16(size: int = 224, batch: int = 1) -> Graph:
     """Simonyan and Zisserman, 2014, configuration D."""
-    net = Network("VGG-16", (3, size, size))
+    net = Network("VGG-16", (3, size, size), batch)
     x = net.image
     for outputs, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
         for _ in range(count):
@@ -217,9 +216,9 @@ def vgg16(size: int = 224) -> Graph:
     return net.graph(net.softmax(net.linear(x, 1000)))
 
 
-def unet(size: int = 224) -> Graph:
+def unet(size: int = 224, batch: int = 1) -> Graph:
     """After Ronneberger et al., 2015, small: four levels of two 3x3 convolutions, and back up by deconvolution."""
-    net = Network("U-Net", (3, size, size))
+    net = Network("U-Net", (3, size, size), batch)
     x, levels = net.image, []
     for outputs in (16, 32, 64, 128):
         for _ in range(2):
@@ -234,9 +233,9 @@ def unet(size: int = 224) -> Graph:
     return net.graph(net.sigmoid(net.convolved(x, 1)))
 
 
-def yolov3_tiny(size: int = 416) -> Graph:
+def yolov3_tiny(size: int = 416, batch: int = 1) -> Graph:
     """Redmon and Farhadi, 2018: detection at two scales; the result here is the finer one."""
-    net = Network("YOLOv3-tiny", (3, size, size))
+    net = Network("YOLOv3-tiny", (3, size, size), batch)
     x = net.image
     for outputs in (16, 32, 64, 128):
         x = net.max(net.convolved(x, outputs, 3, activation="leaky"), 2, 2)
@@ -249,9 +248,9 @@ def yolov3_tiny(size: int = 416) -> Graph:
     return net.graph(net.sigmoid(net.convolved(net.convolved(x, 256, 3, activation="leaky"), 255)))
 
 
-def yolov4_tiny(size: int = 416) -> Graph:
+def yolov4_tiny(size: int = 416, batch: int = 1) -> Graph:
     """Wang et al., 2020: half of a level's channels pass through two convolutions, and are then concatenated with all."""
-    net = Network("YOLOv4-tiny", (3, size, size))
+    net = Network("YOLOv4-tiny", (3, size, size), batch)
     x = net.convolved(net.convolved(net.image, 32, 3, 2, activation="leaky"), 64, 3, 2, activation="leaky")
     for outputs in (64, 128, 256):
         x = net.convolved(x, outputs, 3, activation="leaky")
@@ -274,21 +273,6 @@ MODELS: dict[str, Callable[..., Graph]] = {
 }  # fmt: skip
 
 
-def of_batch(graph: Graph, size: int) -> Graph:
-    """The same network for a batch of images."""
-
-    def batched(tensor: Tensor) -> Tensor:
-        constant = tensor.name in graph.constants
-        return tensor if constant else replace(tensor, shape=(size, *tensor.shape[1:]))
-
-    tensors = {name: batched(tensor) for name, tensor in graph.tensors.items()}
-    nodes = [
-        replace(node, attributes={"shape": tensors[node.output].shape}) if node.operator == "Reshape" else node
-        for node in graph.nodes
-    ]
-    return Graph(graph.name, nodes, graph.inputs, graph.outputs, tensors, graph.constants)
-
-
 def layers(graph: Graph) -> Iterator[Layer]:
     """The layers that benchmarks support, in their order."""
     for node in graph.nodes:
@@ -304,9 +288,9 @@ def layers_of(name: str) -> Counter[Layer]:
 _KINDS = {
     "Conv": CONVOLUTION,
     "ConvTranspose": DECONVOLUTION,
-    "Gemm": INNER_PRODUCT,
+    "Linear": INNER_PRODUCT,
     "MaxPool": MAX,
-    "GlobalAveragePool": AVERAGE,
+    "Reduce": AVERAGE,
 }
 
 
@@ -314,7 +298,7 @@ def _layer(graph: Graph, node: Node) -> Layer:
     """A layer with square windows, like all in these networks."""
     kind, outputs = _KINDS[node.operator], graph.shape(node.output)[1]
     before = graph.producer(node.inputs[0])
-    source = before.inputs[0] if before and before.operator == "Flatten" else node.inputs[0]
+    source = before.inputs[0] if before and before.operator == "Reshape" else node.inputs[0]
     c, h, w = (*graph.shape(source)[1:], 1, 1)[:3]
     if kind == INNER_PRODUCT:
         return Layer(kind, c, h, w, outputs)
@@ -323,6 +307,5 @@ def _layer(graph: Graph, node: Node) -> Layer:
             raise ValueError(f"the image is {h}x{w}, expected a square: layers have square kernels")
         return Layer(kind, c, h, w, outputs, h)
     a: Any = node.attributes
-    return Layer(
-        kind, c, h, w, outputs, a["kernel_shape"][0], a["strides"][0], a["pads"][0], a["pads"][2], a.get("group", 1)
-    )
+    kernel = a["kernel"] if kind == MAX else graph.shape(node.inputs[1])[2:]
+    return Layer(kind, c, h, w, outputs, kernel[0], a["strides"][0], a["pads"][0], a["pads"][2], a.get("group", 1))

@@ -78,7 +78,7 @@ static double magnitude(const parameters * p, const float * src, const float * w
     return isfinite(sum) ? sum : INFINITY;
 }
 
-/* The m of F(m,3) on the instruction set in use; 0 for another algorithm. */
+/* The m of F(m,r) on the instruction set in use; 0 for another algorithm. */
 static size_t winograd_block(check_open_fn open, const void * job)
 {
     size_t block = 0;
@@ -101,15 +101,29 @@ unsigned check_convolution_algorithms(check_open_fn open, const void * job)
     return found;
 }
 
+/* The tiles of an axis: the outputs of each, and the distance between them. */
+struct axis {
+    size_t block, taps, dilation, stride, pad;
+};
+
+/* Position i of the inputs of the tile of output `at`; wraps if it is negative. */
+static size_t input_at(struct axis a, size_t at, size_t i)
+{
+    return (at % a.dilation + at / a.dilation / a.block * a.block * a.dilation) * a.stride + i * a.dilation - a.pad;
+}
+
+static size_t inputs_of(struct axis a) { return (a.block - 1) * a.stride + a.taps; }
+
 /* The largest input of each channel in the tile of an output; NAN if one is not finite. */
 static void largest_of_tile(const parameters * p, const float * src, size_t y, size_t x, size_t block, double * largest)
 {
-    const size_t side = (block - 1) * p->strideY + 3;
+    const struct axis ay = {p->kernelY == 1 ? 1 : block, p->kernelY, p->dilationY, p->strideY, p->padY};
+    const struct axis ax = {p->kernelX == 1 ? 1 : block, p->kernelX, p->dilationX, p->strideX, p->padX};
+    const size_t inputs = inputs_of(ay) * inputs_of(ax);
     for (size_t c = 0; c < p->srcC; ++c) {
         largest[c] = 0;
-        for (size_t i = 0; i < side * side; ++i) {
-            const size_t sy = y / block * block * p->strideY + i / side - p->padY;
-            const size_t sx = x / block * block * p->strideX + i % side - p->padX;
+        for (size_t i = 0; i < inputs; ++i) {
+            const size_t sy = input_at(ay, y, i / inputs_of(ax)), sx = input_at(ax, x, i % inputs_of(ax));
             if (sy >= p->srcH || sx >= p->srcW)
                 continue;
             const double v = fabs((double)src[image_at(p->srcF, p->srcC, p->srcH, p->srcW, c, sy, sx)]);
@@ -122,12 +136,13 @@ static double winograd_error(const parameters * p, const float * weight, size_t 
                              bool equal)
 {
     static const double of_stride[][5] = {{[2] = 4, [3] = 12, [4] = 32}, {[2] = 2, [4] = 12}};
-    const double k = of_stride[p->strideY - 1][block];
+    const bool row = p->kernelY == 1 || p->kernelX == 1;
+    const double k = row || p->kernelY == 5 ? 16 : of_stride[p->strideY - 1][block];
     double sum = 0;
     for (size_t i = 0; i < p->srcC; ++i) {
         double taps = 0;
-        for (size_t t = 0; t < 9; ++t)
-            taps += fabs((double)weight[weight_at(p, o, i, t / 3, t % 3)]);
+        for (size_t t = 0; t < p->kernelY * p->kernelX; ++t)
+            taps += fabs((double)weight[weight_at(p, o, i, t / p->kernelX, t % p->kernelX)]);
         sum += taps * largest[i];
     }
     return (k + (equal ? 8 * (double)p->srcC : 0)) * 0x1p-24 * sum;
@@ -139,7 +154,7 @@ static double sum_error(const parameters * p, const float * weight, size_t o, do
 {
     const double depth = (double)(p->srcC / p->group * p->kernelY * p->kernelX);
     double error = used & 1 ? depth * size * FLT_EPSILON : 0;
-    for (size_t block = 2; block <= 4; ++block)
+    for (size_t block = 2; block <= 6; ++block)
         if (used >> block & 1) {
             const double other = winograd_error(p, weight, o, largest[block], block, used & CHECK_EQUAL_VALUES);
             if (isnan(other))
@@ -172,14 +187,14 @@ double check_activated(const parameters * p, const float * params, size_t o, dou
 void check_convolution_bounds(const parameters * p, size_t batch, const float * src, const float * weight,
                               const float * bias, const float * add, const float * params, unsigned used, double * bound)
 {
-    double * largest[5];
-    for (size_t block = 0; block < 5; ++block)
+    double * largest[7];
+    for (size_t block = 0; block < 7; ++block)
         largest[block] = malloc((p->srcC + 1) * sizeof(double));
     const size_t results = p->dstC * p->dstH * p->dstW;
     for (size_t b = 0; b < batch; ++b, src += p->srcC * p->srcH * p->srcW, bound += results, add += add ? results : 0)
         for (size_t y = 0; y < p->dstH; ++y)
             for (size_t x = 0; x < p->dstW; ++x) {
-                for (size_t block = 2; block < 5; ++block)
+                for (size_t block = 2; block < 7; ++block)
                     if (used >> block & 1)
                         largest_of_tile(p, src, y, x, block, largest[block]);
                 for (size_t o = 0; o < p->dstC; ++o) {
@@ -189,7 +204,7 @@ void check_convolution_bounds(const parameters * p, size_t batch, const float * 
                         check_activated(p, params, o, size, sum_error(p, weight, o, size, used, largest));
                 }
             }
-    for (size_t block = 0; block < 5; ++block)
+    for (size_t block = 0; block < 7; ++block)
         free(largest[block]);
 }
 
@@ -339,6 +354,25 @@ static struct check_layer added(struct check_layer l)
     return l;
 }
 
+/* Like tiles(), for the other kernels by Winograd's algorithm, and with dilations, which may exceed the image. */
+static void dilated_tiles(SimdTensorFormatType format)
+{
+    static const size_t kernels[][2] = {{3, 3}, {1, 3}, {3, 1}, {1, 5}, {5, 1}, {5, 5}};
+    for (size_t n = 0, count = check_count(400); n < count; ++n) {
+        const size_t * kernel = kernels[n % 6];
+        struct check_layer j = layer(format, 16 + n % 52, 8 + n % 23, 8 + n % 19, 4 + n % 67, 1, 1, 0, 1);
+        j.batch = 1 + n % 5 / 3 * 2, j.own_buffer = n % 2 == 1, j.no_bias = n % 5 == 0;
+        j.p->kernelY = kernel[0], j.p->kernelX = kernel[1];
+        j.p->dilationY = check_random(1, check_random(1, 9)), j.p->dilationX = check_random(1, check_random(1, 9));
+        const size_t reachY = (kernel[0] - 1) * j.p->dilationY, reachX = (kernel[1] - 1) * j.p->dilationX;
+        j.p->padY = check_random((reachY + 1) / 2, reachY + 1), j.p->padX = check_random((reachX + 1) / 2, reachX + 1);
+        j.p->padH = check_random((reachY + 1) / 2, reachY + 1), j.p->padW = check_random((reachX + 1) / 2, reachX + 1);
+        j.p->activation = check_activation_at(n % 3 ? n / 3 % CHECK_ACTIVATIONS : 0);
+        check_convolution_output(j.p);
+        run_case(n % 4 == 1 ? added(j) : j, n % 4 ? CHECK_RANDOM : (enum check_fill)(n / 4 % CHECK_FILLS));
+    }
+}
+
 /* All algorithms: 1x1, few and many channels, groups, depthwise, Winograd; all activations. */
 static void additions(SimdTensorFormatType format)
 {
@@ -462,6 +496,7 @@ CHECK_FAMILY(convolution_32f)
         few_outputs(formats[i]);
         tiles(formats[i], 1);
         tiles(formats[i], 2);
+        dilated_tiles(formats[i]);
         blocks(formats[i]);
         channels(formats[i]);
         fills(formats[i]);

@@ -365,6 +365,28 @@ static void check_scale(void)
     end();
 }
 
+/* All floats of two neighbouring exponents, and every exponent that is allowed. */
+static void check_sqrt_by_products(void)
+{
+    begin("v_sqrt_by_products_32f");
+    for (uint32_t bits = 0x3F800000; bits < 0x40800000; bits += V32F_N)
+    {
+        union block a, out;
+        const int shift = (int)(bits / V32F_N % 227) - 100 - (bits >= 0x40000000);
+        for (size_t i = 0; i < V32F_N; i++)
+        {
+            a.u32[i] = bits + (uint32_t)i;
+            a.f[i] = ldexpf(a.f[i], bits % 3 ? 0 : shift);
+        }
+        put_32f(&out, v_sqrt_by_products_32f(get_32f(&a)));
+        for (size_t i = 0; i < V32F_N; i++)
+            if (fails(out.f[i] == sqrtf(a.f[i])))
+                printf("FAIL %s (%s): lane %zu: of %a: got %a, want %a\n", word_now, ISA, i, (double)a.f[i],
+                    (double)out.f[i], (double)sqrtf(a.f[i]));
+    }
+    end();
+}
+
 /* Normal numbers of every exponent, compared with double, then the special values. */
 static void check_rsqrt(void)
 {
@@ -731,6 +753,7 @@ static __attribute__((noinline)) void check_words(void)
     check_madd();
     check_zips();
     check_scale();
+    check_sqrt_by_products();
     check_rsqrt();
     check_exponent();
     check_lookup();

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "runtime/numeric.h"
+#include "kernels/vec_erf.h"
 #include "kernels/vec_math.h"
 #include "emulated.h"
 #include "machine_has_isa.h"

@@ -158,6 +158,7 @@ SN_INLINE v32f v_abs_32f(v32f a)
     return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF)));
 }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm256_sqrt_ps(a); }
+SN_INLINE v32f v_sqrt_by_products_32f(v32f a) { return v_sqrt_32f(a); }
 /* Newton's step gives NaN for the estimates of 0 and of infinity, which are already exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {

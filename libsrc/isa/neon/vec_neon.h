@@ -197,6 +197,7 @@ SN_INLINE v32f v_max_32f(v32f a, v32f b) { return vbslq_f32(vcgtq_f32(a, b), a, 
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return vabsq_f32(a); }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return vsqrtq_f32(a); }
+SN_INLINE v32f v_sqrt_by_products_32f(v32f a) { return v_sqrt_32f(a); }
 /* The estimate has 8 bits, so there are two steps. They give NaN for the estimates of 0 and of infinity, which are exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {

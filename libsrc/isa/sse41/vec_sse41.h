@@ -118,6 +118,7 @@ SN_INLINE v32f v_max_32f(v32f a, v32f b) { return _mm_max_ps(a, b); }
 SN_INLINE v32f v_min_32f(v32f a, v32f b) { return _mm_min_ps(a, b); }
 SN_INLINE v32f v_abs_32f(v32f a) { return _mm_and_ps(a, _mm_castsi128_ps(_mm_set1_epi32(0x7FFFFFFF))); }
 SN_INLINE v32f v_sqrt_32f(v32f a) { return _mm_sqrt_ps(a); }
+SN_INLINE v32f v_sqrt_by_products_32f(v32f a) { return v_sqrt_32f(a); }
 /* Newton's step gives NaN for the estimates of 0 and of infinity, which are already exact. */
 SN_INLINE v32f v_rsqrt_32f(v32f a)
 {

@@ -10,7 +10,17 @@ from __future__ import annotations
 from bench import overhead
 from bench.cases.case import Case, Prepared
 from bench.cases.functions import functions
-from bench.cases.layers import convolution, deconvolution, inner_product, merged, of_layer, of_networks, recurrent
+from bench.cases.layers import (
+    convolution,
+    deconvolution,
+    dilated,
+    inner_product,
+    merged,
+    oblong,
+    of_layer,
+    of_networks,
+    recurrent,
+)
 from bench.cases.layout import channel_sum, convert, convert_filter, set_input, shuffle, winograd
 from bench.cases.matrices import gemm, gemm_tile
 from bench.cases.pointwise import (
@@ -144,6 +154,16 @@ def _cases() -> list[Case]:
         convolution("nhwc", "120x28x28", 0, 5, aim=0.80),
         convolution("nhwc", "16x112x112", 96, 1, aim=0.92),
         convolution("nhwc", "32x208x208", 64, 3, 2, aim=0.94),
+        dilated("nhwc", "256x28x28", 256, 2),
+        dilated("nchw", "256x28x28", 256, 2),
+        dilated("nhwc", "64x56x56", 64, 4),
+        dilated("nhwc", "320x32x32", 256, 6),
+        *[oblong("nhwc", "64x48x320", 64, *kernel) for kernel in ((1, 3), (3, 1), (1, 5), (5, 1))],
+        oblong("nhwc", "192x17x17", 192, 1, 3),
+        oblong("nchw", "192x17x17", 192, 3, 1),
+        convolution("nhwc", "64x28x28", 64, 5),
+        convolution("nchw", "64x28x28", 64, 5),
+        convolution("nhwc", "32x56x56", 32, 7),
         convolution_8i("nhwc", "64x56x56", 64, 1, aim=0.80),
         convolution_8i("nhwc", "256x56x56", 64, 1, aim=0.80),
         convolution_8i("nhwc", "64x56x56", 256, 1, aim=0.80),

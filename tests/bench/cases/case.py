@@ -96,11 +96,10 @@ def parameters(layer: Layer, layout: str) -> Any:
     (p.srcC, p.srcH, p.srcW), (p.dstC, p.dstH, p.dstW) = layer.src, layer.dst
     p.srcT = p.dstT = lib.SimdTensorData32f
     p.srcF = p.dstF = FORMATS[layout]
-    p.kernelY = p.kernelX = layer.kernel
-    p.dilationY = p.dilationX = 1
+    p.kernelY, p.kernelX = layer.window
+    p.dilationY = p.dilationX = layer.dilation
     p.strideY = p.strideX = layer.stride
-    p.padY = p.padX = layer.before
-    p.padH = p.padW = layer.after
+    p.padY, p.padX, p.padH, p.padW = layer.pads
     p.group = layer.group
     p.activation = lib.SimdConvolutionActivationRelu if layer.relu else lib.SimdConvolutionActivationIdentity
     return p

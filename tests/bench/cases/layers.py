@@ -173,6 +173,16 @@ def convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *
     return replace(of_layer(square(shape, o, kernel, stride), layout), aim_peak=aim)
 
 
+def dilated(layout: str, shape: str, o: int, dilation: int) -> Case:
+    """3x3, padded to the size of the image."""
+    return of_layer(replace(square(shape, o, 3, 1), before=dilation, after=dilation, dilation=dilation), layout)
+
+
+def oblong(layout: str, shape: str, o: int, rows: int, columns: int) -> Case:
+    """A kernel that is no square, padded to the size of the image."""
+    return of_layer(replace(square(shape, o, rows, 1), columns=columns), layout)
+
+
 def deconvolution(
     layout: str, shape: str, o: int, kernel: int, stride: int, pad: int = 0, *, group: int = 1, aim: float | None = None
 ) -> Case:

@@ -124,9 +124,10 @@ def _nodes(layer: Layer, x: str, w: str, b: str, y: str) -> Iterator[Any]:
         yield helper.make_node("Gemm", [x, w, b], [y], transB=1)
         return
     window = {
-        "kernel_shape": [layer.kernel] * 2,
+        "kernel_shape": layer.window,
         "strides": [layer.stride] * 2,
-        "pads": [layer.before] * 2 + [layer.after] * 2,
+        "pads": layer.pads,
+        "dilations": [layer.dilation] * 2,
     }
     if layer.kind in (CONVOLUTION, DECONVOLUTION):
         operator = "Conv" if layer.kind == CONVOLUTION else "ConvTranspose"
@@ -238,8 +239,8 @@ def _quantised(block: Block, values: Values, last: bool) -> Implementation:
         "t": np.float32(numbers.dst_step),
     }
     names = ["x", "s", "zero", "w", "ws", "wz", "t", "zero"]
-    window = {"kernel_shape": [layer.kernel] * 2, "strides": [layer.stride] * 2, "group": layer.group}
-    window["pads"] = [layer.before] * 2 + [layer.after] * 2
+    window = {"kernel_shape": layer.window, "strides": [layer.stride] * 2, "group": layer.group}
+    window.update(pads=layer.pads, dilations=[layer.dilation] * 2)
     own = {"domain": "com.microsoft", "channels_last": 1} if last else {}
     node = helper.make_node("QLinearConv", names, ["y"], **window, **own)
     shapes = ((h, w, c) if last else (c, h, w) for c, h, w in (layer.src, layer.dst))

@@ -148,16 +148,16 @@ def _in_nhwc(model: Any) -> Any:
 
 
 def _node(layer: Layer, x: Any, values: Values) -> Any:
-    window = [layer.kernel] * 2
-    strides, ones = [layer.stride] * 2, [1, 1]
-    before, after = [layer.before] * 2, [layer.after] * 2
+    window = list(layer.window)
+    strides, ones, apart = [layer.stride] * 2, [1, 1], [layer.dilation] * 2
+    before, after = list(layer.pads[:2]), list(layer.pads[2:])
     if layer.kind == INNER_PRODUCT:
         return op.add(op.matmul(x, op.constant(values.weight), False, True), op.constant(values.bias[None]))
     if layer.kind == CONVOLUTION and layer.group > 1:
         grouped = values.weight.reshape(layer.group, -1, *values.weight.shape[1:])
-        y = op.group_convolution(x, op.constant(grouped), strides, before, after, ones)
+        y = op.group_convolution(x, op.constant(grouped), strides, before, after, apart)
     elif layer.kind == CONVOLUTION:
-        y = op.convolution(x, op.constant(values.weight), strides, before, after, ones)
+        y = op.convolution(x, op.constant(values.weight), strides, before, after, apart)
     elif layer.kind == DECONVOLUTION:
         grouped = values.weight.reshape(layer.group, -1, *values.weight.shape[1:])
         around = {"pads_begin": before, "pads_end": after, "dilations": ones}

@@ -122,9 +122,9 @@ def _chain(block: Block, x: Any, values: tuple[Values, ...]) -> Callable[[], Any
     steps, shape = [], list(x.shape)
     for layer, its in zip(block.layers, values):
         weight, bias = _tensors(its)
-        stride, pad, one = [layer.stride] * 2, [layer.before] * 2, [1, 1]
-        packed = _mkldnn._reorder_convolution_weight(weight, pad, stride, one, layer.group, shape)
-        steps.append((packed, bias, pad, stride, one, layer.group))
+        stride, pad, apart = [layer.stride] * 2, list(layer.pads[:2]), [layer.dilation] * 2
+        packed = _mkldnn._reorder_convolution_weight(weight, pad, stride, apart, layer.group, shape)
+        steps.append((packed, bias, pad, stride, apart, layer.group))
         shape = [1, *layer.dst]
     fused, kinds = _mkldnn._convolution_pointwise, ["relu" if layer.relu else "none" for layer in block.layers]
 
@@ -140,13 +140,13 @@ def _chain(block: Block, x: Any, values: tuple[Values, ...]) -> Callable[[], Any
 
 
 def _convolution(layer: Layer, x: Any, weight: Any, bias: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    stride, pad, one = [layer.stride] * 2, [layer.before] * 2, [1, 1]
+    stride, pad, apart = [layer.stride] * 2, list(layer.pads[:2]), [layer.dilation] * 2
     like = torch.channels_last if x.is_contiguous(memory_format=torch.channels_last) else torch.contiguous_format
     usual = weight.to(memory_format=like)
-    yield "conv2d", lambda: functional.conv2d(x, usual, bias, stride, pad, one, layer.group).relu_()
-    packed = _mkldnn._reorder_convolution_weight(weight, pad, stride, one, layer.group, list(x.shape))
+    yield "conv2d", lambda: functional.conv2d(x, usual, bias, stride, pad, apart, layer.group).relu_()
+    packed = _mkldnn._reorder_convolution_weight(weight, pad, stride, apart, layer.group, list(x.shape))
     fused = _mkldnn._convolution_pointwise
-    yield "fused", lambda: fused(x, packed, bias, pad, stride, one, layer.group, "relu", [], "")
+    yield "fused", lambda: fused(x, packed, bias, pad, stride, apart, layer.group, "relu", [], "")
 
 
 def _deconvolution(layer: Layer, x: Any, weight: Any, bias: Any) -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -32,22 +32,51 @@ class _Model:
     def _name(self, name: str) -> str:
         return self._names.get(name, name)
 
-    def _constants(self, node: Node, *values: Any) -> list[str]:
-        names = [f"{node.output}_{i}" for i in range(len(values))]
-        self.tensors += [numpy_helper.from_array(np.asarray(value), name) for name, value in zip(names, values)]
-        return names
-
     def _node(self, node: Node) -> None:
-        given = dict(node.attributes)
-        more: list[str] = []
-        if node.operator == "Clip":
-            more = self._constants(node, np.float32(given.pop("min")), np.float32(given.pop("max")))
-        elif node.operator == "Slice":
-            more = self._constants(node, *(np.array([given.pop(name)]) for name in ("start", "end", "axis")))
-        elif node.operator == "Resize":
-            more = ["", *self._constants(node, np.array(given.pop("scales"), np.float32))]
-            given = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
-        elif node.operator == "Reshape":
-            more = self._constants(node, np.array(given.pop("shape")))
+        operator, given, constants = _translated(node)
+        more = [name and self._constant(f"{node.output}_{name}", constants[name]) for name in constants]
         inputs = [self._name(name) for name in node.inputs]
-        self.operators.append(helper.make_node(node.operator, [*inputs, *more], [self._name(node.output)], **given))
+        self.operators.append(helper.make_node(operator, [*inputs, *more], [self._name(node.output)], **given))
+
+    def _constant(self, name: str, value: Any) -> str:
+        self.tensors.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+
+def _translated(node: Node) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The operator in ONNX, its attributes, and the constants behind its inputs; an empty name is a missing one."""
+    a = node.attributes
+    window = {name: a[name] for name in ("strides", "pads", "group") if name in a}
+    if node.operator in ("Conv", "ConvTranspose"):
+        return node.operator, window, {}
+    if node.operator in ("MaxPool", "AveragePool"):
+        return node.operator, {**window, "kernel_shape": a["kernel"]}, {}
+    if node.operator == "Unary":
+        operator, *names = _UNARY[a["function"]]
+        if operator == "Clip":
+            return operator, {}, dict(zip(("min", "max"), map(np.float32, a["params"])))
+        return operator, dict(zip(names, a["params"])), {}
+    if node.operator == "Binary":
+        return {"add": "Add", "multiply": "Mul"}[a["function"]], {}, {}
+    if node.operator == "Slice":
+        ends = [start + size for start, size in zip(a["starts"], a["sizes"])]
+        return "Slice", {}, {"starts": np.array(a["starts"]), "ends": np.array(ends)}
+    if node.operator == "Resize":
+        rules = {"mode": "nearest", "nearest_mode": "floor", "coordinate_transformation_mode": "asymmetric"}
+        return "Resize", rules, {"": None, "scales": np.array((1, 1, *a["scale"]), np.float32)}
+    if node.operator == "Reshape":
+        return "Reshape", {}, {"shape": np.array(a["shape"])}
+    plain: dict[str, tuple[str, dict[str, Any]]] = {"Linear": ("Gemm", {}), "Reduce": ("GlobalAveragePool", {})}
+    plain |= {name: (name, {"axis": a.get("axis")}) for name in ("Concat", "Softmax")}
+    operator, given = plain[node.operator]
+    return operator, given, {}
+
+
+# The operators of functions, and the names of their parameters.
+_UNARY = {
+    "hswish": ("HardSwish",),
+    "leaky_relu": ("LeakyRelu", "alpha"),
+    "relu": ("Relu",),
+    "restrict_range": ("Clip",),
+    "sigmoid": ("Sigmoid",),
+}

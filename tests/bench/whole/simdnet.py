@@ -13,6 +13,7 @@ from bench.layers import Array
 from bench.whole import Implementation, nchw
 from pysimd._library import ffi, lib
 from pysimd.network import Graph, Runner
+from pysimd.network.passes import simplified
 
 NAME = "simdnet"
 VERSION = str(ffi.string(lib.SimdVersion()).decode())
@@ -25,11 +26,12 @@ def build(graph: Graph, images: Array, threads: int) -> Iterator[Callable[[], Im
 
 def _implementation(graph: Graph, images: Array, threads: int) -> Implementation:
     pysimd.set_num_threads(threads)
-    runner = Runner(graph)
-    np.copyto(runner.image, images.reshape(runner.image.shape))
+    runner = Runner(simplified(graph), "nhwc")
+    (image,), (found,) = runner.inputs.values(), runner.outputs.values()
+    np.copyto(image, images)
 
     def result() -> Array:
-        found = runner.run()
-        return nchw(found.reshape(-1, *found.shape[-3:]))
+        runner()
+        return nchw(found) if found.ndim == 4 else found
 
     return Implementation(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result)

@@ -20,12 +20,13 @@ import numpy as np
 import pysimd
 from bench import clock
 from bench.limits import ReadLimit
-from bench.models import MODELS, of_batch
+from bench.models import MODELS
 from bench.report import markdown_table
 from bench.whole.table import images_of
 from bench.whole.workers import Round, passes
 from pysimd.network import Graph, Runner
-from pysimd.network.passes import Group, Part
+from pysimd.network.passes import simplified
+from pysimd.network.report import described
 
 #: What a network may take, relative to the sum of the bounds of its steps.
 AIM = 1.08
@@ -88,9 +89,10 @@ class _Timed:
     """A network that is ready to run, and the times of each round."""
 
     def __init__(self, graph: Graph, threads: int) -> None:
-        self._graph, self._runner, self._threads = graph, Runner(graph), threads
-        np.copyto(self._runner.image, images_of(graph).reshape(self._runner.image.shape))
-        self._alone = [_together(calls) for calls in self._runner.calls]
+        self._graph, self._runner, self._threads = graph, Runner(simplified(graph), "nhwc"), threads
+        np.copyto(self._runner.inputs[graph.inputs[0]], images_of(graph))
+        self._calls = [step.calls for step in self._runner.steps]
+        self._alone = [_together(calls) for calls in self._calls]
         self._runner.run()
         self._counts = [max(1, round(_ALONE_SECONDS / max(clock.mean(call, 1), 1e-7))) for call in self._alone]
         self._memory = ReadLimit()
@@ -114,7 +116,7 @@ class _Timed:
         whole.append(statistics.median(passes(self._runner.run, _PASSES)))
         count = max(2, round(_PASSES.counted / whole[-1]))
         clocks = min(min(_clocked([()] * len(self._alone))) for _ in range(count))
-        each = zip(*(_clocked(self._runner.calls) for _ in range(count)))
+        each = zip(*(_clocked(self._calls) for _ in range(count)))
         steps.append([max(statistics.median(times) - clocks, 0.0) for times in each])
 
     def result(self, network: str, isa: str, batch: int) -> Stepped:
@@ -124,11 +126,11 @@ class _Timed:
         measured = (self._in_network, self._by_itself, self._on_one_thread or [[0.0] * len(self._alone)])
         times = zip(*(map(statistics.median, zip(*rounds)) for rounds in measured))
         for number, (in_network, alone, single) in enumerate(times):
-            group, context = self._runner.steps[number], self._runner.contexts.get(number)
-            size = context.internal_buffer_size * 4 if context else _constants(self._graph, group)
-            info = context.info if context else ""
+            step = self._runner.steps[number]
+            size = step.weight_bytes
+            info = step.context.info if step.context else ""
             bound = max(alone, size / speed)
-            steps.append(Step(_name(self._graph, group), info, in_network, alone, size, bound, single))
+            steps.append(Step(described(self._runner.placed, step.node), info, in_network, alone, size, bound, single))
         whole, single = (statistics.median(times or [0.0]) for times in (self._whole, self._single))
         return Stepped(network, self._graph.name, isa, batch, whole, speed, tuple(steps), self._threads, single)
 
@@ -152,33 +154,10 @@ def _repeated(call: Callable[[], Any], count: int) -> float:
     return clock.typical(call, count)
 
 
-def _constants(graph: Graph, group: Group) -> int:
-    """Bytes of the constants of a step without context."""
-    names = (name for part in group.parts for name in part.node.inputs)
-    return sum(graph.constants[name].nbytes for name in names if name in graph.constants)
-
-
-def _name(graph: Graph, group: Group) -> str:
-    """For people: the shape of its first input, and what is done with it."""
-    shape = "x".join(map(str, graph.shape(group.inputs[0])[1:]))
-    return f"{shape} {', '.join(_part_name(graph, part) for part in group.parts)}"
-
-
-def _part_name(graph: Graph, part: Part) -> str:
-    a: Any = part.node.attributes
-    window = f"{'x'.join(map(str, a['kernel_shape']))} s{a['strides'][0]}" if "kernel_shape" in a else ""
-    outputs = graph.shape(part.output)[1]
-    if part.operator == "Conv" and a["group"] == outputs > 1:
-        return f"depthwise {window}"
-    if part.operator in ("Conv", "ConvTranspose", "Gemm"):
-        return " ".join(filter(None, [f"-> {outputs}", window, "transposed" * (part.operator == "ConvTranspose")]))
-    return " ".join(filter(None, [part.operator, window]))
-
-
 def time_steps(name: str, batch: int, isa: str, rounds: int, threads: int = 1) -> Stepped:
     """A network, step by step."""
     with pysimd.max_isa(isa), pysimd.num_threads(threads):
-        timed = _Timed(of_batch(MODELS[name](), batch), threads)
+        timed = _Timed(MODELS[name](batch=batch), threads)
         for _ in range(rounds):
             timed.sample()
         return timed.result(name, isa, batch)

@@ -22,7 +22,7 @@ import numpy as np
 from bench import clock
 from bench.implementations import Unsupported
 from bench.layers import Array
-from bench.models import MODELS, of_batch
+from bench.models import MODELS
 from bench.report import markdown_table
 from bench.whole import OURS, USUAL
 from bench.whole.workers import Round, Task, Worker
@@ -81,7 +81,7 @@ def images_of(graph: Graph) -> Array:
 
 def time_network(name: str, batch: int, threads: int, isa: str, rounds: int, peers: Sequence[str]) -> Whole:
     """One line of the table."""
-    graph = of_batch(MODELS[name](), batch)
+    graph = MODELS[name](batch=batch)
     task = Task(isa, graph, images_of(graph), threads)
     round_ = _SHORT if threads == 1 else _ALONE
     absent: dict[str, str] = {}

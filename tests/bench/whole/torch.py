@@ -54,14 +54,19 @@ class _Module(torch.nn.Module):  # type: ignore[misc]
         self._graph = graph
         for name, value in graph.constants.items():
             tensor = torch.from_numpy(value)
-            self.register_buffer(name, tensor.contiguous(memory_format=form) if tensor.dim() == 4 else tensor)
+            self.register_buffer(_named(name), tensor.contiguous(memory_format=form) if tensor.dim() == 4 else tensor)
 
     def forward(self, x: Any) -> Any:
         values = {self._graph.inputs[0]: x}
         for node in self._graph.nodes:
-            inputs = [values[name] if name in values else getattr(self, name) for name in node.inputs]
+            inputs = [values[name] if name in values else getattr(self, _named(name)) for name in node.inputs]
             values[node.output] = _computed(node, inputs)
         return values[self._graph.outputs[0]]
+
+
+def _named(constant: str) -> str:
+    """The attribute of a module that holds a constant."""
+    return f"c{constant[1:]}"
 
 
 def _computed(node: Node, x: list[Any]) -> Any:
@@ -74,25 +79,30 @@ def _computed(node: Node, x: list[Any]) -> Any:
             x = [functional.pad(x[0], [pads[1], pads[3], pads[0], pads[2]], value=fill), *x[1:]]
         pad = pads[:2] if pads[:2] == pads[2:] else (0, 0)
         if node.operator == "MaxPool":
-            return functional.max_pool2d(x[0], a["kernel_shape"], a["strides"], pad)
+            return functional.max_pool2d(x[0], a["kernel"], a["strides"], pad)
         if node.operator == "Conv":
             return functional.conv2d(*x, a["strides"], pad, 1, a["group"])
         return functional.conv_transpose2d(*x, a["strides"], pad, 0, a["group"])
     operators: dict[str, Callable[[], Any]] = {
-        "Add": lambda: x[0] + x[1],
-        "Clip": lambda: functional.hardtanh_(x[0], a["min"], a["max"]),
+        "Binary": lambda: x[0] + x[1] if a["function"] == "add" else x[0] * x[1],
         "Concat": lambda: torch.cat(x, a["axis"]),
-        "Flatten": lambda: x[0].flatten(1),
-        "Gemm": lambda: functional.linear(*x),
-        "GlobalAveragePool": lambda: functional.adaptive_avg_pool2d(x[0], 1),
-        "HardSwish": lambda: functional.hardswish(x[0]),
-        "LeakyRelu": lambda: functional.leaky_relu_(x[0], a["alpha"]),
-        "Mul": lambda: x[0] * x[1],
-        "Relu": lambda: functional.relu_(x[0]),
+        "Linear": lambda: functional.linear(x[0], x[1].t(), x[2]),
+        "Reduce": lambda: functional.adaptive_avg_pool2d(x[0], 1),
         "Reshape": lambda: x[0].reshape(a["shape"]),
-        "Resize": lambda: functional.interpolate(x[0], scale_factor=a["scales"][2:], mode="nearest"),
-        "Sigmoid": lambda: torch.sigmoid(x[0]),
-        "Slice": lambda: x[0][:, a["start"] : a["end"]],
+        "Resize": lambda: functional.interpolate(x[0], scale_factor=a["scale"], mode="nearest"),
+        "Slice": lambda: x[0][:, a["starts"][1] : a["starts"][1] + a["sizes"][1]],
         "Softmax": lambda: torch.softmax(x[0], a["axis"]),
+        "Unary": lambda: _activated(a["function"], x[0], *a["params"]),
     }
     return operators[node.operator]()
+
+
+def _activated(function: str, x: Any, *params: float) -> Any:
+    functions: dict[str, Callable[..., Any]] = {
+        "hswish": lambda x, *_: functional.hardswish(x),
+        "leaky_relu": functional.leaky_relu_,
+        "relu": functional.relu_,
+        "restrict_range": functional.hardtanh_,
+        "sigmoid": lambda x, _: torch.sigmoid(x),
+    }
+    return functions[function](x, *params)

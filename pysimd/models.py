@@ -1,0 +1,36 @@
+"""Models: ONNX files that are loaded, prepared for shapes, and run. The work is done in :mod:`pysimd.network`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pysimd.network.model import Model
+
+
+def load(model: Any, *, fallback: Mapping[str, Callable[..., Any]] | None = None) -> Model:
+    """Loads a model.
+
+    model : the path of an ONNX file (which needs the package ``onnx``), or of one that ``save()`` of a model has written; or
+        the bytes of an ONNX file, or an ``onnx.ModelProto``.
+    fallback : functions of Python for operators that are not supported, by "Operator" or "domain.Operator". One is called
+        with an array for each input, and with the attributes as keywords; it returns an array, or a tuple of them, whose
+        shapes depend on those of the inputs alone.
+
+    Raises ValueError for a file that is no such model, ImportError without ``onnx``, OSError if it cannot be read. Operators
+    that are not supported are listed by ``print(model)``, and all of them are in the error of ``prepare()``.
+
+    >>> model = pysimd.load("model.onnx")  # doctest: +SKIP
+    >>> run = model.prepare({"x": (1, 3, 224, 224)})  # doctest: +SKIP
+    >>> y = run({"x": image})["y"]  # doctest: +SKIP
+    """
+    from pysimd.network import saved
+    from pysimd.network.model import Model
+
+    if isinstance(model, (str, os.PathLike)) and saved.is_saved(model):
+        return Model(saved.read(model), fallback)
+    from pysimd.network import onnx_reader
+
+    return Model(onnx_reader.read(model), fallback)

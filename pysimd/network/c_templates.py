@@ -1,0 +1,224 @@
+"""The texts of the programs in C that :mod:`pysimd.network.c_program` writes; @word@ is replaced."""
+
+HEADER = """/* The model @name@, written by pysimd @version@. Link with libsimdnet. */
+#ifndef @NAME@_H
+#define @NAME@_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A model that is ready to run, for one thread at a time. */
+typedef struct @name@ @name@;
+
+/* Creates a model from the file of its weights, @name@.bin. Returns NULL if the file cannot be read, has another size, or if
+ * memory is short: @name@_error() tells why. */
+@name@ * @name@_create(const char * weights);
+
+/* Computes the outputs for the contents of the inputs. Returns 1, or 0 after an error. */
+int @name@_run(@name@ * model);
+
+/* What was wrong in the last call of this thread. */
+const char * @name@_error(void);
+
+/* Releases a model; NULL is allowed. */
+void @name@_release(@name@ * model);
+
+/* The tensor at an offset: use the macros below. */
+void * @name@_tensor(@name@ * model, size_t offset);
+
+/* The tensors, which live as long as the model. */
+@inputs@
+@outputs@
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+
+SOURCE = """/* The model @name@, written by pysimd @version@. */
+#include "@name@.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <simdnet.h>
+
+#define BLOCK_BYTES ((size_t)@block_bytes@)
+#define DATA_BYTES ((size_t)@data_bytes@)
+#define RUN_BYTES ((size_t)@run_bytes@) /* of the data: what runs need, too */
+#define CONTEXTS @contexts@
+
+struct @name@ {
+    unsigned char * block; /* all tensors */
+    unsigned char * data;
+    void * contexts[CONTEXTS];
+};
+
+#define TENSOR(offset) ((void *)(m->block + (offset)))
+#define DATA(offset) ((void *)(data + (offset)))
+#define CREATE(number, call) \\
+    do { \\
+        if ((m->contexts[number] = (call)) == NULL) return 0; \\
+    } while (0)
+#define CHECK(call) \\
+    do { \\
+        call; \\
+        if (SimdnetLastErrorKind() != 0) return 0; \\
+    } while (0)
+
+static char file_error[256];
+
+const char * @name@_error(void) { return file_error[0] ? file_error : SimdnetLastError(); }
+
+/* Reads the data. Returns NULL after an error. */
+static unsigned char * read_data(const char * path) {
+    unsigned char * data = SimdAllocate(DATA_BYTES ? DATA_BYTES : 1, SimdAlignment());
+    FILE * file = data ? fopen(path, "rb") : NULL;
+    size_t size = file ? fread(data, 1, DATA_BYTES, file) : 0;
+    int more = file ? fgetc(file) != EOF : 0;
+    if (file == NULL)
+        snprintf(file_error, sizeof(file_error), "%.200s: %s", path, data ? strerror(errno) : "no memory");
+    else if (size != DATA_BYTES || more)
+        snprintf(file_error, sizeof(file_error), "%.200s is not the file of this model", path);
+    else
+        file_error[0] = 0;
+    if (file) fclose(file);
+    if (file_error[0] && data) SimdFree(data);
+    return file_error[0] ? NULL : data;
+}
+
+/* Creates the contexts, and packs the weights. */
+static int create_contexts(@name@ * m, unsigned char * data) {
+    (void)m;
+    (void)data;
+@create@
+    return 1;
+}
+
+@name@ * @name@_create(const char * weights) {
+    @name@ * m;
+    unsigned char * data = read_data(weights);
+    if (data == NULL) return NULL;
+    m = SimdAllocate(sizeof(*m), SimdAlignment());
+    if (m) memset(m, 0, sizeof(*m));
+    if (m) m->block = SimdAllocate(BLOCK_BYTES ? BLOCK_BYTES : 1, 4096);
+    if (m) m->data = SimdAllocate(RUN_BYTES ? RUN_BYTES : 1, SimdAlignment());
+    if (m && m->block && m->data) {
+        memset(m->block, 0, BLOCK_BYTES);
+        memcpy(m->data, data, RUN_BYTES);
+    }
+    if (!m || !m->block || !m->data || !create_contexts(m, data)) {
+        @name@_release(m);
+        m = NULL;
+    }
+    SimdFree(data);
+    return m;
+}
+
+int @name@_run(@name@ * m) {
+    unsigned char * data = m->data;
+    (void)data;
+@run@
+    return 1;
+}
+
+void @name@_release(@name@ * m) {
+    size_t i;
+    if (m == NULL) return;
+    for (i = 0; i < CONTEXTS; i++)
+        if (m->contexts[i]) SimdRelease(m->contexts[i]);
+    if (m->data) SimdFree(m->data);
+    if (m->block) SimdFree(m->block);
+    SimdFree(m);
+}
+
+void * @name@_tensor(@name@ * m, size_t offset) { return m->block + offset; }
+"""
+
+MAIN = """/* An example:
+ * runs the model once, on inputs from files of their bytes, in the order below; without files, on zeros.
+ * It writes each output to a file NUMBER.out, and its first numbers to the standard output. */
+#include "@name@.h"
+
+#include <stdio.h>
+
+struct tensor {
+    const char * name;
+    size_t offset, bytes;
+    int is_float;
+};
+
+static const struct tensor inputs[] = {
+@input_rows@
+    {NULL, 0, 0, 0}};
+
+static const struct tensor outputs[] = {
+@output_rows@
+    {NULL, 0, 0, 0}};
+
+static int read_input(const char * path, void * data, size_t bytes) {
+    FILE * file = fopen(path, "rb");
+    size_t size = file ? fread(data, 1, bytes, file) : 0;
+    if (file) fclose(file);
+    if (size != bytes) fprintf(stderr, "%s has not %lu bytes\\n", path, (unsigned long)bytes);
+    return size == bytes;
+}
+
+static void show(const struct tensor * tensor, const void * data) {
+    size_t i, count = tensor->is_float ? tensor->bytes / sizeof(float) : 0;
+    printf("%s:", tensor->name);
+    for (i = 0; i < count && i < 8; i++) printf(" %g", ((const float *)data)[i]);
+    printf(count > 8 ? " ...\\n" : "\\n");
+}
+
+int main(int argc, char ** argv) {
+    int i, status = 0;
+    @name@ * model = argc > 1 ? @name@_create(argv[1]) : NULL;
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s @name@.bin [INPUT...]\\n", argv[0]);
+        return 2;
+    }
+    if (model == NULL) {
+        fprintf(stderr, "%s\\n", @name@_error());
+        return 1;
+    }
+    for (i = 0; inputs[i].name && i + 2 < argc; i++)
+        if (!read_input(argv[i + 2], @name@_tensor(model, inputs[i].offset), inputs[i].bytes)) status = 1;
+    if (status == 0 && !@name@_run(model)) {
+        fprintf(stderr, "%s\\n", @name@_error());
+        status = 1;
+    }
+    for (i = 0; status == 0 && outputs[i].name; i++) {
+        char path[32];
+        FILE * file;
+        void * data = @name@_tensor(model, outputs[i].offset);
+        show(&outputs[i], data);
+        sprintf(path, "%d.out", i);
+        file = fopen(path, "wb");
+        if (file == NULL || fwrite(data, 1, outputs[i].bytes, file) != outputs[i].bytes) status = 1;
+        if (file && fclose(file) != 0) status = 1;
+    }
+    @name@_release(model);
+    return status;
+}
+"""
+
+MAKEFILE = """# The example program. If libsimdnet is not installed:
+# make CPPFLAGS=-I.../include LDFLAGS='-L... -Wl,-rpath,...'
+CFLAGS ?= -O2
+LDLIBS  = -lsimdnet -lm
+
+@name@_example: main.c @name@.c @name@.h
+\t$(CC) -std=c99 $(CPPFLAGS) $(CFLAGS) main.c @name@.c $(LDFLAGS) $(LDLIBS) -o $@
+
+clean:
+\trm -f @name@_example
+.PHONY: clean
+"""

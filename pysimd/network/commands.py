@@ -1,0 +1,156 @@
+"""The commands for models: ``python -m pysimd show | run | save | compile``."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+
+import pysimd
+from pysimd.annotations import Array, Shape
+from pysimd.network.model import Model
+from pysimd.network.runner import Runner
+
+_SECONDS = 1.0  # of repeated runs
+
+
+def add_to(commands: Any) -> None:
+    """Adds the commands to a parser."""
+    show = commands.add_parser("show", help="inputs, outputs and operators of a model, and what is not supported")
+    show.set_defaults(run=_show)
+    run = commands.add_parser("run", help="runs a model, and compares it with another library")
+    run.set_defaults(run=_run)
+    save = commands.add_parser("save", help="writes a model as .simdnet, which needs no package onnx")
+    save.set_defaults(run=_save)
+    save.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
+    write = commands.add_parser("compile", help="writes a model as a program in C")
+    write.set_defaults(run=_compile)
+    write.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder to write to")
+    write.add_argument("--name", default="model", help="of the files and functions (default: model)")
+    for command in (show, run, save, write):
+        command.add_argument("model", help="an ONNX file, or one that save has written")
+    for command in (run, write):
+        command.add_argument(
+            "--shape", action="append", default=[], type=_shape, metavar="NAME:N,C,H,W", help="the shape of an input"
+        )
+        command.add_argument(
+            "--layout", choices=("nchw", "nhwc"), default="nchw", help="of inputs and outputs (default: nchw)"
+        )
+    run.add_argument("--random", action="store_true", help="random inputs; else zeros, unless there are files")
+    run.add_argument("--seed", type=int, default=1, help="of random inputs (default: 1)")
+    run.add_argument("--input", action="append", default=[], metavar="NAME:FILE.npy", help="an input from a file of NumPy")
+    run.add_argument("--save", metavar="FOLDER", help="writes the outputs there, as NAME.npy")
+    run.add_argument("--check", choices=("onnxruntime",), help="compares with the outputs and the time of this library")
+    run.add_argument("--threads", type=int, default=1, help="(default: 1)")
+    run.add_argument(
+        "--report", nargs="?", const="", metavar="FILE.html", help="prints the time of each step; as a page, too"
+    )
+
+
+def _shape(text: str) -> tuple[str, Shape]:
+    name, _, sizes = text.rpartition(":")
+    try:
+        return name, tuple(int(size) for size in sizes.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no name and shape, expected NAME:1,3,224,224") from None
+
+
+def _show(given: argparse.Namespace) -> int:
+    print(pysimd.load(given.model))
+    return 0
+
+
+def _save(given: argparse.Namespace) -> int:
+    pysimd.load(given.model).save(given.output)
+    print(f"{given.output}: {Path(given.output).stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _compile(given: argparse.Namespace) -> int:
+    model = pysimd.load(given.model)
+    for path in model.compile(given.output, _shapes(model, given.shape), layout=given.layout, name=given.name):
+        print(path)
+    return 0
+
+
+def _shapes(model: Model, given: Sequence[tuple[str, Shape]]) -> dict[str, Shape]:
+    """The shapes by name; without a name, that of the only input."""
+    names = list(model.inputs)
+    return {name or (names[0] if len(names) == 1 else name): shape for name, shape in given}
+
+
+def _run(given: argparse.Namespace) -> int:
+    pysimd.set_num_threads(given.threads)
+    model = pysimd.load(given.model)
+    files = {name: np.load(file) for name, _, file in (text.rpartition(":") for text in given.input)}
+    shapes = {name: array.shape for name, array in files.items()} | _shapes(model, given.shape)
+    shapes = shapes if given.layout == "nchw" else {name: _nchw(shape) for name, shape in shapes.items()}
+    runner = model.prepare(shapes, layout=given.layout)
+    inputs = {name: files.get(name, _values(array, given)) for name, array in runner.inputs.items()}
+    outputs = runner(inputs)
+    for name, array in outputs.items():
+        print(f"{name}: {array.dtype} {array.shape}, {_range(array)}")
+        if given.save:
+            Path(given.save).mkdir(parents=True, exist_ok=True)
+            np.save(Path(given.save) / f"{name.replace('/', '_')}.npy", array)
+    print(f"{_milliseconds(runner.run):.3f} ms, {given.threads} threads, {pysimd.active_isa()}")
+    status = _checked(given, runner, inputs, outputs) if given.check else 0
+    if given.report is not None:
+        print(runner.report(given.report or None))
+    return status
+
+
+def _nchw(shape: Shape) -> Shape:
+    return (shape[0], shape[3], *shape[1:3]) if len(shape) == 4 else shape
+
+
+def _values(array: Array, given: argparse.Namespace) -> Array:
+    random = np.random.default_rng(given.seed)
+    if not given.random:
+        return np.zeros_like(array)
+    if array.dtype.kind == "f":
+        return random.random(array.shape, np.float32)
+    return random.integers(0, 2, array.shape).astype(array.dtype)
+
+
+def _range(array: Array) -> str:
+    return f"{array.min():g} to {array.max():g}, mean {array.mean():g}" if array.size else "empty"
+
+
+def _milliseconds(call: Callable[[], Any]) -> float:
+    times: list[float] = []
+    begin = time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - begin < _SECONDS:
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e3
+
+
+def _checked(given: argparse.Namespace, runner: Runner, inputs: Mapping[str, Array], outputs: Mapping[str, Array]) -> int:
+    """The largest difference of each output from that of ONNX Runtime; the exit status is 1 if one is large."""
+    try:
+        import onnxruntime
+    except ImportError:
+        print("onnxruntime is not installed: pip install onnxruntime")
+        return 2
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = given.threads
+    session = onnxruntime.InferenceSession(given.model, options, providers=["CPUExecutionProvider"])
+    last = given.layout == "nhwc"
+    fed = {name: array.transpose(0, 3, 1, 2) if last and array.ndim == 4 else array for name, array in inputs.items()}
+    fed = {name: np.ascontiguousarray(array) for name, array in fed.items()}
+    status = 0
+    for name, theirs in zip((output.name for output in session.get_outputs()), session.run(None, fed)):
+        ours = outputs[name].transpose(0, 3, 1, 2) if last and outputs[name].ndim == 4 else outputs[name]
+        largest = float(np.abs(np.subtract(ours, theirs, dtype=np.float64)).max()) if ours.size else 0.0
+        scale = float(np.abs(theirs).max()) if ours.size else 1.0
+        status = max(status, int(not largest <= 1e-3 * max(scale, 1e-3)))
+        print(f"{name}: differs from onnxruntime by {largest:.2g} at most, of {scale:.3g}")
+    print(f"onnxruntime {onnxruntime.__version__}: {_milliseconds(lambda: session.run(None, fed)):.3f} ms")
+    return status

@@ -1,0 +1,14 @@
+"""From what a file says to a graph of the operators of :mod:`pysimd.network.operators`."""
+
+from pysimd.network.convert import (  # noqa: F401  which registers converters
+    attention,
+    images,
+    layers,
+    moves,
+    normalize,
+    pointwise,
+    reductions,
+)
+from pysimd.network.convert.conversion import Conversion, Unsupported, UnsupportedModel, UnsupportedNode, converts, graph_of
+
+__all__ = ["Conversion", "Unsupported", "UnsupportedModel", "UnsupportedNode", "converts", "graph_of"]

@@ -1,0 +1,64 @@
+"""What NumPy computes at run time, by the functions that fold constants: operators of integers and other rare ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.convert.fold import evaluate
+from pysimd.network.source import SourceNode
+
+_NAMES = """
+    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr
+    BitwiseXor Cast CastLike Ceil Clip Cos Cosh CumSum Div Equal Exp EyeLike Floor GatherElements GatherND
+    Greater GreaterOrEqual Hardmax IsInf IsNaN Less LessOrEqual Log MatMul Max Mean Min Mod Mul Neg Not OneHot
+    Or Pow ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round
+    Scatter ScatterElements ScatterND Shrink Sign Sin Sinh Sqrt Sub Sum Tan ThresholdedRelu TopK Trilu Where
+    Xor
+"""
+#: Operators that NumPy computes at run time if no converter does, or not for the types of their inputs. The shapes of their
+#: outputs depend only on the shapes of inputs; those of SHAPE_INPUTS also on the values of these, which must be known.
+BY_NUMPY = frozenset(_NAMES.split())
+SHAPE_INPUTS = {
+    "CumSum": (1,),
+    "OneHot": (1,),
+    "TopK": (1,),
+    "Trilu": (1,),
+    **{f"Reduce{name}": (1,) for name in ("L1", "L2", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")},
+}
+_OF_DATA = "the shape of its result depends on the values of its inputs"
+#: Why operators are not supported that are known.
+REASONS = {
+    "Compress": _OF_DATA,
+    "NonZero": _OF_DATA,
+    "Unique": _OF_DATA,
+    "Range": f"{_OF_DATA}, which are computed at run time",
+    "ConstantOfShape": f"{_OF_DATA}, which are computed at run time",
+    "NonMaxSuppression": "the number of boxes depends on the values of its inputs: end the model before it, or give a"
+    " function that fills a fixed number of rows, with fallback={'NonMaxSuppression': (function, types)}",
+    "Loop": "loops are not supported",
+    "Scan": "loops are not supported",
+}
+
+
+class HostFunction:
+    """An operator of ONNX by NumPy, some of whose inputs are known."""
+
+    def __init__(self, node: SourceNode, known: Mapping[int, Any], opset: int) -> None:
+        self.node, self.known, self.opset = node, known, opset
+        self.__name__ = node.op.lower()
+
+    def __repr__(self) -> str:
+        return f"{self.node.op} by NumPy"
+
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
+        rest = iter(arrays)
+        inputs = [self.known[i] if i in self.known else next(rest) for i in range(len(self.node.inputs))]
+        with np.errstate(all="ignore"):
+            results = evaluate(self.node, inputs, self.opset)
+        if results is None:
+            raise ValueError(f"{self.node.op} of these inputs is not known")
+        return tuple(result.astype(np.float32) if result.dtype == np.float16 else result for result in results)

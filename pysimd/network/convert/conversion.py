@@ -1,0 +1,520 @@
+"""The walk over the nodes of a source: what is known is computed at once, the rest becomes nodes of a graph.
+
+Converters of operators are in the other files of this folder; each is a function of a :class:`Conversion` and of a node::
+
+    @converts("Softplus")
+    def _softplus(c: Conversion, node: SourceNode) -> None:
+        c.give(c.add("Unary", c.tensor(0), function="softplus", params=(1.0, 20.0)))
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+from typing import Any, Callable, NamedTuple, Union
+
+import numpy as np
+
+from pysimd.annotations import Array, Shape
+from pysimd.network.build import Builder
+from pysimd.network.convert.at_run_time import BY_NUMPY, REASONS, SHAPE_INPUTS, HostFunction
+from pysimd.network.convert.fold import evaluate
+from pysimd.network.graph import Graph, Type
+from pysimd.network.operators import IDENTITY
+from pysimd.network.source import Source, SourceNode
+
+#: A tensor that is known, or the name in the graph of one that is computed.
+Value = Union[Array, str]
+Converter = Callable[["Conversion", SourceNode], None]
+
+
+class Unsupported(Exception):
+    """Why a node cannot be converted."""
+
+
+@dataclass(frozen=True)
+class UnsupportedNode:
+    """A node that cannot be converted, and why; name is "" if it has none, and then outputs tell which one it is."""
+
+    name: str
+    operator: str
+    reason: str
+
+
+class UnsupportedModel(ValueError):
+    """All the nodes of a model that cannot be converted.
+
+    nodes : a list of :class:`UnsupportedNode`, in the order of the model.
+    """
+
+    def __init__(self, name: str, nodes: Sequence[UnsupportedNode]) -> None:
+        self.name, self.nodes = name, list(nodes)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        groups: dict[tuple[str, str], list[str]] = {}
+        for node in self.nodes:
+            groups.setdefault((node.operator, node.reason), []).append(node.name)
+        count = len(self.nodes)
+        lines = [
+            f"{count} {'nodes' if count > 1 else 'node'} of {self.name!r} {'are' if count > 1 else 'is'} not supported:"
+        ]
+        for (operator, reason), names in groups.items():
+            shown = ", ".join(repr(name) for name in names[:3])
+            lines.append(f"  {operator}: {reason} ({shown}{f' and {len(names) - 3} more' if len(names) > 3 else ''})")
+        lines.append("a function for an operator can be given with fallback={...}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnsupportedModel, (self.name, self.nodes)
+
+
+class _Entry(NamedTuple):
+    convert: Converter
+    any_type: bool
+
+
+_REGISTRY: dict[str, _Entry] = {}
+_MISSING: Any = object()
+
+INPUT_TYPES = (
+    "float32", "float16", "bfloat16", "float64", "bool",
+    "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64",
+)  # fmt: skip
+
+
+def converts(*operators: str, any_type: bool = False) -> Callable[[Converter], Converter]:
+    """Registers a converter for operators; those of another domain than ONNX's as "domain.Name".
+
+    any_type : it takes tensors of any type, or looks at types itself; else all that are computed at run time are float32.
+    """
+
+    def register(convert: Converter) -> Converter:
+        for operator in operators:
+            _REGISTRY[operator] = _Entry(convert, any_type)
+        return convert
+
+    return register
+
+
+def full_name(node: SourceNode) -> str:
+    """The operator with its domain, if that is not ONNX's."""
+    return f"{node.domain}.{node.op}" if node.domain not in ("", "ai.onnx") else node.op
+
+
+def float32_of(array: Array) -> Array:
+    """Floats of any size as float32."""
+    kind = array.dtype.kind
+    return (
+        array.astype(np.float32) if (kind == "f" or array.dtype.name == "bfloat16") and array.dtype != np.float32 else array
+    )
+
+
+class Conversion:
+    """A conversion under way, as converters see it: the inputs and attributes of the present node, and the graph."""
+
+    def __init__(self, source: Source, fallback: Mapping[str, Any]) -> None:
+        self.builder = Builder(source.name)
+        self.opset = source.opset
+        self.node: SourceNode = _MISSING
+        self._fallback = fallback
+        self._values: ChainMap[str, Value] = ChainMap({})
+        self._weights: ChainMap[str, Array] = ChainMap(source.weights)  # type: ignore[arg-type]  # nothing is written
+        self._constants: dict[str, str] = {}  # of the source, in the graph
+        self._arrays: dict[str, Array] = {}  # of constants of the graph
+        self._failed: set[str] = set()
+        self._inputs: list[str] = []
+        self.problems: list[UnsupportedNode] = []
+
+    # ---- the inputs of a node
+
+    def value(self, i: int) -> Value | None:
+        """An input; None for one that is missing."""
+        name = self.node.inputs[i] if i < len(self.node.inputs) else ""
+        return self._lookup(name) if name else None
+
+    def _lookup(self, name: str) -> Value:
+        if name in self._values:
+            return self._values[name]
+        if name in self._weights:
+            array = np.asarray(self._weights[name])
+            if array.dtype.name in ("float16", "bfloat16"):
+                self._values[name] = array = float32_of(array)
+            return array
+        raise Unsupported(f"nothing before it gives its input {name!r}")
+
+    def has(self, i: int) -> bool:
+        """Whether an input is given."""
+        return self.value(i) is not None
+
+    def is_known(self, i: int) -> bool:
+        """Whether an input is given and known."""
+        return isinstance(self.value(i), np.ndarray)
+
+    def known(self, i: int, what: str = "") -> Array:
+        """An input that must be known; what says what it is."""
+        value = self._given(i)
+        if isinstance(value, str):
+            raise Unsupported(f"{what or f'input {i}'} is computed at run time")
+        return value
+
+    def numbers(self, i: int, what: str = "") -> list[Any]:
+        """A known input as a flat list."""
+        return self.known(i, what).reshape(-1).tolist()
+
+    def tensor(self, i: int) -> str:
+        """An input as a tensor of the graph; one that is known becomes a constant, of float32 if it has floats."""
+        value = self._given(i)
+        if isinstance(value, str):
+            return value
+        name = self.node.inputs[i]
+        if name not in self._constants:
+            self._constants[name] = self.constant(value)
+        return self._constants[name]
+
+    def _given(self, i: int) -> Value:
+        value = self.value(i)
+        if value is None:
+            raise Unsupported(f"input {i} is missing")
+        return value
+
+    def shape(self, i: int) -> Shape:
+        """The shape of an input."""
+        return self.shape_of(self._given(i))
+
+    def dtype(self, i: int) -> str:
+        """The type of the elements of an input."""
+        value = self._given(i)
+        return self.builder.type(value).dtype if isinstance(value, str) else value.dtype.name
+
+    def shape_of(self, value: Value) -> Shape:
+        """The shape of a tensor."""
+        return self.builder.shape(value) if isinstance(value, str) else value.shape
+
+    # ---- its attributes
+
+    def attribute(self, name: str, default: Any = _MISSING) -> Any:
+        """An attribute. Without a default it must be there."""
+        value = self.node.attributes.get(name, default)
+        if value is _MISSING:
+            raise Unsupported(f"the attribute {name} is missing")
+        return value
+
+    def flag(self, name: str, default: int = 0) -> bool:
+        """An attribute that is 0 or 1."""
+        return bool(self.attribute(name, default))
+
+    def require(self, **values: Any) -> None:
+        """Refuses attributes with another value than these, which are their defaults."""
+        for name, value in values.items():
+            given = self.attribute(name, value)
+            if given != value and list(np.ravel(given)) != list(np.ravel(value)):
+                raise Unsupported(f"{name} is {given}" + ("" if value is None else f", supported is {value}"))
+
+    def option(self, name: str, default: str, supported: Sequence[str]) -> str:
+        """An attribute that is one of some words."""
+        given = str(self.attribute(name, default))
+        if given not in supported:
+            raise Unsupported(f"{name} is {given!r}, supported is {' or '.join(map(repr, supported))}")
+        return given
+
+    # ---- nodes of the graph
+
+    def constant(self, value: Any) -> str:
+        """A constant, of float32 if it has floats."""
+        return self._constant(float32_of(np.asarray(value)))
+
+    def _constant(self, array: Array) -> str:
+        name = self.builder.constant(array)
+        self._arrays[name] = array
+        return name
+
+    def named(self, value: Value) -> str:
+        """A tensor of the graph."""
+        return value if isinstance(value, str) else self.constant(value)
+
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """A node of the graph."""
+        return self.builder.add(operator, *inputs, **attributes)
+
+    def add_all(self, operator: str, *inputs: str, **attributes: Any) -> tuple[str, ...]:
+        """A node of the graph with several outputs."""
+        return self.builder.add_all(operator, inputs, **attributes)
+
+    def unary(self, x: str, function: str, *params: float) -> str:
+        """A function of every element."""
+        return self.add("Unary", x, function=function, params=tuple(map(float, params)))
+
+    def binary(self, function: str, a: Value | float, b: Value | float) -> str:
+        """A function of two tensors, which are broadcast; one may be known, or a number."""
+        pair = [x if isinstance(x, str) else np.asarray(x, np.float32) for x in (a, b)]
+        rank = max(len(self.shape_of(x)) for x in pair)
+        return self.add("Binary", *(self._of_rank(x, rank) for x in pair), function=function, activation=IDENTITY)
+
+    def _of_rank(self, x: Value, rank: int) -> str:
+        shape = self.shape_of(x)
+        shape = (1,) * (rank - len(shape)) + tuple(shape)
+        return self.reshape(x, shape) if isinstance(x, str) else self.constant(x.reshape(shape))
+
+    def reshape(self, x: str, shape: Sequence[int]) -> str:
+        """The same elements in another shape."""
+        shape = tuple(int(n) for n in shape)
+        return x if shape == self.builder.shape(x) else self.add("Reshape", x, shape=shape)
+
+    def transpose(self, x: str, perm: Sequence[int]) -> str:
+        """The dimensions in another order."""
+        perm = tuple(int(axis) for axis in perm)
+        return x if perm == tuple(range(len(perm))) else self.add("Transpose", x, perm=perm)
+
+    def slice(self, x: str, axis: int, start: int, size: int) -> str:
+        """Some indices of one dimension."""
+        shape = self.builder.shape(x)
+        if (start, size) == (0, shape[axis]):
+            return x
+        starts = tuple(start if i == axis else 0 for i in range(len(shape)))
+        return self.add("Slice", x, starts=starts, steps=(1,) * len(shape), sizes=replaced_at(shape, axis, size))
+
+    def reduce(self, x: str, function: str, axes: Sequence[int], keepdims: bool = True) -> str:
+        """A reduction."""
+        return self.add("Reduce", x, function=function, axes=tuple(axes), keepdims=keepdims)
+
+    # ---- its outputs
+
+    def give(self, *values: Value | None) -> None:
+        """The outputs of the node; None for one that cannot be computed."""
+        for i, name in enumerate(self.node.outputs):
+            value = values[i] if i < len(values) else None
+            if not name:
+                continue
+            if value is None:
+                raise Unsupported(f"its output {i} is not supported")
+            if isinstance(value, str) and prod(self.builder.shape(value)) == 0:  # nothing is to be computed
+                value = np.zeros(self.builder.shape(value), self.builder.type(value).dtype)
+            self._values[name] = value
+
+    # ---- the walk
+
+    def input(self, name: str, shape: Shape, dtype: str) -> None:
+        """An input of the graph. Those of float16 and bfloat16 are float32."""
+        if dtype not in INPUT_TYPES:
+            self._failed.add(name)
+            self.problems.append(
+                UnsupportedNode(name, "input", f"its type is {dtype}, supported are {', '.join(INPUT_TYPES)}")
+            )
+            return
+        half = dtype in ("float16", "bfloat16")
+        self._values[name] = made = self.builder.input(shape, "float32" if half else dtype, f"@{len(self._inputs)}")
+        self._inputs.append(made)
+
+    def walk(self, nodes: Sequence[SourceNode]) -> None:
+        """Converts nodes, and collects those that cannot be."""
+        for node in nodes:
+            self.node = node
+            self.builder.origin = (node.name or next(iter(filter(None, node.outputs)), ""),)
+            try:
+                if self._reads_failed(node):
+                    self._refuse_unknown(node)
+                    self._failed.update(node.outputs)
+                else:
+                    self._convert(node)
+            except (Unsupported, ValueError) as error:
+                self._refuse(node, str(error))
+            except (TypeError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
+                self._refuse(node, f"its attributes or inputs do not fit: {type(error).__name__}: {error}")
+        self._failed.discard("")
+
+    def _refuse(self, node: SourceNode, reason: str) -> None:
+        self._failed.update(node.outputs)
+        self.problems.append(
+            UnsupportedNode(node.name or next(iter(filter(None, node.outputs)), ""), full_name(node), reason)
+        )
+
+    def _reads_failed(self, node: SourceNode) -> bool:
+        return not self._failed.isdisjoint(name for name in node.inputs if name)
+
+    def _refuse_unknown(self, node: SourceNode) -> None:
+        """Operators that are not known at all are reported even if their inputs are not known."""
+        name = full_name(node)
+        known = name in _REGISTRY or name in BY_NUMPY or name in REASONS or name in ("Constant", "If")
+        if not (known or self._function(node)):
+            raise Unsupported("the operator is not known")
+
+    def _convert(self, node: SourceNode) -> None:
+        given = [self._lookup(name) if name else None for name in node.inputs]
+        entry = _REGISTRY.get(full_name(node))
+        function = self._function(node)
+        if function is not None:
+            self.give(*self._host(function, node))
+        elif node.op == "If" and node.domain in ("", "ai.onnx"):
+            self._branch(node)
+        elif not any(isinstance(value, str) for value in given) and self._fold(node, given):
+            pass
+        elif entry is not None and (entry.any_type or all(self._is_float(value) for value in given)):
+            entry.convert(self, node)
+        else:
+            self.by_numpy()
+
+    def _is_float(self, value: Value | None) -> bool:
+        return not isinstance(value, str) or self.builder.type(value).dtype == "float32"
+
+    def _fold(self, node: SourceNode, given: Sequence[Any]) -> bool:
+        """Whether it could be computed."""
+        with np.errstate(all="ignore"):
+            results = evaluate(node, given, self.opset)
+        if results is None:
+            return False
+        self.give(*(float32_of(array) if array.dtype == np.float16 else array for array in results))
+        return True
+
+    def _branch(self, node: SourceNode) -> None:
+        """The branch of an If that is taken."""
+        condition = self.known(0, "the condition").reshape(-1)
+        if condition.size != 1:
+            raise Unsupported(f"the condition has {condition.size} elements, expected 1")
+        branch: Source = self.attribute("then_branch" if condition[0] else "else_branch")
+        values, weights = self._values, self._weights
+        self._values, self._weights = values.new_child(), weights.new_child(branch.weights)  # type: ignore[arg-type]
+        try:
+            self.walk(branch.nodes)
+            names = [output.name for output in branch.outputs]
+            missing = any(name in self._failed for name in names)
+            results = [] if missing else [self._lookup(name) for name in names]
+        finally:
+            self._values, self._weights, self.node = values, weights, node
+        if missing:  # the nodes that are the reason are collected already
+            self._failed.update(node.outputs)
+        else:
+            self.give(*results)
+
+    def finished(self, source: Source) -> Graph:
+        """The graph, whose tensors have their names in the source. Raises UnsupportedModel if there are problems."""
+        outputs: dict[str, str] = {}  # their names in the graph
+        for name in () if self.problems else [output.name for output in source.outputs]:
+            try:
+                outputs[name] = self._output(self._lookup(name), outputs.values())
+            except Unsupported:
+                raise ValueError(f"nothing gives the output {name!r}") from None
+        if self.problems:
+            raise UnsupportedModel(source.name, self.problems)
+        names = {value: name for name, value in reversed(list(self._values.items())) if isinstance(value, str)}
+        names.update((made, name) for name, made in outputs.items())
+        return renamed(self.builder.graph(*outputs.values()), names)
+
+    def _output(self, value: Value, taken: Collection[str]) -> str:
+        """A tensor that a node computes, and that is no other output."""
+        if isinstance(value, str) and value not in taken and value not in self._inputs:
+            return value
+        return self.add("Reshape", self.named(value), shape=tuple(self.shape_of(value)))
+
+    # ---- functions of Python
+
+    def _function(self, node: SourceNode) -> Any:
+        name = full_name(node)
+        return self._fallback.get(name, self._fallback.get(f"ai.onnx.{name}"))
+
+    def _host(self, given: Any, node: SourceNode) -> Sequence[str]:
+        """A function of the user."""
+        function, shapes = given if isinstance(given, tuple) else (given, None)
+        if node.attributes:
+            function = partial(function, **node.attributes)
+        inputs = [self._host_input(i) for i, name in enumerate(node.inputs) if name]
+        if shapes is None:
+            types = self._types_of_call(function, inputs)
+        else:
+            types = [each if isinstance(each, Type) else Type(*each) for each in shapes]
+        return self.builder.add_all("Host", inputs, function=function, types=tuple(types))
+
+    def _host_input(self, i: int) -> str:
+        value = self._given(i)
+        if isinstance(value, str):
+            return value
+        return self._constant(value)  # with its type
+
+    def _types_of_call(self, function: Any, inputs: Sequence[str]) -> list[Type]:
+        """Those of its results for zeros, or for ones if zeros are refused."""
+        types = [self.builder.type(name) for name in inputs]
+        reason: Exception | None = None
+        for fill in (0, 1):
+            arrays = [self._arrays.get(name, np.full(of.shape, fill, of.dtype)) for name, of in zip(inputs, types)]
+            try:
+                with np.errstate(all="ignore"):
+                    results = function(*arrays)
+            except Exception as error:  # of a function of the user
+                reason = error
+                continue
+            results = results if isinstance(results, tuple) else (results,)
+            return [Type(np.shape(result), np.asarray(result).dtype.name) for result in results]
+        raise Unsupported(f"its function cannot compute these shapes: {reason!r}") from reason
+
+    def host(self, function: Any, *inputs: str) -> str:
+        """A function of Python for tensors, with one result."""
+        return self.add("Host", *inputs, function=function, types=tuple(self._types_of_call(function, inputs)))
+
+    def by_numpy(self) -> None:
+        """The node is computed at run time by what folds constants."""
+        node, name = self.node, full_name(self.node)
+        if name not in BY_NUMPY:
+            if name not in _REGISTRY:
+                raise Unsupported(REASONS.get(name, "the operator is not known"))
+            others = [self.dtype(i) for i in range(len(node.inputs)) if self.has(i) and not self._is_float(self.value(i))]
+            raise Unsupported(f"its inputs are {' and '.join(dict.fromkeys(others))}, supported is float32")
+        for i in SHAPE_INPUTS.get(name, ()):
+            if self.has(i):
+                self.known(i)
+        places = [i for i in range(len(node.inputs)) if isinstance(self.value(i), str)]
+        function = HostFunction(node, {i: self.value(i) for i in range(len(node.inputs)) if i not in places}, self.opset)
+        inputs = [self.tensor(i) for i in places]
+        types = self._types_of_call(function, inputs)
+        self.give(*self.builder.add_all("Host", inputs, function=function, types=tuple(types)))
+
+
+def replaced_at(shape: Sequence[int], axis: int, size: int) -> Shape:
+    """A shape with another size of one dimension."""
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def renamed(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """The graph with other names of its tensors; those that have none keep theirs, or one like it."""
+    taken, new = set(names.values()), dict(names)
+    for name in graph.types:
+        if name not in new:
+            free = name
+            while free in taken:
+                free += "'"
+            new[name] = free
+            taken.add(free)
+
+    def of(some: Sequence[str]) -> tuple[str, ...]:
+        return tuple(new[name] if name else "" for name in some)
+
+    return Graph(
+        graph.name,
+        [replace(node, inputs=of(node.inputs), outputs=of(node.outputs)) for node in graph.nodes],
+        of(graph.inputs),
+        of(graph.outputs),
+        {new[name]: of_it for name, of_it in graph.types.items()},
+        {new[name]: array for name, array in graph.constants.items()},
+    )
+
+
+def graph_of(source: Source, shapes: Mapping[str, Shape], fallback: Mapping[str, Any] | None = None) -> Graph:
+    """The graph of a source.
+
+    shapes : of all its inputs, by name.
+    fallback : functions of Python by the operators that they compute, "Name" or "domain.Name". A function gets NumPy arrays
+        of the inputs that the node has, and its attributes as keywords, and returns an array or a tuple of them. The shapes
+        and types of its results are those that it returns when it is called during the conversion, with zeros; or they are
+        given: a pair of the function and of a list of types, each a pair (shape, name of a type).
+
+    Raises UnsupportedModel, with all nodes that cannot be converted and why.
+    """
+    c = Conversion(source, fallback or {})
+    for value in source.inputs:
+        if value.name not in shapes:
+            raise ValueError(f"the shape of the input {value.name!r} is not given")
+        c.input(value.name, tuple(shapes[value.name]), value.dtype)
+    c.walk(source.nodes)
+    return c.finished(source)

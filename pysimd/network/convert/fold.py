@@ -1,0 +1,544 @@
+"""Operators of ONNX by NumPy, for inputs that are known: shape arithmetic, and constants that are prepared for others.
+
+:func:`evaluate` also serves integers and logic at run time, where no function of the library exists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.source import SourceNode
+
+_MOST_BYTES = 1 << 31
+
+#: The types of ONNX by their numbers.
+DTYPES = {
+    1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
+    11: "float64", 12: "uint32", 13: "uint64",
+}  # fmt: skip
+
+
+class _Node:
+    """A node whose inputs are known."""
+
+    def __init__(self, node: SourceNode, inputs: Sequence[Any], opset: int) -> None:
+        self.attributes, self.outputs = node.attributes, len(node.outputs)
+        self.inputs, self.opset = inputs, opset
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """An attribute."""
+        return self.attributes.get(name, default)
+
+    def input(self, i: int) -> Any:
+        """An input; None if it is missing."""
+        return self.inputs[i] if i < len(self.inputs) else None
+
+    def ints(self, i: int, name: str, default: Any = None) -> Any:
+        """Integers that are an input, or in older versions an attribute."""
+        given = self.input(i)
+        if given is not None:
+            return [int(n) for n in np.asarray(given).reshape(-1)]
+        found = self.get(name)
+        return default if found is None else [int(n) for n in np.reshape(found, -1)]
+
+    def axis(self, default: int, rank: int) -> int:
+        """The attribute axis, counted from the first one."""
+        axis = int(self.get("axis", default))
+        if not -rank <= axis < max(rank, 1):
+            raise ValueError(f"axis is {axis}, expected one of {rank} dimensions")
+        return axis % max(rank, 1)
+
+
+def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array, ...] | None:
+    """The outputs of a node; None if there is no function for its operator. Missing inputs are None.
+
+    Raises ValueError for inputs and attributes that do not fit, and for results of more than 2 GB.
+    """
+    if node.domain not in ("", "ai.onnx") or node.op not in FOLDS:
+        return None
+    try:
+        found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
+    except (IndexError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+        raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
+    results = found if isinstance(found, tuple) else (found,)
+    return tuple(np.asarray(result) for result in results)
+
+
+def _bounded(shape: Sequence[Any], dtype: Any) -> tuple[int, ...]:
+    """A shape of a result that is not too large."""
+    sizes = tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes) or math.prod(sizes) * np.dtype(dtype).itemsize > _MOST_BYTES:
+        raise ValueError(f"the result would have the shape {sizes}")
+    return sizes
+
+
+# ---- constants and types
+
+
+def _constant(node: _Node) -> Any:
+    for name, dtype in (
+        ("value_float", "float32"),
+        ("value_floats", "float32"),
+        ("value_int", "int64"),
+        ("value_ints", "int64"),
+    ):
+        if name in node.attributes:
+            return np.asarray(node.get(name), dtype)
+    value = node.get("value")
+    if not isinstance(value, np.ndarray):
+        raise ValueError("the value is no tensor of numbers")
+    return value
+
+
+def _constant_of_shape(node: _Node, shape: Array) -> Any:
+    value = node.get("value", np.zeros(1, np.float32))
+    return np.full(_bounded(shape, value.dtype), value.reshape(-1)[0], value.dtype)
+
+
+def _dtype(number: Any) -> Any:
+    if int(number) == 16:
+        return _bfloat16()
+    if int(number) not in DTYPES:
+        raise ValueError(f"the type {number} of ONNX is not supported")
+    return np.dtype(DTYPES[int(number)])
+
+
+def _bfloat16() -> Any:
+    """bfloat16 is computed as float32."""
+    return np.dtype(np.float32)
+
+
+def _cast_to(x: Array, dtype: Any) -> Array:
+    if dtype.kind in "iu" and x.dtype.kind == "f":
+        return np.nan_to_num(np.trunc(x), posinf=0, neginf=0).astype(np.int64).astype(dtype)
+    return x.astype(dtype)
+
+
+def _shape(node: _Node, x: Array) -> Any:
+    start, end = node.get("start", 0), node.get("end")
+    return np.array(x.shape[start:end], np.int64)
+
+
+def _range(node: _Node, start: Array, limit: Array, delta: Array) -> Any:
+    first, last, step = (np.asarray(each).reshape(()).item() for each in (start, limit, delta))
+    if step == 0:
+        raise ValueError("the step of a Range is 0")
+    count = max(math.ceil((last - first) / step), 0)
+    _bounded((count,), start.dtype)
+    return (first + np.arange(count) * step).astype(start.dtype)
+
+
+def _eye_like(node: _Node, x: Array) -> Any:
+    dtype = _dtype(node.get("dtype")) if node.get("dtype") else x.dtype
+    return np.eye(*x.shape, k=int(node.get("k", 0)), dtype=dtype)
+
+
+# ---- moving elements
+
+
+def _reshape(node: _Node, x: Array, shape: Any = None) -> Any:
+    sizes = node.ints(1, "shape")
+    if not node.get("allowzero", 0):
+        sizes = [x.shape[i] if n == 0 else n for i, n in enumerate(sizes)]
+    return x.reshape(sizes)
+
+
+def _axes(node: _Node, rank: int) -> Any:
+    given = node.ints(1, "axes")
+    return None if given is None else tuple(axis % rank if rank else axis for axis in given)
+
+
+def _squeeze(node: _Node, x: Array, axes: Any = None) -> Any:
+    return np.squeeze(x, _axes(node, x.ndim))
+
+
+def _unsqueeze(node: _Node, x: Array, axes: Any = None) -> Any:
+    return np.expand_dims(x, tuple(node.ints(1, "axes")))
+
+
+def _flatten(node: _Node, x: Array) -> Any:
+    axis = int(node.get("axis", 1))
+    axis = axis + x.ndim if axis < 0 else axis
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+
+
+def slices(node: Any, x_shape: Sequence[int]) -> tuple[slice, ...]:
+    """The slices of a Slice, for inputs or attributes."""
+    starts, ends = node.ints(1, "starts"), node.ints(2, "ends")
+    axes, steps = node.ints(3, "axes"), node.ints(4, "steps")
+    index = [slice(None)] * len(x_shape)
+    for i, start in enumerate(starts):
+        axis = i if axes is None else axes[i]
+        step = 1 if steps is None else steps[i]
+        end = None if step < 0 and ends[i] < -x_shape[axis] else ends[i]
+        index[axis] = slice(start, end, step)
+    return tuple(index)
+
+
+def _split(node: _Node, x: Array, split: Any = None) -> Any:
+    axis, count = node.axis(0, x.ndim), node.outputs
+    sizes = node.ints(1, "split")
+    if sizes is None:
+        most = -(-x.shape[axis] // count)
+        sizes = [min(most, max(x.shape[axis] - most * i, 0)) for i in range(count)]
+    if sum(sizes) != x.shape[axis]:
+        raise ValueError(f"the parts {sizes} are not those of {x.shape[axis]}")
+    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+
+
+def _expand(node: _Node, x: Array, shape: Array) -> Any:
+    sizes = np.broadcast_shapes(x.shape, tuple(int(n) for n in shape))
+    return np.broadcast_to(x, _bounded(sizes, x.dtype)).copy()
+
+
+def _tile(node: _Node, x: Array, repeats: Array) -> Any:
+    _bounded([n * int(k) for n, k in zip(x.shape, repeats)], x.dtype)
+    return np.tile(x, [int(k) for k in repeats])
+
+
+def _pad(node: _Node, x: Array, *rest: Any) -> Any:
+    pads, axes = node.ints(1, "pads"), node.ints(3, "axes", list(range(x.ndim)))
+    value = node.input(2) if node.opset >= 11 else node.get("value", 0.0)
+    widths = [(0, 0)] * x.ndim
+    for i, axis in enumerate(axes):
+        widths[axis] = pads[i], pads[i + len(axes)]
+    _bounded([n + max(a, 0) + max(b, 0) for n, (a, b) in zip(x.shape, widths)], x.dtype)
+    x = x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths))]
+    grown = [(max(a, 0), max(b, 0)) for a, b in widths]
+    mode = node.get("mode", "constant")
+    if mode == "constant":
+        return np.pad(x, grown, constant_values=0 if value is None else np.asarray(value).item())
+    return np.pad(x, grown, {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
+
+
+def _gather(node: _Node, x: Array, indices: Array) -> Any:
+    return np.take(x, indices.astype(np.int64), axis=node.axis(0, x.ndim))
+
+
+def _gather_elements(node: _Node, x: Array, indices: Array) -> Any:
+    axis = node.axis(0, x.ndim)
+    return np.take_along_axis(x, np.where(indices < 0, indices + x.shape[axis], indices), axis)
+
+
+def _gather_nd(node: _Node, x: Array, indices: Array) -> Any:
+    batch = int(node.get("batch_dims", 0))
+    lead = x.shape[:batch]
+    flat, places = x.reshape(-1, *x.shape[batch:]), indices.reshape(math.prod(lead), -1, indices.shape[-1])
+    found = [part[tuple(place.T)] for part, place in zip(flat, places)]
+    return np.stack(found).reshape(*indices.shape[:-1], *x.shape[batch + indices.shape[-1] :])
+
+
+_COMBINE = {"none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def _put(target: Array, place: Any, updates: Array, reduction: str) -> Array:
+    combine = _COMBINE[reduction]
+    if combine is None:
+        target[place] = updates
+    else:
+        combine.at(target, place, updates)
+    return target
+
+
+def _scatter_nd(node: _Node, x: Array, indices: Array, updates: Array) -> Any:
+    place = tuple(np.moveaxis(indices, -1, 0))
+    return _put(x.copy(), place, updates, node.get("reduction", "none"))
+
+
+def _scatter_elements(node: _Node, x: Array, indices: Array, updates: Array) -> Any:
+    axis = node.axis(0, x.ndim)
+    places = list(np.indices(indices.shape, sparse=True))
+    places[axis] = np.where(indices < 0, indices + x.shape[axis], indices)
+    return _put(x.copy(), tuple(places), updates, node.get("reduction", "none"))
+
+
+def _one_hot(node: _Node, indices: Array, depth: Array, values: Array) -> Any:
+    count, axis = int(np.asarray(depth).reshape(-1)[0]), int(node.get("axis", -1))
+    _bounded((*indices.shape, count), values.dtype)
+    places = np.expand_dims(np.mod(indices, count), axis)
+    shape = [1] * places.ndim
+    shape[axis] = count
+    inside = np.expand_dims((indices >= -count) & (indices < count), axis)
+    return np.where((places == np.arange(count).reshape(shape)) & inside, values[1], values[0]).astype(values.dtype)
+
+
+def _cum_sum(node: _Node, x: Array, axis: Array) -> Any:
+    along = int(np.asarray(axis).reshape(()))
+    turned = np.flip(x, along) if node.get("reverse", 0) else x
+    total = np.cumsum(turned, along, dtype=x.dtype)
+    if node.get("exclusive", 0):
+        total = total - turned
+    return np.flip(total, along) if node.get("reverse", 0) else total
+
+
+def _trilu(node: _Node, x: Array, k: Any = None) -> Any:
+    diagonal = 0 if k is None else int(np.asarray(k).reshape(-1)[0])
+    return np.triu(x, diagonal) if node.get("upper", 1) else np.tril(x, diagonal)
+
+
+# ---- arithmetic
+
+
+def _divide(node: _Node, a: Array, b: Array) -> Any:
+    if a.dtype.kind == "f":
+        return a / b
+    if np.any(b == 0):
+        raise ValueError("an integer is divided by 0")
+    return (np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)).astype(a.dtype) if a.dtype.kind == "i" else a // b
+
+
+def _mod(node: _Node, a: Array, b: Array) -> Any:
+    if a.dtype.kind in "iu" and np.any(b == 0):
+        raise ValueError("an integer is divided by 0")
+    return np.fmod(a, b) if node.get("fmod", 0) else np.mod(a, b)
+
+
+def _several(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda node, *arrays: reduce(function, arrays)
+
+
+def _mean(node: _Node, *arrays: Array) -> Any:
+    return (reduce(np.add, arrays) / len(arrays)).astype(arrays[0].dtype)
+
+
+def _clip(node: _Node, x: Array, low: Any = None, high: Any = None) -> Any:
+    if node.opset < 11:
+        low, high = node.get("min"), node.get("max")
+    x = x if low is None else np.maximum(x, np.asarray(low, x.dtype))
+    return x if high is None else np.minimum(x, np.asarray(high, x.dtype))
+
+
+def _softmax(node: _Node, x: Array) -> Any:
+    if node.opset < 13:
+        axis = int(node.get("axis", 1)) % x.ndim
+        flat = x.reshape(math.prod(x.shape[:axis]), -1)
+        raised = np.exp(flat - flat.max(-1, keepdims=True))
+        return (raised / raised.sum(-1, keepdims=True)).reshape(x.shape)
+    axis = int(node.get("axis", -1))
+    raised = np.exp(x - x.max(axis, keepdims=True))
+    return raised / raised.sum(axis, keepdims=True)
+
+
+def _hardmax(node: _Node, x: Array) -> Any:
+    shape, axis = x.shape, int(node.get("axis", 1 if node.opset < 13 else -1)) % x.ndim
+    if node.opset < 13:
+        x, axis = x.reshape(math.prod(x.shape[:axis]), -1), 1
+    first = np.expand_dims(np.argmax(x, axis), axis)
+    found = np.zeros_like(x)
+    np.put_along_axis(found, first, 1, axis)
+    return found.reshape(shape)
+
+
+def _gemm(node: _Node, a: Array, b: Array, c: Any = None) -> Any:
+    left, right = a.T if node.get("transA", 0) else a, b.T if node.get("transB", 0) else b
+    found = node.get("alpha", 1.0) * (left @ right)
+    return (found if c is None else found + node.get("beta", 1.0) * c).astype(a.dtype)
+
+
+def _unary(function: Callable[[Array], Any]) -> Callable[..., Any]:
+    """A function of every element, which keeps the type."""
+    return lambda node, x: np.asarray(function(x)).astype(x.dtype)
+
+
+def _binary(function: Callable[[Array, Array], Any]) -> Callable[..., Any]:
+    return lambda node, a, b: np.asarray(function(a, b)).astype(a.dtype)
+
+
+def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda node, *arrays: function(*arrays)
+
+
+def _shift(node: _Node, a: Array, b: Array) -> Any:
+    return np.left_shift(a, b) if node.get("direction") == "LEFT" else np.right_shift(a, b)
+
+
+def _shrink(node: _Node, x: Array) -> Any:
+    bias, limit = node.get("bias", 0.0), node.get("lambd", 0.5)
+    return np.where(x < -limit, x + bias, np.where(x > limit, x - bias, 0)).astype(x.dtype)
+
+
+def _thresholded_relu(node: _Node, x: Array) -> Any:
+    return np.where(x > node.get("alpha", 1.0), x, 0).astype(x.dtype)
+
+
+def _leaky_relu(node: _Node, x: Array) -> Any:
+    return np.where(x < 0, x * node.get("alpha", 0.01), x).astype(x.dtype)
+
+
+def _is_inf(node: _Node, x: Array) -> Any:
+    below, above = node.get("detect_negative", 1), node.get("detect_positive", 1)
+    return np.isinf(x) & (((x < 0) & bool(below)) | ((x > 0) & bool(above)))
+
+
+_erf: Any = np.vectorize(math.erf, otypes=[np.float64])
+
+
+# ---- along axes
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def computed(node: _Node, x: Array, axes: Any = None) -> Any:
+        given = node.ints(1, "axes", [])
+        if not given and node.get("noop_with_empty_axes", 0):
+            return x
+        axis = tuple(given) if given else tuple(range(x.ndim))
+        return np.asarray(function(x, axis=axis, keepdims=bool(node.get("keepdims", 1)))).astype(x.dtype)
+
+    return computed
+
+
+def _arg(function: Callable[..., Any]) -> Callable[..., Any]:
+    def computed(node: _Node, x: Array) -> Any:
+        axis, last = node.axis(0, x.ndim), node.get("select_last_index", 0)
+        found = function(np.flip(x, axis) if last else x, axis)
+        found = x.shape[axis] - 1 - found if last else found
+        return (np.expand_dims(found, axis) if node.get("keepdims", 1) else found).astype(np.int64)
+
+    return computed
+
+
+def _top_k(node: _Node, x: Array, k: Any = None) -> Any:
+    (count,), axis = node.ints(1, "k"), node.axis(-1, x.ndim)
+    keys = -x.astype(np.float64) if node.get("largest", 1) else x
+    places = np.argsort(keys, axis, kind="stable")
+    places = np.take(places, np.arange(count), axis)
+    return np.take_along_axis(x, places, axis), places.astype(np.int64)
+
+
+# ---- bytes
+
+
+def _scales(node: _Node, x: Array, scale: Array, zero: Any) -> tuple[Any, Any]:
+    if node.get("block_size", 0):
+        raise ValueError("blocks of quantised numbers are not supported")
+    shape = [1] * x.ndim
+    if scale.ndim and scale.size > 1:
+        shape[node.axis(1, x.ndim)] = scale.size
+    zero = np.zeros(scale.shape, np.int32) if zero is None else zero
+    return (scale.reshape(shape), zero.reshape(shape)) if x.ndim else (scale.reshape(()), zero.reshape(()))
+
+
+def _dequantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
+    factor, offset = _scales(node, x, scale, zero)
+    return ((x.astype(np.int64) - offset.astype(np.int64)) * factor.astype(np.float32)).astype(np.float32)
+
+
+def _quantize(node: _Node, x: Array, scale: Array, zero: Any = None) -> Any:
+    dtype = np.dtype(np.uint8) if zero is None else zero.dtype
+    factor, offset = _scales(node, x, scale, zero)
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(x / factor) + offset.astype(np.int64), limits.min, limits.max).astype(dtype)
+
+
+FOLDS: dict[str, Callable[..., Any]] = {
+    "Abs": _unary(np.abs),
+    "Acos": _unary(np.arccos),
+    "Acosh": _unary(np.arccosh),
+    "Add": _binary(np.add),
+    "And": _logical(np.logical_and),
+    "ArgMax": _arg(np.argmax),
+    "ArgMin": _arg(np.argmin),
+    "Asin": _unary(np.arcsin),
+    "Asinh": _unary(np.arcsinh),
+    "Atan": _unary(np.arctan),
+    "Atanh": _unary(np.arctanh),
+    "BitShift": _shift,
+    "BitwiseAnd": _binary(np.bitwise_and),
+    "BitwiseNot": _unary(np.bitwise_not),
+    "BitwiseOr": _binary(np.bitwise_or),
+    "BitwiseXor": _binary(np.bitwise_xor),
+    "Cast": lambda node, x: _cast_to(x, _dtype(node.get("to"))),
+    "CastLike": lambda node, x, like: _cast_to(x, like.dtype),
+    "Ceil": _unary(np.ceil),
+    "Clip": _clip,
+    "Concat": lambda node, *arrays: np.concatenate(arrays, int(node.get("axis", 1))),
+    "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "Cos": _unary(np.cos),
+    "Cosh": _unary(np.cosh),
+    "CumSum": _cum_sum,
+    "DequantizeLinear": _dequantize,
+    "Div": _divide,
+    "Dropout": lambda node, x, *rest: (x, np.ones(x.shape, bool))[: node.outputs],
+    "Equal": _logical(np.equal),
+    "Erf": _unary(_erf),
+    "Exp": _unary(np.exp),
+    "Expand": _expand,
+    "EyeLike": _eye_like,
+    "Flatten": _flatten,
+    "Floor": _unary(np.floor),
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GatherND": _gather_nd,
+    "Gemm": _gemm,
+    "Greater": _logical(np.greater),
+    "GreaterOrEqual": _logical(np.greater_equal),
+    "Hardmax": _hardmax,
+    "Identity": lambda node, x: x,
+    "IsInf": _is_inf,
+    "IsNaN": _logical(np.isnan),
+    "LeakyRelu": _leaky_relu,
+    "Less": _logical(np.less),
+    "LessOrEqual": _logical(np.less_equal),
+    "Log": _unary(np.log),
+    "MatMul": lambda node, a, b: np.matmul(a, b),
+    "Max": _several(np.maximum),
+    "Mean": _mean,
+    "Min": _several(np.minimum),
+    "Mod": _mod,
+    "Mul": _binary(np.multiply),
+    "Neg": _unary(np.negative),
+    "NonZero": lambda node, x: np.stack(np.nonzero(np.atleast_1d(x))).astype(np.int64),
+    "Not": _logical(np.logical_not),
+    "OneHot": _one_hot,
+    "Or": _logical(np.logical_or),
+    "Pad": _pad,
+    "Pow": _binary(np.power),
+    "QuantizeLinear": _quantize,
+    "Range": _range,
+    "Reciprocal": _unary(lambda x: 1 / x),
+    "ReduceL1": _reduction(lambda x, **k: np.abs(x).sum(**k)),
+    "ReduceL2": _reduction(lambda x, **k: np.sqrt(np.square(x, dtype=np.float64).sum(**k))),
+    "ReduceMax": _reduction(np.max),
+    "ReduceMean": _reduction(np.mean),
+    "ReduceMin": _reduction(np.min),
+    "ReduceProd": _reduction(np.prod),
+    "ReduceSum": _reduction(np.sum),
+    "ReduceSumSquare": _reduction(lambda x, **k: np.square(x).sum(**k)),
+    "Relu": _unary(lambda x: np.maximum(x, 0)),
+    "Reshape": _reshape,
+    "Round": _unary(np.rint),
+    "Scatter": _scatter_elements,
+    "ScatterElements": _scatter_elements,
+    "ScatterND": _scatter_nd,
+    "Shape": _shape,
+    "Shrink": _shrink,
+    "Sigmoid": _unary(lambda x: 1 / (1 + np.exp(-x))),
+    "Sign": _unary(np.sign),
+    "Sin": _unary(np.sin),
+    "Sinh": _unary(np.sinh),
+    "Size": lambda node, x: np.array(x.size, np.int64),
+    "Slice": lambda node, x, *rest: x[slices(node, x.shape)],
+    "Softmax": _softmax,
+    "Split": _split,
+    "Sqrt": _unary(np.sqrt),
+    "Squeeze": _squeeze,
+    "Sub": _binary(np.subtract),
+    "Sum": _several(np.add),
+    "Tan": _unary(np.tan),
+    "Tanh": _unary(np.tanh),
+    "ThresholdedRelu": _thresholded_relu,
+    "Tile": _tile,
+    "TopK": _top_k,
+    "Transpose": lambda node, x: np.transpose(x, node.get("perm")),
+    "Trilu": _trilu,
+    "Unsqueeze": _unsqueeze,
+    "Where": _logical(np.where),
+    "Xor": _logical(np.logical_xor),
+}

@@ -1,0 +1,399 @@
+"""Converters of operators that slide over images: convolutions, pooling, resizing, sampling.
+
+Signals, images of one dimension, are images of height 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, prod
+
+import numpy as np
+
+from pysimd.annotations import Array, Shape
+from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of, replaced_at
+from pysimd.network.convert.pointwise import activated
+from pysimd.network.operators import IDENTITY
+from pysimd.network.source import SourceNode
+
+
+@dataclass
+class Window:
+    """A sliding window in two or three dimensions, with its padding before them and after them."""
+
+    kernel: Shape
+    strides: Shape
+    dilations: Shape
+    before: Shape
+    after: Shape
+
+    @property
+    def options(self) -> dict[str, Shape]:
+        """As attributes of a node for the last two dimensions."""
+        return {"strides": self.strides[-2:], "pads": (*self.before[-2:], *self.after[-2:])}
+
+
+def sides_of(c: Conversion, most: int = 2) -> Shape:
+    """The sizes of the images that are input 0, up to a number of dimensions; the height of signals is 1."""
+    shape = c.shape(0)
+    if not 3 <= len(shape) <= 2 + most:
+        few = f"the shape is {shape}, expected (N, C, ...)"
+        raise Unsupported(few if len(shape) < 3 else f"images have {len(shape) - 2} dimensions, supported are up to {most}")
+    return (1,) * (4 - len(shape)) + tuple(shape[2:])
+
+
+def image(c: Conversion) -> str:
+    """Input 0 with two dimensions at least."""
+    n, channels, *rest = c.shape(0)
+    return c.reshape(c.tensor(0), (n, channels, *(1,) * (2 - len(rest)), *rest))
+
+
+def like_input(c: Conversion, y: str) -> str:
+    """An image, as a signal if input 0 is one."""
+    n, channels, *rest = c.builder.shape(y)
+    return c.reshape(y, (n, channels, *rest[4 - len(c.shape(0)) :])) if len(c.shape(0)) == 3 else y
+
+
+def spatial(c: Conversion, name: str, default: int, values: Sequence[int] | None = None) -> Shape:
+    """An attribute with a number for each dimension, two at least."""
+    rank = len(c.shape(0)) - 2
+    given = tuple(int(n) for n in (values or c.attribute(name, None) or (default,) * rank))
+    if len(given) != rank:
+        raise Unsupported(f"{name} is {list(given)}, expected {rank} numbers")
+    return (default,) * (2 - rank) + given
+
+
+def window_of(c: Conversion, kernel: Shape) -> Window:
+    """The window of a convolution or a pooling, with its padding in numbers."""
+    size, strides, dilations = sides_of(c, 3), spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
+    if min(*strides, *dilations, *kernel) < 1:
+        raise Unsupported("strides, dilations and sizes of the kernel must be at least 1")
+    before, after = padding_of(c) if auto == "NOTSET" else ((0,) * len(size),) * 2
+    if auto.startswith("SAME"):
+        spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+        totals = [max((-(-n // s) - 1) * s + span - n, 0) for n, s, span in zip(size, strides, spans)]
+        less, more = tuple(total // 2 for total in totals), tuple(total - total // 2 for total in totals)
+        before, after = (less, more) if auto == "SAME_UPPER" else (more, less)
+    return Window(kernel, strides, dilations, before, after)
+
+
+def padding_of(c: Conversion) -> tuple[Shape, Shape]:
+    """The attribute pads: before and after the dimensions, two at least."""
+    rank = len(c.shape(0)) - 2
+    pads = tuple(int(n) for n in c.attribute("pads", None) or (0,) * 2 * rank)
+    if len(pads) != 2 * rank or min(pads) < 0:
+        raise Unsupported(f"pads are {list(pads)}, supported are {2 * rank} numbers of at least 0")
+    more = (0,) * (2 - rank)
+    return more + pads[:rank], more + pads[rank:]
+
+
+def weights_of(c: Conversion) -> Array:
+    """The weights of a convolution, with two dimensions of the kernel at least."""
+    weight = float32_of(c.known(1, "the weight"))
+    if weight.ndim != len(c.shape(0)):
+        raise Unsupported(f"the weight has shape {weight.shape}, the images have shape {c.shape(0)}")
+    shape = c.attribute("kernel_shape", None)
+    if shape is not None and tuple(shape) != weight.shape[2:]:
+        raise Unsupported(f"kernel_shape is {list(shape)}, the weight has shape {weight.shape}")
+    return weight.reshape(*weight.shape[:2], *(1,) * (4 - weight.ndim), *weight.shape[2:])
+
+
+def biased(c: Conversion, operator: str, x: str, weight: Array, i: int, **options: object) -> str:
+    """A convolution; its bias is input i, part of it if it is known."""
+    if not c.has(i) or c.is_known(i):
+        bias = [c.constant(c.known(i).reshape(-1))] if c.has(i) else []
+        return c.add(operator, x, c.constant(weight), *bias, **options)
+    y = c.add(operator, x, c.constant(weight), **options)
+    return c.binary("add", y, c.reshape(c.tensor(i), (1, prod(c.shape(i)), 1, 1)))
+
+
+@converts("Conv", "com.microsoft.FusedConv")
+def _conv(c: Conversion, node: SourceNode) -> None:
+    sides_of(c, 3)
+    weight = weights_of(c)
+    window, x = window_of(c, weight.shape[2:]), image(c)
+    options: dict[str, object] = {"dilations": window.dilations[-2:], "group": int(c.attribute("group", 1))}
+    options.update(window.options, activation=IDENTITY, order="add")
+    y = biased(c, "Conv", x, weight, 2, **options) if weight.ndim == 4 else _conv_of_volumes(c, x, weight, window, options)
+    if node.op == "FusedConv":
+        if c.has(3):
+            raise Unsupported("input 3, an addition, is not supported")
+        y = activated(c, y, c.attribute("activation", ""), *c.attribute("activation_params", ()))
+    c.give(like_input(c, y))
+
+
+def _conv_of_volumes(c: Conversion, x: str, weight: Array, window: Window, options: Mapping[str, object]) -> str:
+    """The sum of convolutions of planes, one for each plane of the kernel."""
+    x = c.transpose(x, (0, 2, 1, 3, 4))
+    if window.before[0] or window.after[0]:
+        pads = ((0, 0), (window.before[0], window.after[0]), (0, 0), (0, 0), (0, 0))
+        x = c.add("Pad", x, pads=pads, mode="constant", value=0.0)
+    n, depth, channels, h, w = c.builder.shape(x)
+    count = (depth - (weight.shape[2] - 1) * window.dilations[0] - 1) // window.strides[0] + 1
+    if count < 1:
+        raise Unsupported(f"the window is larger than the images of {c.shape(0)[2:]} with their padding")
+    y = ""
+    for i in range(weight.shape[2]):
+        starts, steps = (0, i * window.dilations[0], 0, 0, 0), (1, window.strides[0], 1, 1, 1)
+        planes = c.add("Slice", x, starts=starts, steps=steps, sizes=(n, count, channels, h, w))
+        planes = c.reshape(planes, (n * count, channels, h, w))
+        kernel = np.ascontiguousarray(weight[:, :, i])
+        part = c.add("Conv", planes, c.constant(kernel), **options) if i else biased(c, "Conv", planes, kernel, 2, **options)
+        y = c.binary("add", y, part) if i else part
+    _, o, h, w = c.builder.shape(y)
+    return c.transpose(c.reshape(y, (n, count, o, h, w)), (0, 2, 1, 3, 4))
+
+
+@converts("ConvTranspose")
+def _conv_transpose(c: Conversion, node: SourceNode) -> None:
+    size, weight = sides_of(c), weights_of(c)
+    kernel, strides, dilations = weight.shape[2:], spatial(c, "strides", 1), spatial(c, "dilations", 1)
+    more, pads = list(spatial(c, "output_padding", 0)), [n for side in padding_of(c) for n in side]
+    auto = c.option("auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
+    sizes = c.attribute("output_shape", None)
+    if sizes is not None:
+        sizes = spatial(c, "output_shape", 1, list(sizes)[-(len(c.shape(0)) - 2) :])
+    elif auto.startswith("SAME"):
+        sizes = tuple(n * s for n, s in zip(size, strides))
+    for i, side in enumerate(sizes or ()):
+        whole = strides[i] * (size[i] - 1) + (kernel[i] - 1) * dilations[i] + 1
+        more[i] = max(more[i], side - whole)
+        total = whole + more[i] - side
+        before = total // 2 if auto == "SAME_UPPER" else total - total // 2
+        pads[i], pads[i + 2] = before, total - before
+    if min(more) < 0:
+        raise Unsupported(f"output_padding is {more}, supported is at least 0")
+    weight = _with_zeros(weight, pads, more, dilations)
+    options = {"dilations": dilations, "group": int(c.attribute("group", 1)), "activation": IDENTITY}
+    options.update(strides=strides, pads=tuple(pads), output_padding=tuple(more))
+    c.give(like_input(c, biased(c, "ConvTranspose", image(c), weight, 2, **options)))
+
+
+def _with_zeros(weight: Array, pads: list[int], more: list[int], dilation: Sequence[int]) -> Array:
+    """Weights with zeros behind a kernel whose output_padding is more than the padding, which grows by as much."""
+    zeros = [max(-(-(more[i] - pads[2 + i]) // dilation[i]), 0) for i in (0, 1)]
+    for i, count in enumerate(zeros):
+        pads[2 + i] += count * dilation[i]
+    return np.pad(weight, [(0, 0), (0, 0), *((0, count) for count in zeros)])
+
+
+# ---- pooling
+
+
+def _pool_window(c: Conversion) -> Window:
+    sides_of(c, 3)
+    return window_of(c, spatial(c, "kernel_shape", 1, c.attribute("kernel_shape")))
+
+
+def _pooled(c: Conversion, operator: str, x: str, window: Window, **options: object) -> str:
+    """Of three dimensions, the last two first."""
+    if len(window.kernel) == 2:
+        return c.add(operator, x, kernel=window.kernel, **options, **window.options)
+    n, channels, depth, h, w = c.builder.shape(x)
+    x = c.reshape(x, (n, channels * depth, h, w))
+    x = c.add(operator, x, kernel=window.kernel[1:], **options, **window.options)
+    h, w = c.builder.shape(x)[2:]
+    x = c.reshape(x, (n, channels, depth, h * w))
+    pads = (window.before[0], 0, window.after[0], 0)
+    x = c.add(operator, x, kernel=(window.kernel[0], 1), strides=(window.strides[0], 1), pads=pads, **options)
+    return c.reshape(x, (n, channels, c.builder.shape(x)[2], h, w))
+
+
+@converts("MaxPool", any_type=True)
+def _max_pool(c: Conversion, node: SourceNode) -> None:
+    _require_pixels(c)
+    window, ceil = _pool_window(c), c.flag("ceil_mode")
+    if max(window.dilations) == 1:
+        y = _pooled(c, "MaxPool", image(c), window, ceil=ceil)
+    elif c.dtype(0) == "float32":
+        y = _dilated(c, image(c), window, ceil, "maximum")
+    else:
+        raise Unsupported(f"dilations is {list(window.dilations)} for {c.dtype(0)}, supported is 1")
+    c.give(like_input(c, y))
+
+
+@converts("AveragePool")
+def _average_pool(c: Conversion, node: SourceNode) -> None:
+    window, ceil, include = _pool_window(c), c.flag("ceil_mode"), c.flag("count_include_pad")
+    if max(window.dilations) == 1:
+        y = _pooled(c, "AveragePool", image(c), window, ceil=ceil, count_include_pad=include)
+    else:
+        y = _dilated(c, image(c), window, ceil, "add", include)
+    c.give(like_input(c, y))
+
+
+def _require_pixels(c: Conversion) -> None:
+    if c.dtype(0) not in ("float32", "uint8"):
+        raise Unsupported(f"its input is {c.dtype(0)}, supported are float32 and uint8")
+
+
+_MOST_SLICES = 500
+
+
+def _dilated(c: Conversion, x: str, window: Window, ceil: bool, function: str, include: bool = False) -> str:
+    """Pooling along each dimension by itself: a function of slices, one for each element of the window.
+
+    include : for means, padding counts as zeros.
+    """
+    if sum(window.kernel) > _MOST_SLICES:
+        raise Unsupported(f"a window of {window.kernel} with dilations {window.dilations} is too large")
+    for i, k in enumerate(window.kernel):
+        stride, dilation, before, after = window.strides[i], window.dilations[i], window.before[i], window.after[i]
+        shape, axis = c.builder.shape(x), 2 + i
+        n, span = shape[axis], (k - 1) * dilation + 1
+        room = n + before + after - span
+        steps = -(-room // stride) if ceil else room // stride
+        steps -= bool(ceil and steps * stride >= n + before)
+        if room < 0:
+            raise Unsupported(f"the window of {span} is larger than the image of {n} with its padding")
+        more = max(steps * stride - room, 0)  # of the last window, behind the padding
+        if before or after or more:
+            pads = tuple((before, after + more) if j == axis else (0, 0) for j in range(len(shape)))
+            x = c.add("Pad", x, pads=pads, mode="constant", value=-np.inf if function == "maximum" else 0.0)
+        sizes, y = replaced_at(shape, axis, steps + 1), ""
+        for j in range(k):
+            starts, strides = (
+                replaced_at((value,) * len(shape), axis, at) for value, at in ((0, j * dilation), (1, stride))
+            )
+            part = c.add("Slice", x, starts=starts, steps=strides, sizes=sizes)
+            y = c.binary(function, y, part) if y else part
+        if function == "add":
+            places = np.arange(steps + 1)[:, None] * stride + np.arange(k) * dilation - before
+            inside = (places >= -before * include) & (places < n + after * include)
+            share = 1 / inside.sum(1).astype(np.float32)
+            y = c.binary("multiply", y, share.reshape(replaced_at((1,) * len(shape), axis, -1)))
+        x = y
+    return x
+
+
+@converts("LpPool")
+def _lp_pool(c: Conversion, node: SourceNode) -> None:
+    """From the mean of powers."""
+    window, p = _pool_window(c), int(c.attribute("p", 2))
+    if c.flag("ceil_mode") or p < 1:
+        raise Unsupported("supported are windows with p of at least 1, without ceil_mode")
+    x = _powers(c, image(c), p)
+    if max(window.dilations) > 1:
+        y = _dilated(c, x, window, False, "add", True)
+    else:
+        y = _pooled(c, "AveragePool", x, window, ceil=False, count_include_pad=True)
+    c.give(like_input(c, _root(c, c.binary("multiply", y, float(prod(window.kernel))), p)))
+
+
+def _powers(c: Conversion, x: str, p: int) -> str:
+    if p == 2:
+        return c.binary("multiply", x, x)
+    x = c.unary(x, "absolute")
+    return x if p == 1 else c.binary("power", x, float(p))
+
+
+def _root(c: Conversion, x: str, p: int) -> str:
+    return x if p == 1 else c.unary(x, "sqrt") if p == 2 else c.binary("power", x, 1 / p)
+
+
+@converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def _global_pool(c: Conversion, node: SourceNode) -> None:
+    if len(c.shape(0)) < 3:
+        raise Unsupported(f"the shape is {c.shape(0)}, expected (N, C, ...)")
+    axes, x = range(2, len(c.shape(0))), c.tensor(0)
+    if node.op != "GlobalLpPool":
+        return c.give(c.reduce(x, "mean" if node.op == "GlobalAveragePool" else "max", axes))
+    p = int(c.attribute("p", 2))
+    if p < 1:
+        raise Unsupported(f"p is {p}, supported is at least 1")
+    return c.give(_root(c, c.reduce(_powers(c, x, p), "sum", axes), p))
+
+
+# ---- resizing and sampling
+
+
+@converts("Resize", "Upsample", any_type=True)
+def _resize(c: Conversion, node: SourceNode) -> None:
+    _require_pixels(c)
+    rules = _resize_rules(c, node)
+    factors = _factors(c, node)
+    for axis, (size, scale) in factors.items():
+        whole = size if scale is None else scale * c.shape(0)[axis]
+        if rules["coordinates"] == "align_corners" and abs(whole - size) > 1e-3:
+            raise Unsupported(f"align_corners of a size of {whole:g} is not supported, only of whole sizes")
+    x = c.tensor(0)
+    smaller = {axis for axis, (_, scale) in factors.items() if c.opset == 10 and scale is not None and scale < 1}
+    for axes, rounding in ((sorted(set(factors) - smaller), rules["rounding"]), (sorted(smaller), "ceil")):
+        while axes:  # two dimensions at a time; of opset 10, those that become smaller round up
+            x = _resized(c, x, axes[-2:], factors, {**rules, "rounding": rounding})
+            axes = axes[:-2]
+    c.give(x)
+
+
+def _resize_rules(c: Conversion, node: SourceNode) -> dict[str, object]:
+    mode = c.option("mode", "nearest", ("nearest", "linear", "cubic", "bilinear", "bicubic"))
+    fixed: dict[str, object] = {"antialias": c.flag("antialias"), "exclude_outside": c.flag("exclude_outside")}
+    fixed.update(mode=mode.removeprefix("bi"), cubic=float(c.attribute("cubic_coeff_a", -0.75)))
+    if node.op == "Upsample" or c.opset < 11:  # which had only these
+        return {**fixed, "coordinates": "asymmetric", "rounding": "floor"}
+    names = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
+    roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    return {
+        **fixed,
+        "coordinates": c.option("coordinate_transformation_mode", "half_pixel", names),
+        "rounding": c.option("nearest_mode", "round_prefer_floor", roundings),
+    }
+
+
+def _factors(c: Conversion, node: SourceNode) -> dict[int, tuple[int, float | None]]:
+    """The size of each dimension that is resized, and the factor if that is given."""
+    shape = c.shape(0)
+    axes = [axis % len(shape) for axis in c.attribute("axes", None) or range(len(shape))]
+    old = node.op == "Upsample" or c.opset < 11
+    if node.op == "Upsample" and not c.has(1):
+        scales, sizes = list(c.attribute("scales")), []
+    else:
+        scales = c.numbers(1 if old else 2, "the scale") if c.has(1 if old else 2) else []
+        sizes = c.numbers(3, "the size") if not old and c.has(3) else []
+    given = scales or sizes
+    if len(given) != len(axes):
+        raise Unsupported(f"{len(given)} scales or sizes are given, expected {len(axes)}")
+    if scales:
+        found = {
+            axis: (floor(np.float32(scale) * np.float32(shape[axis])), float(scale)) for axis, scale in zip(axes, scales)
+        }
+        return {axis: pair for axis, pair in found.items() if pair[1] != 1}
+    policy = c.option("keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
+    if policy != "stretch":
+        ratio = (min if policy == "not_larger" else max)(size / shape[axis] for axis, size in zip(axes, sizes))
+        sizes = [int(shape[axis] * ratio + 0.5) for axis in axes]
+    return {axis: (int(size), None) for axis, size in zip(axes, sizes) if size != shape[axis]}
+
+
+def _resized(c: Conversion, x: str, axes: list[int], factors: dict[int, tuple[int, float | None]], rules: object) -> str:
+    """One or two dimensions, as height and width of images."""
+    shape, factors = c.builder.shape(x), {axis: factors[axis] for axis in axes}
+    if len(axes) == 1 and axes[0] > 1 and len(shape) == 4:
+        axes = [2, 3]
+    others = [axis for axis in range(len(shape)) if axis not in axes]
+    perm = [*others, *axes]
+    sides = [factors.get(axis, (shape[axis], None)) for axis in axes]
+    flat = [shape[axis] for axis in others] if len(others) == 2 else [1, prod(shape[axis] for axis in others)]
+    inner = [shape[axis] for axis in axes]
+    if len(axes) == 1:
+        inner, sides = [1, *inner], [(1, None), *sides]
+    y = c.reshape(c.transpose(x, perm), [*flat, *inner])
+    scale = None
+    if any(factor is not None for _, factor in sides):
+        scale = tuple(1.0 if factor is None else factor for _, factor in sides)
+    y = c.add("Resize", y, size=tuple(size for size, _ in sides), scale=scale, **rules)  # type: ignore[arg-type]
+    result = shape
+    for axis in axes:
+        result = replaced_at(result, axis, factors.get(axis, (shape[axis], None))[0])
+    return c.transpose(c.reshape(y, [result[axis] for axis in perm]), np.argsort(perm).tolist())
+
+
+@converts("GridSample")
+def _grid_sample(c: Conversion, node: SourceNode) -> None:
+    names = {"linear": "bilinear", "cubic": "bicubic", "bilinear": "bilinear", "bicubic": "bicubic", "nearest": "nearest"}
+    mode = names[c.option("mode", "linear", tuple(names))]
+    padding = c.option("padding_mode", "zeros", ("zeros", "border", "reflection"))
+    corners = c.flag("align_corners")
+    c.give(c.add("GridSample", c.tensor(0), c.tensor(1), mode=mode, padding_mode=padding, align_corners=corners))

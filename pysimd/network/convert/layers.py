@@ -1,0 +1,201 @@
+"""Converters of matrix products, recurrent layers and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.convert.conversion import Conversion, Unsupported, Value, converts, float32_of
+from pysimd.network.operators import IDENTITY
+from pysimd.network.source import SourceNode
+
+
+@converts("Gemm")
+def _gemm(c: Conversion, node: SourceNode) -> None:
+    """A known `b` takes alpha, and a bias for each column is part of the layer."""
+    alpha, beta = float(c.attribute("alpha", 1.0)), float(c.attribute("beta", 1.0))
+    if len(c.shape(0)) != 2 or len(c.shape(1)) != 2:
+        raise Unsupported(f"the matrices have shapes {c.shape(0)} and {c.shape(1)}")
+    a = c.tensor(0)
+    if c.flag("transA"):
+        a = c.transpose(a, (1, 0))
+    term = c.value(2) if beta else None
+    if isinstance(term, np.ndarray):
+        term = float32_of(term) * np.float32(beta)
+    elif term is not None and beta != 1:
+        term = c.binary("multiply", term, beta)
+    if not c.is_known(1):
+        b = c.transpose(c.tensor(1), (1, 0)) if c.flag("transB") else c.tensor(1)
+        y = c.add("MatMul", a, b)
+        y = y if alpha == 1 else c.binary("multiply", y, alpha)
+        return c.give(y if term is None else c.binary("add", y, term))
+    weight = float32_of(c.known(1))
+    weight = _scaled(np.ascontiguousarray(weight.T) if c.flag("transB") else weight, alpha)
+    n, bias = weight.shape[1], []
+    if isinstance(term, np.ndarray) and prod(term.shape[:-1]) == 1 and term.shape[-1:] in ((), (1,), (n,)):
+        bias, term = [c.constant(np.broadcast_to(term.reshape(-1), n).copy())], None
+    y = c.add("Linear", a, c.constant(weight), *bias, activation=IDENTITY, order="add")
+    return c.give(y if term is None else c.binary("add", y, term))
+
+
+def _scaled(weight: Array, alpha: float) -> Array:
+    return weight if alpha == 1 else weight * np.float32(alpha)
+
+
+@converts("MatMul", "com.microsoft.FusedMatMul")
+def _matmul(c: Conversion, node: SourceNode) -> None:
+    a, b = c.value(0), c.value(1)
+    if a is None or b is None:
+        raise Unsupported("an input is missing")
+    alpha = 1.0
+    if node.op == "FusedMatMul":
+        c.require(transBatchA=0, transBatchB=0)
+        alpha = float(c.attribute("alpha", 1.0))
+        a, b = (_swapped(c, x) if c.flag(name) else x for x, name in ((a, "transA"), (b, "transB")))
+    if isinstance(b, np.ndarray):
+        b, alpha = _scaled(float32_of(b), alpha), 1.0
+    y = product(c, a, b)
+    c.give(y if alpha == 1 else c.binary("multiply", y, alpha))
+
+
+def _swapped(c: Conversion, x: Value) -> Value:
+    rank = len(c.shape_of(x))
+    if rank < 2:
+        return x
+    order = (*range(rank - 2), rank - 1, rank - 2)
+    return c.transpose(x, order) if isinstance(x, str) else x.transpose(order)
+
+
+def product(c: Conversion, a: Value, b: Value) -> str:
+    """As numpy.matmul: a fully connected layer if `b` is a known matrix."""
+    first, second = c.shape_of(a), c.shape_of(b)
+    if not first or not second:
+        raise Unsupported(f"the operands have shapes {first} and {second}")
+    matrix_a, matrix_b = first if len(first) > 1 else (1, *first), second if len(second) > 1 else (*second, 1)
+    lead = np.broadcast_shapes(matrix_a[:-2], matrix_b[:-2])
+    result = (*lead, *first[-2:-1], *(second[-1:] if len(second) > 1 else ()))
+    if matrix_a[-1] != matrix_b[-2]:
+        raise Unsupported(f"matrices of shapes {first} and {second} cannot be multiplied")
+    x = c.reshape(c.named(a), matrix_a)
+    if isinstance(b, np.ndarray) and prod(matrix_b[:-2]) == 1:
+        weight = np.ascontiguousarray(float32_of(b).reshape(matrix_b[-2:]))
+        y = c.add("Linear", x, c.constant(weight), activation=IDENTITY, order="add")
+    else:
+        y = c.add("MatMul", x, c.reshape(c.named(b), matrix_b))
+    return c.reshape(y, result)
+
+
+# ---- sums of products
+
+
+@converts("Einsum")
+def _einsum(c: Conversion, node: SourceNode) -> None:
+    """One product after the other. No index is there twice in an operand, and there are no dots."""
+    equation = str(c.attribute("equation")).replace(" ", "")
+    left, arrow, target = equation.partition("->")
+    terms = left.split(",")
+    if "." in equation:
+        raise Unsupported(f"the equation {equation!r} has dots")
+    if not arrow:
+        target = "".join(sorted(letter for letter in set(left) - {","} if left.count(letter) == 1))
+    if len(terms) != len(node.inputs) or any(len(term) != len(c.shape(i)) for i, term in enumerate(terms)):
+        raise Unsupported(f"the equation {equation!r} does not fit the shapes of the inputs")
+    if any(len(set(term)) != len(term) for term in (*terms, target)) or not set(target) <= set(left):
+        raise Unsupported(f"the equation {equation!r} has an index twice in a term, or a result that is in no operand")
+    x, letters = c.tensor(0), terms[0]
+    for i, term in enumerate(terms[1:], 1):
+        later = set("".join(terms[i + 1 :])) | set(target)
+        x, letters = _contracted(c, x, letters, c.tensor(i), term, later)
+    gone = [place for place, letter in enumerate(letters) if letter not in target]
+    if gone:
+        x, letters = c.reduce(x, "sum", gone, False), "".join(letter for letter in letters if letter in target)
+    c.give(c.transpose(x, [letters.index(letter) for letter in target]))
+
+
+def _contracted(c: Conversion, a: str, of_a: str, b: str, of_b: str, later: set[str]) -> tuple[str, str]:
+    """The product of two operands, summed over indices that nothing needs any more; and the indices of the result."""
+    a, of_a = _summed(c, a, of_a, set(of_b) | later)
+    b, of_b = _summed(c, b, of_b, set(of_a) | later)
+    sizes = dict(zip(of_a + of_b, (*c.builder.shape(a), *c.builder.shape(b))))
+    for letters, x in ((of_a, a), (of_b, b)):
+        if tuple(sizes[letter] for letter in letters) != tuple(c.builder.shape(x)):
+            raise Unsupported("an index has two sizes")
+    both = [letter for letter in of_a if letter in of_b]
+    batch, inner = ([letter for letter in both if (letter in later) == kept] for kept in (True, False))
+    rows, columns = ([letter for letter in own if letter not in both] for own in (of_a, of_b))
+
+    def matrices(x: str, letters: str, parts: Sequence[Sequence[str]]) -> str:
+        x = c.transpose(x, [letters.index(letter) for part in parts for letter in part])
+        return c.reshape(x, [*(sizes[letter] for letter in parts[0]), *(prod(sizes[k] for k in part) for part in parts[1:])])
+
+    y = c.add("MatMul", matrices(a, of_a, (batch, rows, inner)), matrices(b, of_b, (batch, inner, columns)))
+    result = [*batch, *rows, *columns]
+    return c.reshape(y, [sizes[letter] for letter in result]), "".join(result)
+
+
+def _summed(c: Conversion, x: str, letters: str, needed: set[str]) -> tuple[str, str]:
+    gone = [place for place, letter in enumerate(letters) if letter not in needed]
+    if not gone:
+        return x, letters
+    return c.reduce(x, "sum", gone, False), "".join(letter for letter in letters if letter in needed)
+
+
+# ---- recurrent layers
+
+
+def _recurrent(c: Conversion, activations: Sequence[str]) -> tuple[dict[str, object], list[str]]:
+    """The attributes of a recurrent layer, and its inputs up to the states."""
+    direction = c.option("direction", "forward", ("forward", "reverse", "bidirectional"))
+    count = 2 if direction == "bidirectional" else 1
+    names = [str(name) for name in c.attribute("activations", None) or activations]
+    if [name.lower() for name in names] not in ([n.lower() for n in activations], [n.lower() for n in activations] * 2):
+        raise Unsupported(f"activations are {names}, supported are {list(activations)}")
+    if c.attribute("clip", None):
+        raise Unsupported(f"clip is {c.attribute('clip')}, supported is none")
+    c.require(input_forget=0)
+    weight, recurrent = (float32_of(c.known(i, what)) for i, what in ((1, "the weight"), (2, "the recurrent weight")))
+    hidden = recurrent.shape[-1]
+    gates = len(activations) + 1 if len(activations) > 1 else 1
+    if recurrent.shape != (count, gates * hidden, hidden) or weight.shape[:2] != (count, gates * hidden):
+        raise Unsupported(f"the weights have shapes {weight.shape} and {recurrent.shape}")
+    first = c.flag("layout")
+    bias = c.constant(c.known(3, "the bias")) if c.has(3) else ""
+    inputs = [c.tensor(0), c.constant(weight), c.constant(recurrent), bias, _lengths(c, c.shape(0)[1 if first else 0])]
+    return {"hidden": hidden, "direction": direction, "batch_first": first}, inputs
+
+
+def _lengths(c: Conversion, steps: int) -> str:
+    """The lengths of sequences; none if they are known to be all steps."""
+    if not c.has(4) or (c.is_known(4) and (c.known(4) == steps).all()):
+        return ""
+    return c.tensor(4)
+
+
+def _state(c: Conversion, i: int) -> str:
+    """A state before the first step; none if it is known to be 0."""
+    return "" if not c.has(i) or (c.is_known(i) and not c.known(i).any()) else c.tensor(i)
+
+
+@converts("LSTM", any_type=True)
+def _lstm(c: Conversion, node: SourceNode) -> None:
+    options, inputs = _recurrent(c, ("Sigmoid", "Tanh", "Tanh"))
+    if not c.has(7) or c.is_known(7):
+        peephole = c.constant(c.known(7)) if c.has(7) and c.known(7).any() else ""
+    else:
+        raise Unsupported("the peephole weights are computed at run time")
+    c.give(*c.add_all("Lstm", *inputs, _state(c, 5), _state(c, 6), peephole, **options))
+
+
+@converts("GRU", any_type=True)
+def _gru(c: Conversion, node: SourceNode) -> None:
+    options, inputs = _recurrent(c, ("Sigmoid", "Tanh"))
+    before = c.flag("linear_before_reset")
+    c.give(*c.add_all("Gru", *inputs, _state(c, 5), linear_before_reset=before, **options))
+
+
+@converts("RNN", any_type=True)
+def _rnn(c: Conversion, node: SourceNode) -> None:
+    raise Unsupported("recurrent layers without gates are not supported, LSTM and GRU are")

@@ -1,0 +1,310 @@
+"""Converters of operators that move elements, which may have any type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Shape
+from pysimd.network.convert.conversion import INPUT_TYPES, Conversion, Unsupported, converts
+from pysimd.network.operators import axis_within
+from pysimd.network.source import SourceNode
+
+
+def _axes(c: Conversion, i: int, rank: int) -> list[int] | None:
+    """Axes, which are an attribute or, in later opsets, input i; None if there are none."""
+    given = c.numbers(i, "the axes") if c.has(i) else c.attribute("axes", None)
+    return None if given is None else [axis_within(int(axis), rank) for axis in given]
+
+
+# ---- the same elements in the same order
+
+
+@converts("Reshape", any_type=True)
+def _reshape(c: Conversion, node: SourceNode) -> None:
+    sizes = [int(n) for n in (c.numbers(1, "the shape") if len(node.inputs) > 1 else c.attribute("shape"))]
+    shape = c.shape(0)
+    if not c.flag("allowzero"):
+        if any(n == 0 and i >= len(shape) for i, n in enumerate(sizes)):
+            raise Unsupported(f"the shape {sizes} keeps a dimension that {shape} does not have")
+        sizes = [shape[i] if n == 0 else n for i, n in enumerate(sizes)]
+    if sizes.count(-1) > 1 or min(sizes, default=0) < -1:
+        raise Unsupported(f"the shape is {sizes}, expected one -1 at most")
+    if -1 in sizes:
+        rest = -prod(sizes)
+        sizes[sizes.index(-1)] = prod(shape) // rest if rest else 0
+    c.give(c.reshape(c.tensor(0), sizes))
+
+
+@converts("Flatten", any_type=True)
+def _flatten(c: Conversion, node: SourceNode) -> None:
+    shape, axis = c.shape(0), c.attribute("axis", 1)
+    if not -len(shape) <= axis <= len(shape):
+        raise Unsupported(f"axis is {axis}, the shape {shape}")
+    axis += len(shape) if axis < 0 else 0
+    c.give(c.reshape(c.tensor(0), (prod(shape[:axis]), prod(shape[axis:]))))
+
+
+@converts("Squeeze", any_type=True)
+def _squeeze(c: Conversion, node: SourceNode) -> None:
+    shape = c.shape(0)
+    axes = _axes(c, 1, len(shape))
+    if axes is None:
+        axes = [axis for axis, n in enumerate(shape) if n == 1]
+    c.give(c.reshape(c.tensor(0), [n for axis, n in enumerate(shape) if axis not in axes]))
+
+
+@converts("Unsqueeze", any_type=True)
+def _unsqueeze(c: Conversion, node: SourceNode) -> None:
+    shape = c.shape(0)
+    count = len(c.numbers(1, "the axes") if c.has(1) else c.attribute("axes"))
+    axes, rest = _axes(c, 1, len(shape) + count) or [], iter(shape)
+    c.give(c.reshape(c.tensor(0), [1 if axis in axes else next(rest) for axis in range(len(shape) + count)]))
+
+
+@converts("Identity", "OptionalGetElement", any_type=True)
+def _identity(c: Conversion, node: SourceNode) -> None:
+    c.give(c.value(0))
+
+
+@converts("OptionalHasElement", any_type=True)
+def _has_element(c: Conversion, node: SourceNode) -> None:
+    c.give(np.array(c.has(0)))
+
+
+@converts("Dropout", any_type=True)
+def _dropout(c: Conversion, node: SourceNode) -> None:
+    if c.has(2) and c.known(2, "training_mode").any():
+        raise Unsupported("training_mode is true")
+    c.give(c.tensor(0), np.broadcast_to(np.True_, c.shape(0)))
+
+
+@converts("Cast", "CastLike", any_type=True)
+def _cast(c: Conversion, node: SourceNode) -> None:
+    """Floats of 16 bits are float32 here."""
+    floats = ("float32", "float16", "bfloat16")
+    if node.op == "Cast":
+        target = {1: "float32", 10: "float16", 16: "bfloat16"}.get(int(c.attribute("to")), "")
+    else:
+        target = c.dtype(1)
+        if target not in INPUT_TYPES:
+            raise Unsupported(f"the type {target} is not supported")
+    if c.dtype(0) == "float32" and target in floats:
+        return c.give(c.tensor(0))
+    if c.dtype(0) in ("uint8", "int8") and target in floats:
+        return c.give(c.add("Dequantize", c.tensor(0), c.constant(np.float32(1)), axis=None))
+    return c.by_numpy()
+
+
+@converts("Shape", any_type=True)
+def _shape(c: Conversion, node: SourceNode) -> None:
+    start, end = c.attribute("start", 0), c.attribute("end", None)
+    c.give(np.array(c.shape(0)[start:end], np.int64))
+
+
+@converts("Size", any_type=True)
+def _size(c: Conversion, node: SourceNode) -> None:
+    c.give(np.array(prod(c.shape(0)), np.int64))
+
+
+# ---- in another order
+
+
+@converts("Transpose", any_type=True)
+def _transpose(c: Conversion, node: SourceNode) -> None:
+    rank = len(c.shape(0))
+    perm = c.attribute("perm", None) or range(rank)[::-1]
+    c.give(c.transpose(c.tensor(0), perm))
+
+
+@converts("DepthToSpace", any_type=True)
+def _depth_to_space(c: Conversion, node: SourceNode) -> None:
+    n, channels, h, w = _image(c)
+    b, rest = _block(c, channels)
+    if c.option("mode", "DCR", ("DCR", "CRD")) == "DCR":
+        y = c.transpose(c.reshape(c.tensor(0), (n, b, b, rest, h, w)), (0, 3, 4, 1, 5, 2))
+    else:
+        y = c.transpose(c.reshape(c.tensor(0), (n, rest, b, b, h, w)), (0, 1, 4, 2, 5, 3))
+    c.give(c.reshape(y, (n, rest, h * b, w * b)))
+
+
+@converts("SpaceToDepth", any_type=True)
+def _space_to_depth(c: Conversion, node: SourceNode) -> None:
+    n, channels, h, w = _image(c)
+    b = int(c.attribute("blocksize"))
+    if b < 1 or h % b or w % b:
+        raise Unsupported(f"blocksize is {b}, the image has {h}x{w} pixels")
+    order = (0, 3, 5, 1, 2, 4) if c.option("mode", "DCR", ("DCR", "CRD")) == "DCR" else (0, 1, 3, 5, 2, 4)
+    y = c.transpose(c.reshape(c.tensor(0), (n, channels, h // b, b, w // b, b)), order)
+    c.give(c.reshape(y, (n, channels * b * b, h // b, w // b)))
+
+
+def _image(c: Conversion) -> Sequence[int]:
+    if len(c.shape(0)) != 4:
+        raise Unsupported(f"the shape is {c.shape(0)}, expected (N, C, H, W)")
+    return c.shape(0)
+
+
+def _block(c: Conversion, channels: int) -> tuple[int, int]:
+    b = int(c.attribute("blocksize"))
+    if b < 1 or channels % (b * b):
+        raise Unsupported(f"blocksize is {b}, the image has {channels} channels")
+    return b, channels // (b * b)
+
+
+# ---- parts, and several tensors
+
+
+@converts("Concat", any_type=True)
+def _concat(c: Conversion, node: SourceNode) -> None:
+    axis = axis_within(int(c.attribute("axis")), len(c.shape(0)))
+    if len({c.dtype(i) for i in range(len(node.inputs))} - {"float16", "bfloat16"}) > 1:
+        raise Unsupported("its inputs have different types")
+    some = [i for i in range(len(node.inputs)) if prod(c.shape(i))] or [0]
+    c.give(c.tensor(some[0]) if len(some) == 1 else c.add("Concat", *map(c.tensor, some), axis=axis))
+
+
+@converts("Slice", any_type=True)
+def _slice(c: Conversion, node: SourceNode) -> None:
+    """In opsets before 10, starts and ends are attributes."""
+    shape = c.shape(0)
+    old = len(node.inputs) < 2
+    names = ("starts", "ends", "axes", "steps")
+    given = [
+        c.attribute(name, None) if old else (c.numbers(i, f"input {i}") if c.has(i) else None)
+        for i, name in enumerate(names, 1)
+    ]
+    starts, ends, axes, steps = given
+    if starts is None or ends is None:
+        raise Unsupported("starts or ends are missing")
+    ranges = [range(n) for n in shape]
+    for i, start in enumerate(starts):
+        axis = i if axes is None else axis_within(int(axes[i]), len(shape))
+        step = 1 if steps is None else int(steps[i])
+        if step == 0 or axis >= len(shape):
+            raise Unsupported("a step is 0, or there are more starts than dimensions")
+        ranges[axis] = range(*_python_slice(int(start), int(ends[i]), step, shape[axis]).indices(shape[axis]))
+    c.give(_of_ranges(c, c.tensor(0), ranges))
+
+
+def _python_slice(start: int, end: int, step: int, n: int) -> slice:
+    """In ONNX, a backward slice that starts before the first element starts at the first; NumPy's has no elements then."""
+    if step < 0:
+        start = max(start + n if start < 0 else start, 0)
+        return slice(start, None if end < -n else end, step)
+    return slice(start, end, step)
+
+
+def _of_ranges(c: Conversion, x: str, ranges: Sequence[range]) -> str:
+    if tuple(ranges) == tuple(range(n) for n in c.builder.shape(x)):
+        return x
+    starts = tuple(each.start if len(each) else 0 for each in ranges)
+    steps = tuple(each.step if len(each) > 1 else 1 for each in ranges)
+    return c.add("Slice", x, starts=starts, steps=steps, sizes=tuple(map(len, ranges)))
+
+
+@converts("Split", any_type=True)
+def _split(c: Conversion, node: SourceNode) -> None:
+    shape, count = c.shape(0), len(node.outputs)
+    axis = axis_within(c.attribute("axis", 0), len(shape))
+    sizes = c.numbers(1, "split") if c.has(1) else c.attribute("split", None)
+    if sizes is None:
+        most = -(-shape[axis] // count)
+        sizes = [most] * (count - 1)
+        sizes.append(shape[axis] - sum(sizes))
+    if len(sizes) != count or sum(sizes) != shape[axis] or min(sizes) < 0:
+        raise Unsupported(f"{shape[axis]} elements cannot be split into {list(sizes)} for {count} outputs")
+    starts = np.cumsum([0, *sizes]).tolist()
+    x = c.tensor(0)
+    c.give(*(c.slice(x, axis, start, int(size)) for start, size in zip(starts, sizes)))
+
+
+@converts("Pad", any_type=True)
+def _pad(c: Conversion, node: SourceNode) -> None:
+    """Negative widths take elements away."""
+    shape = c.shape(0)
+    pads = [int(n) for n in (c.numbers(1, "the padding") if c.has(1) else c.attribute("pads"))]
+    axes = _axes(c, 3, len(shape)) if c.has(3) else None
+    axes = list(range(len(shape))) if axes is None else axes
+    mode = c.option("mode", "constant", ("constant", "reflect", "edge", "wrap"))
+    if len(pads) != 2 * len(axes):
+        raise Unsupported(f"{len(pads)} widths are given, expected {2 * len(axes)}")
+    widths = dict(zip(axes, zip(pads, pads[len(axes) :])))
+    value = c.known(2, "the value").reshape(-1)[0].item() if c.has(2) else c.attribute("value", 0.0)
+    ranges = [range(max(-before, 0), n - max(-after, 0)) for n, (before, after) in _each(shape, widths)]
+    x = _of_ranges(c, c.tensor(0), ranges)
+    more = tuple((max(before, 0), max(after, 0)) for _, (before, after) in _each(shape, widths))
+    if any(map(any, more)):
+        x = c.add("Pad", x, pads=more, mode=mode, value=value)
+    c.give(x)
+
+
+def _each(shape: Shape, widths: dict[int, tuple[int, int]]) -> list[tuple[int, tuple[int, int]]]:
+    return [(n, widths.get(axis, (0, 0))) for axis, n in enumerate(shape)]
+
+
+# ---- copies
+
+
+def expanded(c: Conversion, x: str, shape: Sequence[int]) -> str:
+    """Broadcast to a shape, which has as many dimensions at least."""
+    own = c.builder.shape(x)
+    x = c.reshape(x, (1,) * (len(shape) - len(own)) + tuple(own))
+    return x if c.builder.shape(x) == tuple(shape) else c.add("Expand", x, shape=tuple(map(int, shape)))
+
+
+@converts("Expand", any_type=True)
+def _expand(c: Conversion, node: SourceNode) -> None:
+    shape = np.broadcast_shapes(c.shape(0), tuple(c.numbers(1, "the shape")))
+    c.give(expanded(c, c.tensor(0), shape))
+
+
+@converts("Tile", any_type=True)
+def _tile(c: Conversion, node: SourceNode) -> None:
+    """With a dimension of its own for each number of repetitions."""
+    shape, times = c.shape(0), [int(n) for n in c.numbers(1, "the number of repetitions")]
+    if len(times) != len(shape) or min(times, default=0) < 0:
+        raise Unsupported(f"repeats is {times}, the shape {shape}")
+    split: list[int] = []
+    whole: list[int] = []
+    for n, count in zip(shape, times):
+        split += [n] if count == 1 else [1, n]
+        whole += [n] if count == 1 else [count, n]
+    x = expanded(c, c.reshape(c.tensor(0), split), whole)
+    c.give(c.reshape(x, [n * count for n, count in zip(shape, times)]))
+
+
+# ---- by indices
+
+
+@converts("Gather", any_type=True)
+def _gather(c: Conversion, node: SourceNode) -> None:
+    """Indices that are known and have the same distance are a slice."""
+    shape = c.shape(0)
+    axis = axis_within(int(c.attribute("axis", 0)), len(shape))
+    if not c.is_known(1):
+        return c.give(c.add("Gather", c.tensor(0), c.tensor(1), axis=axis))
+    indices = c.known(1).astype(np.int64)
+    if indices.size and not (-shape[axis] <= indices.min() and indices.max() < shape[axis]):
+        raise Unsupported(f"an index is not within a dimension of {shape[axis]}")
+    indices = np.where(indices < 0, indices + shape[axis], indices)
+    steps = set(np.diff(indices.reshape(-1)).tolist())
+    if len(steps) > 1 or 0 in steps or not indices.size:
+        return c.give(c.add("Gather", c.tensor(0), c.constant(indices), axis=axis))
+    flat: list[Any] = indices.reshape(-1).tolist()
+    ranges = [range(n) for n in shape]
+    step = steps.pop() if steps else 1
+    ranges[axis] = range(flat[0], flat[-1] + (1 if step > 0 else -1), step)
+    y = _of_ranges(c, c.tensor(0), ranges)
+    return c.give(c.reshape(y, (*shape[:axis], *indices.shape, *shape[axis + 1 :])))
+
+
+@converts("GatherElements", any_type=True)
+def _gather_elements(c: Conversion, node: SourceNode) -> None:
+    axis = axis_within(int(c.attribute("axis", 0)), len(c.shape(0)))
+    if c.dtype(0) not in ("float32", "uint8"):
+        return c.by_numpy()
+    return c.give(c.add("GatherElements", c.tensor(0), c.tensor(1), axis=axis))

@@ -1,0 +1,112 @@
+"""Converters of reductions, of functions along an axis, and of quantization."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from pysimd.network.convert.conversion import Conversion, Unsupported, converts, float32_of
+from pysimd.network.operators import axis_within
+from pysimd.network.source import SourceNode
+
+_REDUCE = {
+    "ReduceSum": "sum",
+    "ReduceMean": "mean",
+    "ReduceMax": "max",
+    "ReduceMin": "min",
+    "ReduceProd": "prod",
+    "ReduceL1": "l1",
+    "ReduceL2": "l2",
+    "ReduceSumSquare": "sum_square",
+    "ReduceLogSumExp": "logsumexp",
+    "ReduceLogSum": "sum",
+}
+
+
+@converts(*_REDUCE)
+def _reduce(c: Conversion, node: SourceNode) -> None:
+    """Axes are an attribute or, in later opsets, an input; without axes it is over all of them, or over none."""
+    x, rank = c.tensor(0), len(c.shape(0))
+    given = c.numbers(1, "the axes") if c.has(1) else c.attribute("axes", None)
+    axes = [axis_within(int(axis), rank) for axis in given or ()]
+    if not axes and not c.flag("noop_with_empty_axes"):
+        axes = list(range(rank))
+    if axes:
+        x = c.reduce(x, _REDUCE[node.op], axes, c.flag("keepdims", 1))
+    elif node.op in ("ReduceL1", "ReduceL2"):
+        x = c.unary(x, "absolute")
+    elif node.op == "ReduceSumSquare":
+        x = c.binary("multiply", x, x)
+    c.give(c.unary(x, "log") if node.op == "ReduceLogSum" else x)
+
+
+@converts("ArgMax", "ArgMin")
+def _arg(c: Conversion, node: SourceNode) -> None:
+    axis, keepdims = axis_within(int(c.attribute("axis", 0)), len(c.shape(0))), c.flag("keepdims", 1)
+    options = {"function": node.op.lower(), "axes": (axis,), "keepdims": keepdims, "last": c.flag("select_last_index")}
+    c.give(c.add("Reduce", c.tensor(0), **options))
+
+
+@converts("Softmax", "LogSoftmax")
+def _softmax(c: Conversion, node: SourceNode) -> None:
+    """Before opset 13, of all dimensions from the axis on together."""
+    x, shape, log = c.tensor(0), c.shape(0), node.op == "LogSoftmax"
+    old = c.opset < 13
+    axis = axis_within(int(c.attribute("axis", 1 if old else -1)), len(shape))
+    if not old or prod(shape[axis + 1 :]) == 1:
+        return c.give(c.add("Softmax", x, axis=axis, log=log))
+    y = c.add("Softmax", c.reshape(x, (prod(shape[:axis]), prod(shape[axis:]))), axis=1, log=log)
+    return c.give(c.reshape(y, shape))
+
+
+@converts("TopK")
+def _top_k(c: Conversion, node: SourceNode) -> None:
+    """Before opset 10, k is an attribute."""
+    axis = axis_within(int(c.attribute("axis", -1)), len(c.shape(0)))
+    numbers = c.numbers(1, "k") if c.has(1) else [c.attribute("k")]
+    if len(numbers) != 1:
+        raise Unsupported(f"k has {len(numbers)} elements, expected 1")
+    k, largest, ordered = int(numbers[0]), c.flag("largest", 1), c.flag("sorted", 1)
+    c.give(*c.add_all("TopK", c.tensor(0), k=k, axis=axis, largest=largest, sorted=ordered))
+
+
+# ---- quantization
+
+
+_BYTES = ("uint8", "int8")
+
+
+def _parameters(c: Conversion) -> tuple[list[str], int | None]:
+    """The known scale and zero point, and the axis if there are several."""
+    if int(c.attribute("block_size", 0)):
+        raise Unsupported(f"block_size is {c.attribute('block_size')}, supported is 0")
+    scale = float32_of(c.known(1, "the scale"))
+    names = [c.constant(scale)]
+    if c.has(2):
+        zero = c.known(2, "the zero point")
+        if zero.dtype.name not in _BYTES:
+            raise Unsupported(f"the zero point has type {zero.dtype.name}, supported are {' and '.join(_BYTES)}")
+        names.append(c.constant(np.broadcast_to(zero, scale.shape).copy()))
+    return names, axis_within(int(c.attribute("axis", 1)), len(c.shape(0))) if scale.ndim else None
+
+
+@converts("QuantizeLinear", any_type=True)
+def _quantize(c: Conversion, node: SourceNode) -> None:
+    names, axis = _parameters(c)
+    if c.dtype(0) != "float32":
+        raise Unsupported(f"its input is {c.dtype(0)}, supported is float32")
+    types = {0: "uint8", 2: "uint8", 3: "int8"}
+    chosen = int(c.attribute("output_dtype", 0))
+    dtype = c.dtype(2) if c.has(2) else types.get(chosen)
+    if dtype is None:
+        raise Unsupported(f"output_dtype is {chosen}, supported are uint8 and int8")
+    c.give(c.add("Quantize", c.tensor(0), *names, axis=axis, dtype=dtype))
+
+
+@converts("DequantizeLinear", any_type=True)
+def _dequantize(c: Conversion, node: SourceNode) -> None:
+    if c.dtype(0) not in _BYTES:
+        raise Unsupported(f"its input is {c.dtype(0)}, supported are {' and '.join(_BYTES)}")
+    names, axis = _parameters(c)
+    c.give(c.add("Dequantize", c.tensor(0), *names, axis=axis))

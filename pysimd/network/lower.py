@@ -1,0 +1,466 @@
+"""The prepared calls of each node: functions and contexts of :mod:`pysimd` with their arrays bound.
+
+Nodes are those of stored tensors, see :mod:`pysimd.network.layouts`; an array may be some channels of a larger one where
+:mod:`pysimd.network.memory` permits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import pysimd
+from pysimd._pixels import AFTER
+from pysimd.annotations import Array
+from pysimd.calls import prepare
+from pysimd.context import SharingContext
+from pysimd.network.graph import Node
+from pysimd.network.operators import UNARY
+
+Call = Callable[[], Any]
+Arrays = Sequence[Any]  # those of the inputs, None for missing ones, or those of the outputs
+
+
+@dataclass
+class Step:
+    """A node with the calls that compute it, and its context if it has one."""
+
+    node: Node
+    calls: Sequence[Call]
+    context: Any = None
+
+    @property
+    def weight_bytes(self) -> int:
+        """The bytes that its context holds, for packed weights above all."""
+        if self.context is None:
+            return 0
+        size = int(self.context.internal_buffer_size)  # of recurrent layers in bytes, else in floats
+        return size if self.node.operator in ("Lstm", "Gru") else size * 4
+
+
+def step_of(node: Node, x: Arrays, y: Arrays, context: Any = None, contexts: Contexts | None = None) -> Step:
+    """The calls of a node.
+
+    context : one that has been created for this node, with its weights.
+    contexts : else, those of which it shares the weights if it can.
+
+    Raises ValueError for an operator that nothing computes.
+    """
+    if node.operator in _WEIGHTED:
+        kind = _WEIGHTED[node.operator]
+        if context is None:
+            context = (contexts or Contexts()).created(kind, node, x)
+        return Step(node, (kind.call(context, node.attributes, x, y),), context)
+    if node.operator not in _PLAIN:
+        raise ValueError(f"the operator {node.operator} is not known")
+    calls = _PLAIN[node.operator](node.attributes, x, y)
+    return Step(node, calls if isinstance(calls, list) else [calls])
+
+
+# ---- operators with weights, which are packed in contexts
+
+
+class _Weighted(NamedTuple):
+    """How an operator uses a context: creates it for the attributes and arrays, sets its weights, calls it."""
+
+    create: Callable[[Mapping[str, Any], Arrays], Any]
+    set_params: Callable[[Any, Mapping[str, Any], Arrays], None]
+    call: Callable[[Any, Mapping[str, Any], Arrays, Arrays], Call]
+
+
+class Contexts:
+    """The contexts of all preparations of a model. Those for equal weights share them, if their algorithms permit it."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, list[SharingContext]] = {}
+
+    def created(self, kind: _Weighted, node: Node, x: Arrays) -> SharingContext:
+        """A context with the weights of a node."""
+        context: SharingContext = kind.create(node.attributes, x)
+        key = (node.origin, node.operator, *(None if array is None else _fingerprint(array) for array in x[1:]))
+        others = self._made.setdefault(key, [])
+        for other in others:
+            try:
+                context.share_params(other)
+            except (ValueError, TypeError):
+                continue
+            return context
+        kind.set_params(context, node.attributes, x)
+        # What pickling refers to: these contexts are not pickled, and the arrays may be copies.
+        context._given = ()
+        others.append(context)
+        return context
+
+
+_LANES = 61
+
+
+def _fingerprint(array: Array) -> tuple[Any, ...]:
+    """A few sums of all bytes, which differ for different weights, at the speed of memory."""
+    data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+    words = data[: data.size // (8 * _LANES) * 8 * _LANES].view(np.uint64).reshape(-1, _LANES)
+    return array.shape, array.dtype.str, words.sum(0).tobytes(), data[words.nbytes :].tobytes()
+
+
+def _image(array: Array) -> Array:
+    """An image, or a batch if there are several."""
+    return array[0] if array.ndim == 4 and len(array) == 1 else array
+
+
+def _forward(context: Any, attributes: Mapping[str, Any], x: Array, add: Array | None, y: Array) -> Call:
+    if add is None:
+        return prepare(context.forward, x, out=y)
+    if attributes["order"] == "activation":
+        return prepare(context._forward_pixels, x, add, y, None, AFTER)
+    return prepare(context.forward, x, add=add, out=y)
+
+
+def _weights(weight: Array, layout: str, nhwc: tuple[int, ...]) -> Array:
+    return np.ascontiguousarray(weight.transpose(nhwc) if layout == "nhwc" else weight)
+
+
+def _given(x: Arrays, count: int) -> Arrays:
+    """The first inputs, None for those that are missing."""
+    return (*x, *(None,) * count)[:count]
+
+
+def _options(a: Mapping[str, Any]) -> dict[str, Any]:
+    """What convolutions and deconvolutions have in common."""
+    return {
+        "stride": a["strides"],
+        "padding": a["pads"],
+        "dilation": a["dilations"],
+        "group": a["group"],
+        "activation": a["activation"][0],
+        "layout": a["layout"],
+    }
+
+
+def _conv(a: Mapping[str, Any], x: Arrays) -> Any:
+    o, _, *kernel = x[1].shape
+    return pysimd.Convolution32f(_image(x[0]).shape, o, kernel=tuple(kernel), **_options(a))
+
+
+def _set_conv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    context.set_params(_weights(weight, a["layout"], (2, 3, 1, 0)), bias, a["activation"][1] or None)
+
+
+def _call_conv(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    add = _given(x, 4)[3]
+    return _forward(context, a, _image(x[0]), None if add is None else _image(add), _image(y[0]))
+
+
+def _deconv(a: Mapping[str, Any], x: Arrays) -> Any:
+    _, part, *kernel = x[1].shape
+    return pysimd.Deconvolution32f(
+        _image(x[0]).shape, part * a["group"], kernel=tuple(kernel), output_padding=a["output_padding"], **_options(a)
+    )
+
+
+def _set_deconv(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    context.set_params(_weights(weight, a["layout"], (0, 2, 3, 1)), bias, a["activation"][1] or None)
+
+
+def _merged(a: Mapping[str, Any], x: Arrays) -> Any:
+    stages = [
+        pysimd.ConvolutionStage(
+            weight.shape[2:],
+            None if stage["depthwise"] else len(weight),
+            stage["strides"],
+            stage["pads"],
+            stage["activation"][0],
+        )
+        for stage, weight in zip(a["stages"], x[1::2])
+    ]
+    return pysimd.MergedConvolution32f(_image(x[0]).shape, stages, residual=a["residual"])
+
+
+def _set_merged(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    weights = [_weights(weight, "nhwc", (2, 3, 1, 0)) for weight in x[1::2]]
+    context.set_params(weights, x[2::2], [stage["activation"][1] or None for stage in a["stages"]])
+
+
+def _call_image(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(context.forward, _image(x[0]), out=_image(y[0]))
+
+
+def _rows(x: Arrays) -> Array:
+    """The input of a Linear with its contracted dimensions as one."""
+    src, weight = x[:2]
+    count = weight.ndim - 1
+    rows: Array = src if count == 1 else src.reshape(*src.shape[: src.ndim - count], -1)
+    return rows
+
+
+def _linear(a: Mapping[str, Any], x: Arrays) -> Any:
+    return pysimd.InnerProduct32f(_rows(x).shape, x[1].shape[-1], activation=a["activation"][0], transpose=False)
+
+
+def _set_linear(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, bias = _given(x, 3)
+    matrix = np.ascontiguousarray(weight.reshape(-1, weight.shape[-1]))
+    context.set_params(matrix, bias, a["activation"][1] or None)
+
+
+def _call_linear(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return _forward(context, a, _rows(x), _given(x, 4)[3], y[0])
+
+
+def _lstm(a: Mapping[str, Any], x: Arrays) -> Any:
+    return pysimd.LSTM(x[0].shape, a["hidden"], direction=a["direction"], batch_first=a["batch_first"])
+
+
+def _set_lstm(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, recurrent, bias, _, _, _, peephole = _given(x, 8)
+    context.set_params(weight, recurrent, bias, peephole)
+
+
+def _call_lstm(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, _, _, _, lengths, h0, c0, _ = _given(x, 8)
+    return prepare(context.forward, src, h0, c0, lengths=lengths, hn=y[1], cn=y[2], out=y[0])
+
+
+def _gru(a: Mapping[str, Any], x: Arrays) -> Any:
+    names = ("direction", "batch_first", "linear_before_reset")
+    return pysimd.GRU(x[0].shape, a["hidden"], **{name: a[name] for name in names})
+
+
+def _set_gru(context: Any, a: Mapping[str, Any], x: Arrays) -> None:
+    _, weight, recurrent, bias = _given(x, 4)
+    context.set_params(weight, recurrent, bias)
+
+
+def _call_gru(context: Any, a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, _, _, _, lengths, h0 = _given(x, 6)
+    return prepare(context.forward, src, h0, lengths=lengths, hn=y[1], out=y[0])
+
+
+_WEIGHTED: Mapping[str, _Weighted] = {
+    "Conv": _Weighted(_conv, _set_conv, _call_conv),
+    "ConvTranspose": _Weighted(_deconv, _set_deconv, _call_image),
+    "Gru": _Weighted(_gru, _set_gru, _call_gru),
+    "Linear": _Weighted(_linear, _set_linear, _call_linear),
+    "Lstm": _Weighted(_lstm, _set_lstm, _call_lstm),
+    "MergedConvolution": _Weighted(_merged, _set_merged, _call_image),
+}
+
+# ---- all others: functions of the attributes, and of the arrays of inputs and outputs
+
+_Plain = Callable[[Mapping[str, Any], Arrays, Arrays], Any]
+
+
+def _pooled(function: Any) -> _Plain:
+    def calls(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+        more = {} if "count_include_pad" not in a else {"exclude_pad": not a["count_include_pad"]}
+        window = {"kernel": a["kernel"], "stride": a["strides"], "padding": a["pads"], "ceil_mode": a["ceil"]}
+        return prepare(function, x[0], layout=a["layout"], out=y[0], **window, **more)
+
+    return calls
+
+
+def _resize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    names = ("mode", "coordinates", "rounding", "antialias", "exclude_outside", "cubic", "layout")
+    sides = {"size": a["size"]} if a["scale"] is None else {"scale": a["scale"]}
+    return prepare(pysimd.resize, x[0], out=y[0], **sides, **{name: a[name] for name in names})
+
+
+def _grid_sample(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.grid_sample, x[0], x[1], a["mode"], a["padding_mode"], a["align_corners"], out=y[0])
+
+
+def _matmul(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    left, right, result = (
+        array.transpose(a[name]) for array, name in ((x[0], "perm_a"), (x[1], "perm_b"), (y[0], "perm_out"))
+    )
+    return prepare(pysimd.matmul, left, right, out=result)
+
+
+def _unary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    name = a["function"]
+    return prepare(getattr(pysimd, name), x[0], out=y[0], **dict(zip(UNARY[name], a["params"])))
+
+
+def _binary(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    function, (activation, params) = a["function"], a["activation"]
+    if all(array.flags.c_contiguous for array in (*x, *y)):
+        return prepare(pysimd.binary, function, x[0], x[1], activation=activation, params=params or None, out=y[0])
+    several: dict[str, Any] = {"add": "sum", "multiply": "product", "maximum": "max", "minimum": "min"}
+    return prepare(pysimd.eltwise, list(x), several[function], out=y[0])
+
+
+def _by_channel(function: Any) -> _Plain:
+    """A function with numbers for each coordinate of an axis."""
+
+    def calls(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+        (src, *terms), dst, axis = x, y[0], a["axis"]
+        if axis == src.ndim - 1:
+            return prepare(function, src, *terms, out=dst)
+        shape = (prod(src.shape[:axis]), src.shape[axis], prod(src.shape[axis + 1 :]), 1)
+        return prepare(function, src.reshape(shape), *terms, layout="nchw", out=dst.reshape(shape))
+
+    return calls
+
+
+def _softmax(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
+    if not a["log"]:
+        return [prepare(pysimd.softmax, x[0], axis=a["axis"], out=y[0])]
+    # The largest value is subtracted first: of large numbers, the sum of exponentials has too few digits behind the point.
+    most = prepare(pysimd.amax, x[0], a["axis"], keepdims=True)
+    small = prepare(pysimd.subtract, x[0], most.result, out=y[0])
+    total = prepare(pysimd.logsumexp, y[0], a["axis"], keepdims=True)
+    return [most, small, total, prepare(pysimd.subtract, y[0], total.result, out=y[0])]
+
+
+def _reduce(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    function, axes = a["function"], a["axes"]
+    if function in ("argmax", "argmin"):
+        options = {"keepdims": a["keepdims"], "last": a.get("last", False)}
+        return prepare(getattr(pysimd, function), x[0], axes[0], out=y[0], **options)
+    return prepare(pysimd.reduce, x[0], function, axes, keepdims=a["keepdims"], out=y[0])
+
+
+def _layer_norm(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, scale, bias = (*x, None, None)[:3]
+    return prepare(pysimd.layer_norm, src, scale, bias, normalized=src.shape[a["axis"] :], eps=a["eps"], out=y[0])
+
+
+def _channel_norm(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, scale, bias = (*x, None, None)[:3]
+    last, n = a["layout"] == "nhwc", len(src)
+    c, size = (src.shape[-1], prod(src.shape[1:-1])) if last else (src.shape[1], prod(src.shape[2:]))
+    shape = (n, size, 1, c) if last else (n, c, size, 1)
+    options = {"eps": a["eps"], "layout": a["layout"], "out": y[0].reshape(shape)}
+    if a["groups"]:
+        return prepare(pysimd.group_norm, src.reshape(shape), a["groups"], scale, bias, **options)
+    return prepare(pysimd.instance_norm, src.reshape(shape), scale, bias, **options)
+
+
+def _l2_norm(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
+    src, axis = x[0], a["axis"]
+    if axis == src.ndim - 1:
+        return [prepare(pysimd.l2_normalize, src, eps=a["eps"], out=y[0])]
+    length = prepare(pysimd.reduce, src, "l2", axis, keepdims=True)
+    bounded = prepare(pysimd.maximum, length.result, np.float32(a["eps"] ** 0.5), out=length.result)
+    return [length, bounded, prepare(pysimd.divide, src, length.result, out=y[0])]
+
+
+def _lrn(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    names = ("size", "alpha", "beta", "bias", "layout")
+    return prepare(pysimd.lrn, x[0], out=y[0], **{name: a[name] for name in names})
+
+
+def _concat(a: Mapping[str, Any], x: Arrays, y: Arrays) -> list[Call]:
+    """Copies the parts that are not written in place."""
+    calls: list[Call] = []
+    begin, axis = 0, a["axis"]
+    for part in x:
+        target = y[0][(slice(None),) * axis + (slice(begin, begin + part.shape[axis]),)]
+        begin += part.shape[axis]
+        if part.size and part.ctypes.data != target.ctypes.data:
+            calls.append(prepare(pysimd.copy, part, out=target))
+    return calls
+
+
+def _slice(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    index = tuple(
+        slice(start, end if (end := start + size * step) >= 0 else None, step)
+        for start, step, size in zip(a["starts"], a["steps"], a["sizes"])
+    )
+    return prepare(pysimd.copy, x[0][index], out=y[0])
+
+
+def _pad(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.pad, x[0], a["pads"], a["mode"], constant_values=a["value"], out=y[0])
+
+
+def _transpose(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.copy, x[0].transpose(a["perm"]), out=y[0])
+
+
+def _reshape(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.copy, x[0], out=y[0].reshape(x[0].shape))
+
+
+def _expand(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.copy, np.broadcast_to(x[0], y[0].shape), out=y[0])
+
+
+def _gather(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.gather, x[0], x[1], axis=a["axis"], out=y[0])
+
+
+def _gather_elements(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return prepare(pysimd.gather_elements, x[0], x[1], axis=a["axis"], out=y[0])
+
+
+def _top_k(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    options = {"axis": a["axis"], "largest": a["largest"], "sorted": a["sorted"]}
+    return prepare(pysimd.top_k, x[0], a["k"], out=(y[0], y[1]), **options)
+
+
+def _quantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, scale, zero = (*x, None)[:3]
+    zero = np.zeros((), a["dtype"]) if zero is None else zero
+    return prepare(pysimd.quantize_linear, src, scale, zero, axis=a["axis"], out=y[0])
+
+
+def _dequantize(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    src, scale, zero = (*x, None)[:3]
+    return prepare(pysimd.dequantize_linear, src, scale, 0 if zero is None else zero, axis=a["axis"], out=y[0])
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """A function of Python with the arrays of its inputs and outputs."""
+
+    function: Callable[..., Any]
+    inputs: Arrays
+    outputs: Arrays
+
+    def __call__(self) -> None:
+        found = self.function(*self.inputs)
+        for array, target in zip(found if isinstance(found, (tuple, list)) else (found,), self.outputs):
+            if np.shape(array) != target.shape:
+                raise ValueError(f"{self.function} returned shape {np.shape(array)}, expected {target.shape}")
+            np.copyto(target, array)
+
+
+def _host(a: Mapping[str, Any], x: Arrays, y: Arrays) -> Call:
+    return HostCall(a["function"], x, y)
+
+
+_PLAIN: Mapping[str, _Plain] = {
+    "AveragePool": _pooled(pysimd.pooling_average),
+    "Binary": _binary,
+    "ChannelNorm": _channel_norm,
+    "Concat": _concat,
+    "Dequantize": _dequantize,
+    "Expand": _expand,
+    "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GridSample": _grid_sample,
+    "Host": _host,
+    "L2Norm": _l2_norm,
+    "LayerNorm": _layer_norm,
+    "Lrn": _lrn,
+    "MatMul": _matmul,
+    "MaxPool": _pooled(pysimd.pooling_max),
+    "Pad": _pad,
+    "Prelu": _by_channel(pysimd.prelu),
+    "Quantize": _quantize,
+    "Reduce": _reduce,
+    "Reshape": _reshape,
+    "Resize": _resize,
+    "Scale": _by_channel(pysimd.scale),
+    "Slice": _slice,
+    "Softmax": _softmax,
+    "TopK": _top_k,
+    "Transpose": _transpose,
+    "Unary": _unary,
+}

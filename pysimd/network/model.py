@@ -1,0 +1,181 @@
+"""Models: files that are loaded, prepared for shapes, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pysimd.annotations import Shape
+from pysimd.errors import shown
+from pysimd.network import saved
+from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.lower import Contexts
+from pysimd.network.passes import simplified
+from pysimd.network.runner import Runner
+from pysimd.network.source import Source, Value
+
+Fallback = Mapping[str, Callable[..., Any]]
+
+
+class Model:
+    """A model as its file describes it; :func:`pysimd.load` returns it, and :meth:`prepare` makes it ready to run.
+
+    inputs, outputs : names with their types and dimensions; a dimension is a number, or a name if the file leaves it open.
+
+    ``print(model)`` shows inputs, outputs, operators, and what is not supported. A model can be pickled if its fallbacks
+    can, and sent to other processes.
+    """
+
+    def __init__(self, source: Source, fallback: Fallback | None = None) -> None:
+        self.source, self._fallback = source, dict(fallback or {})
+        self._contexts = Contexts()
+
+    @property
+    def name(self) -> str:
+        """The name in the file."""
+        return self.source.name
+
+    @property
+    def inputs(self) -> dict[str, Value]:
+        """The inputs by name: those that are not weights."""
+        return {value.name: value for value in self.source.inputs}
+
+    @property
+    def outputs(self) -> dict[str, Value]:
+        """The outputs by name; dimensions that the file does not tell are None."""
+        return {value.name: value for value in self.source.outputs}
+
+    def shapes(self, shapes: Mapping[str, Shape] | None = None) -> dict[str, Shape]:
+        """The shapes of all inputs: those given, else those of the file.
+
+        Raises ValueError for an unknown input, for one whose shape is open and not given, and for a shape that contradicts
+        the file.
+        """
+        given = dict(shapes or {})
+        unknown = [name for name in given if name not in self.inputs]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is no input, expected {', '.join(map(repr, self.inputs))}")
+        found: dict[str, Shape] = {}
+        sizes: dict[str, tuple[int, str]] = {}  # of the dimensions with names, and the input that has told
+        for name, value in self.inputs.items():
+            found[name] = _bound(value, given.get(name), sizes)
+        return found
+
+    def prepare(self, shapes: Mapping[str, Shape] | None = None, *, layout: str = "nchw") -> Runner:
+        """Plans the model for these shapes of its inputs, and packs the weights.
+
+        shapes : by name; inputs whose dimensions are all numbers in the file can be omitted.
+        layout : how inputs and outputs of four dimensions are stored: "nchw", as in the file, or "nhwc", with channels last,
+            which avoids conversions.
+
+        Preparations of one model for different shapes share packed weights where the same algorithms serve them.
+
+        Raises ValueError for shapes that do not fit, and :class:`UnsupportedModel`, which is a ValueError, with everything
+        that is not supported.
+        """
+        if layout not in ("nchw", "nhwc"):
+            raise ValueError(f"layout is {shown(layout)}, expected 'nchw' or 'nhwc'")
+        graph = graph_of(self.source, self.shapes(shapes), self._fallback)
+        runner = Runner(simplified(graph), layout, self._contexts)
+        runner.operators = tuple(node.op for node in self.source.nodes)
+        return runner
+
+    def unsupported(self, shapes: Mapping[str, Shape] | None = None) -> UnsupportedModel | None:
+        """What is not supported; None if everything is."""
+        try:
+            graph_of(self.source, self.shapes(shapes), self._fallback)
+        except UnsupportedModel as error:
+            return error
+        return None
+
+    def save(self, path: Any) -> None:
+        """Writes the model to a ".simdnet" file, which :func:`pysimd.load` reads without the package ``onnx``.
+
+        The file is complete or not there at all. Fallbacks are not saved. Raises OSError if it cannot be written.
+        """
+        saved.write(self.source, path)
+
+    def compile(
+        self, folder: Any, shapes: Mapping[str, Shape] | None = None, *, layout: str = "nchw", name: str = "model"
+    ) -> list[Path]:
+        """Writes the model, prepared for these shapes, as a program in C that needs nothing but libsimdnet.
+
+        folder : where the files are written: NAME.c and NAME.h, the weights NAME.bin, an example main.c, and a Makefile. It
+            is created if it does not exist.
+        shapes, layout : as of :meth:`prepare`.
+        name : of the files and of the functions, an identifier of C.
+
+        The program makes the same calls as :meth:`prepare` and its runner do, so its outputs have the same bits, on any
+        processor on which both use the same instruction set. Returns the paths. Raises ValueError if a node is computed by
+        Python, and everything that :meth:`prepare` raises; OSError if the files cannot be written.
+        """
+        from pysimd.calls import taped
+        from pysimd.network import c_program
+
+        graph = simplified(graph_of(self.source, self.shapes(shapes), self._fallback))
+        with taped() as tape:
+            runner = Runner(graph, layout)
+        return c_program.write(runner, tape, folder, name)
+
+    def __repr__(self) -> str:
+        return f"<pysimd.Model {self.name!r}: {', '.join(map(_described, self.source.inputs))}>"
+
+    def __str__(self) -> str:
+        counts: dict[str, int] = {}
+        for node in self.source.nodes:
+            counts[node.op] = counts.get(node.op, 0) + 1
+        size = sum(array.nbytes for array in self.source.weights.values())
+        lines = [f"{self.name or 'model'}: {len(self.source.nodes)} nodes, {size / 1e6:.1f} MB of weights"]
+        lines += [f"  input   {_described(value)}" for value in self.source.inputs]
+        lines += [f"  output  {_described(value)}" for value in self.source.outputs]
+        most = sorted(counts, key=lambda op: (-counts[op], op))
+        lines.append("  operators  " + ", ".join(f"{op} {counts[op]}" if counts[op] > 1 else op for op in most))
+        try:
+            found = self.unsupported(self._probe())
+        except ValueError as error:
+            return "\n".join([*lines, f"  support not known: {error}"])
+        lines.append("  all operators are supported" if found is None else "  " + str(found).replace("\n", "\n  "))
+        return "\n".join(lines)
+
+    def _probe(self) -> dict[str, Shape]:
+        """Shapes to look for unsupported operators with: 1 for what is open, in the first dimension, else 64."""
+        return {
+            value.name: tuple(n if isinstance(n, int) else 1 if i == 0 else 64 for i, n in enumerate(value.dims))
+            for value in self.source.inputs
+            if value.dims is not None
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"source": self.source, "_fallback": self._fallback}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._contexts = Contexts()
+
+
+def _described(value: Value) -> str:
+    dims = "unknown shape" if value.dims is None else "(" + ", ".join("?" if n is None else str(n) for n in value.dims) + ")"
+    return f"{value.name}: {value.dtype} {dims}"
+
+
+def _bound(value: Value, given: Shape | None, sizes: dict[str, tuple[int, str]]) -> Shape:
+    """The shape of an input."""
+    if given is None:
+        dims = None if value.dims is None else [sizes[n][0] if n in sizes else n for n in value.dims]
+        if dims is None or not all(isinstance(n, int) for n in dims):
+            raise ValueError(
+                f"the shape of the input {_described(value)} is open: give it, as shapes={{{value.name!r}: (...)}}"
+            )
+        return tuple(dims)  # type: ignore[arg-type]
+    shape = tuple(int(n) for n in given)
+    if value.dims is not None and (
+        len(shape) != len(value.dims) or any(isinstance(n, int) and n != size for n, size in zip(value.dims, shape))
+    ):
+        raise ValueError(f"the shape of {value.name} is given as {shape}, expected that of the file: {_described(value)}")
+    for n, size in zip(value.dims or (), shape):
+        if isinstance(n, str):
+            known, other = sizes.setdefault(n, (size, value.name))
+            if known != size:
+                raise ValueError(f"the dimension {n!r} is {size} in {value.name}, but {known} in {other}")
+    return shape

@@ -1,0 +1,326 @@
+"""Reads ONNX files, by the package ``onnx``.
+
+What the file says is checked as far as the rest relies on it: sizes of weights and places of external data here, names and
+order in ``source``. Operators are checked where they are converted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.convert.fold import DTYPES
+from pysimd.network.onnx_wire import Weights
+from pysimd.network.source import Dimension, Source, SourceNode, Value, in_order
+
+_OLDEST_OPSET = 7
+_DEPTH = 24  # of subgraphs within subgraphs, and of functions within functions
+_MOST_INLINED = 1 << 27  # bytes of nodes, each with 512 more, that calls of functions become: it can grow exponentially
+_BFLOAT16 = 16
+_ONNX_DOMAINS = ("", "ai.onnx")
+
+
+def read(model: Any) -> Source:
+    """The source of an ONNX model: a path, the bytes of a file, or an ``onnx.ModelProto``.
+
+    Weights are mapped, and read when they are used: the file, and those that belong to it, must not be changed as long as
+    the model is used. Raises ValueError for what is no such model, with the reason; ImportError without the package; OSError
+    if the file cannot be read.
+    """
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("ONNX files need the package onnx: pip install 'pysimd[onnx]'") from None
+    if isinstance(model, onnx.ModelProto):
+        return _Reader(onnx, None, None).source(model)
+    folder, name = None, "the bytes"
+    if isinstance(model, (str, os.PathLike)):
+        path = Path(model)
+        folder, name = path.resolve().parent, str(path)
+        data = _mapped(path)
+    elif isinstance(model, (bytes, bytearray, memoryview)):
+        data = np.frombuffer(bytes(model) or b"\0", np.uint8)
+    else:
+        raise TypeError(f"model is a {type(model).__name__}, expected a path, bytes, or an onnx.ModelProto")
+    weights = Weights(data)
+    parsed = onnx.ModelProto()
+    try:
+        parsed.ParseFromString(weights.model_without())
+    except Exception as error:  # of protobuf, whose class depends on its version
+        raise ValueError(f"{name} is no ONNX model, or cut: {error}") from None
+    reader = _Reader(onnx, folder, weights)
+    return reader.source(parsed)
+
+
+def _mapped(path: Path) -> Array:
+    """The bytes of a file. Raises ValueError for what has none, OSError if it cannot be read."""
+    with open(path, "rb"):  # which has the better messages
+        pass
+    if not path.is_file() or not path.stat().st_size:
+        raise ValueError(f"{path} is no ONNX model: it is empty, or no file")
+    return np.memmap(path, np.uint8, "r")
+
+
+class _Reader:
+    """Reads a model. Its external data are in a folder; weights are those that were taken out of it before."""
+
+    def __init__(self, onnx: Any, folder: Path | None, weights: Weights | None) -> None:
+        self._onnx, self._folder, self._weights = onnx, folder, weights
+        self._functions: dict[tuple[str, str, str], Any] = {}
+        self._files: dict[Path, Array] = {}  # mapped once, as each map holds a descriptor
+        self._opset, self._inlined_bytes, self._calls = 0, 0, count()
+
+    def source(self, model: Any) -> Source:
+        """The source of a whole model."""
+        if not model.ir_version or not model.HasField("graph"):
+            raise ValueError("the data are no ONNX model: there is no graph")
+        if model.ir_version > self._onnx.IR_VERSION:
+            raise ValueError(
+                f"the model has version {model.ir_version} of the format, the installed package onnx reads up to "
+                f"{self._onnx.IR_VERSION}: update it"
+            )
+        self._opset = self._version(model)
+        self._functions = {(each.domain, each.name, _overload(each)): each for each in model.functions}
+        return in_order(self._graph(model.graph, 0))
+
+    def _version(self, model: Any) -> int:
+        versions = [each.version for each in model.opset_import if each.domain in _ONNX_DOMAINS]
+        if not versions:
+            raise ValueError("the model does not tell the version of its operators (opset_import)")
+        newest = self._onnx.defs.onnx_opset_version()
+        if not _OLDEST_OPSET <= versions[0] <= newest:
+            raise ValueError(f"the model has operators of version {versions[0]}, supported are {_OLDEST_OPSET} to {newest}")
+        return int(versions[0])
+
+    def _graph(self, graph: Any, depth: int) -> Source:
+        if depth > _DEPTH:
+            raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
+        if len(graph.sparse_initializer):
+            raise ValueError("the model has sparse weights, which are not supported")
+        weights: dict[str, Array] = {}
+        for tensor in graph.initializer:
+            name = _text(tensor.name)
+            if not name or name in weights:
+                raise ValueError(f"two weights have the name {name!r}" if name else "a weight has no name")
+            weights[name] = self._tensor(tensor)
+        inputs = [_value(value) for value in graph.input if value.name not in weights]
+        outputs = [_value(value) for value in graph.output]
+        if not all(value.name for value in (*inputs, *outputs)):
+            raise ValueError("an input or an output of the graph has no name")
+        nodes = [self._node(node, depth) for node in self._expanded(graph.node, 0)]
+        return Source(_text(graph.name), self._opset, inputs, outputs, nodes, weights)
+
+    def _node(self, node: Any, depth: int) -> SourceNode:
+        attributes = {}
+        for a in node.attribute:
+            try:
+                attributes[_text(a.name)] = self._attribute(a, depth)
+            except ValueError as error:
+                raise ValueError(f"the node {node.name!r} ({node.op_type}): {error}") from None
+        inputs, outputs = tuple(map(_text, node.input)), tuple(map(_text, node.output))
+        return SourceNode(_text(node.op_type), inputs, outputs, attributes, _text(node.name), _text(node.domain))
+
+    def _attribute(self, a: Any, depth: int) -> Any:
+        kinds = self._onnx.AttributeProto
+        if a.type == kinds.TENSOR:
+            return self._tensor(a.t)
+        if a.type == kinds.GRAPH:
+            return self._graph(a.g, depth + 1)
+        if a.type == kinds.STRING:
+            return a.s.decode("utf-8", "replace")
+        if a.type == kinds.STRINGS:
+            return [text.decode("utf-8", "replace") for text in a.strings]
+        plain: dict[int, Any] = {kinds.FLOAT: lambda: a.f, kinds.INT: lambda: a.i, kinds.FLOATS: lambda: list(a.floats)}
+        plain[kinds.INTS] = lambda: list(a.ints)
+        if a.type not in plain:
+            raise ValueError(f"the attribute {a.name!r} has type {a.type}, which is not supported")
+        return plain[a.type]()
+
+    # ---- functions of the model itself
+
+    def _expanded(self, nodes: Iterable[Any], depth: int) -> list[Any]:
+        """Nodes, with the nodes of its function in place of each that names one."""
+        found: list[Any] = []
+        for node in nodes:
+            function = self._functions.get((node.domain, node.op_type, _overload(node)))
+            if function is None:
+                found.append(node)
+            elif depth >= _DEPTH:
+                raise ValueError(f"functions within functions are more than {_DEPTH} deep")
+            else:
+                found.extend(self._expanded(self._inlined(function, node), depth + 1))
+        return found
+
+    def _inlined(self, function: Any, node: Any) -> list[Any]:
+        """The nodes of a function, with the names and attributes of one call."""
+        what = f"the function {function.name!r}"
+        if len(node.input) > len(function.input) or len(node.output) > len(function.output):
+            raise ValueError(f"{what} has fewer inputs or outputs than the node {node.name!r} gives it")
+        if any(each.domain in _ONNX_DOMAINS and each.version != self._opset for each in function.opset_import):
+            raise ValueError(f"{what} has operators of another version than the model, which is not supported")
+        if not set(function.input).isdisjoint(function.output):
+            raise ValueError(f"{what} gives one of its inputs, which is not supported")
+        self._inlined_bytes += sum(each.ByteSize() + 512 for each in function.node)
+        if self._inlined_bytes > _MOST_INLINED:
+            raise ValueError(f"calls of functions become more than {_MOST_INLINED} bytes of nodes")
+        for each in (*node.input, *node.output, *function.input, *function.output):
+            _text(each)
+        prefix = f"{node.name or node.op_type}.{next(self._calls)}/"
+        names = dict(zip(function.input, node.input)) | dict.fromkeys(function.input[len(node.input) :], "")
+        names.update((inner, outer) for inner, outer in zip(function.output, node.output) if outer)
+        given = {a.name: a for a in function.attribute_proto} | {a.name: a for a in node.attribute}
+        return [self._called(each, prefix, names, given) for each in function.node]
+
+    def _called(self, node: Any, prefix: str, names: Mapping[str, str], given: Mapping[str, Any]) -> Any:
+        """A node of a function; tensors without a name of the call get its prefix, in subgraphs too."""
+        copy = self._onnx.NodeProto()
+        copy.CopyFrom(node)
+        copy.name = prefix + _text(node.name)
+        for field in (copy.input, copy.output):
+            renamed = [names.get(name, prefix + name) if name else "" for name in map(_text, field)]
+            del field[:]
+            field.extend(renamed)
+        attributes = [self._bound(a, given) for a in node.attribute]
+        del copy.attribute[:]
+        copy.attribute.extend(a for a in attributes if a is not None)
+        for a in copy.attribute:
+            if a.HasField("g") and not self._is_of_call(a, node):
+                self._rename(a.g, prefix, names, given)
+        return copy
+
+    def _is_of_call(self, a: Any, node: Any) -> bool:
+        """Whether the call has given an attribute, a graph, whose names are those of the caller."""
+        return any(each.name == a.name and each.ref_attr_name for each in node.attribute)
+
+    def _rename(self, graph: Any, prefix: str, names: Mapping[str, str], given: Mapping[str, Any]) -> None:
+        """Gives a subgraph of a function the names of one call."""
+        nodes = [self._called(each, prefix, names, given) for each in graph.node]
+        del graph.node[:]
+        graph.node.extend(nodes)
+        for each in (*graph.input, *graph.output, *graph.initializer):
+            each.name = names.get(each.name, prefix + _text(each.name))
+
+    def _bound(self, a: Any, given: Mapping[str, Any]) -> Any:
+        """An attribute; where it refers to one of the function, that of the call, None if it has none."""
+        if not a.ref_attr_name:
+            return a
+        if a.ref_attr_name not in given:
+            return None
+        found = self._onnx.AttributeProto()
+        found.CopyFrom(given[a.ref_attr_name])
+        found.name = a.name
+        return found
+
+    # ---- weights
+
+    def _tensor(self, tensor: Any) -> Array:
+        """A tensor as an array."""
+        shape = tuple(tensor.dims)
+        what = f"the weight {tensor.name!r}" if tensor.name else "a constant"
+        if any(n < 0 for n in shape):
+            raise ValueError(f"{what} has the shape {shape}")
+        if tensor.data_type not in {*DTYPES, _BFLOAT16}:
+            raise ValueError(f"{what} has type {tensor.data_type} of ONNX, which is not supported")
+        dtype = np.dtype("uint16" if tensor.data_type == _BFLOAT16 else DTYPES[tensor.data_type]).newbyteorder("<")
+        nbytes = prod(shape) * dtype.itemsize
+        if tensor.data_location == self._onnx.TensorProto.EXTERNAL:
+            array = self._external(tensor, what, nbytes).view(dtype).reshape(shape)
+        elif tensor.HasField("raw_data"):
+            array = self._raw(tensor, what, shape, nbytes).view(dtype).reshape(shape)
+        else:
+            array = self._typed(tensor, what, shape)
+        if tensor.data_type == _BFLOAT16:  # the upper halves of floats
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        return array.astype(np.float32) if array.dtype == np.float16 else array
+
+    def _raw(self, tensor: Any, what: str, shape: Sequence[int], nbytes: int) -> Array:
+        """The bytes of a weight: in the mapped file, or in the message."""
+        given = tensor.raw_data
+        data = self._weights.found(given) if self._weights else None
+        if data is None:
+            data = np.frombuffer(given, np.uint8) if given else np.zeros(0, np.uint8)
+        if data.size != nbytes:
+            raise ValueError(f"{what} has {data.size} bytes, expected {nbytes} for the shape {tuple(shape)}")
+        return data
+
+    def _typed(self, tensor: Any, what: str, shape: Sequence[int]) -> Array:
+        """The numbers in the field of their type."""
+        fields = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+        count = max(len(getattr(tensor, field)) for field in fields)
+        if count != prod(shape):
+            raise ValueError(f"{what} has {count} numbers, expected {prod(shape)} for the shape {tuple(shape)}")
+        try:
+            array: Array = self._onnx.numpy_helper.to_array(tensor)
+        except Exception as error:
+            raise ValueError(f"{what} cannot be read: {error}") from None
+        return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
+
+    def _external(self, tensor: Any, what: str, nbytes: int) -> Array:
+        """Bytes of another file, mapped. Its path must be within the folder of the model."""
+        given = {each.key: each.value for each in tensor.external_data}
+        if self._folder is None:
+            raise ValueError(f"{what} is in another file, {given.get('location')!r}: load the model by its path")
+        location = given.get("location", "")
+        try:
+            path = (self._folder / location).resolve()
+            offset, length = int(given.get("offset", 0)), int(given.get("length", nbytes))
+            within = bool(location) and not os.path.isabs(location) and self._folder in path.parents
+            size = path.stat().st_size if within else 0
+            if within and not path.is_file():
+                raise ValueError("it is no file")
+        except (OSError, ValueError, RuntimeError) as error:  # the last is a circle of links
+            raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
+        if not within:
+            raise ValueError(f"{what} is in the file {location!r}, which is not within the folder of the model")
+        if length != nbytes or offset < 0 or offset + nbytes > size:
+            raise ValueError(
+                f"{what} has {length} bytes from {offset} on in {location!r} of {size} bytes, expected {nbytes}"
+            )
+        if nbytes == 0:
+            return np.zeros(0, np.uint8)
+        if path not in self._files:
+            try:
+                self._files[path] = np.memmap(path, np.uint8, "r")
+            except OSError as error:
+                raise ValueError(f"{what} is in the file {location!r}, which cannot be read: {error}") from None
+        if offset + nbytes > self._files[path].size:
+            raise ValueError(f"{what} is in the file {location!r}, which has become shorter")
+        return self._files[path][offset : offset + nbytes]
+
+
+def _text(value: Any) -> str:
+    """A text; protobuf gives bytes where they are not UTF-8."""
+    if not isinstance(value, str):
+        raise ValueError(f"the name {value!r} is not UTF-8")
+    return value
+
+
+def _overload(message: Any) -> str:
+    """The overload of a function or of a node that calls one; older versions of the package have none."""
+    return str(getattr(message, "overload", ""))
+
+
+def _value(value: Any) -> Value:
+    """The name, type and dimensions of an input or an output."""
+    kind = value.type.WhichOneof("value")
+    if kind not in (None, "tensor_type"):
+        return Value(_text(value.name), kind, None)
+    tensor = value.type.tensor_type
+    dtype = "bfloat16" if tensor.elem_type == 16 else DTYPES.get(tensor.elem_type, f"type {tensor.elem_type} of ONNX")
+    if not tensor.HasField("shape"):
+        return Value(_text(value.name), dtype, None)
+    return Value(_text(value.name), dtype, tuple(map(_dimension, tensor.shape.dim)))
+
+
+def _dimension(dim: Any) -> Dimension:
+    """A number; some exporters write -1 for an open dimension."""
+    if dim.HasField("dim_value"):
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
+    return _text(dim.dim_param) or None

@@ -1,0 +1,63 @@
+"""Passes: functions from a graph to a simpler one that computes the same. Each is a small file, and each has its test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Callable
+
+from pysimd.network.graph import Graph
+from pysimd.network.passes import activations, additions, affine, blocks, gates, lifted, moves, norms, tiny
+from pysimd.network.passes.rewrite import Match, rewritten
+
+Pass = Callable[[Graph], Graph]
+
+
+def _rewriting(matches: Sequence[Match]) -> Pass:
+    """A pass of several patterns, each of which is looked for until there are none."""
+
+    def run(graph: Graph) -> Graph:
+        for match in matches:
+            graph = rewritten(graph, match)
+        return graph
+
+    return run
+
+
+def _settled(*passes: Pass) -> Pass:
+    """Several passes, repeated until they change nothing."""
+
+    def run(graph: Graph) -> Graph:
+        while True:
+            before = graph.nodes
+            for each in passes:
+                graph = each(graph)
+            if graph.nodes == before:
+                return graph
+
+    return run
+
+
+_moves = _settled(moves.shared, _rewriting(moves.MATCHES))
+
+#: The passes by name, in their order: formulas before the numbers in them become weights; activations before what is built
+#: of layers with activations; merged blocks before the additions at their ends.
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("moves", _moves),
+    ("gates", _settled(_rewriting(gates.MATCHES))),
+    ("norms", _rewriting(norms.MATCHES)),
+    ("lifted", _settled(_rewriting(lifted.MATCHES), _moves)),
+    ("affine", _rewriting(affine.MATCHES)),
+    ("activations", _settled(_rewriting((*lifted.MATCHES, *activations.MATCHES)), _moves)),
+    ("blocks", _rewriting(blocks.MATCHES)),
+    ("additions", _rewriting(additions.MATCHES)),
+    ("last moves", _moves),
+    ("tiny", tiny.flushed),
+)
+
+
+def simplified(graph: Graph) -> Graph:
+    """The graph after all passes, without nodes that its outputs do not need."""
+    graph = graph.replaced(graph.nodes)
+    for _, run in PASSES:
+        graph = run(graph)
+    return graph

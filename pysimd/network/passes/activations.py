@@ -1,0 +1,40 @@
+"""Activations in the nodes whose results they take, if nothing else reads these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pysimd.network.graph import Graph, Node
+from pysimd.network.operators import ACTIVATIONS, Activation
+from pysimd.network.passes.patterns import input_at, is_plain, parameter, replacement
+from pysimd.network.passes.rewrite import Change
+
+_TAKES = ("Binary", "Conv", "ConvTranspose", "Linear")
+
+
+def activated(graph: Graph, node: Node) -> Change | None:
+    """A node whose only user is an activation."""
+    user = graph.user(node.output) if node.operator in _TAKES and is_plain(node) else None
+    if user is None or (input_at(node, 3) and node.attributes["order"] != "add"):
+        return None
+    found = _activation(graph, node, user)
+    attributes: dict[str, Any] = {**node.attributes, "activation": found}
+    return None if found is None else replacement([user, node], node.operator, node.inputs, attributes)
+
+
+def _activation(graph: Graph, node: Node, user: Node) -> Activation | None:
+    """What a node computes, as the activation of another one."""
+    if user.operator == "Prelu" and node.operator != "Binary":
+        axis = 1 if node.operator.startswith("Conv") else len(graph.shape(node.output)) - 1
+        slopes = parameter(graph, user, 1)
+        same = slopes is not None and user.attributes["axis"] % len(graph.shape(node.output)) == axis
+        return ("prelu", tuple(slopes.reshape(-1).tolist())) if same and slopes is not None else None
+    if user.operator != "Unary" or user.attributes["function"] not in ACTIVATIONS:
+        return None
+    function, params = user.attributes["function"], tuple(user.attributes["params"])
+    if function == "sigmoid":  # layers have the one whose slope is 1
+        return ("sigmoid", ()) if params == (1.0,) else None
+    return function, params
+
+
+MATCHES = (activated,)

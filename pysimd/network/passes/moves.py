@@ -1,0 +1,236 @@
+"""Nodes that only move elements: those that change nothing, or that several others do, are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pysimd.annotations import Shape
+from pysimd.network.graph import Graph, Node
+from pysimd.network.passes.patterns import Parameters, clip, is_plain, linear_step, made, parameter, replacement
+from pysimd.network.passes.rewrite import Change
+
+_SMALL = 64  # elements of constants that are compared
+_LARGE = 16 << 20  # bytes of weights
+
+
+def shared(graph: Graph) -> Graph:
+    """Without nodes that change nothing, and with one node in place of several that compute the same."""
+    source: dict[str, str] = {}  # of tensors that are others
+    seen: dict[Any, Node] = {}
+    constants = _equal_constants(graph)
+    nodes = []
+    for node in graph.nodes:
+        inputs = tuple(source.get(name, constants.get(name, name)) for name in node.inputs)
+        node = node if inputs == node.inputs else replace(node, inputs=inputs)
+        if not set(graph.outputs).isdisjoint(node.outputs):
+            nodes.append(node)
+            continue
+        if changes_nothing(graph, node):
+            source[node.output] = _kept_operand(graph, node)
+            continue
+        first = node if node.operator == "Host" else seen.setdefault((node.operator, inputs, _frozen(node.attributes)), node)
+        if first is node:
+            nodes.append(node)
+        source.update((name, other) for name, other in zip(node.outputs, first.outputs) if name != other)
+    return graph.replaced(nodes)
+
+
+def _equal_constants(graph: Graph) -> dict[str, str]:
+    """For small constants the name of the first one that is equal."""
+    first: dict[Any, str] = {}
+    return {
+        name: first.setdefault((array.dtype.str, array.shape, array.tobytes()), name)
+        for name, array in graph.constants.items()
+        if array.size <= _SMALL and array.dtype.kind != "O"
+    }
+
+
+def _frozen(value: Any) -> Any:
+    """An attribute as something that can be compared and hashed."""
+    if isinstance(value, Mapping):
+        return tuple(sorted((key, _frozen(each)) for key, each in value.items()))
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    return type(value).__name__, value
+
+
+def _kept_operand(graph: Graph, node: Node) -> str:
+    """The input that is the output of a node that changes nothing."""
+    return next(name for name in node.inputs if name not in graph.constants)
+
+
+def changes_nothing(graph: Graph, node: Node) -> bool:
+    """Whether the output of a node is one of its inputs."""
+    if len(node.outputs) != 1 or all(name in graph.constants for name in node.given):
+        return False
+    before, after = graph.types[_kept_operand(graph, node)], graph.types[node.output]
+    if before != after or not is_plain(node):
+        return False
+    a = node.attributes
+    if node.operator in ("Reshape", "Expand") or (node.operator == "Concat" and len(node.inputs) == 1):
+        return True
+    if node.operator == "Slice":
+        return not any(a["starts"]) and all(step == 1 for step, n in zip(a["steps"], after.shape) if n > 1)
+    if node.operator == "Pad":
+        return not any(n for both in a["pads"] for n in both)
+    if node.operator == "Transpose":
+        return _order(a["perm"], before.shape) == sorted(_order(a["perm"], before.shape))
+    if node.operator == "Reduce":
+        return a["function"] in ("mean", "sum", "max", "min", "prod")
+    if node.operator == "Binary":
+        return (linear_step(graph, node.output) or ("", 0.0, 0.0))[1:] == (1, 0)
+    bounds = clip(graph, node.output) if node.operator == "Unary" else None
+    return bounds is not None and bounds[1:] == (-np.inf, np.inf)
+
+
+def _order(perm: Sequence[int], shape: Shape) -> list[int]:
+    """The axes in memory after a Transpose, without those of one element."""
+    return [axis for axis in perm if shape[axis] != 1]
+
+
+# ---- two nodes as one
+
+
+def joined(graph: Graph, node: Node) -> Change | None:
+    """Transposes in sequence, Reshapes in sequence, and a Transpose that only a Reshape can be, too."""
+    if node.operator not in ("Reshape", "Transpose"):
+        return None
+    inner = made(graph, node.inputs[0], node.operator)
+    if inner is not None:
+        attributes = dict(node.attributes)
+        if node.operator == "Transpose":
+            attributes = {"perm": tuple(inner.attributes["perm"][axis] for axis in node.attributes["perm"])}
+        return replacement([node], node.operator, inner.inputs, attributes, also=(inner,))
+    if node.operator == "Transpose":
+        order = _order(node.attributes["perm"], graph.shape(node.inputs[0]))
+        if order == sorted(order):
+            return replacement([node], "Reshape", node.inputs, {"shape": graph.shape(node.output)})
+    return None
+
+
+def part_of_parts(graph: Graph, node: Node) -> Change | None:
+    """A Slice of a Concat reads the inputs that it needs."""
+    if node.operator != "Slice":
+        return None
+    whole, a = made(graph, node.inputs[0], "Concat"), node.attributes
+    inner = made(graph, node.inputs[0], "Slice")
+    if inner is not None:
+        return _part_of_part(node, inner)
+    if whole is None or len(whole.inputs) == 1:
+        return None
+    rank = len(graph.shape(node.output))
+    axis = whole.attributes["axis"] % rank
+    start, step, size = (a[name][axis] for name in ("starts", "steps", "sizes"))
+    if step != 1 or size == 0:
+        return None
+    begin = 0
+    for name in whole.inputs:
+        end = begin + graph.shape(name)[axis]
+        if begin <= start and start + size <= end:
+            starts = tuple(n - begin if i == axis else n for i, n in enumerate(a["starts"]))
+            return replacement([node], "Slice", (name,), {**a, "starts": starts})
+        begin = end
+    return None
+
+
+def _part_of_part(node: Node, inner: Node) -> Change:
+    """Slices in sequence."""
+    a, b = inner.attributes, node.attributes
+    starts = tuple(p + q * step for p, q, step in zip(a["starts"], b["starts"], a["steps"]))
+    steps = tuple(p * q for p, q in zip(a["steps"], b["steps"]))
+    return replacement([node], "Slice", inner.inputs, {**b, "starts": starts, "steps": steps}, also=(inner,))
+
+
+def whole_of_parts(graph: Graph, node: Node) -> Change | None:
+    """A Concat of what only it concatenates; one of neighbouring Slices as one Slice."""
+    if node.operator != "Concat":
+        return None
+    axis = node.attributes["axis"] % len(graph.shape(node.output))
+    names: list[str] = []
+    inner: list[Node] = []
+    for name in node.inputs:
+        producer = made(graph, name, "Concat")
+        single = producer is not None and graph.user(name) is node and node.inputs.count(name) == 1
+        if producer is not None and single and producer.attributes["axis"] % len(graph.shape(name)) == axis:
+            inner.append(producer)
+            names += producer.inputs
+        else:
+            names.append(name)
+    if inner:
+        return replacement([node, *inner], "Concat", names, {**node.attributes, "axis": axis})
+    return _neighbours(graph, node, axis)
+
+
+def _neighbours(graph: Graph, node: Node, axis: int) -> Change | None:
+    """Slices of one tensor, each beginning where the one before it ends, as one Slice."""
+    parts = [part for name in node.inputs if (part := made(graph, name, "Slice")) is not None]
+    if len(parts) != len(node.inputs) or not all(_follows(a, b, axis) for a, b in zip(parts, parts[1:])):
+        return None
+    attributes = {**parts[0].attributes, "sizes": graph.shape(node.output)}
+    return replacement([node], "Slice", parts[0].inputs, attributes)
+
+
+def _follows(first: Node, second: Node, axis: int) -> bool:
+    """Whether a Slice begins where another one of the same tensor ends, and is equal otherwise."""
+    a, b = first.attributes, second.attributes
+    rest = [i for i in range(len(a["sizes"])) if i != axis]
+    same = all(a[key][i] == b[key][i] for key in ("starts", "steps", "sizes") for i in rest)
+    end = a["starts"][axis] + a["sizes"][axis]
+    return same and first.inputs == second.inputs and a["steps"][axis] == b["steps"][axis] == 1 and b["starts"][axis] == end
+
+
+def broadcast(graph: Graph, node: Node) -> Change | None:
+    """Functions of two tensors broadcast by themselves: an Expand before them has nothing to do."""
+    if node.operator != "Binary":
+        return None
+    for place, name in enumerate(node.inputs):
+        expand = made(graph, name, "Expand")
+        if expand is not None and len(graph.shape(expand.inputs[0])) == len(graph.shape(name)):
+            inputs = tuple(expand.inputs[0] if i == place else other for i, other in enumerate(node.inputs))
+            if np.broadcast_shapes(*map(graph.shape, inputs)) == graph.shape(node.output):
+                return replacement([node], "Binary", inputs, node.attributes, also=(expand,))
+    return None
+
+
+def global_pooling(graph: Graph, node: Node) -> Change | None:
+    """A pooling whose window is the whole image."""
+    if node.operator not in ("AveragePool", "MaxPool") or any(node.attributes["pads"]):
+        return None
+    size = graph.shape(node.inputs[0])[2:]
+    if tuple(node.attributes["kernel"]) != size or graph.shape(node.output)[2:] != (1, 1):
+        return None
+    if graph.types[node.output].dtype != "float32":
+        return None
+    function = "mean" if node.operator == "AveragePool" else "max"
+    return replacement([node], "Reduce", node.inputs, {"function": function, "axes": (2, 3), "keepdims": True})
+
+
+def contracted(graph: Graph, node: Node) -> Change | None:
+    """A Linear of a Reshape that joins dimensions, with weights for each of these: images need not be in NCHW for it.
+
+    Where the image is stored in another order, the weights are. For very large ones this needs more memory and time than it
+    saves in all runs: the image of VGG-16 has 0.1 MB, its weights have 411.
+    """
+    flat = made(graph, node.inputs[0], "Reshape") if node.operator == "Linear" else None
+    weight = parameter(graph, node, 1)
+    if flat is None or weight is None or weight.ndim != 2:
+        return None
+    shape, lead = graph.shape(flat.inputs[0]), graph.shape(flat.output)[:-1]
+    inner = shape[len(lead) :]
+    if shape[: len(lead)] != lead or prod(inner) != weight.shape[0] or sum(n != 1 for n in inner) < 2:
+        return None
+    if weight.nbytes > _LARGE and weight.size > 64 * prod(shape):
+        return None
+    parameters = Parameters(graph, node.output)
+    inputs = (flat.inputs[0], parameters.add("W", weight.reshape(*inner, -1)), *node.inputs[2:])
+    return replacement([node], "Linear", inputs, node.attributes, parameters, also=(flat,))
+
+
+MATCHES = (joined, part_of_parts, whole_of_parts, broadcast, global_pooling, contracted)

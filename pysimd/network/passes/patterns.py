@@ -1,0 +1,191 @@
+"""What passes ask of a graph, and how they describe a change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf, isclose
+from typing import Any
+
+from pysimd.annotations import Array, Shape
+from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.operators import IDENTITY
+from pysimd.network.passes.rewrite import Change
+
+_STEPS = 4  # in sequence, that a formula has at most
+NEAR = 1e-5  # numbers of formulas are written with at least six digits
+
+
+def near(a: float, b: float) -> bool:
+    """Whether a number of a file is that of a formula."""
+    return isclose(a, b, rel_tol=NEAR, abs_tol=1e-9)
+
+
+def number(graph: Graph, name: str) -> float | None:
+    """The value of a constant of one element."""
+    array = graph.constants.get(name)
+    return float(array.reshape(-1)[0]) if array is not None and array.size == 1 and array.dtype.kind == "f" else None
+
+
+def input_at(node: Node, place: int) -> str:
+    """The name of an input, "" for one that is missing."""
+    return node.inputs[place] if place < len(node.inputs) else ""
+
+
+def parameter(graph: Graph, node: Node, place: int) -> Array | None:
+    """A constant input; None for a missing one."""
+    return graph.constants.get(input_at(node, place))
+
+
+def activation(node: Node) -> Any:
+    """The activation of a node."""
+    return node.attributes.get("activation", IDENTITY)
+
+
+def is_plain(node: Node) -> bool:
+    """Whether a node has no activation."""
+    return bool(activation(node)[0] == "identity")
+
+
+def made(graph: Graph, name: str, operator: str, *functions: str) -> Node | None:
+    """The node without activation that gives a tensor, if it is of this operator, with one of these functions."""
+    node = graph.producer(name)
+    if node is None or node.operator != operator or not is_plain(node):
+        return None
+    return node if not functions or node.attributes["function"] in functions else None
+
+
+def unary(graph: Graph, name: str, function: str) -> tuple[str, tuple[float, ...]] | None:
+    """The input and the parameters of a function of every element that gives a tensor."""
+    node = made(graph, name, "Unary", function)
+    return None if node is None else (node.inputs[0], tuple(node.attributes["params"]))
+
+
+def with_number(graph: Graph, node: Node | None) -> tuple[str, float, bool] | None:
+    """Of a Binary with a number: the other operand, the number, and whether the number is the first operand."""
+    if node is None or node.operator != "Binary" or not is_plain(node):
+        return None
+    a, b = node.inputs
+    for x, other, first in ((a, b, False), (b, a, True)):
+        value = number(graph, other)
+        if value is not None and x not in graph.constants and graph.shape(x) == graph.shape(node.output):
+            return x, value, first
+    return None
+
+
+def linear_step(graph: Graph, name: str) -> tuple[str, float, float] | None:
+    """The tensor x and the numbers a and b if a node computes a * x + b."""
+    node = graph.producer(name)
+    if node is not None and node.operator == "Unary" and node.attributes["function"] == "negative":
+        return node.inputs[0], -1.0, 0.0
+    found = with_number(graph, node)
+    if node is None or found is None:
+        return None
+    x, value, first = found
+    function = node.attributes["function"]
+    if function == "add":
+        return x, 1.0, value
+    if function == "subtract":
+        return (x, -1.0, value) if first else (x, 1.0, -value)
+    if function == "multiply":
+        return x, value, 0.0
+    return (x, 1 / value, 0.0) if function == "divide" and not first and value != 0 else None
+
+
+def linear_to(graph: Graph, name: str, x: str | None) -> tuple[str, float, float] | None:
+    """x, a and b of name = a * x + b, in several steps; with None as x, as far as there are some."""
+    a, b = 1.0, 0.0
+    for _ in range(_STEPS):
+        if name == x:
+            break
+        step = linear_step(graph, name)
+        if step is None:
+            break
+        name, a, b = step[0], a * step[1], a * step[2] + b
+    return (name, a, b) if x in (None, name) else None
+
+
+def clip(graph: Graph, name: str) -> tuple[str, float, float] | None:
+    """The input and the bounds, if a tensor is given by a function that clips."""
+    node = graph.producer(name)
+    return None if node is None else clip_of(graph, node)
+
+
+def clip_of(graph: Graph, node: Node) -> tuple[str, float, float] | None:
+    """The input and the bounds of a function that clips."""
+    if node.operator == "Unary" and node.attributes["function"] == "relu":
+        return node.inputs[0], 0.0, inf
+    if node.operator == "Unary" and node.attributes["function"] == "restrict_range":
+        return (node.inputs[0], *map(float, node.attributes["params"]))  # type: ignore[return-value]
+    found = with_number(graph, node)
+    if found is not None and node.attributes["function"] in ("maximum", "minimum"):
+        x, value, _ = found
+        return (x, value, inf) if node.attributes["function"] == "maximum" else (x, -inf, value)
+    return None
+
+
+def is_last(axes: Sequence[int], rank: int) -> bool:
+    """Whether axes are the last ones."""
+    return sorted(axis % rank for axis in axes) == list(range(rank - len(axes), rank))
+
+
+def origins(*nodes: Node) -> tuple[str, ...]:
+    """The names in the file of what several nodes compute."""
+    return tuple(dict.fromkeys(name for node in nodes for name in node.origin))
+
+
+def free_name(graph: Graph, name: str) -> str:
+    """A name that no tensor has, derived from one that is unique in this walk."""
+    while name in graph.types:
+        name += "'"
+    return name
+
+
+class Parameters:
+    """Constants of a new node."""
+
+    def __init__(self, graph: Graph, owner: str) -> None:
+        self._graph, self._owner = graph, owner
+        self.arrays: dict[str, Array] = {}
+        self.types: dict[str, Type] = {}
+
+    def add(self, kind: str, array: Array) -> str:
+        """The name of a new constant."""
+        name = free_name(self._graph, f"{self._owner}.{kind}")
+        self.arrays[name], self.types[name] = array, Type(array.shape, array.dtype.name)
+        return name
+
+
+def replacement(
+    removed: Sequence[Node],
+    operator: str,
+    inputs: Sequence[str],
+    attributes: Mapping[str, Any],
+    parameters: Parameters | None = None,
+    also: Sequence[Node] = (),
+) -> Change:
+    """One node in place of others, which gives the outputs of the first one of them.
+
+    also : nodes whose part in the result the new node takes over, though others may need them, too.
+    """
+    node = Node(operator, tuple(inputs), removed[0].outputs, dict(attributes), origins(*reversed(removed), *also))
+    if parameters is None:
+        return Change(removed, [node])
+    return Change(removed, [node], parameters.types, parameters.arrays)
+
+
+def as_unary(node: Node, x: str, function: str, *params: float) -> Change:
+    """A function of every element in place of a node."""
+    return replacement([node], "Unary", (x,), {"function": function, "params": tuple(map(float, params))})
+
+
+def same_axis(source: Shape, target: Shape, axis: int) -> int | None:
+    """The axis of the shape before a Reshape that has the same elements as one of the shape after it."""
+    before = 1
+    for n in target[:axis]:
+        before *= n
+    product = 1
+    for place, n in enumerate(source):
+        if product == before and n == target[axis] and n != 1:
+            return place
+        product *= n
+    return None

@@ -1,0 +1,158 @@
+"""Why a model takes the time it takes: its steps, what each computes and how, and its share of the time."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING, Any
+
+from pysimd.infrastructure import active_isa, get_num_threads
+from pysimd.network.graph import Graph, Node, Type
+
+if TYPE_CHECKING:
+    from pysimd.network.runner import Runner
+
+_SECONDS = 0.3  # of measured passes
+
+
+def described(graph: Graph, node: Node) -> str:
+    """A node of a graph of stored tensors, for people: the shape of its input, and what is done with it."""
+    a: Any = node.attributes
+    shape = "x".join(map(str, _image(graph.types[node.inputs[0]], a))) if node.inputs else ""
+    return " ".join(filter(None, [shape, *_WORDS.get(node.operator, _plain)(graph, node), _activation(a), _addition(node)]))
+
+
+def _image(of: Type, attributes: Any) -> tuple[int, ...]:
+    """The shape without the batch, that of an image as (C, H, W)."""
+    shape = of.shape[1:] if len(of.shape) > 1 else of.shape
+    return (shape[-1], *shape[:-1]) if attributes.get("layout") == "nhwc" and len(shape) == 3 else shape
+
+
+def _activation(a: Any) -> str:
+    name: str = a.get("activation", ("identity",))[0]
+    return "" if name == "identity" else name
+
+
+def _addition(node: Node) -> str:
+    has = node.operator in ("Conv", "Linear") and len(node.inputs) > 3 and node.inputs[3]
+    return "+ addition" if has or node.attributes.get("residual") else ""
+
+
+def _window(kernel: Any, a: Any) -> str:
+    dilated = f" d{a['dilations'][0]}" if a.get("dilations", (1, 1)) != (1, 1) else ""
+    return f"{kernel[0]}x{kernel[1]} s{a['strides'][0]}{dilated}"
+
+
+def _convolution(graph: Graph, node: Node) -> list[str]:
+    a: Any = node.attributes
+    o, part, *kernel = graph.shape(node.inputs[1])
+    if a["group"] == o > 1 and part == 1:
+        return ["depthwise", _window(kernel, a)]
+    if node.operator == "ConvTranspose":
+        return ["->", str(part * a["group"]), _window(kernel, a), "transposed"]
+    return ["->", str(o), _window(kernel, a), f"groups {a['group']}" * (a["group"] > 1)]
+
+
+def _merged(graph: Graph, node: Node) -> list[str]:
+    stages: Any = node.attributes["stages"]
+    words = []
+    for stage, weight in zip(stages, node.inputs[1::2]):
+        o, _, *kernel = graph.shape(weight)
+        words.append(f"{'depthwise' if stage['depthwise'] else f'-> {o}'} {_window(kernel, stage)}")
+    return [", ".join(words)]
+
+
+def _linear(graph: Graph, node: Node) -> list[str]:
+    return ["->", str(graph.shape(node.inputs[1])[-1])]
+
+
+def _pool(graph: Graph, node: Node) -> list[str]:
+    return [node.operator, _window(node.attributes["kernel"], node.attributes)]
+
+
+def _named(graph: Graph, node: Node) -> list[str]:
+    return [str(node.attributes["function"])]
+
+
+def _plain(graph: Graph, node: Node) -> list[str]:
+    return [node.operator]
+
+
+_WORDS = {
+    "AveragePool": _pool,
+    "Binary": _named,
+    "Conv": _convolution,
+    "ConvTranspose": _convolution,
+    "Linear": _linear,
+    "MaxPool": _pool,
+    "MergedConvolution": _merged,
+    "Reduce": _named,
+    "Unary": _named,
+}
+
+
+class Report:
+    """The steps of a runner with their times; ``str()`` of it is a table."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.seconds = self._measured()
+
+    def _measured(self) -> list[float]:
+        """Seconds of each step: the median of some passes."""
+        steps = [step.calls for step in self._runner.steps]
+        self._runner.run()
+        passes: list[list[float]] = []
+        begin = time.perf_counter()
+        while len(passes) < 3 or time.perf_counter() - begin < _SECONDS:
+            times = [time.perf_counter()]
+            for calls in steps:
+                for call in calls:
+                    call()
+                times.append(time.perf_counter())
+            passes.append([after - before for before, after in zip(times, times[1:])])
+        return [statistics.median(times) for times in zip(*passes)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What is known of each step."""
+        graph, total = self._runner.placed, sum(self.seconds) or 1.0
+        return [
+            {
+                "share": seconds / total,
+                "microseconds": seconds * 1e6,
+                "step": described(graph, step.node),
+                "operator": step.node.operator,
+                "how": step.context.info if hasattr(step.context, "info") else "",
+                "weight_bytes": step.weight_bytes,
+                "bytes": sum(
+                    graph.types[name].nbytes for name in (*step.node.given, *step.node.outputs) if name in graph.types
+                ),
+                "nodes": list(step.node.origin),
+            }
+            for step, seconds in zip(self._runner.steps, self.seconds)
+        ]
+
+    def __str__(self) -> str:
+        lines = [f"{'%':>5} {'us':>9} {'weights':>9}  {'step':<52} {'how':<44} nodes"]
+        for row in sorted(self.rows(), key=lambda row: -row["share"]):
+            nodes = ", ".join(row["nodes"][:4]) + (f" and {len(row['nodes']) - 4} more" if len(row["nodes"]) > 4 else "")
+            size = f"{row['weight_bytes'] / 1e3:.0f} KB" if row["weight_bytes"] else ""
+            share, spent = f"{row['share'] * 100:5.1f}", f"{row['microseconds']:9.1f}"
+            lines.append(f"{share} {spent} {size:>9}  {row['step']:<52} {row['how']:<44} {nodes}".rstrip())
+        return "\n".join([*lines, self.summary()])
+
+    def summary(self) -> str:
+        """One line for the whole."""
+        runner = self._runner
+        return (
+            f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms, {active_isa()}, {get_num_threads()} threads; "
+            f"{runner.block_bytes / 1e6:.1f} MB for tensors, {runner.weight_bytes / 1e6:.1f} MB for packed weights"
+        )
+
+    def write(self, path: Any) -> None:
+        """Writes a page of HTML."""
+        from pysimd.network.report_page import page
+
+        text = page(self._runner, self)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)

@@ -1,0 +1,242 @@
+"""Files of models in our own format, ".simdnet", which need no other package.
+
+A file is a line of magic with the version, the length of a header and its checksum (CRC-32), each a number of 8 bytes, the
+header as JSON, and the bytes of arrays, each at a multiple of 64. Weights are mapped, and read when they are used; so they
+have no checksum, which would read all of them first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zlib
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from pysimd.annotations import Array
+from pysimd.network.source import Source, SourceNode, Value, in_order
+
+_MAGIC = b"simdnet model "
+_VERSION = 1
+_FIRST = _MAGIC + b"%04d\n"
+_START = len(_FIRST % _VERSION) + 16
+_ALIGNMENT = 64
+_MOST_HEADER = 1 << 28
+_DEPTH = 24  # of subgraphs within subgraphs
+_MOST_DIMENSIONS = 32  # NumPy's, before version 2
+_DTYPES = (
+    "bool", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+)  # fmt: skip
+
+
+def is_saved(path: Any) -> bool:
+    """Whether a file has this format. Raises OSError if it cannot be read."""
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+# ---- writing
+
+
+def write(source: Source, path: Any) -> None:
+    """Writes a model. The file is complete or as before: it is written under another name, and then renamed."""
+    arrays = _Arrays()
+    described = _described(source, arrays)
+    text = json.dumps({**described, "bytes": arrays.end}).encode()
+    header = text + b" " * (-(_START + len(text)) % _ALIGNMENT)
+    if len(header) > _MOST_HEADER:
+        raise ValueError(f"the model without weights has {len(header)} bytes, which is more than {_MOST_HEADER}")
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_FIRST % _VERSION + len(header).to_bytes(8, "little"))
+            file.write(zlib.crc32(header).to_bytes(8, "little") + header)
+            for array in arrays.found:
+                _write_array(file, array)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write_array(file: BinaryIO, array: Array) -> None:
+    data = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    file.write(data.reshape(-1).view(np.uint8).data)
+    file.write(bytes(-data.nbytes % _ALIGNMENT))
+
+
+class _Arrays:
+    """The arrays of a model, one after the other."""
+
+    def __init__(self) -> None:
+        self.found: list[Array] = []
+        self.end = 0  # where the next one begins
+
+    def add(self, array: Array) -> dict[str, Any]:
+        """What the header says of an array."""
+        if array.dtype.name not in _DTYPES:
+            raise ValueError(f"a weight has dtype {array.dtype}, which cannot be saved")
+        place = {"offset": self.end, "dtype": array.dtype.name, "shape": array.shape}
+        self.found.append(array)
+        self.end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        return place
+
+
+def _described(source: Source, arrays: _Arrays) -> dict[str, Any]:
+    """A source for JSON; its arrays are appended to `arrays`."""
+    return {
+        "name": source.name,
+        "opset": source.opset,
+        "inputs": [_value(value) for value in source.inputs],
+        "outputs": [_value(value) for value in source.outputs],
+        "nodes": [
+            {
+                "op": node.op,
+                "inputs": node.inputs,
+                "outputs": node.outputs,
+                "attributes": {name: _attribute(value, arrays) for name, value in node.attributes.items()},
+                "name": node.name,
+                "domain": node.domain,
+            }
+            for node in source.nodes
+        ],
+        "weights": {name: arrays.add(array) for name, array in source.weights.items()},
+    }
+
+
+def _value(value: Value) -> list[Any]:
+    return [value.name, value.dtype, None if value.dims is None else list(value.dims)]
+
+
+def _attribute(value: Any, arrays: _Arrays) -> Any:
+    """Arrays and subgraphs are objects with one key; everything else is what JSON has."""
+    if isinstance(value, np.ndarray):
+        return {"array": arrays.add(value)}
+    if isinstance(value, Source):
+        return {"graph": _described(value, arrays)}
+    return value
+
+
+# ---- reading
+
+
+def read(path: Any) -> Source:
+    """Reads a model. Raises ValueError for what is no such file, or cut, or changed; OSError if it cannot be read."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        first = file.read(len(_FIRST % _VERSION))
+        if not first.startswith(_MAGIC):
+            raise ValueError(f"{path} is no file of a model")
+        if first != _FIRST % _VERSION:
+            version = first[len(_MAGIC) :].strip().decode("ascii", "replace")
+            raise ValueError(f"{path} has version {version} of the format, this package reads version {_VERSION}: update it")
+        length, checksum = (int.from_bytes(file.read(8), "little") for _ in range(2))
+        if length > min(_MOST_HEADER, size - _START):
+            raise ValueError(f"{path} is cut or changed: its header would have {length} bytes")
+        text = file.read(length)
+    if zlib.crc32(text) != checksum:
+        raise ValueError(f"{path} is cut or changed: its header has another checksum")
+    begin = _START + length
+    try:
+        given = json.loads(text)
+        if size - begin != _integer(given["bytes"]):
+            raise ValueError(f"its weights have {size - begin} bytes, expected {given['bytes']}")
+        data = np.memmap(path, np.uint8, "r", begin) if size > begin else np.zeros(0, np.uint8)
+        return in_order(_Parser(data).source(given, 0))
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, OverflowError) as error:
+        raise ValueError(f"{path} is cut or changed: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    return f"its header has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+class _Parser:
+    """Makes sources of what JSON has; what is not there, or of another type, raises an error of Python."""
+
+    def __init__(self, data: Array) -> None:
+        self._data = data
+
+    def source(self, given: Any, depth: int) -> Source:
+        """A source, or a subgraph."""
+        if depth > _DEPTH:
+            raise ValueError(f"graphs within graphs are more than {_DEPTH} deep")
+        nodes = [
+            SourceNode(
+                _text(node["op"]),
+                _names(node["inputs"]),
+                _names(node["outputs"]),
+                {_text(name): self._attribute(value, depth) for name, value in node["attributes"].items()},
+                _text(node["name"]),
+                _text(node["domain"]),
+            )
+            for node in _list(given["nodes"])
+        ]
+        return Source(
+            _text(given["name"]),
+            _integer(given["opset"]),
+            [_parsed_value(value) for value in _list(given["inputs"])],
+            [_parsed_value(value) for value in _list(given["outputs"])],
+            nodes,
+            {_text(name): self._array(place) for name, place in given["weights"].items()},
+        )
+
+    def _attribute(self, value: Any, depth: int) -> Any:
+        if isinstance(value, dict):
+            return self._array(value["array"]) if "array" in value else self.source(value["graph"], depth + 1)
+        if not all(type(each) in (int, float, str) for each in (value if isinstance(value, list) else [value])):
+            raise ValueError("an attribute has a value of an unknown type")
+        return value
+
+    def _array(self, place: Any) -> Array:
+        dtype, shape = place["dtype"], tuple(map(_integer, _list(place["shape"])))
+        if len(shape) > _MOST_DIMENSIONS:
+            raise ValueError(f"an array has {len(shape)} dimensions")
+        if dtype not in _DTYPES:
+            raise ValueError(f"an array has dtype {dtype!r}")
+        offset, nbytes = _integer(place["offset"]), prod(shape) * np.dtype(dtype).itemsize
+        if offset % _ALIGNMENT or offset + nbytes > self._data.size:
+            raise ValueError(f"an array of {nbytes} bytes at {offset} is not within the {self._data.size} bytes of data")
+        array: Array = self._data[offset : offset + nbytes].view(np.dtype(dtype).newbyteorder("<")).reshape(shape)
+        return array
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"{value!r} is no size")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return value
+
+
+def _names(values: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _list(values)))
+
+
+def _parsed_value(value: Any) -> Value:
+    name, dtype, dims = _list(value)
+    if dims is not None and not all(dim is None or isinstance(dim, str) or _integer(dim) >= 0 for dim in _list(dims)):
+        raise TypeError(f"{dims!r} are no dimensions")
+    return Value(_text(name), _text(dtype), None if dims is None else tuple(dims))

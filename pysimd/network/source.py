@@ -1,0 +1,143 @@
+"""What the file of a model says, whatever its format: nodes, weights, inputs and outputs."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import Any, Union
+
+from pysimd.annotations import Array
+
+#: A dimension: a number, the name of one that the file leaves open, or None.
+Dimension = Union[int, str, None]
+
+
+@dataclass(frozen=True)
+class Value:
+    """An input or an output; dims is None if the file does not tell its shape."""
+
+    name: str
+    dtype: str
+    dims: tuple[Dimension, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class SourceNode:
+    """An application of an operator of ONNX.
+
+    attributes : ints, floats, strings, lists of these, arrays, and a :class:`Source` for a subgraph.
+    """
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A model, or a subgraph of one. Nodes are in an order in which they can be computed.
+
+    opset : the version of the operators of ONNX.
+    weights : arrays by name, read from the file when they are used, where that is possible.
+    """
+
+    name: str
+    opset: int
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
+    nodes: Sequence[SourceNode]
+    weights: Mapping[str, Array]
+
+
+def in_order(source: Source, outer: AbstractSet[str] = frozenset()) -> Source:
+    """The same source, with nodes in an order in which they can be computed; those that are in one already stay in it.
+
+    outer : names that a subgraph can read from the graphs around it.
+
+    Raises ValueError for a name that two tensors have, or that nothing gives, and for cycles.
+    """
+    inputs = [value.name for value in source.inputs]
+    made = [name for node in source.nodes for name in node.outputs if name]
+    _refuse_equal([*made, *source.weights, *inputs], "tensors")
+    _refuse_equal([value.name for value in source.outputs], "outputs")
+    every = {*outer, *source.weights, *inputs, *made}
+    for value in source.outputs:
+        if value.name not in every:
+            raise ValueError(f"nothing gives the output {value.name!r}")
+    nodes = _sorted(source.nodes, every)
+    return replace(source, nodes=[_with_subgraphs_in_order(node, every) for node in nodes])
+
+
+def _refuse_equal(names: Sequence[str], what: str) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"two {what} have the name {repeated[0]!r}")
+
+
+def _with_subgraphs_in_order(node: SourceNode, outer: AbstractSet[str]) -> SourceNode:
+    if not any(isinstance(value, Source) for value in node.attributes.values()):
+        return node
+    attributes = {
+        name: in_order(value, outer) if isinstance(value, Source) else value for name, value in node.attributes.items()
+    }
+    return replace(node, attributes=attributes)
+
+
+def _sorted(nodes: Sequence[SourceNode], every: AbstractSet[str]) -> list[SourceNode]:
+    """Each node as early in the list as its inputs allow, and no earlier than those before it that can be computed."""
+    reads = [_reads(node) for node in nodes]
+    maker = {name: i for i, node in enumerate(nodes) for name in node.outputs if name}
+    readers: list[list[int]] = [[] for _ in nodes]
+    missing = [0] * len(nodes)
+    for i, names in enumerate(reads):
+        for name in names:
+            if name not in every:
+                raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which nothing gives")
+        makers = {maker[name] for name in names if name in maker}
+        missing[i] = len(makers)
+        for j in makers:
+            readers[j].append(i)
+    ready, found = [i for i, count in enumerate(missing) if not count], []
+    while ready:  # a heap, so that the order of the file decides where there is a choice
+        i = heapq.heappop(ready)
+        found.append(nodes[i])
+        for j in readers[i]:
+            missing[j] -= 1
+            if not missing[j]:
+                heapq.heappush(ready, j)
+    if len(found) < len(nodes):
+        i = next(i for i, count in enumerate(missing) if count)
+        name = next(name for name in reads[i] if name in maker and missing[maker[name]])
+        raise ValueError(f"{_shown(nodes[i])} reads {name!r}, which depends on a cycle of nodes")
+    return found
+
+
+def _shown(node: SourceNode) -> str:
+    return f"the node {node.name!r} ({node.op})"
+
+
+def _reads(node: SourceNode) -> set[str]:
+    """The inputs of a node, with what its subgraphs read from outside."""
+    names = {name for name in node.inputs if name}
+    for value in node.attributes.values():
+        if isinstance(value, Source):
+            names |= _free(value)
+    return names
+
+
+def _free(source: Source) -> set[str]:
+    own = {*source.weights, *(value.name for value in source.inputs), *_made(source.nodes)}
+    names = {value.name for value in source.outputs}
+    for node in source.nodes:
+        names |= _reads(node)
+    return names - own
+
+
+def _made(nodes: Iterable[SourceNode]) -> set[str]:
+    return {name for node in nodes for name in node.outputs}

@@ -1,0 +1,264 @@
+"""Models from files: loading, preparing, running, saving, reports, the commands, and programs in C."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import ROOT, Array
+
+import pysimd
+from pysimd.__main__ import main
+from pysimd.network.convert import UnsupportedModel
+from pysimd.network.graph import Type
+
+onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
+helper, numpy_helper = onnx.helper, onnx.numpy_helper
+FLOAT = 1
+
+
+def _weights(*shape: int, seed: int = 1) -> Array:
+    return np.random.default_rng(seed).uniform(-0.5, 0.5, shape).astype(np.float32)
+
+
+def _model(nodes: list[Any], weights: dict[str, Array], shape: tuple[Any, ...], opset: int = 17) -> Any:
+    """A model with the input "x" and the output "y"."""
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", FLOAT, shape)],
+        [helper.make_tensor_value_info("y", FLOAT, None)],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+
+
+def _classifier() -> Any:
+    """Convolutions with an addition, a mean, a product, and Softmax; height and width are open."""
+    weights = {"w": _weights(8, 3, 3, 3), "b": _weights(8), "v": _weights(8, 8, 1, 1), "m": _weights(8, 5, seed=2)}
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "first", pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Conv", ["r", "v"], ["d"], "second"),
+        helper.make_node("Add", ["r", "d"], ["a"], "sum"),
+        helper.make_node("GlobalAveragePool", ["a"], ["g"]),
+        helper.make_node("Flatten", ["g"], ["f"]),
+        helper.make_node("MatMul", ["f", "m"], ["l"], "product"),
+        helper.make_node("Softmax", ["l"], ["y"]),
+    ]
+    return _model(nodes, weights, ("N", 3, "H", "W"))
+
+
+def _expected(x: Array) -> Array:
+    """The classifier in float64."""
+    weights = {tensor.name: numpy_helper.to_array(tensor).astype(np.float64) for tensor in _classifier().graph.initializer}
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, ::2]
+    r = np.maximum(np.einsum("nchwyx,ocyx->nohw", windows, weights["w"]) + weights["b"][:, None, None], 0)
+    a = r + np.einsum("nchw,oc->nohw", r, weights["v"][:, :, 0, 0])
+    sums = a.mean((2, 3)) @ weights["m"]
+    powers = np.exp(sums - sums.max(1, keepdims=True))
+    return np.asarray(powers / powers.sum(1, keepdims=True))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    onnx.save(_classifier(), tmp_path / "net.onnx")
+    return tmp_path / "net.onnx"
+
+
+def _image(*shape: int) -> Array:
+    return np.random.default_rng(3).random(shape, np.float32)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 16, 16), (1, 3, 15, 20), (3, 3, 8, 8)])
+def test_answers(path: Path, shape: tuple[int, ...], isa: str) -> None:
+    x = _image(*shape)
+    run = pysimd.load(path).prepare({"x": shape})
+    np.testing.assert_allclose(run({"x": x})["y"], _expected(x), rtol=1e-5)
+    run.inputs["x"][...] = x
+    views = run()
+    assert views["y"] is run.outputs["y"] and np.array_equal(views["y"], run({"x": x})["y"])
+    last = pysimd.load(path).prepare({"x": shape}, layout="nhwc")
+    channels_last = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    np.testing.assert_array_equal(last({"x": channels_last})["y"], views["y"])
+
+
+def test_forms_of_a_model(path: Path, tmp_path: Path) -> None:
+    """A path, bytes, the message of protobuf, and a file of our own all give the same bits; so does a pickled model."""
+    x = _image(1, 3, 16, 16)
+    model = pysimd.load(path)
+    model.save(tmp_path / "net.simdnet")
+    others = [str(path), path.read_bytes(), _classifier(), tmp_path / "net.simdnet"]
+    expected = model.prepare({"x": x.shape})({"x": x})["y"]
+    for other in others:
+        np.testing.assert_array_equal(pysimd.load(other).prepare({"x": x.shape})({"x": x})["y"], expected)
+    for loaded in (model, pysimd.load(tmp_path / "net.simdnet")):
+        again = pickle.loads(pickle.dumps(loaded))
+        np.testing.assert_array_equal(again.prepare({"x": x.shape})({"x": x})["y"], expected)
+
+
+def test_preparations_share_weights(path: Path) -> None:
+    model = pysimd.load(path)
+    first, second = (model.prepare({"x": (n, 3, 16, 16)}) for n in (1, 2))
+    alone = pysimd.load(path).prepare({"x": (2, 3, 16, 16)})
+    assert first.weight_bytes > 0 and second.weight_bytes < alone.weight_bytes
+    x = _image(2, 3, 16, 16)
+    np.testing.assert_array_equal(second({"x": x})["y"], alone({"x": x})["y"])
+
+
+def test_what_a_model_tells(path: Path) -> None:
+    model = pysimd.load(path)
+    assert list(model.inputs) == ["x"] and model.inputs["x"].dims == ("N", 3, "H", "W")
+    text = str(model)
+    assert "net: 8 nodes" in text and "x: float32 (N, 3, H, W)" in text
+    assert "Conv 2" in text and "all operators are supported" in text
+    report = model.prepare({"x": (1, 3, 16, 16)}).report()
+    page = path.with_suffix(".html")
+    model.prepare({"x": (1, 3, 16, 16)}).report(page)
+    assert "<h2>Time by step</h2>" in page.read_text() and "Conv 2" in page.read_text()
+    assert "3x16x16 -> 8 3x3 s2 relu" in report and "first" in report and "8x8x8 -> 8 1x1 s1 + addition" in report
+
+
+def test_shapes_that_do_not_fit(path: Path) -> None:
+    model = pysimd.load(path)
+    with pytest.raises(ValueError, match=r"the shape of the input x: .* is open"):
+        model.prepare()
+    with pytest.raises(ValueError, match="'z' is no input, expected 'x'"):
+        model.prepare({"z": (1, 3, 8, 8)})
+    with pytest.raises(ValueError, match=r"the shape of x is given as \(1, 4, 8, 8\), expected that of the file"):
+        model.prepare({"x": (1, 4, 8, 8)})
+    with pytest.raises(ValueError, match="layout is 'hwc', expected 'nchw' or 'nhwc'"):
+        model.prepare({"x": (1, 3, 8, 8)}, layout="hwc")
+
+
+def _with_own_operator() -> Any:
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Twice", ["r"], ["t"], "own", domain="mine", more=1.0),
+        helper.make_node("NonZero", ["r"], ["z"], "places"),
+        helper.make_node("Neg", ["t"], ["y"]),
+    ]
+    model = _model(nodes, {}, (2, 3))
+    model.opset_import.append(helper.make_opsetid("mine", 1))
+    model.graph.output.append(helper.make_tensor_value_info("z", 7, None))
+    return model
+
+
+def test_what_is_not_supported_is_reported_at_once() -> None:
+    model = pysimd.load(_with_own_operator())
+    with pytest.raises(UnsupportedModel, match="2 nodes of 'net' are not supported") as caught:
+        model.prepare()
+    assert [(node.name, node.operator) for node in caught.value.nodes] == [("own", "mine.Twice"), ("places", "NonZero")]
+    assert "mine.Twice" in str(model)
+    assert pickle.loads(pickle.dumps(caught.value)).nodes == caught.value.nodes
+
+
+def test_functions_for_other_operators(tmp_path: Path) -> None:
+    def twice(x: Array, more: float) -> Array:
+        return 2 * x + np.float32(more)
+
+    def places(x: Array) -> Array:
+        return np.stack(np.nonzero(x))[:, :1]
+
+    x = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+    fallback: Any = {"mine.Twice": twice, "NonZero": (places, [Type((2, 1), "int64")])}
+    model = pysimd.load(_with_own_operator(), fallback=fallback)
+    found = model.prepare()({"x": x})
+    np.testing.assert_array_equal(found["y"], -(2 * np.maximum(x, 0) + 1))
+    np.testing.assert_array_equal(found["z"], [[0], [1]])
+    with pytest.raises(ValueError, match="cannot be written as C"):
+        model.compile(tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+# ---- programs in C
+
+
+def _built(folder: Path, name: str) -> Path:
+    build = Path(pysimd._library.LIBRARY_PATH).parent
+    flags = f"-I{ROOT / 'include'} -Wall -Wextra -Werror"
+    link = f"-L{build} -Wl,-rpath,{build}"
+    subprocess.run(["make", "-s", "-C", folder, f"CPPFLAGS={flags}", f"LDFLAGS={link}"], check=True, env=_clean())
+    return folder / f"{name}_example"
+
+
+def _clean() -> dict[str, str]:
+    import os
+
+    return {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+
+
+def test_a_program_in_c_gives_the_same_bits(path: Path, tmp_path: Path) -> None:
+    x = _image(2, 3, 16, 16)
+    model = pysimd.load(path)
+    folder = tmp_path / "out"
+    files = model.compile(folder, {"x": x.shape}, name="net")
+    assert sorted(each.name for each in files) == ["Makefile", "main.c", "net.bin", "net.c", "net.h"]
+    program = _built(folder, "net")
+    x.tofile(folder / "x.raw")
+    done = subprocess.run([program, "net.bin", "x.raw"], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("y: ")
+    expected = model.prepare({"x": x.shape})({"x": x})["y"]
+    np.testing.assert_array_equal(np.fromfile(folder / "0.out", np.float32).reshape(expected.shape), expected)
+    (folder / "cut.bin").write_bytes((folder / "net.bin").read_bytes()[:-1])
+    for name, message in (("cut.bin", "is not the file of this model"), ("none.bin", "No such file")):
+        failed = subprocess.run([program, name], cwd=folder, capture_output=True, text=True, check=False)
+        assert failed.returncode == 1 and message in failed.stderr
+    with pytest.raises(ValueError, match="name is '1 net', expected letters"):
+        model.compile(tmp_path / "other", {"x": x.shape}, name="1 net")
+
+
+def test_a_program_in_c_of_many_operators(tmp_path: Path) -> None:
+    """Functions that take structs, contexts that are created for a call, recurrent layers."""
+    nodes = [
+        helper.make_node("Resize", ["x", "", "scales"], ["a"], mode="linear"),
+        helper.make_node("Transpose", ["a"], ["b"], perm=[0, 2, 3, 1]),
+        helper.make_node("Sigmoid", ["b"], ["c"]),
+        helper.make_node("Mul", ["b", "c"], ["d"]),
+        helper.make_node("Softmax", ["d"], ["e"], axis=1),
+        helper.make_node("MatMul", ["e", "d2"], ["f"]),
+        helper.make_node("Reshape", ["f", "shape"], ["g"]),
+        helper.make_node("LSTM", ["g", "w", "r", "b0"], ["h", "", ""], hidden_size=5),
+        helper.make_node("ReduceMax", ["h"], ["y"], axes=[0]),
+    ]
+    weights = {
+        "scales": np.array([1, 1, 2, 2], np.float32),
+        "d2": _weights(1, 8, 3, 6),
+        "shape": np.array([8, 8, 6]),
+        "w": _weights(1, 20, 6),
+        "r": _weights(1, 20, 5),
+        "b0": _weights(1, 40),
+    }
+    model = pysimd.load(_model(nodes, weights, (1, 3, 4, 4)))
+    x = _image(1, 3, 4, 4)
+    model.compile(tmp_path)
+    x.tofile(tmp_path / "x.raw")
+    subprocess.run([_built(tmp_path, "model"), "model.bin", "x.raw"], cwd=tmp_path, check=True, capture_output=True)
+    expected = model.prepare()({"x": x})["y"]
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "0.out", np.float32).reshape(expected.shape), expected)
+
+
+# ---- the commands
+
+
+def test_commands(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(path)]) == 0
+    assert "all operators are supported" in capsys.readouterr().out
+    assert main(["save", str(path), "-o", str(tmp_path / "net.simdnet")]) == 0
+    assert main(["run", str(tmp_path / "net.simdnet"), "--shape", "x:1,3,16,16", "--random", "--report"]) == 0
+    out = capsys.readouterr().out
+    assert "y: float32 (1, 5)" in out and " ms, 1 threads" in out and "8 3x3 s2 relu" in out
+    np.save(tmp_path / "x.npy", _image(1, 3, 8, 8))
+    assert main(["run", str(path), "--input", f"x:{tmp_path / 'x.npy'}", "--save", str(tmp_path / "results")]) == 0
+    np.testing.assert_allclose(np.load(tmp_path / "results" / "y.npy"), _expected(_image(1, 3, 8, 8)), rtol=1e-5)
+    assert main(["compile", str(path), "--shape", "x:1,3,8,8", "-o", str(tmp_path / "c")]) == 0
+    assert (tmp_path / "c" / "model.c").exists()
+    assert main(["run", str(tmp_path / "none.onnx")]) == 1
+    assert "none.onnx" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", str(path), "--shape", "x:1,a"])

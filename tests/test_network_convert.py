@@ -1,0 +1,268 @@
+"""The conversion of ONNX operators: which nodes a graph gets, what is known in advance, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+from pysimd.network.convert import UnsupportedModel, graph_of
+from pysimd.network.graph import Graph
+from pysimd.network.runner import Runner
+from pysimd.network.source import Source, SourceNode, Value
+
+FLOATS = np.arange(1.0, 25.0, dtype=np.float32)
+
+
+@dataclass
+class Made:
+    """A source of one or several nodes, which reads "x" and gives "y"."""
+
+    nodes: Sequence[SourceNode]
+    weights: Mapping[str, Any]
+    opset: int = 18
+    dtype: str = "float32"
+    outputs: Sequence[str] = ("y",)
+
+    def source(self) -> Source:
+        outputs = [Value(name, "float32", None) for name in self.outputs]
+        weights = {name: np.asarray(value) for name, value in self.weights.items()}
+        return Source("made", self.opset, [Value("x", self.dtype, None)], outputs, self.nodes, weights)
+
+    def graph(self, *shape: int, fallback: Mapping[str, Any] | None = None) -> Graph:
+        return graph_of(self.source(), {"x": shape}, fallback)
+
+
+def node(op: str, *inputs: str, gives: Sequence[str] = ("y",), domain: str = "", **attributes: Any) -> SourceNode:
+    return SourceNode(op, inputs, tuple(gives), attributes, f"the {op}", domain)
+
+
+def made(op: str, *weights: Any, opset: int = 18, dtype: str = "float32", **attributes: Any) -> Made:
+    """One node of x and weights; None for a missing one."""
+    names = [f"w{i}" if weight is not None else "" for i, weight in enumerate(weights)]
+    given = {name: weight for name, weight in zip(names, weights) if weight is not None}
+    return Made([node(op, "x", *names, **attributes)], given, opset, dtype)
+
+
+def operators(graph: Graph) -> list[str]:
+    return [each.attributes.get("function", each.operator) for each in graph.nodes]
+
+
+def floats(*shape: int) -> Any:
+    return np.random.default_rng(1).standard_normal(shape, np.float32)
+
+
+def computed(graph: Graph, x: Any) -> Any:
+    return Runner(graph)({"x": x})["y"]
+
+
+def reason(model: Made, *shape: int) -> str:
+    with pytest.raises(UnsupportedModel) as caught:
+        model.graph(*shape)
+    (problem,) = caught.value.nodes
+    return problem.reason
+
+
+CASES: list[tuple[Made, tuple[int, ...], list[str], tuple[int, ...]]] = [
+    (
+        made("Conv", floats(5, 2, 3, 3), floats(5), auto_pad="SAME_UPPER", strides=[2, 2]),
+        (1, 2, 7, 8),
+        ["Conv"],
+        (1, 5, 4, 4),
+    ),
+    (made("Conv", floats(5, 2, 3), pads=[1, 1]), (1, 2, 7), ["Reshape", "Conv", "Reshape"], (1, 5, 7)),
+    (made("ConvTranspose", floats(2, 5, 3, 3), strides=[2, 2]), (1, 2, 7, 8), ["ConvTranspose"], (1, 5, 15, 17)),
+    (made("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), (1, 2, 8, 8), ["MaxPool"], (1, 2, 4, 4)),
+    (made("GlobalAveragePool"), (1, 2, 4, 5), ["mean"], (1, 2, 1, 1)),
+    (made("Gemm", floats(4, 3), floats(3)), (2, 4), ["Linear"], (2, 3)),
+    (made("Gemm", floats(3, 4), floats(2, 1), transB=1), (2, 4), ["Linear", "add"], (2, 3)),
+    (made("MatMul", floats(4, 3)), (5, 2, 4), ["Linear"], (5, 2, 3)),
+    (made("MatMul", floats(5, 4, 3)), (5, 2, 4), ["MatMul"], (5, 2, 3)),
+    (made("BatchNormalization", *[np.ones(2, np.float32)] * 4), (1, 2, 3, 3), ["Scale"], (1, 2, 3, 3)),
+    (made("Softmax", axis=1, opset=11), (2, 3, 4), ["Reshape", "Softmax", "Reshape"], (2, 3, 4)),
+    (made("Softmax", axis=1), (2, 3, 4), ["Softmax"], (2, 3, 4)),
+    (made("Clip", np.float32(0), np.float32(6)), (3,), ["restrict_range"], (3,)),
+    (made("Clip", min=0.0, opset=7), (3,), ["relu"], (3,)),
+    (made("PRelu", floats(2, 1, 1)), (1, 2, 3, 3), ["Prelu"], (1, 2, 3, 3)),
+    (made("Add", floats(3)), (2, 3), ["add"], (2, 3)),
+    (made("Pow", np.float32(2)), (2, 3), ["multiply"], (2, 3)),
+    (made("Reshape", [0, -1]), (2, 3, 4), ["Reshape"], (2, 12)),
+    (made("Slice", [-1], [-9], [1], [-2]), (2, 5), ["Slice"], (2, 3)),
+    (made("Gather", [1, 2]), (4, 3), ["Slice"], (2, 3)),
+    (made("Gather", [2, 0, 1]), (4, 3), ["Gather"], (3, 3)),
+    (made("Gather", np.int64(-1)), (4, 3), ["Slice", "Reshape"], (3,)),
+    (made("Pad", [0, 1, 0, -1]), (2, 3), ["Slice", "Pad"], (2, 3)),
+    (made("Tile", [2, 1]), (2, 3), ["Reshape", "Expand", "Reshape"], (4, 3)),
+    (made("DepthToSpace", blocksize=2), (1, 4, 2, 2), ["Reshape", "Transpose", "Reshape"], (1, 1, 4, 4)),
+    (made("Resize", None, [1.0, 1.0, 2.0, 2.0]), (1, 2, 3, 3), ["Resize"], (1, 2, 6, 6)),
+    (made("Resize", None, [1.0, 2.0, 2.0, 1.0]), (1, 3, 3, 2), ["Transpose", "Resize", "Transpose"], (1, 6, 6, 2)),
+    (made("ReduceMean", axes=[1]), (2, 3), ["mean"], (2, 1)),
+    (made("ReduceMean", [1], keepdims=0), (2, 3), ["mean"], (2,)),
+    (made("TopK", [2]), (2, 3), ["TopK"], (2, 2)),
+    (made("Cast", dtype="uint8", to=1), (3,), ["Dequantize"], (3,)),
+    (made("Selu"), (3,), ["elu", "multiply"], (3,)),
+    (made("Dropout"), (3,), ["Reshape"], (3,)),
+]
+
+
+@pytest.mark.parametrize(("model", "shape", "expected", "result"), CASES, ids=lambda value: getattr(value, "opset", None))
+def test_nodes(model: Made, shape: tuple[int, ...], expected: list[str], result: tuple[int, ...]) -> None:
+    graph = model.graph(*shape)
+    assert operators(graph) == expected
+    assert graph.shape("y") == result
+    assert graph.nodes[-1].origin == (model.nodes[-1].name,) or expected == ["Reshape"]
+
+
+REFUSED: list[tuple[Made, tuple[int, ...], str]] = [
+    (made("Quux"), (3,), "the operator is not known"),
+    (made("NonZero"), (3,), "the shape of its result depends on the values of its inputs"),
+    (made("NonMaxSuppression", floats(1, 1, 4)), (1, 4, 4), "the number of boxes depends on the values of its inputs"),
+    (made("Loop"), (3,), "loops are not supported"),
+    (made("Sigmoid", dtype="float64"), (3,), "its inputs are float64, supported is float32"),
+    (made("Sigmoid", dtype="string"), (3,), "its type is string, supported are float32"),
+    (made("Softmax", axis=[1]), (3,), "its attributes or inputs do not fit: TypeError"),
+    (made("Conv", floats(5, 3, 3, 3)), (1, 2, 7, 8), "the weights are for 3 channels"),
+    (made("Conv", floats(5, 2, 3, 3), pads=[-1, 0, 0, 0]), (1, 2, 7, 8), "pads are"),
+    (made("Conv", floats(5, 2, 9, 3)), (1, 2, 7, 8), "the window of 9 is larger than the image of 7"),
+    (made("MaxPool"), (1, 2, 7, 8), "the attribute kernel_shape is missing"),
+    (made("Reshape", [5, -1]), (2, 3), "cannot be reshaped to"),
+    (made("Reshape", [-1, -1]), (2, 3), "expected one -1 at most"),
+    (made("Transpose", perm=[0, 0]), (2, 3), "perm is"),
+    (made("Concat", floats(3, 3), axis=0), (2, 2), "differ not in axis 0 alone"),
+    (made("Gather", [7]), (4, 3), "an index is not within a dimension of 4"),
+    (made("ReduceSum", [4]), (4, 3), "axis is 4"),
+    (made("LSTM", floats(1, 8, 3), floats(1, 8, 2), clip=1.0), (4, 1, 3), "clip is 1.0"),
+    (made("QuantizeLinear", np.float32(1), block_size=2), (4,), "block_size is 2"),
+    (made("Einsum", floats(3), equation="ii,i->i"), (3, 3), "has an index twice"),
+]
+
+
+@pytest.mark.parametrize(("model", "shape", "expected"), REFUSED, ids=lambda value: getattr(value, "opset", None))
+def test_refused(model: Made, shape: tuple[int, ...], expected: str) -> None:
+    assert expected in reason(model, *shape)
+
+
+def test_all_nodes_that_are_not_supported_are_reported_at_once() -> None:
+    nodes = [
+        node("Quux", "x", gives=["a"]),
+        node("Relu", "a", gives=["b"]),  # which depends on the first one
+        node("Quux", "b", gives=["d"]),  # not known, even so
+        node("Loop", "x", gives=["e"]),
+        node("Add", "d", "e"),
+    ]
+    with pytest.raises(UnsupportedModel) as caught:
+        Made(nodes, {}).graph(3)
+    assert [each.operator for each in caught.value.nodes] == ["Quux", "Quux", "Loop"]
+    assert str(caught.value).splitlines() == [
+        "3 nodes of 'made' are not supported:",
+        "  Quux: the operator is not known ('the Quux', 'the Quux')",
+        "  Loop: loops are not supported ('the Loop')",
+        "a function for an operator can be given with fallback={...}",
+    ]
+
+
+def test_arithmetic_of_shapes_is_known() -> None:
+    """As exporters write x.reshape(x.shape[0], -1)."""
+    nodes = [
+        node("Shape", "x", gives=["s"]),
+        node("Gather", "s", "zero", gives=["n"]),
+        node("Unsqueeze", "n", "axes", gives=["first"]),
+        node("Concat", "first", "rest", gives=["shape"], axis=0),
+        node("Reshape", "x", "shape"),
+    ]
+    graph = Made(nodes, {"zero": np.int64(0), "axes": [0], "rest": [-1]}).graph(2, 3, 4)
+    assert operators(graph) == ["Reshape"]
+    assert not graph.constants
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_branches_with_a_known_condition(condition: bool) -> None:
+    def branch(op: str) -> Source:
+        return Source(op, 18, [], [Value("r", "float32", None)], [SourceNode(op, ("x",), ("r",))], {})
+
+    nodes = [node("If", "c", then_branch=branch("Relu"), else_branch=branch("Exp"))]
+    assert operators(Made(nodes, {"c": condition}).graph(3)) == ["relu" if condition else "exp"]
+
+
+def test_branches_of_run_time_are_refused() -> None:
+    nodes = [node("Cast", "x", gives="c", to=9), node("If", "c")]
+    assert reason(Made(nodes, {}), 1) == "the condition is computed at run time"
+
+
+def test_integers_are_computed_by_numpy() -> None:
+    nodes = [node("Mul", "x", "two", gives="a"), node("Cast", "a", to=1)]
+    graph = Made(nodes, {"two": np.array([2])}, dtype="int64").graph(3)
+    assert [each.operator for each in graph.nodes] == ["Host", "Host"]
+    np.testing.assert_array_equal(computed(graph, np.arange(3)), np.array([0, 2, 4], np.float32), strict=True)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_where_with_a_known_mask(swapped: bool) -> None:
+    """As attention masks: bounds, which need no function of Python."""
+    mask, sides = np.tri(4, dtype=np.bool_), ("v", "x") if swapped else ("x", "v")
+    graph = Made([node("Where", "m", *sides)], {"m": mask, "v": np.float32(-np.inf)}).graph(2, 4, 4)
+    assert operators(graph) == ["minimum", "maximum"]
+    x = floats(2, 4, 4)
+    expected = np.where(mask, -np.inf, x) if swapped else np.where(mask, x, -np.inf)
+    np.testing.assert_array_equal(computed(graph, x), expected.astype(np.float32))
+
+
+def test_resizing_of_opset_10_rounds_up_where_it_becomes_smaller() -> None:
+    """The example of its documentation, whose text does not say so."""
+    graph = made("Resize", np.array([1, 1, 0.6, 0.6], np.float32), opset=10).graph(1, 1, 2, 4)
+    assert computed(graph, FLOATS[:8].reshape(1, 1, 2, 4)).tolist() == [[[[1, 3]]]]
+
+
+def test_weights_of_16_bits_are_widened() -> None:
+    graph = made("Mul", np.float16(1.5), dtype="float16").graph(3)
+    assert {graph.types[name].dtype for name in graph.types} == {"float32"}
+
+
+def test_outputs_that_no_node_computes() -> None:
+    """An output that is an input, a constant, or another output."""
+    nodes = [node("Identity", "x", gives=["a"]), node("Identity", "w", gives=["b"]), node("Relu", "x", gives=["c"])]
+    nodes.append(node("Identity", "c", gives=["d"]))
+    outputs = Runner(Made(nodes, {"w": FLOATS[:2]}, outputs="abcd").graph(3))({"x": FLOATS[:3] - 2})
+    assert {name: array.tolist() for name, array in outputs.items()} == {
+        "a": [-1, 0, 1],
+        "b": [1, 2],
+        "c": [0, 0, 1],
+        "d": [0, 0, 1],
+    }
+
+
+def test_missing_output() -> None:
+    with pytest.raises(ValueError, match="nothing gives the output 'y'"):
+        Made([], {}).graph(3)
+
+
+# ---- functions of the user
+
+
+def _power(x: Any, exponent: float = 2.0) -> Any:
+    return x**exponent
+
+
+FALLBACKS: list[tuple[str, Callable[..., Any] | tuple[Any, Any]]] = [
+    ("Power", _power),
+    ("mine.Power", _power),
+    ("mine.Power", (_power, [((3,), "float32")])),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), FALLBACKS)
+def test_fallback(name: str, function: Any) -> None:
+    model = Made([node("Power", "x", domain=name.rpartition(".")[0], exponent=3.0)], {})
+    graph = model.graph(3, fallback={name: function})
+    assert computed(graph, FLOATS[:3]).tolist() == [1, 8, 27]
+
+
+def test_fallback_that_fails() -> None:
+    def fails(x: Any) -> Any:
+        raise RuntimeError("no")
+
+    with pytest.raises(UnsupportedModel, match=r"its function cannot compute these shapes: RuntimeError\('no'\)"):
+        made("Power").graph(3, fallback={"Power": fails})

@@ -1,0 +1,156 @@
+"""Models of the ONNX backend's tests through the whole: read, converted, simplified, planned and run, in both layouts.
+
+A case is right, or it is refused with a sentence that is listed here. It is converted twice: as it is, and with all inputs
+but the first as weights, which is how real models have them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
+
+from onnx_suite import Case, cases  # noqa: E402
+
+from pysimd.network import onnx_reader  # noqa: E402
+from pysimd.network.convert import UnsupportedModel, graph_of  # noqa: E402
+from pysimd.network.graph import Graph  # noqa: E402
+from pysimd.network.passes import simplified  # noqa: E402
+from pysimd.network.runner import Runner  # noqa: E402
+from pysimd.network.source import Source  # noqa: E402
+
+RTOL, ATOL = 1e-4, 1e-5
+#: Cases whose outputs are written down with few digits.
+ROUNDED = ("averagepool_2d_ceil_last_window_starts_on_pad", "gridsample_bicubic")
+#: Where float16 is expected, float32 is computed.
+HALF = 1e-2
+
+_TYPES = r"(float8|float4|uint4|int4|uint2|int2|uint16|int16|type \d+ of ONNX)\w*, supported"
+_AT_RUN_TIME = "the shape of its result depends on the values of its inputs"
+#: Why nodes of operators may be refused.
+REFUSED: Mapping[str, str] = {
+    "Attention": "nonpad_kv_seqlen is not supported",
+    "BatchNormalization": "training_mode is 1",
+    "Cast": r"the type \d+ of ONNX is not supported",
+    "CastLike": "the type .* is not supported",
+    "Compress": _AT_RUN_TIME,
+    "ConstantOfShape": _AT_RUN_TIME,
+    "ConvTranspose": "images have 3 dimensions",
+    "DequantizeLinear": f"block_size is 2|its input is {_TYPES}",
+    "Dropout": "training_mode is true",
+    "Einsum": "its inputs are float64",
+    "GridSample": r"expected \(N, C, H, W\)",
+    "If": "the condition is computed at run time",
+    "input": r"its type is (type \d+ of ONNX|optional_type), supported are float32",
+    "Loop": "loops are not supported",
+    "MaxPool": "output 1 is not supported",
+    "NonMaxSuppression": "the number of boxes depends on the values of its inputs",
+    "NonZero": _AT_RUN_TIME,
+    "QuantizeLinear": f"block_size is 2|the zero point has type {_TYPES}|the scale is computed at run time",
+    "RNN": "recurrent layers without gates",
+    "Range": _AT_RUN_TIME,
+    "ReduceLogSumExp": "its inputs are float64",
+    "ReduceMax": "zero-size array",
+    "Resize": "tf_crop_and_resize|align_corners of a size",
+    "Scan": "loops are not supported",
+    "Softmax": "its inputs are float64",
+    "Unique": _AT_RUN_TIME,
+}
+
+
+def sources(case: Case) -> list[tuple[Source, dict[str, Any]]]:
+    """The model as it is, and with all inputs but the first as weights; each with its inputs."""
+    source = onnx_reader.read(case.model)
+    names = [value.name for value in source.inputs]
+    given = dict(zip(names, case.inputs))
+    weights = {**source.weights, **{name: given[name] for name in names[1:]}}
+    known = replace(source, inputs=source.inputs[:1], weights=weights)
+    return [(source, given), *([(known, {names[0]: given[names[0]]})] if len(names) > 1 else [])]
+
+
+def graphs(case: Case) -> list[tuple[Graph, dict[str, Any]]]:
+    """Those that can be converted. Raises UnsupportedModel if none can."""
+    found, refused = [], None
+    for source, given in sources(case):
+        try:
+            found.append((graph_of(source, {name: array.shape for name, array in given.items()}), given))
+        except UnsupportedModel as error:
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found
+
+
+def in_layout(array: Any, layout: str) -> Any:
+    return array.transpose(0, 2, 3, 1) if layout == "nhwc" and array.ndim == 4 else array
+
+
+def assert_right(graph: Graph, given: Mapping[str, Any], case: Case, layout: str) -> None:
+    inputs = {name: in_layout(array.astype(graph.types[name].dtype), layout) for name, array in given.items()}
+    outputs = Runner(simplified(graph), layout)(inputs)
+    for value, expected in zip(case.model.graph.output, case.outputs):
+        actual, rtol = outputs[value.name], 1e-3 if case.name in ROUNDED else RTOL
+        if expected.dtype.name in ("float16", "bfloat16"):
+            expected, rtol = expected.astype(np.float32), HALF
+        assert actual.dtype == expected.dtype
+        np.testing.assert_allclose(actual, in_layout(expected, layout), rtol, ATOL, strict=True)
+
+
+def assert_case(case: Case) -> None:
+    """Right, or refused for reasons that are listed."""
+    try:
+        found = graphs(case)
+    except UnsupportedModel as error:
+        for node in error.nodes:
+            if node.reason != "the operator is not known":
+                assert re.search(REFUSED.get(node.operator, "$^"), node.reason), f"{node.operator}: {node.reason}"
+        return
+    for graph, given in found:
+        for layout in ("nchw", "nhwc"):
+            assert_right(graph, given, case, layout)
+
+
+def assert_cases(some: Sequence[Case]) -> None:
+    assert some
+    for case in some:
+        try:
+            assert_case(case)
+        except Exception as error:
+            raise AssertionError(case.name) from error
+
+
+def node_cases() -> list[Case]:
+    """Those of the operators of ONNX itself, in a version that is read."""
+    return [case for case in cases("node") if any(o.domain == "" and o.version >= 7 for o in case.model.opset_import)]
+
+
+@pytest.mark.parametrize("letter", sorted({case.last_operator[:2] for case in node_cases()}))
+def test_node_cases(letter: str, isa: str) -> None:
+    """Those of operators with the same first letters."""
+    assert_cases([case for case in node_cases() if case.last_operator.startswith(letter)])
+
+
+def is_right(case: Case) -> bool:
+    try:
+        return bool(graphs(case))
+    except UnsupportedModel:
+        return False
+
+
+def test_most_node_cases_are_computed() -> None:
+    """So that refusals do not grow unseen."""
+    right = sum(map(is_right, node_cases()))
+    assert right >= 1285, f"{right} of {len(node_cases())}"
+
+
+@pytest.mark.parametrize("case", cases("pytorch-converted"), ids=lambda case: case.name)
+def test_converted_models(case: Case) -> None:
+    """Most have operators of opset 6."""
+    old = case.model.opset_import[0].version < 7
+    assert_case(case._replace(model=onnx.version_converter.convert_version(case.model, 7)) if old else case)

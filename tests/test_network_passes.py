@@ -1,0 +1,788 @@
+"""The passes over graphs: what each one makes of its patterns, with the same results as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from network_reference import computed, inputs_of
+
+from pysimd.annotations import Array
+from pysimd.network import Builder, Graph, Node, Runner
+from pysimd.network.operators import IDENTITY
+from pysimd.network.passes import PASSES, simplified
+from pysimd.network.passes.rewrite import Change, rewritten
+
+RELU = ("relu", ())
+
+
+class Net(Builder):
+    """A graph under construction, with random weights and short names of what exporters write."""
+
+    def __init__(self, *shapes: tuple[int, ...]) -> None:
+        super().__init__("pass")
+        self.rng = np.random.default_rng(3)
+        self.xs = [self.input(shape) for shape in shapes]
+
+    def random(self, *shape: int) -> Array:
+        """Weights."""
+        return self.rng.uniform(-1, 1, shape).astype(np.float32)
+
+    def do(self, function: str, *operands: Any) -> str:
+        """A function of two tensors, of which one may be a number or an array."""
+        rank = max(len(self.shape(x)) for x in operands if isinstance(x, str))
+        return self.add("Binary", *(self._named(x, rank) for x in operands), function=function, activation=IDENTITY)
+
+    def _named(self, x: Any, rank: int) -> str:
+        if isinstance(x, str):
+            return x
+        array = np.asarray(x, np.float32)
+        return self.constant(array.reshape((1,) * (rank - array.ndim) + array.shape))
+
+    def layer(self, x: str, outputs: int, kernel: int = 1, **options: Any) -> str:
+        """A convolution."""
+        part = self.shape(x)[1] // options.get("group", 1)
+        return self.conv(x, self.random(outputs, part, kernel, kernel), self.random(outputs), **options)
+
+    def depthwise(self, x: str, kernel: int = 3, **options: Any) -> str:
+        """A depthwise convolution with padding."""
+        c = self.shape(x)[1]
+        return self.layer(x, c, kernel, padding=kernel // 2, group=c, **options)
+
+    def linear(self, x: str, outputs: int) -> str:
+        """A fully connected layer without bias."""
+        weight = self.constant(self.random(self.shape(x)[-1], outputs))
+        return self.add("Linear", x, weight, activation=IDENTITY, order="add")
+
+    def reshape(self, x: str, *shape: int) -> str:
+        return self.add("Reshape", x, shape=shape)
+
+    def transpose(self, x: str, *perm: int) -> str:
+        return self.add("Transpose", x, perm=perm)
+
+    def reduce(self, x: str, function: str, *axes: int) -> str:
+        return self.add("Reduce", x, function=function, axes=axes, keepdims=True)
+
+    def relu6(self, x: str) -> str:
+        return self.clip(x, 0.0, 6.0)
+
+
+def checked(graph: Graph, *operators: str, error: float = 1e-6) -> list[Node]:
+    """The nodes after all passes, whose operators and results are as expected; the library computes them, too."""
+    after = simplified(graph)
+    assert [node.operator for node in after.nodes] == list(operators)
+    inputs = inputs_of(graph)
+    before, found, run = computed(graph, inputs), computed(after, inputs), Runner(after)(inputs)
+    for name, exact in before.items():
+        size = np.abs(exact).max()
+        assert size > 0
+        assert np.abs(found[name] - exact).max() <= error * size
+        assert np.abs(run[name] - exact).max() <= (error + 1e-5) * size
+    return list(after.nodes)
+
+
+def only(graph: Graph, operator: str, error: float = 1e-6) -> Node:
+    """The one node after all passes."""
+    (node,) = checked(graph, operator, error=error)
+    return node
+
+
+def unary(graph: Graph) -> tuple[str, Any]:
+    """The one function after all passes, with its parameters."""
+    node = only(graph, "Unary", 3e-6)
+    return node.attributes["function"], pytest.approx(node.attributes["params"], rel=1e-5)
+
+
+# ---- gates
+
+
+def _hard_swishes() -> dict[str, Callable[[Net, str], str]]:
+    def gate(net: Net, x: str) -> str:
+        return net.relu6(net.do("add", x, 3))
+
+    def bounds(net: Net, x: str) -> str:
+        return net.do("minimum", net.do("maximum", net.do("add", 3, x), 0), 6)
+
+    return {
+        "(x * gate) / 6": lambda net, x: net.do("divide", net.do("multiply", x, gate(net, x)), 6),
+        "(gate * x) * 1/6": lambda net, x: net.do("multiply", net.do("multiply", gate(net, x), x), 1 / 6),
+        "x * (gate / 6)": lambda net, x: net.do("multiply", x, net.do("divide", gate(net, x), 6)),
+        "(1/6 * gate) * x": lambda net, x: net.do("multiply", net.do("multiply", 1 / 6, gate(net, x)), x),
+        "(x / 6) * gate": lambda net, x: net.do("multiply", net.do("divide", x, 6), gate(net, x)),
+        "by maximum and minimum": lambda net, x: net.do("divide", net.do("multiply", x, bounds(net, x)), 6),
+        "by HardSigmoid": lambda net, x: net.do("multiply", x, net.unary(x, "hard_sigmoid", 1 / 6, 0.5)),
+        "by HardSigmoid, first": lambda net, x: net.do("multiply", net.unary(x, "hard_sigmoid", 1 / 6, 0.5), x),
+    }
+
+
+@pytest.mark.parametrize("form", _hard_swishes())
+def test_hard_swish(form: str) -> None:
+    net = Net((2, 3, 4, 5))
+    assert unary(net.graph(_hard_swishes()[form](net, net.xs[0]))) == ("hswish", (3, 1 / 6))
+
+
+def test_what_is_no_hard_swish() -> None:
+    net = Net((2, 3, 4, 5))
+    x = net.xs[0]
+    y = net.do("divide", net.do("multiply", x, net.clip(net.do("add", x, 3), 0, 5)), 6)
+    checked(net.graph(y), "Binary", "Binary", "Binary")
+
+
+@pytest.mark.parametrize("form", range(4))
+def test_hard_sigmoid(form: str) -> None:
+    net = Net((2, 3, 4, 5))
+    x = net.xs[0]
+    y = [
+        lambda: net.do("divide", net.relu6(net.do("add", x, 3)), 6),
+        lambda: net.do("multiply", net.relu6(net.do("add", x, 3)), 1 / 6),
+        lambda: net.clip(net.do("add", net.do("divide", x, 6), 0.5), 0, 1),
+        lambda: net.do("minimum", net.relu(net.do("add", net.do("multiply", x, 1 / 6), 0.5)), 1),
+    ][int(form)]()
+    assert unary(net.graph(y)) == ("hard_sigmoid", (1 / 6, 0.5))
+
+
+def test_swish() -> None:
+    net = Net((2, 3, 4, 5))
+    x = net.xs[0]
+    assert unary(net.graph(net.do("multiply", x, net.sigmoid(x)))) == ("swish", (1,))
+    assert unary(net.graph(net.do("multiply", net.sigmoid(net.do("multiply", x, 1.702)), x))) == ("swish", (1.702,))
+
+
+def test_sigmoid_and_its_parts() -> None:
+    net = Net((2, 3, 4, 5))
+    power = net.do("add", net.unary(net.unary(net.xs[0], "negative"), "exp"), 1)
+    assert unary(net.graph(net.do("divide", 1, power))) == ("sigmoid", (1,))
+    assert unary(net.graph(net.unary(power, "reciprocal"))) == ("sigmoid", (1,))
+
+
+@pytest.mark.parametrize("form", range(6))
+def test_gelu(form: int) -> None:
+    net = Net((2, 3, 8))
+    x = net.xs[0]
+    inner = net.do("divide", x, 2**0.5) if form % 2 else net.do("multiply", x, 0.5**0.5)
+    gate = net.do("add", net.unary(inner, "erf"), 1)
+    y = [
+        lambda: net.do("multiply", net.do("multiply", x, gate), 0.5),
+        lambda: net.do("multiply", 0.5, net.do("multiply", gate, x)),
+        lambda: net.do("multiply", net.do("multiply", x, 0.5), gate),
+        lambda: net.do("multiply", x, net.do("multiply", gate, 0.5)),
+        lambda: net.do("divide", net.do("multiply", x, gate), 2),
+        lambda: net.do("multiply", gate, net.do("multiply", 0.5, x)),
+    ][form]()
+    assert unary(net.graph(y)) == ("gelu", ())
+
+
+def test_what_is_no_gelu() -> None:
+    net = Net((2, 3, 8))
+    x = net.xs[0]
+    gate = net.do("add", net.unary(net.do("multiply", x, 0.7), "erf"), 1)
+    nodes = simplified(net.graph(net.do("multiply", net.do("multiply", x, gate), 0.5))).nodes
+    assert all(node.operator != "Unary" or node.attributes["function"] == "erf" for node in nodes)
+
+
+def test_mish_and_softplus() -> None:
+    net = Net((2, 3, 8))
+    x = net.xs[0]
+    softplus = net.unary(net.do("add", net.unary(x, "exp"), 1), "log")
+    assert unary(net.graph(softplus)) == ("softplus", (1, 20))
+    assert unary(net.graph(net.do("multiply", x, net.unary(softplus, "tanh", 1.0)))) == ("mish", (20,))
+    assert unary(net.graph(net.do("multiply", net.unary(net.unary(x, "softplus", 1.0, 20.0), "tanh", 1.0), x)))[0] == "mish"
+
+
+def test_clip_and_leaky_relu() -> None:
+    net = Net((2, 3, 8))
+    x = net.xs[0]
+    assert unary(net.graph(net.do("minimum", net.relu(x), 6))) == ("restrict_range", (0, 6))
+    assert unary(net.graph(net.clip(net.clip(x, -1, 0.5), 0, 3))) == ("restrict_range", (0, 0.5))
+    assert unary(net.graph(net.do("maximum", x, 0))) == ("relu", ())
+    assert unary(net.graph(net.do("maximum", net.do("multiply", x, 0.1), x))) == ("leaky_relu", (0.1,))
+    checked(net.graph(net.do("maximum", net.do("add", net.do("multiply", x, 0.1), 0.2), x)), "Scale", "Binary")
+    checked(net.graph(net.do("maximum", net.do("multiply", x, 2), x)), "Binary", "Binary")
+
+
+def test_roots() -> None:
+    net = Net((2, 3, 8))
+    x = net.unary(net.xs[0], "exp")
+    checked(net.graph(net.do("divide", 1, net.unary(x, "sqrt"))), "Unary", "Unary")
+    checked(net.graph(net.do("divide", 1, x)), "Unary", "Unary")
+
+
+# ---- norms
+
+
+def normalized(net: Net, x: str, *axes: int, by_power: bool = False, by_rsqrt: bool = False, eps: float = 1e-5) -> str:
+    """(x - mean) / sqrt(variance + eps), in nodes."""
+    centred = net.do("subtract", x, net.reduce(x, "mean", *axes))
+    again = net.do("subtract", x, net.reduce(x, "mean", *axes))  # as some exporters have it
+    square = net.do("power", centred, 2) if by_power else net.do("multiply", again, again)
+    variance = net.do("add", net.reduce(square, "mean", *axes), eps)
+    if by_rsqrt:
+        return net.do("multiply", net.unary(net.unary(variance, "sqrt"), "reciprocal"), centred)
+    return net.do("divide", centred, net.unary(variance, "sqrt"))
+
+
+@pytest.mark.parametrize("by_power", [False, True])
+@pytest.mark.parametrize("by_rsqrt", [False, True])
+def test_layer_norm(by_power: bool, by_rsqrt: bool) -> None:
+    net = Net((2, 5, 8))
+    y = normalized(net, net.xs[0], -1, by_power=by_power, by_rsqrt=by_rsqrt)
+    node = only(net.graph(net.do("add", net.do("multiply", y, net.random(8)), net.random(8))), "LayerNorm")
+    assert (node.attributes["axis"], len(node.inputs)) == (2, 3)
+    assert node.attributes["eps"] == pytest.approx(1e-5)
+
+
+def test_layer_norm_of_channels() -> None:
+    net = Net((2, 8, 4, 5))
+    y = normalized(net, net.xs[0], 1, eps=1e-6)
+    y = net.do("add", net.do("multiply", y, net.random(8, 1, 1)), net.random(8, 1, 1))
+    nodes = checked(net.graph(y), "Transpose", "LayerNorm", "Transpose")
+    assert len(nodes[1].inputs) == 3
+
+
+def test_layer_norm_of_several_axes_and_instance_norm() -> None:
+    net = Net((2, 8, 4, 5))
+    assert only(net.graph(normalized(net, net.xs[0], 1, 2, 3)), "LayerNorm").attributes["axis"] == 1
+    y = net.do("multiply", normalized(net, net.xs[0], 2, 3), net.random(8, 1, 1))
+    assert only(net.graph(y), "ChannelNorm").attributes["groups"] == 0
+
+
+def test_what_is_no_layer_norm() -> None:
+    net = Net((2, 5, 5))
+    x = net.xs[0]
+    centred = net.do("subtract", x, net.reduce(x, "mean", 2))
+    variance = net.reduce(net.do("multiply", centred, centred), "mean", 1)
+    y = net.do("divide", centred, net.unary(net.do("add", variance, 1e-5), "sqrt"))
+    assert all(node.operator != "LayerNorm" for node in simplified(net.graph(y)).nodes)
+
+
+@pytest.mark.parametrize("expanded", [False, True])
+@pytest.mark.parametrize("by_root", [False, True])
+def test_l2_norm(expanded: bool, by_root: bool) -> None:
+    net = Net((2, 5, 8))
+    x = net.xs[0]
+    length = net.unary(net.reduce(net.do("multiply", x, x), "sum", 1), "sqrt") if by_root else net.reduce(x, "l2", 1)
+    below = net.clip(length, 1e-12, np.inf)
+    below = net.add("Expand", below, shape=(2, 5, 8)) if expanded else below
+    assert only(net.graph(net.do("divide", x, below)), "L2Norm").attributes["axis"] == 1
+
+
+@pytest.mark.parametrize("groups", [2, 8])
+def test_group_norm(groups: int) -> None:
+    net = Net((2, 8, 4, 5))
+    y = net.reshape(net.xs[0], 2, groups, 160 // groups)
+    scale, bias = (net.constant(net.random(groups)) for _ in range(2))
+    y = net.reshape(net.add("ChannelNorm", y, scale, bias, groups=0, eps=1e-5), 2, 8, 4, 5)
+    y = net.do("add", net.do("multiply", y, net.random(8, 1, 1)), net.random(8, 1, 1))
+    node = only(net.graph(y), "ChannelNorm")
+    assert node.attributes["groups"] == (0 if groups == 8 else groups)
+    assert net.graph(y).shape(node.output) == (2, 8, 4, 5)
+
+
+# ---- affine
+
+
+def _batch_norm(net: Net, x: str) -> str:
+    c = net.shape(x)[1]
+    return net.add("Scale", x, net.constant(net.random(c) + 2), net.constant(net.random(c)), axis=1, activation=IDENTITY)
+
+
+@pytest.mark.parametrize("group", [1, 2, 8])
+def test_batch_norm_after_convolution(group: int) -> None:
+    net = Net((2, 8, 6, 6))
+    y = _batch_norm(net, net.layer(net.xs[0], 16, 3, padding=1, group=group))
+    y = net.do("subtract", 1, net.do("divide", y, net.random(16, 1, 1) + 3))
+    only(net.graph(net.unary(y, "negative")), "Conv")
+
+
+def test_weights_are_rounded_once() -> None:
+    net = Net((1, 8, 6, 6))
+    factors = [net.random(8, 1, 1) + 2 for _ in range(5)]
+    weight = net.random(8, 8, 1, 1)
+    y = net.conv(net.xs[0], weight, np.zeros(8, np.float32))
+    for factor in factors:
+        y = net.do("multiply", y, factor)
+    after = simplified(net.graph(y))
+    found = after.constants[after.nodes[0].inputs[1]]
+    exact = weight * np.prod([factor.astype(np.float64) for factor in factors], 0).reshape(8, 1, 1, 1)
+    np.testing.assert_array_equal(found, exact.astype(np.float32))
+
+
+@pytest.mark.parametrize("group", [1, 2])
+def test_batch_norm_after_deconvolution(group: int) -> None:
+    net = Net((2, 8, 4, 4))
+    y = net.deconv(net.xs[0], net.random(8, 3, 2, 2), net.random(3 * group), stride=2, group=group)
+    only(net.graph(net.do("multiply", _batch_norm(net, y), 0.3)), "ConvTranspose")
+
+
+def test_products_and_their_terms() -> None:
+    net = Net((2, 5, 8))
+    y = net.add("MatMul", net.xs[0], net.constant(net.random(1, 8, 6)))
+    y = net.do("multiply", net.do("add", y, net.random(6)), 0.5)
+    y = net.do("add", net.linear(y, 4), net.random(4))
+    first, _ = checked(net.graph(y), "Linear", "Linear")
+    assert len(first.inputs) == 3
+
+
+def test_scale_before_a_layer() -> None:
+    net = Net((2, 8, 6, 6), (2, 8))
+    only(net.graph(net.layer(_batch_norm(net, net.xs[0]), 4, 3, group=2)), "Conv")
+    only(net.graph(net.layer(net.do("divide", net.xs[0], 255), 4, 3, padding=1)), "Conv")
+    checked(net.graph(net.layer(_batch_norm(net, net.xs[0]), 4, 3, padding=1)), "Scale", "Conv")  # zeros have no term
+    scaled = net.do("add", net.do("multiply", net.xs[1], net.random(8)), net.random(8))
+    only(net.graph(net.linear(scaled, 4)), "Linear")
+
+
+def test_scale_before_a_flattened_image() -> None:
+    net = Net((2, 8, 3, 3))
+    y = net.linear(net.flatten(_batch_norm(net, net.relu(net.xs[0]))), 5)
+    _, node = checked(net.graph(y), "Unary", "Linear")
+    assert net.graph(y).shape(node.output) == (2, 5)
+
+
+def test_scales_in_sequence() -> None:
+    net = Net((2, 8, 6, 6))
+    y = net.do("add", _batch_norm(net, net.do("multiply", net.xs[0], 2)), net.random(8, 1, 1))
+    node = only(net.graph(y), "Scale")
+    assert (node.attributes["axis"], len(node.inputs)) == (1, 3)
+    node = only(net.graph(net.do("add", net.do("multiply", net.xs[0], 2), 0.5)), "Scale")
+    assert only(net.graph(net.do("multiply", net.do("multiply", net.xs[0], 2), 0.25)), "Binary").inputs[0] == net.xs[0]
+    checked(net.graph(net.do("multiply", _batch_norm(net, net.xs[0]), net.random(6))), "Scale", "Scale")  # two axes
+
+
+def test_what_has_several_users_is_not_scaled() -> None:
+    net = Net((2, 8, 6, 6))
+    x = net.layer(net.xs[0], 8)
+    checked(net.graph(net.do("multiply", x, _batch_norm(net, x))), "Conv", "Scale", "Binary")
+    checked(net.graph(x, _batch_norm(net, x)), "Conv", "Scale")
+    x = _batch_norm(net, net.xs[0])
+    checked(net.graph(net.unary(x, "sin"), _batch_norm(net, x)), "Scale", "Unary", "Scale")
+
+
+def test_factors_that_are_too_large_stay() -> None:
+    net = Net((2, 8, 6, 6))
+    y = net.do("multiply", net.do("multiply", net.xs[0], 1e30), 1e-30)
+    only(net.graph(net.do("add", y, 1)), "Scale")
+    nodes = simplified(net.graph(net.do("multiply", net.do("multiply", net.xs[0], 1e30), 1e30))).nodes
+    assert len(nodes) == 2
+
+
+def test_padding() -> None:
+    net = Net((2, 3, 7, 7))
+    pads = ((0, 0), (0, 0), (0, 1), (1, 2))
+    zeros = net.add("Pad", net.xs[0], pads=pads, mode="constant", value=0.0)
+    node = only(net.graph(net.layer(zeros, 4, 3, stride=2, padding=(1, 0, 0, 0))), "Conv")
+    assert node.attributes["pads"] == (1, 1, 1, 2)
+    node = only(net.graph(net.average(zeros, 3, 2)), "AveragePool")
+    assert (node.attributes["pads"], node.attributes["count_include_pad"]) == ((0, 1, 1, 2), True)
+    lowest = net.add("Pad", net.xs[0], pads=pads, mode="constant", value=-np.inf)
+    assert only(net.graph(net.max(lowest, 3, 2)), "MaxPool").attributes["pads"] == (0, 1, 1, 2)
+    checked(net.graph(net.max(zeros, 3, 2)), "Pad", "MaxPool")
+    window = {"kernel": (3, 3), "strides": (2, 2), "ceil": False, "count_include_pad": False}
+    node = only(net.graph(net.add("AveragePool", zeros, pads=(0,) * 4, **window)), "AveragePool")
+    assert node.attributes["count_include_pad"]
+    checked(net.graph(net.add("AveragePool", zeros, pads=(1,) * 4, **window)), "Pad", "AveragePool")
+    ones = net.add("Pad", net.xs[0], pads=pads, mode="constant", value=1.0)
+    checked(net.graph(net.average(ones, 3, 2)), "Pad", "AveragePool")
+    checked(net.graph(net.layer(ones, 4, 3)), "Pad", "Conv")
+    checked(net.graph(net.add("Pad", net.relu(net.xs[0]), pads=pads, mode="edge", value=0.0)), "Unary", "Pad")
+
+
+def test_zeros_around_positive_images() -> None:
+    net = Net((2, 3, 7, 7))
+    x = net.relu(net.layer(net.xs[0], 4))
+    zeros = net.add("Pad", x, pads=((0, 0), (0, 0), (1, 1), (1, 1)), mode="constant", value=0.0)
+    checked(net.graph(net.max(zeros, 3, 2)), "Conv", "MaxPool")
+
+
+# ---- lifted
+
+
+def test_a_signal_between_reshapes() -> None:
+    """Convolutions of signals are those of images with one row."""
+    net = Net((2, 8, 20))
+    x = net.xs[0]
+    for outputs in (6, 8):
+        n, c, w = net.shape(x)
+        y = net.conv(net.reshape(x, n, c, 1, w), net.random(outputs, c, 1, 3), net.random(outputs), padding=(0, 1))
+        y = _batch_norm(net, net.reshape(y, n, outputs, w))
+        x = net.relu(net.do("add", y, 0.5))
+    x = net.do("add", x, net.xs[0])
+    nodes = checked(net.graph(x), "Reshape", "Conv", "Conv", "Reshape", "Binary")
+    assert nodes[1].attributes["activation"] == nodes[2].attributes["activation"] == RELU
+
+
+def test_a_scale_behind_the_heads_of_an_attention() -> None:
+    net = Net((2, 5, 8))
+    y = net.transpose(net.reshape(net.linear(net.xs[0], 12), 2, 5, 3, 4), 0, 2, 1, 3)
+    checked(net.graph(net.do("multiply", y, 0.5)), "Linear", "Reshape", "Transpose")
+
+
+def test_slopes_behind_a_transpose() -> None:
+    net = Net((2, 8, 5, 6))
+    y = net.transpose(net.layer(net.xs[0], 4), 0, 2, 3, 1)
+    y = net.add("Prelu", y, net.constant(net.random(4)), axis=3)
+    nodes = checked(net.graph(y), "Conv", "Transpose")
+    assert nodes[0].attributes["activation"][0] == "prelu"
+
+
+def test_a_sum_of_moved_tensors() -> None:
+    net = Net((2, 8, 5, 6))
+    a, b = (net.transpose(net.layer(net.xs[0], 4), 0, 2, 3, 1) for _ in range(2))
+    checked(net.graph(net.do("add", a, b)), "Conv", "Conv", "Transpose")
+    different = net.transpose(net.layer(net.xs[0], 6, 3, padding=1), 0, 2, 3, 1), net.transpose(net.xs[0], 0, 2, 3, 1)
+    checked(net.graph(net.linear(different[0], 8), different[1]), "Conv", "Transpose", "Transpose", "Linear")
+    net = Net((5, 5, 5), (5, 25))
+    y = net.do("add", net.transpose(net.xs[0], 1, 0, 2), net.transpose(net.xs[0], 2, 1, 0))
+    checked(net.graph(y), "Transpose", "Transpose", "Binary")
+    y = net.do("add", net.reshape(net.xs[0], 25, 5), net.reshape(net.xs[1], 25, 5))
+    checked(net.graph(y), "Reshape", "Reshape", "Binary")
+
+
+# ---- activations
+
+ACTIVATIONS = {
+    "relu": (),
+    "restrict_range": (0.0, 6.0),
+    "leaky_relu": (0.1,),
+    "elu": (1.0,),
+    "hswish": (3.0, 1 / 6),
+    "hard_sigmoid": (0.2, 0.5),
+    "mish": (20.0,),
+    "swish": (1.0,),
+    "gelu": (),
+    "sigmoid": (1.0,),
+}
+
+
+def _layers(net: Net, kind: str) -> str:
+    if kind == "Conv":
+        return net.layer(net.xs[0], 6, 3, padding=1)
+    if kind == "ConvTranspose":
+        return net.deconv(net.xs[0], net.random(8, 6, 2, 2), net.random(6), stride=2)
+    if kind == "Binary":
+        return net.do("multiply", net.xs[0], net.xs[0])
+    return net.linear(net.xs[0], 6)
+
+
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "Binary", "Linear"])
+@pytest.mark.parametrize("function", ACTIVATIONS)
+def test_activations(kind: str, function: str) -> None:
+    net = Net((2, 8, 5, 4) if kind != "Linear" else (3, 7))
+    params = ACTIVATIONS[function]
+    node = only(net.graph(net.unary(_layers(net, kind), function, *params)), kind, 3e-6)
+    assert node.attributes["activation"] == (function, () if function == "sigmoid" else params)
+
+
+@pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "Linear"])
+def test_slopes_of_channels(kind: str) -> None:
+    net = Net((2, 8, 5, 4) if kind != "Linear" else (3, 7))
+    y = net.add("Prelu", _layers(net, kind), net.constant(net.random(6)), axis=1)
+    assert len(only(net.graph(y), kind).attributes["activation"][1]) == 6
+
+
+def test_what_is_no_activation() -> None:
+    net = Net((2, 8, 5, 4))
+    x = net.layer(net.xs[0], 4)
+    checked(net.graph(net.unary(x, "tanh", 1.0)), "Conv", "Unary")
+    checked(net.graph(net.unary(x, "sigmoid", 2.0)), "Conv", "Unary")
+    checked(net.graph(net.add("Prelu", x, net.constant(net.random(4)), axis=3)), "Conv", "Prelu")
+    checked(net.graph(net.relu(x), x), "Conv", "Unary")
+    checked(net.graph(net.relu(_batch_norm(net, net.xs[0]))), "Scale", "Unary")
+    nodes = checked(net.graph(net.unary(net.unary(x, "gelu"), "hswish", 3.0, 1 / 6)), "Conv", "Unary")
+    assert nodes[0].attributes["activation"] == ("gelu", ())
+
+
+# ---- additions
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_additions_of_images(before: bool, after: bool, first: bool) -> None:
+    net = Net((2, 8, 6, 6))
+    y = net.layer(net.xs[0], 8, 3, padding=1)
+    y = net.unary(y, "elu", 1.0) if before else y
+    y = net.do("add", y, net.xs[0]) if first else net.do("add", net.xs[0], y)
+    y = net.relu(y) if after else y
+    if before and after:
+        checked(net.graph(y), "Conv", "Binary")
+        return
+    node = only(net.graph(y), "Conv")
+    assert node.attributes["order"] == ("activation" if before else "add")
+    assert node.attributes["activation"] == (("elu", (1.0,)) if before else RELU if after else IDENTITY)
+
+
+def test_additions_of_rows() -> None:
+    net = Net((5, 8))
+    node = only(net.graph(net.do("add", net.xs[0], net.linear(net.xs[0], 8))), "Linear")
+    assert node.inputs[3] == net.xs[0]
+    node = only(net.graph(net.do("add", net.relu(net.linear(net.xs[0], 8)), net.xs[0])), "Linear")
+    assert node.attributes["order"] == "activation"
+
+
+def test_the_term_is_computed_before() -> None:
+    net = Net((2, 8, 6, 6))
+    main = net.layer(net.xs[0], 8, 3, padding=1)
+    other = net.max(net.xs[0], 3, 1, 1)
+    checked(net.graph(net.do("add", main, other)), "MaxPool", "Conv")
+
+
+def test_the_layer_that_adds_at_no_cost() -> None:
+    net = Net((2, 8, 6, 6))
+    depthwise, other = net.depthwise(net.xs[0], 3), net.layer(net.xs[0], 8)
+    nodes = checked(net.graph(net.do("add", depthwise, other)), "Conv", "Conv")
+    assert nodes[1].attributes["group"] == 1
+
+
+def test_what_is_no_addition() -> None:
+    net = Net((2, 8, 6, 6), (2, 8, 1, 1))
+    x = net.layer(net.xs[0], 8)
+    checked(net.graph(net.do("add", x, net.xs[1])), "Conv", "Binary")
+    checked(net.graph(net.do("add", x, x)), "Conv", "Binary")
+    checked(net.graph(net.do("subtract", net.xs[0], x)), "Conv", "Binary")
+    checked(net.graph(x, net.do("add", x, net.xs[0])), "Conv", "Binary")
+
+
+def test_additions_of_a_part_of_the_image() -> None:
+    net = Net((2, 8, 6, 6), (2, 8, 1, 1))
+    x = net.unary(net.xs[0], "tanh", 1.0)
+    for y in (net.do("add", x, net.do("multiply", net.xs[1], x)), net.do("add", net.do("multiply", x, net.xs[1]), x)):
+        nodes = checked(net.graph(net.relu(y)), "Unary", "Binary", "Binary")
+        assert net.graph(y).types[x] == simplified(net.graph(y)).types[nodes[-1].inputs[0]]
+        assert (nodes[1].inputs[0], nodes[2].attributes["activation"]) == (net.xs[1], RELU)
+    y = net.do("multiply", x, net.unary(x, "sin"))
+    checked(net.graph(net.do("add", x, y)), "Unary", "Unary", "Binary", "Binary")  # no smaller
+
+
+# ---- tiny
+
+
+@pytest.mark.parametrize("kind", ["Conv", "Linear"])
+def test_tiny_weights(kind: str) -> None:
+    net = Net((2, 8, 6, 6) if kind == "Conv" else (5, 8))
+    weight, bias = net.random(4, 8), net.random(4)
+    weight[0, :3], bias[1] = (1e-40, -1e-31, 1e-29), 1e-33
+    image = kind == "Conv"
+    graph = net.graph(net.conv(net.xs[0], weight[..., None, None], bias) if image else net.gemm(net.xs[0], weight, bias))
+    node = only(graph, kind)
+    found = [simplified(graph).constants[name] for name in node.inputs[1:3]]
+    assert [int((array == 0).sum()) for array in found] == [2, 1]
+
+
+def test_tiny_numbers_that_matter() -> None:
+    """Those beside which there are no others, and those that are no weights."""
+    net = Net((2, 8, 6, 6))
+    weight, bias = net.random(4, 8, 1, 1), np.full(4, 1e-37, np.float32)
+    graph = net.graph(net.do("maximum", net.conv(net.xs[0], weight, bias), np.full((4, 1, 1), 1e-38)))
+    after = simplified(graph)
+    assert sorted(after.constants) == sorted(graph.constants)
+    assert all(after.constants[name] is graph.constants[name] for name in graph.constants)
+
+
+# ---- moves
+
+
+def test_transposes_and_reshapes_that_cancel() -> None:
+    net = Net((2, 3, 4, 5))
+    x = net.relu(net.xs[0])
+    checked(net.graph(net.relu(net.transpose(net.transpose(x, 0, 2, 3, 1), 0, 3, 1, 2))), "Unary")
+    net = Net((2, 3, 4, 5))
+    x = net.unary(net.xs[0], "tanh", 1.0)
+    y = net.transpose(net.transpose(net.transpose(x, 0, 2, 3, 1), 0, 3, 1, 2), 3, 2, 1, 0)
+    checked(net.graph(net.unary(y, "erf")), "Unary", "Transpose", "Unary")
+    checked(net.graph(net.unary(net.reshape(net.reshape(x, 6, 20), 2, 3, 4, 5), "erf")), "Unary", "Unary")
+    y = net.transpose(net.reshape(x, 2, 1, 3, 20), 1, 0, 2, 3)
+    nodes = checked(net.graph(net.unary(y, "erf")), "Unary", "Reshape", "Unary")
+    assert nodes[1].attributes["shape"] == (1, 2, 3, 20)
+
+
+def test_what_changes_nothing() -> None:
+    net = Net((2, 3, 4, 5))
+    x = net.unary(net.xs[0], "tanh", 1.0)
+    y = net.add("Slice", x, starts=(0,) * 4, steps=(1,) * 4, sizes=(2, 3, 4, 5))
+    y = net.add("Expand", net.add("Pad", y, pads=((0, 0),) * 4, mode="constant", value=0.0), shape=(2, 3, 4, 5))
+    y = net.clip(net.add("Concat", net.transpose(y, 0, 1, 2, 3), axis=1), -np.inf, np.inf)
+    y = net.do("multiply", net.do("add", y, 0), 1)
+    checked(net.graph(net.unary(y, "erf")), "Unary", "Unary")
+    checked(net.graph(net.reshape(x, 2, 3, 4, 5)), "Unary", "Reshape")  # an output of its own
+    back = net.add("Slice", x, starts=(0, 2, 0, 0), steps=(1, -1, 1, 1), sizes=(2, 3, 4, 5))
+    checked(net.graph(net.unary(back, "erf")), "Unary", "Slice", "Unary")
+    one = net.reduce(net.reduce(x, "mean", 2, 3), "max", 2)
+    checked(net.graph(net.unary(one, "erf")), "Unary", "Reduce", "Unary")
+
+
+def test_parts() -> None:
+    net = Net((2, 3, 4, 5), (2, 5, 4, 5))
+    a, b = (net.unary(x, "tanh", 1.0) for x in net.xs)
+    both = net.concat(a, b)
+    checked(net.graph(net.unary(net.part(both, 3, 8), "erf")), "Unary", "Unary")
+    nodes = checked(net.graph(net.unary(net.part(both, 4, 6), "erf")), "Unary", "Slice", "Unary")
+    assert nodes[1].attributes["starts"] == (0, 1, 0, 0)
+    nodes = checked(net.graph(net.unary(net.part(net.part(b, 1, 5), 1, 3), "erf")), "Unary", "Slice", "Unary")
+    assert nodes[1].attributes["starts"] == (0, 2, 0, 0)
+    checked(net.graph(net.unary(net.part(both, 2, 6), "erf")), "Unary", "Unary", "Concat", "Slice", "Unary")
+    node = Net((4, 9))
+    first = node.add("Slice", node.xs[0], starts=(0, 8), steps=(1, -2), sizes=(4, 4))
+    again = node.add("Slice", first, starts=(0, 1), steps=(2, 1), sizes=(2, 3))
+    found = only(node.graph(again), "Slice")
+    assert (found.attributes["starts"], found.attributes["steps"]) == ((0, 6), (2, -2))
+
+
+def test_wholes() -> None:
+    net = Net((2, 6, 4, 5))
+    x = net.unary(net.xs[0], "tanh", 1.0)
+    checked(net.graph(net.unary(net.concat(net.part(x, 0, 2), net.part(x, 2, 6)), "erf")), "Unary", "Unary")
+    nodes = checked(net.graph(net.unary(net.concat(net.part(x, 1, 2), net.part(x, 2, 5)), "erf")), "Unary", "Slice", "Unary")
+    assert nodes[1].attributes["sizes"] == (2, 4, 4, 5)
+    swapped = net.concat(net.part(x, 2, 6), net.part(x, 0, 2))
+    checked(net.graph(net.unary(swapped, "erf")), "Unary", "Slice", "Slice", "Concat", "Unary")
+    y = net.concat(net.concat(x, net.unary(x, "erf")), net.unary(x, "sin"))
+    nodes = checked(net.graph(y), "Unary", "Unary", "Unary", "Concat")
+    assert len(nodes[-1].inputs) == 3
+    inner = net.concat(x, net.unary(x, "erf"))
+    y = net.concat(inner, net.unary(x, "sin"))
+    checked(net.graph(y, net.unary(inner, "cos")), "Unary", "Unary", "Concat", "Unary", "Concat", "Unary")
+
+
+def test_an_expand_that_broadcasting_does() -> None:
+    net = Net((2, 6, 4, 5), (2, 6, 1, 1))
+    y = net.do("multiply", net.xs[0], net.add("Expand", net.xs[1], shape=(2, 6, 4, 5)))
+    only(net.graph(y), "Binary")
+    y = net.do("multiply", net.xs[1], net.add("Expand", net.xs[1], shape=(2, 6, 4, 5)))
+    checked(net.graph(y), "Expand", "Binary")
+
+
+def test_global_pooling() -> None:
+    net = Net((2, 6, 4, 5))
+    assert only(net.graph(net.average(net.xs[0], (4, 5), 1)), "Reduce").attributes["function"] == "mean"
+    assert only(net.graph(net.max(net.xs[0], (4, 5), 3)), "Reduce").attributes["function"] == "max"
+    only(net.graph(net.max(net.xs[0], (4, 4), 1)), "MaxPool")
+
+
+def test_a_flattened_image() -> None:
+    net = Net((2, 6, 4, 5))
+    after = simplified(net.graph(net.linear(net.flatten(net.xs[0]), 7)))
+    assert after.shape(after.nodes[0].inputs[1]) == (6, 4, 5, 7)
+    only(net.graph(net.linear(net.flatten(net.xs[0]), 7)), "Linear")
+    net = Net((2, 6, 1, 1))  # another view of the same memory in any order
+    checked(net.graph(net.linear(net.flatten(net.xs[0]), 7)), "Reshape", "Linear")
+
+
+def test_what_is_computed_twice() -> None:
+    net = Net((2, 6, 4, 5))
+    weight, bias = net.random(4, 6, 1, 1), net.random(4)
+    a, b = (net.unary(net.conv(net.xs[0], weight, bias), "tanh", 1.0) for _ in range(2))
+    nodes = checked(net.graph(net.do("multiply", a, b)), "Conv", "Unary", "Binary")
+    assert len(set(nodes[-1].inputs)) == 1
+    two = Net((2, 6))
+    checked(two.graph(two.unary(two.xs[0], "erf"), two.unary(two.xs[0], "erf")), "Unary", "Unary")  # outputs of their own
+    checked(two.graph(two.unary(two.xs[0], "elu", 1.0), two.unary(two.xs[0], "elu", 0.5)), "Unary", "Unary")
+
+
+def test_what_nothing_needs() -> None:
+    net = Net((2, 6))
+    y = net.unary(net.xs[0], "erf")
+    net.unary(y, "sin")
+    assert [node.operator for node in simplified(net.graph(y)).nodes] == ["Unary"]
+
+
+# ---- blocks
+
+
+def _block(net: Net, x: str, kernels: Sequence[int] = (1, 3, 1), stride: int = 1, wide: int = 16) -> str:
+    outputs = net.shape(x)[1]
+    if kernels[0]:
+        x = net.relu6(net.layer(x, wide, kernels[0], padding=kernels[0] // 2))
+    x = net.relu6(net.depthwise(x, kernels[1], stride=stride))
+    return net.layer(x, outputs, kernels[2]) if kernels[2] else x
+
+
+@pytest.mark.parametrize("kernels", [(1, 3, 1), (3, 5, 1), (1, 7, 1), (0, 3, 1), (1, 3, 0)])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_blocks(kernels: tuple[int, ...], stride: int) -> None:
+    net = Net((2, 8, 9, 9))
+    node = only(net.graph(_block(net, net.xs[0], kernels, stride)), "MergedConvolution", 1e-5)
+    assert len(node.attributes["stages"]) == sum(kernel > 0 for kernel in kernels)
+    assert not node.attributes["residual"]
+
+
+@pytest.mark.parametrize("active", [False, True])
+def test_residual_blocks(active: bool) -> None:
+    net = Net((2, 8, 9, 9))
+    y = net.do("add", net.xs[0], _block(net, net.xs[0]))
+    node = only(net.graph(net.relu(y) if active else y), "MergedConvolution")
+    assert node.attributes["residual"]
+    assert node.attributes["stages"][2]["activation"] == (RELU if active else IDENTITY)
+
+
+def test_what_is_no_block() -> None:
+    net = Net((2, 8, 9, 9))
+    x = net.xs[0]
+    checked(net.graph(net.layer(net.relu(net.layer(x, 8, 3)), 8, 3)), "Conv", "Conv")
+    checked(net.graph(_block(net, x, (0, 3, 1), 4)), "Conv", "Conv")  # its stride
+    checked(net.graph(net.depthwise(net.unary(net.layer(x, 8), "tanh", 1.0))), "Conv", "Unary", "Conv")
+    nodes = checked(net.graph(net.do("add", x, _block(net, x, (0, 3, 1)))), "MergedConvolution", "Binary")
+    assert not nodes[0].attributes["residual"]
+    checked(net.graph(net.do("add", net.relu(x), _block(net, x))), "Unary", "MergedConvolution", "Binary")
+    far = net.add(
+        "Conv",
+        net.layer(x, 8),
+        net.constant(net.random(8, 1, 3, 3)),
+        strides=(1, 1),
+        pads=(2,) * 4,
+        dilations=(2, 2),
+        group=8,
+        activation=IDENTITY,
+        order="add",
+    )
+    checked(net.graph(far), "Conv", "Conv")
+
+
+# ---- rewriting
+
+
+def _joining(graph: Graph, node: Node) -> Change | None:
+    """Two functions of which the first has one user become one, and the second alone reads what is before the first."""
+    (x,) = node.inputs
+    before = graph.producer(x)
+    if before is None or graph.user(x) is not node:
+        return None
+    return Change([node], [Node("Unary", before.inputs, node.outputs, {"function": "erf", "params": ()})])
+
+
+def test_changes_do_not_read_what_others_remove() -> None:
+    net = Net((2, 6))
+    a = net.relu(net.xs[0])
+    b = net.relu(a)
+    c = net.relu(b)
+    graph = net.graph(c)
+
+    def match(of: Graph, node: Node) -> Change | None:
+        if node.outputs == (b,) and of.producer(a) is not None:  # b is made of x, without a
+            return Change([node, of.producer(a)], [Node("Unary", of.inputs, (b,), {"function": "sin", "params": ()})])  # type: ignore[list-item]
+        return None if node.outputs == (b,) or node.attributes["function"] == "erf" else _reading(of, node, a, c)
+
+    assert [node.attributes["function"] for node in rewritten(graph, match).nodes] == ["sin", "relu"]
+
+
+def _reading(graph: Graph, node: Node, a: str, c: str) -> Change | None:
+    """c of a, which is there at first."""
+    if node.outputs != (c,) or graph.producer(a) is None:
+        return None
+    return Change([node], [Node("Unary", (a,), (c,), {"function": "erf", "params": ()})])
+
+
+def test_origins_are_kept() -> None:
+    net = Net((2, 8, 6, 6))
+    net.origin = ("conv",)
+    x = net.layer(net.xs[0], 8)
+    net.origin = ("norm",)
+    x = _batch_norm(net, x)
+    net.origin = ("relu",)
+    assert only(net.graph(net.relu(x)), "Conv").origin == ("conv", "norm", "relu")
+
+
+def test_passes_have_different_names() -> None:
+    assert len({name for name, _ in PASSES}) == len(PASSES)

@@ -1,0 +1,361 @@
+"""Reading ONNX files: what they say, and a sentence for each that is none, or not right."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="onnx, which makes the files, is not installed")
+
+import network_fuzz  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+from pysimd.network import onnx_reader  # noqa: E402
+from pysimd.network.source import Value  # noqa: E402
+
+FLOAT = TensorProto.FLOAT
+BIG = 4 * np.ones((32, 64), np.float32)  # larger than what is read rather than mapped
+
+
+def value(name: str, dims: Any = None) -> Any:
+    return helper.make_tensor_value_info(name, FLOAT, dims)
+
+
+def model(nodes: Any, weights: Any = (), opset: int = 17, functions: Any = (), domains: Any = (), **names: Any) -> Any:
+    """A model with the input x and the output y, unless others are given."""
+    inputs, outputs = names.get("inputs", [value("x", [1, 4])]), names.get("outputs", [value("y")])
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(weights))
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(each, 1) for each in domains)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9, functions=list(functions))
+
+
+def relu(x: str = "x", y: str = "y") -> Any:
+    return helper.make_node("Relu", [x], [y], name=f"relu_{x}")
+
+
+def with_weight(tensor: Any) -> Any:
+    return model([relu()], [tensor])
+
+
+def external(location: str, dims: Any = (4,), **entries: Any) -> Any:
+    """A model whose weight is in another file."""
+    tensor = TensorProto(name="w", data_type=FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, text in {"location": location, **entries}.items():
+        tensor.external_data.add(key=key, value=str(text))
+    return with_weight(tensor)
+
+
+def saved_at(path: Path, message: Any) -> Path:
+    path.write_bytes(message.SerializeToString())
+    return path
+
+
+# ---- what is read
+
+
+def test_values_and_attributes() -> None:
+    node = helper.make_node("Own", ["x", ""], ["y"], name="n", domain="own", i=1, f=0.5, s="t", l=[1, 2], g=[0.5], u=["a"])
+    source = onnx_reader.read(model([node], domains=["own"], inputs=[value("x", [1, "n", None])]))
+    assert (source.name, source.opset, source.outputs) == ("g", 17, [Value("y", "float32", None)])
+    assert source.inputs == [Value("x", "float32", (1, "n", None))]
+    (found,) = source.nodes
+    assert (found.op, found.domain, found.name, found.inputs, found.outputs) == ("Own", "own", "n", ("x", ""), ("y",))
+    assert found.attributes == {"i": 1, "f": 0.5, "s": "t", "l": [1, 2], "g": [0.5], "u": ["a"]}
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+)
+def test_types_of_weights(dtype: str, raw: bool) -> None:
+    array = np.array([[0, 1, 3], [4, 5, 100]]).astype(dtype)
+    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+    data = array.tobytes() if raw else array.reshape(-1).tolist()
+    source = onnx_reader.read(with_weight(helper.make_tensor("w", kind, array.shape, data, raw)))
+    np.testing.assert_array_equal(source.weights["w"], array, strict=True)
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.BFLOAT16])
+@pytest.mark.parametrize("raw", [False, True])
+def test_half_precision_is_widened(kind: int, raw: bool) -> None:
+    tensor = helper.make_tensor("w", kind, (3,), [1, -2.5, 0.125])
+    if raw:
+        data = np.array(tensor.int32_data, np.uint16).tobytes()
+        tensor = helper.make_tensor("w", kind, (3,), data, True)
+    found = onnx_reader.read(with_weight(tensor)).weights["w"]
+    np.testing.assert_array_equal(found, np.array([1, -2.5, 0.125], np.float32), strict=True)
+
+
+@pytest.mark.parametrize("length", [0, 1, 100, 1023, 1024, 1025, 5000])
+def test_paths_bytes_and_messages_give_the_same(length: int, tmp_path: Path) -> None:
+    array = np.arange(length, dtype=np.float32)
+    nodes = [helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(array[::-1].copy())), relu()]
+    message = model(nodes, [numpy_helper.from_array(array, "w"), numpy_helper.from_array(array + 1, "v")])
+    path = saved_at(tmp_path / "m.onnx", message)
+    for given in (message, path, str(path), path.read_bytes(), bytearray(path.read_bytes())):
+        source = onnx_reader.read(given)
+        np.testing.assert_array_equal(source.weights["w"], array)
+        np.testing.assert_array_equal(source.weights["v"], array + 1)
+        np.testing.assert_array_equal(source.nodes[0].attributes["value"], array[::-1])
+
+
+def test_large_weights_are_mapped(tmp_path: Path) -> None:
+    path = saved_at(tmp_path / "m.onnx", with_weight(numpy_helper.from_array(BIG, "w")))
+    array: Any = onnx_reader.read(path).weights["w"]
+    while array.base is not None and not isinstance(array, np.memmap):
+        array = array.base
+    assert isinstance(array, np.memmap)
+
+
+def test_inputs_that_are_weights_are_no_inputs() -> None:
+    weight = numpy_helper.from_array(np.ones(4, np.float32), "w")
+    source = onnx_reader.read(model([relu()], [weight], inputs=[value("x", [4]), value("w", [4])]))
+    assert [each.name for each in source.inputs] == ["x"] and list(source.weights) == ["w"]
+
+
+def test_nodes_out_of_order_are_sorted_in_little_time() -> None:
+    nodes = [relu(f"t{i}", f"t{i + 1}") for i in range(20000)]
+    start = time.perf_counter()
+    source = onnx_reader.read(model(nodes[::-1], inputs=[value("t0")], outputs=[value("t20000")]))
+    assert [node.inputs[0] for node in source.nodes] == [f"t{i}" for i in range(20000)]
+    assert time.perf_counter() - start < 10
+
+
+def test_nodes_wait_for_what_their_subgraphs_read() -> None:
+    branch = helper.make_graph([relu("late", "r")], "b", [], [value("r")])
+    nodes = [helper.make_node("If", ["x"], ["y"], then_branch=branch, else_branch=branch), relu("x", "late")]
+    source = onnx_reader.read(model(nodes))
+    assert [node.op for node in source.nodes] == ["Relu", "If"]
+
+
+def test_functions_are_expanded() -> None:
+    def attribute(name: str, of: str) -> Any:
+        return onnx.AttributeProto(name=name, ref_attr_name=of, type=onnx.AttributeProto.INT)
+
+    inner = helper.make_graph([helper.make_node("Add", ["t", "a"], ["z"])], "branch", [], [value("z")])
+    body = [
+        helper.make_node("Softmax", ["a"], ["t"]),
+        helper.make_node("If", ["a"], ["b"], then_branch=inner, else_branch=inner),
+    ]
+    body[0].attribute.append(attribute("axis", "along"))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    once = helper.make_function("own", "once", ["a"], ["b"], body, opsets, attributes=["along"])
+    pair = [
+        helper.make_node("once", ["p"], ["q"], domain="own", along=1),
+        helper.make_node("once", ["q"], ["r"], domain="own"),
+    ]
+    twice = helper.make_function("own", "twice", ["p"], ["r"], pair, opsets)
+    source = onnx_reader.read(
+        model([helper.make_node("twice", ["x"], ["y"], domain="own")], functions=[once, twice], domains=["own"])
+    )
+    first, branch, second, last = source.nodes
+    assert [node.op for node in source.nodes] == ["Softmax", "If", "Softmax", "If"]
+    assert first.attributes == {"axis": 1} and second.attributes == {}
+    assert first.inputs == ("x",) and last.outputs == ("y",) and second.inputs == branch.outputs
+    assert branch.attributes["then_branch"].nodes[0].inputs == (first.outputs[0], "x")
+    assert branch.attributes["then_branch"].outputs[0].name == branch.attributes["then_branch"].nodes[0].outputs[0]
+    assert len({name for node in source.nodes for name in node.outputs}) == 4
+
+
+# ---- weights in other files
+
+
+def test_external_weights_are_mapped(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    np.arange(8, dtype=np.float32).tofile(tmp_path / "sub" / "data")
+    path = saved_at(tmp_path / "m.onnx", external("sub/data", offset=8, length=16))
+    np.testing.assert_array_equal(onnx_reader.read(path).weights["w"], [2, 3, 4, 5])
+    os.rename(path, tmp_path / "sub" / "m.onnx")
+    (tmp_path / "sub" / "link").symlink_to("data")
+    path = saved_at(tmp_path / "sub" / "m.onnx", external("link"))
+    np.testing.assert_array_equal(onnx_reader.read(path).weights["w"], [0, 1, 2, 3])
+
+
+def test_many_external_weights_need_one_file(tmp_path: Path) -> None:
+    np.zeros(4, np.float32).tofile(tmp_path / "data")
+    message = external("data")
+    for i in range(3000):
+        message.graph.initializer.add().CopyFrom(message.graph.initializer[0])
+        message.graph.initializer[-1].name = f"w{i}"
+    before = len(os.listdir("/proc/self/fd"))
+    source = onnx_reader.read(saved_at(tmp_path / "m.onnx", message))
+    assert len(source.weights) == 3001 and len(os.listdir("/proc/self/fd")) < before + 10
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason"),
+    [
+        ({"location": "../data"}, "which is not within the folder of the model"),
+        ({"location": "/etc/passwd"}, "which is not within the folder"),
+        ({"location": "out"}, "which is not within the folder"),
+        ({"location": ""}, "which is not within the folder"),
+        ({"location": "."}, "which is not within the folder"),
+        ({"location": "sub"}, "it is no file"),
+        ({"location": "none"}, "cannot be read: .*No such file"),
+        ({"location": "a\0b"}, "cannot be read"),
+        ({"location": "a" * 5000}, "cannot be read"),
+        ({"location": "loop"}, "cannot be read"),
+        ({"location": "data", "offset": -4}, "has 16 bytes from -4 on"),
+        ({"location": "data", "offset": 4}, "of 16 bytes, expected 16"),
+        ({"location": "data", "offset": "x"}, "cannot be read: invalid literal"),
+        ({"location": "data", "length": 12}, "has 12 bytes from 0 on"),
+        ({"location": "data", "dims": (5,)}, "expected 20"),
+        ({"location": "data", "dims": (1 << 40, 1 << 40)}, "of 16 bytes, expected"),
+    ],
+)
+def test_external_weights_that_are_refused(entries: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "sub").mkdir(parents=True)
+    for place in (tmp_path, folder):
+        np.zeros(4, np.float32).tofile(place / "data")
+    (folder / "out").symlink_to("../data")
+    (folder / "loop").symlink_to("loop")
+    with pytest.raises(ValueError, match=f"the weight 'w' .*{reason}"):
+        onnx_reader.read(saved_at(folder / "m.onnx", external(**entries)))
+
+
+def test_external_weights_need_a_path() -> None:
+    with pytest.raises(ValueError, match="the weight 'w' is in another file, 'data': load the model by its path"):
+        onnx_reader.read(external("data"))
+
+
+# ---- what is refused
+
+
+def changed(**fields: Any) -> Any:
+    message = model([relu()])
+    for name, given in fields.items():
+        setattr(message, name, given)
+    return message
+
+
+def weight_of_type(kind: int, **fields: Any) -> Any:
+    return with_weight(TensorProto(name="w", data_type=kind, **fields))
+
+
+def nested(depth: int) -> Any:
+    graph = helper.make_graph([relu()], "g", [], [value("y")])
+    for _ in range(depth):
+        graph = helper.make_graph([helper.make_node("If", ["x"], ["y"], then_branch=graph)], "g", [], [value("y")])
+    graph.input.append(value("x"))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def exploding(count: int, depth: int) -> Any:
+    """Functions that call the next one several times."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    functions = []
+    for i in range(depth):
+        calls = [helper.make_node(f"f{i + 1}", ["a"], ["b" if k == 0 else f"c{k}"], domain="own") for k in range(count)]
+        functions.append(helper.make_function("own", f"f{i}", ["a"], ["b"], calls, opsets))
+    return model([helper.make_node("f0", ["x"], ["y"], domain="own")], functions=functions, domains=["own"])
+
+
+def recursive() -> Any:
+    call = helper.make_node("f", ["a"], ["b"], domain="own")
+    function = helper.make_function("own", "f", ["a"], ["b"], [call], [helper.make_opsetid("own", 1)])
+    return model([helper.make_node("f", ["x"], ["y"], domain="own")], functions=[function], domains=["own"])
+
+
+def of_another_version() -> Any:
+    function = helper.make_function("own", "f", ["a"], ["b"], [relu("a", "b")], [helper.make_opsetid("", 12)])
+    return model([helper.make_node("f", ["x"], ["y"], domain="own")], functions=[function], domains=["own"])
+
+
+def sparse() -> Any:
+    message = model([relu()])
+    message.graph.sparse_initializer.add()
+    return message
+
+
+def with_sparse_constant() -> Any:
+    message = model([helper.make_node("Constant", [], ["c"], name="c"), relu()])
+    message.graph.node[0].attribute.add(name="sparse_value", type=onnx.AttributeProto.SPARSE_TENSOR)
+    return message
+
+
+ONE = numpy_helper.from_array(np.ones(1, np.float32), "w")
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: b"", "is no ONNX model"),
+    (lambda: b"not a model at all", "is no ONNX model, or cut|there is no graph"),
+    (lambda: bytes(1000), "is no ONNX model, or cut"),
+    (lambda: onnx.ModelProto(), "there is no graph"),
+    (lambda: changed(ir_version=1000), "version 1000 of the format, the installed package onnx reads up to"),
+    (lambda: model([relu()], opset=6), "operators of version 6, supported are 7 to"),
+    (lambda: model([relu()], opset=1000), "operators of version 1000, supported are 7 to"),
+    (lambda: helper.make_model(model([relu()]).graph, opset_imports=[helper.make_opsetid("own", 1)]), "opset_import"),
+    (lambda: model([relu("x", "a"), relu("x", "a")]), "two tensors have the name 'a'"),
+    (lambda: model([relu("x", "x")]), "two tensors have the name 'x'"),
+    (lambda: model([relu()], [ONE, ONE]), "two weights have the name 'w'"),
+    (lambda: model([relu()], [TensorProto(data_type=FLOAT)]), "a weight has no name"),
+    (lambda: model([relu()], inputs=[value("x"), value("x")]), "two tensors have the name 'x'"),
+    (lambda: model([relu()], inputs=[value("x"), value("")]), "an input or an output of the graph has no name"),
+    (lambda: model([relu()], outputs=[value("y"), value("y")]), "two outputs have the name 'y'"),
+    (lambda: model([relu()], outputs=[value("z")]), "nothing gives the output 'z'"),
+    (lambda: model([relu("w")]), r"the node 'relu_w' \(Relu\) reads 'w', which nothing gives"),
+    (
+        lambda: model([relu("a", "b"), relu("b", "a"), relu()]),
+        "reads 'b', which depends on a cycle|reads 'a', which depends",
+    ),
+    (lambda: model([relu("y", "y")]), "reads 'y', which depends on a cycle of nodes"),
+    (lambda: weight_of_type(FLOAT, dims=[2], raw_data=bytes(4)), "'w' has 4 bytes, expected 8"),
+    (lambda: weight_of_type(FLOAT, dims=[2], raw_data=bytes(12)), "'w' has 12 bytes, expected 8"),
+    (lambda: weight_of_type(FLOAT, dims=[2], float_data=[1]), "'w' has 1 numbers, expected 2"),
+    (lambda: weight_of_type(FLOAT, dims=[1], int64_data=[1]), "'w' cannot be read"),
+    (lambda: weight_of_type(FLOAT, dims=[1 << 40, 1 << 40]), "'w' has 0 numbers, expected"),
+    (lambda: weight_of_type(FLOAT, dims=[-1, -1], float_data=[1]), "'w' has the shape"),
+    (lambda: weight_of_type(TensorProto.STRING, dims=[1], string_data=[b"a"]), "'w' has type 8 of ONNX"),
+    (lambda: weight_of_type(TensorProto.COMPLEX64, dims=[0]), "'w' has type 14 of ONNX"),
+    (lambda: weight_of_type(0), "'w' has type 0 of ONNX"),
+    (lambda: weight_of_type(999), "'w' has type 999 of ONNX"),
+    (sparse, "the model has sparse weights"),
+    (with_sparse_constant, r"the node 'c' \(Constant\): the attribute 'sparse_value' has type 11"),
+    (lambda: nested(26), "graphs within graphs are more than 24 deep"),
+    (lambda: exploding(2, 23), "calls of functions become more than"),
+    (recursive, "functions within functions are more than 24 deep"),
+    (of_another_version, "the function 'f' has operators of another version than the model"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_refused(number: int) -> None:
+    make, reason = REFUSED[number]
+    given, start = make(), time.perf_counter()
+    with pytest.raises(ValueError, match=reason):
+        onnx_reader.read(given)
+    assert time.perf_counter() - start < 30
+
+
+def test_every_cut_is_refused(tmp_path: Path) -> None:
+    """A cut between two fields of the whole file leaves a model without its last ones."""
+    data = with_weight(numpy_helper.from_array(BIG, "w")).SerializeToString()
+    for n in (*range(300), *range(len(data) - 300, len(data))):
+        with pytest.raises(ValueError, match=r"is no ONNX model|there is no graph|opset_import"):
+            onnx_reader.read(data[:n])
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        onnx_reader.read(tmp_path / "none")
+    with pytest.raises(IsADirectoryError):
+        onnx_reader.read(tmp_path)
+    with pytest.raises(ValueError, match="is no ONNX model: it is empty, or no file"):
+        onnx_reader.read("/dev/zero")
+    with pytest.raises(TypeError, match="model is a int, expected a path"):
+        onnx_reader.read(1)
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    data = model([relu("x", "abcd"), relu("abcd")]).SerializeToString().replace(b"abcd", b"\xff\xfe\xfd\xfc")
+    with pytest.raises(ValueError, match="is not UTF-8"):
+        onnx_reader.read(data)
+
+
+def test_fuzzed_files() -> None:
+    assert network_fuzz.run_onnx(3000) > 0
