@@ -1025,7 +1025,7 @@ void SimdSynetConvolution32fForward(void * context, const float * src, float * b
  *
  * then bias[o] is added and the activation applied. The output is cropped by the padding, and its size must be
  * dstH = strideY * (srcH - 1) + dilationY * (kernelY - 1) + 1 - padY - padH, at least 1, and dstW likewise. Types, formats
- * and the other parameters are those of SimdSynetConvolution32fInit(), except that NHWC requires a group of 1.
+ * and the other parameters are those of SimdSynetConvolution32fInit().
  *
  * SimdnetContextInfo() returns the name of the algorithm, which depends on the shape and the instruction set only. With
  * stride 1 it is a convolution: see SimdSynetConvolution32fInit() for the error of Winograd's algorithm.
@@ -1045,7 +1045,7 @@ size_t SimdSynetDeconvolution32fInternalBufferSize(const void * context);
  * channel is outermost:
  *
  *   weight     NCHW: ((i * (dstC / group) + o) * kernelY + ky) * kernelX + kx, i of all srcC, o inside the group
- *              NHWC: ((i * kernelY + ky) * kernelX + kx) * dstC + o
+ *              NHWC: ((i * kernelY + ky) * kernelX + kx) * (dstC / group) + o, likewise
  *   internal   NULL, or receives SimdTrue: the context copies all arrays, and the caller may free them
  *   bias       dstC floats, or NULL for zeros
  *   params     the parameters of the activation (see SimdConvolutionActivationType); NULL if it has none

@@ -53,10 +53,6 @@ class SingleConvolution(ConvolutionContext):
         """The shape of the weights."""
         raise NotImplementedError
 
-    @staticmethod
-    def _check_group(form: int, group: int) -> None:
-        """Refuses a group that the layout does not support."""
-
     def __init__(
         self,
         src_shape: Shape,
@@ -84,7 +80,6 @@ class SingleConvolution(ConvolutionContext):
         dst_h = self._size(src_h, span_y, stride_y, pads[0], pads[2], "height")
         dst_w = self._size(src_w, span_x, stride_x, pads[1], pads[3], "width")
         self._dst_shape = shape_of_images(lead, dst_c, dst_h, dst_w, form)
-        self._check_group(form, group)
         if src_c % group or dst_c % group:
             raise ValueError(f"group is {group}, expected a divisor of {src_c} input and {dst_c} output channels")
         taps = window.kernel[1:] if is_signal(form) else window.kernel

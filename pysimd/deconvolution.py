@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pysimd._arrays import plain
 from pysimd._convolution import Functions
-from pysimd._geometry import NCHW, images_of, is_signal, layout_of, name_of
+from pysimd._geometry import NCHW, images_of, is_signal, layout_of
 from pysimd._library import lib
 from pysimd._single_convolution import SingleConvolution
 from pysimd.annotations import ActivationLike, Coefficients, FloatArray, Floats, Layout, Padding, Pair, Params, Shape
@@ -17,15 +17,15 @@ class Deconvolution32f(SingleConvolution):
     src_shape, dst_c, kernel, stride, dilation, activation, layout : as of :class:`Convolution32f`.
     padding : how many rows and columns of the output are cut off: a number, a pair (y, x), (top, left, bottom, right), for
         signals a number or a pair (before, after); or "valid" for none, or "same" for an output of size * stride.
-    group : divides the input and output channels; 1 for "nhwc" and "nwc".
+    group : divides the input and output channels.
     output_padding : how many rows and columns of the padding at the bottom and at the right are kept: a number or a pair
         (y, x), for signals a number, at most that padding. For more, append zeros to the kernel.
 
     The output has stride * (size - 1) + dilation * (kernel - 1) + 1 rows and columns, minus the padding, plus the
     output_padding, as in PyTorch.
 
-    Attributes: src_shape, dst_shape, and weight_shape: (C, kernel_y, kernel_x, dst_c) for "nhwc", (C, dst_c / group,
-    kernel_y, kernel_x) for "nchw", without kernel_y for signals.
+    Attributes: src_shape, dst_shape, and weight_shape: (C, kernel_y, kernel_x, dst_c / group) for "nhwc", (C, dst_c /
+    group, kernel_y, kernel_x) for "nchw", without kernel_y for signals.
 
     A context is created once and called any number of times, also from many threads at once:
 
@@ -93,17 +93,11 @@ class Deconvolution32f(SingleConvolution):
     @staticmethod
     def _axes_of_weights(form: int) -> str:
         taps = "kernel" if is_signal(form) else "kernel_y, kernel_x"
-        return f"(C, dst_c / group, {taps})" if form == NCHW else f"(C, {taps}, dst_c)"
+        return f"(C, dst_c / group, {taps})" if form == NCHW else f"(C, {taps}, dst_c / group)"
 
     @staticmethod
     def _weights_of(form: int, src_c: int, dst_c: int, taps: Shape, group: int) -> Shape:
-        return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c)
-
-    @staticmethod
-    def _check_group(form: int, group: int) -> None:
-        if form != NCHW and group != 1:
-            other = "ncw" if is_signal(form) else "nchw"
-            raise ValueError(f"group is {group}, expected 1 for layout {name_of(form)!r}: use layout {other!r}")
+        return (src_c, dst_c // group, *taps) if form == NCHW else (src_c, *taps, dst_c // group)
 
 
 def deconvolution(
@@ -124,8 +118,8 @@ def deconvolution(
     """A deconvolution (transposed convolution) with bias and activation.
 
     x : float32, contiguous: (H, W, C) for "nhwc", (C, H, W) for "nchw", (W, C) for "nwc", (C, W) for "ncw"; or a batch.
-    weight : float32, contiguous: (C, kernel_y, kernel_x, dst_c) for "nhwc", (C, dst_c / group, kernel_y, kernel_x) for
-        "nchw", without kernel_y for signals.
+    weight : float32, contiguous: (C, kernel_y, kernel_x, dst_c / group) for "nhwc", (C, dst_c / group, kernel_y,
+        kernel_x) for "nchw", without kernel_y for signals.
     bias : float32 of shape (dst_c,), (dst_c, 1, 1) or (1, dst_c, 1, 1), or one number; None for zeros.
     stride, padding, dilation, group, activation, layout, output_padding : as of :class:`Deconvolution32f`.
     params : the parameters of the activation, as of :meth:`Convolution32f.set_params`.
@@ -147,7 +141,7 @@ def deconvolution(
         raise ValueError(f"weight has shape {weights.shape}, expected {Deconvolution32f._axes_of_weights(form)}")
     with Deconvolution32f(
         images.shape,
-        weights.shape[1] * group if nchw else weights.shape[-1],
+        weights.shape[1 if nchw else -1] * group,
         kernel=weights.shape[2:] if nchw else weights.shape[1:-1],
         stride=stride,
         padding=padding,

@@ -74,8 +74,6 @@ def check(x: Array, weight: Array, bias: Array | None, layout: Any, activation: 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
     for src_c, dst_c, group, height, width, kernel, *geometry in CASES:
-        if layout == "nhwc" and group > 1:
-            continue
         x, weight = floats(rng, 2, src_c, height, width), floats(rng, src_c, dst_c // group, *kernel)
         check(x, weight, floats(rng, dst_c), layout, "identity", None, (*geometry, group))
 
@@ -84,8 +82,6 @@ def test_geometries(isa: str, rng: np.random.Generator, layout: Any) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_activations(isa: str, rng: np.random.Generator, layout: Any, activation: Any) -> None:
     for kernel, stride, group in [(2, 2, 1), (4, 2, 1), (3, 1, 1), (4, 2, 6)]:
-        if layout == "nhwc" and group > 1:
-            continue
         x, weight = floats(rng, 1, 6, 5, 7), floats(rng, 6, 18 // group, kernel, kernel) / 4
         for bias in (None, floats(rng, 18)):
             geometry = ((stride, stride), (1, 1), (0, 1, 0, 1), group)
@@ -160,7 +156,6 @@ def geometries(draw: Any) -> Any:
 @given(case=geometries(), layout=st.sampled_from(LAYOUTS), activation=st.sampled_from(sorted(PARAMS)))
 def test_any_geometry(isa: str, case: Any, layout: Any, activation: Any) -> None:
     src_c, dst_c, group, height, width, kernel, *geometry = case
-    layout = layout if group == 1 else "nchw"
     rng = np.random.default_rng(3)
     x, weight = floats(rng, 1, src_c, height, width), floats(rng, src_c, dst_c // group, *kernel)
     check(x, weight, floats(rng, dst_c), layout, activation, PARAMS[activation](dst_c), (*geometry, group))
@@ -222,7 +217,7 @@ def test_forward_before_set_params() -> None:
         ({"padding": (0, 2, 0, 4)}, ValueError, r"padding is 2 \+ 4, expected less than the whole width of 6"),
         ({"stride": 2**62}, ValueError, "stride and kernel are too large for the height"),
         ({"stride": 2**60}, ValueError, r"^stride\[0\] is .*, too large"),
-        ({"group": 2}, ValueError, "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'"),
+        ({"group": 3}, ValueError, "group is 3, expected a divisor of 4 input and 6 output channels"),
         ({"group": 3, "layout": "nchw"}, ValueError, "group is 3, expected a divisor of 5 input and 6 output channels"),
         ({"activation": "tanhshrink"}, ValueError, "activation is 'tanhshrink'"),
         ({"layout": "nchw8c"}, ValueError, "layout is 'nchw8c'"),

@@ -27,18 +27,11 @@ static bool check_axis(const struct sn_convolution_check * c, struct sn_convolut
     return true;
 }
 
-static bool check_group(const struct sn_convolution_check * c)
-{
-    CHECK(c->p->srcF == SN_NCHW || c->p->group == 1, "group is %zu, expected 1 for SimdTensorFormatNhwc",
-          c->p->group);
-    return true;
-}
-
 static bool check_parameters(const char * function, const struct sn_convolution_parameters * p)
 {
     const struct sn_convolution_check c = {function, "", p};
     return sn_check_convolution_types(&c) && check_axis(&c, sn_axis_y(p)) && check_axis(&c, sn_axis_x(p)) &&
-           sn_check_convolution_channels(&c) && check_group(&c);
+           sn_check_convolution_channels(&c);
 }
 
 void * SimdSynetDeconvolution32fInit(size_t batch, const SimdConvolutionParameters * conv, SimdGemm32fNNPtr gemm)

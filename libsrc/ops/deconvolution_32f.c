@@ -36,10 +36,11 @@ static void flip(const struct sn_convolution * c, const sn_32f * weight, sn_32f 
 {
     const struct sn_convolution_parameters * p = &c->p;
     const size_t inputs = sn_inputs(c), outputs = sn_outputs(c), taps = p->kernelY * p->kernelX;
-    if (p->srcF == SN_NHWC) { /* [input][tap] to [reversed tap][input] */
-        for (size_t i = 0; i < inputs; ++i)
+    if (p->srcF == SN_NHWC) { /* [input of all groups][tap] to [reversed tap][input of one group][group] */
+        for (size_t i = 0; i < p->srcC; ++i)
             for (size_t k = 0; k < taps; ++k, weight += outputs)
-                memcpy(flipped + ((taps - 1 - k) * inputs + i) * outputs, weight, outputs * sizeof(float));
+                memcpy(flipped + ((taps - 1 - k) * inputs + i % inputs) * p->dstC + i / inputs * outputs, weight,
+                       outputs * sizeof(float));
         return;
     }
     for (size_t i = 0; i < p->srcC; ++i)

@@ -5,6 +5,8 @@
  * Neighbouring phases that have the same inputs are one product with the columns of all of them. If kernel and stride are
  * equal, that is a whole row of the kernel: a 1x1 convolution that writes whole rows of the result.
  *
+ * Groups are separate products of each phase, since outputs of two phases of a group are not adjacent.
+ *
  * NCHW with one group is converted if that is faster: first the lines that a band needs, afterwards its result.
  *
  * The image is read in place if possible; a band of its lines is copied if outputs need padding, or if pixels are a multiple
@@ -38,11 +40,16 @@ static bool supports_nchw(const struct sn_convolution * c) { return is_nchw(c) &
 /* Whether a product has inputs of several pixels; whether one has outputs of several phases. */
 static bool has_taps(const struct sn_convolution * c) { return sn_phases_y(c)->taps > 1 || sn_phases_x(c)->taps > 1; }
 
+/* The number of phases from f on that are one product. */
+static size_t alike_of(const struct sn_convolution * c, size_t f)
+{
+    return c->p.group == 1 ? sn_phases_alike(sn_phases_x(c), f) : 1;
+}
+
 static bool has_alike(const struct sn_convolution * c)
 {
-    const struct sn_phases * x = sn_phases_x(c);
-    for (size_t f = 0; f < x->number; ++f)
-        if (sn_phases_alike(x, f) > 1)
+    for (size_t f = 0; f < sn_phases_x(c)->number; ++f)
+        if (alike_of(c, f) > 1)
             return true;
     return false;
 }
@@ -89,18 +96,18 @@ static bool plan(struct sn_convolution * c)
     struct phases_nhwc * o = (void *)c->algorithmData;
     if (!plan_band(c, &o->band))
         return false;
-    const bool joined = x->lineStep == 1 && o->band.pixel == p->srcC;
-    o->length = joined ? 0 : p->srcC;
+    const bool joined = x->lineStep == 1 && o->band.pixel == p->srcC && p->group == 1;
+    o->length = joined ? 0 : sn_inputs(c);
     if (joined)
         c->segments = y->taps;
     else if (!sn_phase_segments_plan(c, 1))
         return false;
     c->channels = o->step = 0;
     for (size_t f = 0, n, columns, size; f < x->number; f += n) {
-        n = sn_phases_alike(x, f);
-        if (!sn_product(&columns, n, p->dstC) ||
-            !sn_product(&columns, sn_panels_width(&c->table->gemm.tile_32f, columns), 1) ||
-            !sn_product(&size, x->phase[f].taps, p->srcC, columns) || !sn_product(&o->step, o->step + size, 1) ||
+        n = alike_of(c, f);
+        if (!sn_product(&columns, n, sn_outputs(c)) ||
+            !sn_product(&columns, sn_panels_width(&c->table->gemm.tile_32f, columns), p->group) ||
+            !sn_product(&size, x->phase[f].taps, sn_inputs(c), columns) || !sn_product(&o->step, o->step + size, 1) ||
             !sn_product(&c->channels, c->channels + columns, 1))
             return false;
     }
@@ -119,7 +126,7 @@ static void pack_row(const struct sn_convolution * c, const sn_32f * weight, siz
                      size_t count, sn_32f * row)
 {
     const struct sn_phases * x = sn_phases_x(c);
-    const size_t outputs = c->p.dstC, plane = c->p.kernelY * c->p.kernelX;
+    const size_t outputs = sn_outputs(c), plane = c->p.kernelY * c->p.kernelX;
     for (size_t n; count; first += n, count -= n, row += n) {
         const size_t kx = sn_phase_tap(x, &x->phase[f + first / outputs], tap), o = first % outputs;
         n = sn_min(count, outputs - o);
@@ -131,20 +138,20 @@ static void pack_row(const struct sn_convolution * c, const sn_32f * weight, siz
     }
 }
 
-/* Packs the panels of phases fx .. fx + alike - 1 in x, and fy in y. */
+/* Packs the panels of phases fx .. fx + alike - 1 in x, and fy in y, of the group whose weights are given. */
 static sn_32f * pack_phases(const struct sn_convolution * c, const sn_32f * weight, size_t fy, size_t fx, size_t alike,
                             sn_32f * packed)
 {
     const struct sn_convolution_parameters * p = &c->p;
     const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phase * y = &sn_phases_y(c)->phase[fy], * x = &sn_phases_x(c)->phase[fx];
-    for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
-        const size_t columns = sn_min(tile->columns, alike * p->dstC - first), width = sn_gemm_width(tile, columns);
+    for (size_t first = 0; first < alike * sn_outputs(c); first += tile->columns) {
+        const size_t columns = sn_min(tile->columns, alike * sn_outputs(c) - first), width = sn_gemm_width(tile, columns);
         for (size_t ky = 0; ky < y->taps; ++ky)
             for (size_t kx = 0; kx < x->taps; ++kx)
-                for (size_t i = 0; i < p->srcC; ++i, packed += width) {
+                for (size_t i = 0; i < sn_inputs(c); ++i, packed += width) {
                     const size_t row = sn_phase_tap(sn_phases_y(c), y, ky) * p->kernelX; /* of the kernel */
-                    const size_t at = i * p->kernelY * p->kernelX * p->dstC + row * (is_nchw(c) ? 1 : p->dstC);
+                    const size_t at = i * p->kernelY * p->kernelX * sn_outputs(c) + row * (is_nchw(c) ? 1 : sn_outputs(c));
                     pack_row(c, weight + at, fx, kx, first, columns, packed);
                 }
     }
@@ -163,23 +170,27 @@ static void offsets(const struct sn_convolution * c)
 static void pack(const struct sn_convolution * c, const void * weight)
 {
     const struct sn_phases * y = sn_phases_y(c), * x = sn_phases_x(c);
+    const size_t group = sn_inputs(c) * c->p.kernelY * c->p.kernelX * sn_outputs(c); /* weights of one */
     sn_32f * packed = c->weight;
     for (size_t fy = 0; fy < y->number; ++fy)
         for (size_t fx = 0, alike; fx < x->number; fx += alike) {
-            alike = sn_phases_alike(x, fx);
-            packed = pack_phases(c, weight, fy, fx, alike, packed);
+            alike = alike_of(c, fx);
+            for (size_t g = 0; g < c->p.group; ++g)
+                packed = pack_phases(c, (const sn_32f *)weight + g * group, fy, fx, alike, packed);
         }
 }
 
 static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
 {
-    const size_t outputs = c->p.dstC;
+    const size_t outputs = sn_outputs(c);
     const struct sn_phases * x = sn_phases_x(c);
     for (size_t f = 0, alike; f < x->number; f += alike) {
-        alike = sn_phases_alike(x, f);
-        for (size_t i = 0; i < alike; ++i)
-            memcpy(spread + i * outputs, values, outputs * sizeof(float));
-        spread += sn_panels_width(&c->table->gemm.tile_32f, alike * outputs);
+        alike = alike_of(c, f);
+        for (size_t g = 0; g < c->p.group; ++g) {
+            for (size_t i = 0; i < alike; ++i)
+                memcpy(spread + i * outputs, values + g * outputs, outputs * sizeof(float));
+            spread += sn_panels_width(&c->table->gemm.tile_32f, alike * outputs);
+        }
     }
 }
 
@@ -231,39 +242,56 @@ static void choose_row_order(struct sn_gemm_32f * g, size_t rows)
     }
 }
 
+/* The weights, biases and slopes of the next product. */
+struct parameters {
+    const sn_32f * b, * bias, * slope;
+};
+
+/* Computes the panels of `columns` outputs of a group from `gemm`, whose other members are those of all panels. */
+static void compute_panels(const struct sn_convolution * c, struct sn_gemm_32f gemm, size_t columns, size_t depth,
+                           struct parameters * at)
+{
+    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
+    sn_32f * dst = gemm.c;
+    for (size_t first = 0; first < columns; first += tile->columns) {
+        gemm.columns = sn_min(tile->columns, columns - first);
+        gemm.b = at->b;
+        gemm.c = dst + first;
+        gemm.bias = at->bias + first;
+        gemm.slope = at->slope ? at->slope + first : NULL;
+        tile->run(&gemm);
+        at->b += depth * sn_gemm_width(tile, gemm.columns);
+    }
+    at->bias += sn_panels_width(tile, columns);
+    at->slope = at->slope ? at->slope + sn_panels_width(tile, columns) : NULL;
+}
+
 /* Computes `rows` rows of a phase y, in all phases x. src is the band, b the weights of the phase, dst its first row, whose
  * pixels are `pixel` floats apart. */
 static void compute_phase(const struct sn_convolution * c, const struct sn_band * band, const sn_32f * src,
                           const struct sn_phase * y, size_t rows, const sn_32f * b, sn_32f * dst, size_t pixel)
 {
     const struct sn_convolution_parameters * p = &c->p;
-    const struct sn_gemm_32f_tile * tile = &c->table->gemm.tile_32f;
     const struct sn_phases * all = sn_phases_x(c);
-    const sn_32f * bias = c->bias, * slope = c->slope;
+    struct parameters at = {b, c->bias, c->slope};
     for (size_t f = 0, alike; f < all->number; f += alike) {
         const struct sn_phase * x = &all->phase[f];
-        alike = sn_phases_alike(all, f);
-        struct sn_gemm_32f gemm = {.a = src + y->from * band->line + x->from * band->pixel, .height = rows,
-            .width = x->count, .aStepY = band->line, .aStepX = band->pixel, .segments = x->taps ? y->taps : 0,
-            .segment = c->segment, .length = x->taps * p->srcC, .cStepY = sn_phases_y(c)->stride * p->dstW * pixel,
-            .cStepX = all->stride * pixel, .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
+        alike = alike_of(c, f);
+        struct sn_gemm_32f gemm = {.height = rows, .width = x->count, .aStepY = band->line, .aStepX = band->pixel,
+            .segments = x->taps ? y->taps : 0, .segment = c->segment, .length = x->taps * sn_inputs(c),
+            .cStepY = sn_phases_y(c)->stride * p->dstW * pixel, .cStepX = all->stride * pixel,
+            .activation = sn_activation_of(c), .param = {c->param[0], c->param[1]}};
         if (data_of(c)->length) {
             gemm.segments *= x->taps;
             gemm.segment = sn_phase_offsets(c, x, 1);
             gemm.length = data_of(c)->length;
         }
-        choose_row_order(&gemm, tile->rows);
-        for (size_t first = 0; first < alike * p->dstC; first += tile->columns) {
-            gemm.columns = sn_min(tile->columns, alike * p->dstC - first);
-            gemm.b = b;
-            gemm.c = dst + f * pixel + first;
-            gemm.bias = bias + first;
-            gemm.slope = slope ? slope + first : NULL;
-            tile->run(&gemm);
-            b += y->taps * x->taps * p->srcC * sn_gemm_width(tile, gemm.columns);
+        choose_row_order(&gemm, c->table->gemm.tile_32f.rows);
+        for (size_t g = 0; g < p->group; ++g) {
+            gemm.a = src + y->from * band->line + x->from * band->pixel + g * sn_inputs(c);
+            gemm.c = dst + f * pixel + g * sn_outputs(c);
+            compute_panels(c, gemm, alike * sn_outputs(c), y->taps * x->taps * sn_inputs(c), &at);
         }
-        bias += sn_panels_width(tile, alike * p->dstC);
-        slope = slope ? slope + sn_panels_width(tile, alike * p->dstC) : NULL;
     }
 }
 

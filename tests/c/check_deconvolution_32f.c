@@ -96,13 +96,15 @@ static parameters convolution_of(parameters p)
 static float * turned(const parameters * p, const float * weight)
 {
     const bool nhwc = p->srcF == SimdTensorFormatNhwc;
-    const size_t I = p->srcC, O = p->dstC, taps = p->kernelY * p->kernelX; /* per group */
-    float * to = malloc(I * O * taps * sizeof(float));
-    for (size_t i = 0; i < I; ++i)
+    const size_t I = p->srcC / p->group, O = p->dstC / p->group, taps = p->kernelY * p->kernelX; /* per group */
+    float * to = malloc(p->srcC * O * taps * sizeof(float));
+    for (size_t i = 0; i < p->srcC; ++i)
         for (size_t o = 0; o < O; ++o)
-            for (size_t k = 0; k < taps; ++k)
-                to[nhwc ? ((taps - 1 - k) * I + i) * O + o : (o * I + i) * taps + taps - 1 - k] =
+            for (size_t k = 0; k < taps; ++k) {
+                const size_t g = i / I, all = g * O + o;
+                to[nhwc ? ((taps - 1 - k) * I + i % I) * p->dstC + all : (all * I + i % I) * taps + taps - 1 - k] =
                     weight[nhwc ? (i * taps + k) * O + o : (i * O + o) * taps + k];
+            }
     return to;
 }
 
@@ -179,7 +181,7 @@ static parameters random_shape(SimdTensorFormatType format)
     p.kernelY = few(5), p.kernelX = few(5);
     p.dilationY = few(3), p.dilationX = few(3);
     p.strideY = few(5), p.strideX = few(5);
-    const size_t kind = check_random(0, format == SimdTensorFormatNchw ? 4 : 2);
+    const size_t kind = check_random(0, 4);
     p.group = kind == 3 ? check_random(1, 24) : kind == 4 ? few(4) : 1;
     p.srcC = (kind == 3 ? 1 : few(20)) * p.group;
     p.dstC = (kind == 3 ? few(3) : few(40)) * p.group;
@@ -232,10 +234,10 @@ static void tails(SimdTensorFormatType format)
         run_case(layer(format, 2, 3, n, n, 3, 2, 1, 1), CHECK_RANDOM);
         run_case(layer(format, 2, n, 2, 3, 3, 3, 0, 1), CHECK_RANDOM);
         run_case(layer(format, n, 4, 5, n, 3, 1, 1, 1), CHECK_RANDOM);
-        if (format == SimdTensorFormatNchw) {
-            run_case(layer(format, 3, 5, n, 3, 4, 2, 1, 3), CHECK_RANDOM);
-            run_case(layer(format, 2, n, 3, 4, 3, 2, 0, 2), CHECK_RANDOM);
-        }
+        run_case(layer(format, 3, 5, n, 3, 4, 2, 1, 3), CHECK_RANDOM);
+        run_case(layer(format, 2, n, 3, 4, 3, 2, 0, 2), CHECK_RANDOM);
+        run_case(layer(format, 3 * n, 3, 4, 3 * (35 - n), 2, 2, 0, 3), CHECK_RANDOM);
+        run_case(layer(format, 2 * n, 3, 4, 2 * (35 - n), 3, 1, 1, 2), CHECK_RANDOM);
     }
 }
 
@@ -266,8 +268,6 @@ static void cuts(SimdTensorFormatType format)
         set_output(far.p);
         run_case(far, CHECK_RANDOM);
     }
-    if (format == SimdTensorFormatNhwc)
-        return;
     run_case(check_layer_with(layer(format, 18000, 2, 3, 4, 2, 2, 0, 2), 1, true), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 4, 2, 3, 1500, 3, 3, 0, 2), 1, true), CHECK_RANDOM);
     run_case(check_layer_with(layer(format, 4, 50, 60, 4, 4, 2, 1, 2), 1, true), CHECK_RANDOM);
@@ -303,12 +303,10 @@ static void fills(SimdTensorFormatType format)
             j = layer(format, 6, 4, 5, 19, 2, 2, 0, 1);
             j.p->activation = check_activation_at(act);
             run_case(j, (enum check_fill)fill);
-            if (format == SimdTensorFormatNchw) {
-                j.p->group = j.p->srcC = j.p->dstC = 19;
-                run_case(j, (enum check_fill)fill);
-                j.p->group = 2, j.p->srcC = 6, j.p->dstC = 10;
-                run_case(j, (enum check_fill)fill);
-            }
+            j.p->group = j.p->srcC = j.p->dstC = 19;
+            run_case(j, (enum check_fill)fill);
+            j.p->group = 2, j.p->srcC = 6, j.p->dstC = 10;
+            run_case(j, (enum check_fill)fill);
         }
 }
 
@@ -319,7 +317,7 @@ static void batches(SimdTensorFormatType format)
     } list[] = {{2, 2, 0, 1}, {3, 2, 1, 1}, {4, 2, 0, 3}, {5, 2, 1, 6}, {4, 2, 1, 1}, {3, 3, 0, 1}, {2, 3, 0, 1},
                 {1, 1, 0, 1}, {3, 1, 1, 1}};
     for (size_t i = 0; i < 18; ++i) {
-        const size_t n = i % 9, group = format == SimdTensorFormatNchw ? list[n].group : 1, height = i < 9 ? 7 : 1;
+        const size_t n = i % 9, group = list[n].group, height = i < 9 ? 7 : 1;
         const struct check_layer j = check_layer_with(
             layer(format, 6, height, 9, 6, list[n].kernel, list[n].stride, height > 1 ? list[n].pad : 0, group), 5, false);
         run_case(j, CHECK_RANDOM);
@@ -355,7 +353,6 @@ static void refusals(void)
     REFUSE("padY", (j.p->padY = 13, j.p->dstH = 0));
     REFUSE("padW", (j.p->padX = 10, j.p->padW = 4, j.p->dstW = 0));
     REFUSE("padY", (j.p->srcH = 0, j.p->kernelY = 1, j.p->dstH = 0));
-    REFUSE("group", (j.p->srcF = j.p->dstF = SimdTensorFormatNhwc));
 }
 
 static void refusals_of_calls(void)
