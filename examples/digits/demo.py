@@ -151,6 +151,28 @@ def compare_numbers(images: files.Array, labels: files.Array, kinds: dict[str, C
         print(line)
 
 
+def compare_onnx(images: files.Array, p: files.Array) -> bool:
+    """Whether the same network, loaded from an ONNX file, gives the same classes; prints how fast it is."""
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        print(f"\nNo ONNX file is loaded: {error}. onnx is an optional extra (pip install onnx).")
+        return True
+    import onnx_digits
+
+    found = onnx_digits.classify(None, images)
+    if not np.array_equal(found.argmax(axis=1), p.argmax(axis=1)) or np.abs(found - p).max() > 1e-5:
+        print(f"digits.onnx and weights.bin differ by {np.abs(found - p).max():.1e}", file=sys.stderr)
+        return False
+    one = onnx_digits.runner(1, images)
+    image, seconds = one.inputs["images"], []
+    for _ in range(ROUNDS):
+        seconds.append(seconds_of(lambda: [one() for image[0, 0] in images]))
+    print(f"\nFrom digits.onnx, pysimd.load() gives the same classes: {len(images) / min(seconds):,.0f} images per second.")
+    print(one.report())
+    return True
+
+
 def main() -> int:
     if len(sys.argv) != 3:
         print("usage: demo.py PROGRAM PICTURE", file=sys.stderr)
@@ -198,6 +220,9 @@ def main() -> int:
                 "int8": lambda batch: Classifier(network, batch, statistics),
             },
         )
+
+    if not compare_onnx(images, p):
+        return 1
 
     try:
         import picture
