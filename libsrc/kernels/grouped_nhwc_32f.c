@@ -15,10 +15,11 @@
 #include "kernels/install.h"
 
 /*
- * ROWS of 4 pixels, or for images whose width is not a multiple of 4 two rows of 7; in one row blocks of 8, 4 and 1 pixels.
+ * ROWS of 4 pixels, or for images whose width is not a multiple of 4 ROWS_7 of 7; in one row blocks of 8, 4 and 1 pixels.
  * MOST is the number of taps of a row that are added together, before those of the next step.
  */
-enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 2 : 1, WIDE = 8, MOST = SN_GROUPED_TAPS };
+enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MANY_REGISTERS ? 2 : 1, WIDE = 8 };
+enum { MOST = SN_GROUPED_TAPS };
 
 /* The compile-time arguments of a block. taps 0: any, in one row, where stride 0 is any stride and dilation, 1 is both 1.
  * `single`: a unit is one group. */
@@ -26,8 +27,9 @@ enum { MANY_REGISTERS = V32F_N == 16, ROWS = MANY_REGISTERS ? 4 : 2, ROWS_7 = MA
 
 /* The most lines and pixels that blocks with constant taps use, and the most pixels of a line of other blocks; the copy of
  * the pixels at an edge has room for them. */
-enum { PIXELS = (WIDE - 2) * 2 + MOST, LINES = (ROWS - 1) * 2 + MOST, CHANNELS = SN_GROUPED_INPUTS > V32F_N ? SN_GROUPED_INPUTS : V32F_N,
-    COPIED = SN_GROUPED_PIXELS > LINES * PIXELS ? SN_GROUPED_PIXELS : LINES * PIXELS, COPY = COPIED * CHANNELS };
+enum { PIXELS = (WIDE - 2) * 2 + MOST, LINES = (ROWS - 1) * 2 + MOST };
+enum { CHANNELS = SN_GROUPED_INPUTS > V32F_N ? SN_GROUPED_INPUTS : V32F_N };
+enum { COPY = CHANNELS * (SN_GROUPED_PIXELS > LINES * PIXELS ? SN_GROUPED_PIXELS : LINES * PIXELS) };
 
 /* A pointer that the compiler must not recompute: otherwise it keeps an address for each pixel. */
 SN_INLINE const sn_32f * opaque_pointer(const sn_32f * p)
@@ -41,7 +43,7 @@ struct inputs {
     size_t first;  /* floats from the address of a line to the first channel of unit 0 in the first pixel */
     size_t step;   /* floats between pixels */
     size_t at;     /* index of the first pixel; wraps to a huge value left of the line */
-    bool inside;   /* all are pixels of their lines, and a vector of them does not exceed a pixel; of use without constant taps */
+    bool inside;   /* all are pixels of their lines, and a vector does not exceed a pixel; for blocks of any taps */
 };
 
 /* The channels that are copied of a pixel of a unit, and the floats of a copied pixel. */
@@ -155,7 +157,7 @@ SN_INLINE void add_step(const struct sn_grouped_nhwc_32f * g, const struct step 
     const size_t tapRow = g->inputs * (size_t)(taps * V32F_N);
     if (any && !stride)
         add_apart(s, from, g->dilationX * step, g->strideX * step, weight, sum[0], columns, taps, single);
-    else if (any || MANY_REGISTERS || rows == 1)
+    else if (any || MANY_REGISTERS || rows == 1 || stride > 1)
         add_by_pixels(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);
     else
         add_by_weights(s, from, step, line, weight, tapRow, sum, rows, columns, taps, stride, single);

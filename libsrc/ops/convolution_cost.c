@@ -1,7 +1,6 @@
 #include "ops/convolution_cost.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "ops/cache_sets.h"
 #include "ops/convolution_32f.h"
@@ -41,6 +40,11 @@ static const double PIXELS = 1.035, CONVERTED = 9;    /* by NHWC: products; conv
 
 /* Few outputs, NHWC: vector cycles. */
 static const double LANES_ADDED = 3;  /* to add up the lanes of a sum */
+
+/* Few channels a group: vector cycles of a product, 3x3 and others, of groups side by side and of single groups; and by the
+ * tile, where sums are short. */
+static const double GROUPED = 1.35, GROUPED_SINGLE = 1.17, GROUPED_ANY = 2.2, GROUPED_SINGLE_ANY = 1.5;
+static const double TILE_OF_GROUP = 1.1, TILE_SHORT = 1.4; /* TILE_SHORT: divided by the inputs of a group */
 
 /* Depthwise NCHW, on all layers of MobileNets. */
 static const double DEPTHWISE_PLANES = 1.1;     /* cycles of 16 products */
@@ -225,7 +229,8 @@ bool sn_few_nchw_preferred(const struct sn_convolution * c) { return !is_for_win
 double sn_nchw_cycles(const struct sn_convolution * c)
 {
     const double vectors = width_of(c, c->p.dstH * c->p.dstW) / (double)sn_lanes(c), outputs = (double)c->p.dstC;
-    const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED : PLANES_1 * outputs + GATHERED_1;
+    const double groups = (double)c->p.group; /* each is gathered */
+    const double step = taps_of(c) > 1 ? PLANES * outputs + GATHERED * groups : PLANES_1 * outputs + GATHERED_1 * groups;
     return of_vectors(c, vectors * depth_of(c) * step);
 }
 
@@ -239,14 +244,34 @@ double sn_converted_cycles(const struct sn_convolution * c)
 
 bool sn_converted_preferred(const struct sn_convolution * c) { return sn_converted_cycles(c) < sn_nchw_cycles(c); }
 
-/* ---- groups side by side in a vector */
+/* ---- groups side by side in a vector, against the tile */
+
+/* Whether blocks of several rows share inputs among taps, see kernels/grouped_nhwc_32f.c. */
+static bool is_shared(const struct sn_convolution * c)
+{
+    const struct sn_convolution_parameters * p = &c->p;
+    const bool plain = p->strideY == p->strideX && p->strideY <= 2 && p->dilationY == 1 && p->dilationX == 1;
+    return p->kernelY == 3 && p->kernelX == 3 && (plain || (p->strideY == 1 && p->strideX == 1));
+}
 
 double sn_grouped_cycles(const struct sn_convolution * c)
 {
-    return of_vectors(c, dst_pixels(c) * depth_of(c) * (double)sn_grouped_vectors(c) * 1.2);
+    const bool single = sn_grouped_single(c);
+    const double product = is_shared(c) ? single ? GROUPED_SINGLE : GROUPED : single ? GROUPED_SINGLE_ANY : GROUPED_ANY;
+    const double in = src_pixels(c) * vectors_of(c, c->p.srcC), out = dst_pixels(c) * vectors_of(c, c->p.dstC);
+    const double moved = is_nchw(c) ? CONVERTED * (in + out) : 0;
+    return of_vectors(c, dst_pixels(c) * depth_of(c) * (double)sn_grouped_vectors(c) * product + moved);
 }
 
-bool sn_grouped_preferred(const struct sn_convolution * c) { (void)c; return !getenv("NOGROUP"); }
+/* Groups of several vectors are left to the tile, whose multiply-adds of two vectors share inputs: 0.8 to 0.93 of the time. */
+bool sn_grouped_preferred(const struct sn_convolution * c)
+{
+    if (is_nchw(c))
+        return sn_grouped_cycles(c) < sn_nchw_cycles(c);
+    const double vectors = (double)c->p.group * vectors_of(c, sn_outputs(c)), inputs = (double)sn_inputs(c);
+    const double tile = dst_pixels(c) * depth_of(c) * vectors * (TILE_OF_GROUP + TILE_SHORT / inputs);
+    return sn_outputs(c) <= sn_lanes(c) && sn_grouped_cycles(c) < of_vectors(c, tile);
+}
 
 /* ---- depthwise */
 

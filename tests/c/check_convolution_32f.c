@@ -267,6 +267,29 @@ static void blocks(SimdTensorFormatType format)
     }
 }
 
+/* Groups of every width up to 32, with other numbers of outputs, and images of every size of blocks. */
+static void groups(SimdTensorFormatType format)
+{
+    for (size_t n = 0, count = check_count(600); n < count; ++n) {
+        const size_t inputs = 1 + n % 32, outputs = n % 3 ? inputs : 1 + n / 3 % 24, group = 2 + n / 5 % 8;
+        const size_t kernel = n % 4 ? 3 : 1 + n / 4 % 6, stride = 1 + n / 7 % 5 / 3 + n % 53 / 52;
+        struct check_layer j = layer(format, inputs * group, kernel + n / 11 % 13, kernel + n / 13 % 17, outputs * group,
+                                     kernel, stride, kernel / 2, group);
+        j.batch = 1 + n % 9 / 8, j.own_buffer = n % 2 == 0, j.no_bias = n % 7 == 0;
+        if (n % 6 == 0) {
+            j.p->dilationY = j.p->padY = j.p->padH = check_random(1, 3);
+            j.p->dilationX = j.p->padX = j.p->padW = check_random(1, 3);
+        }
+        if (j.p->srcH + 2 * j.p->padY <= (kernel - 1) * j.p->dilationY)
+            j.p->dilationY = 1;
+        if (j.p->srcW + 2 * j.p->padX <= (kernel - 1) * j.p->dilationX)
+            j.p->dilationX = 1;
+        j.p->activation = check_activation_at(n % CHECK_ACTIVATIONS);
+        check_convolution_output(j.p);
+        run_case(j, CHECK_RANDOM);
+    }
+}
+
 static void cuts(SimdTensorFormatType format)
 {
     parameters p;
@@ -498,6 +521,7 @@ CHECK_FAMILY(convolution_32f)
         tiles(formats[i], 2);
         dilated_tiles(formats[i]);
         blocks(formats[i]);
+        groups(formats[i]);
         channels(formats[i]);
         fills(formats[i]);
         batches(formats[i]);

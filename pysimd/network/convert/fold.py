@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -63,19 +63,26 @@ def evaluate(node: SourceNode, inputs: Sequence[Any], opset: int) -> tuple[Array
     if node.domain not in ("", "ai.onnx") or node.op not in FOLDS:
         return None
     try:
-        found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
-    except (IndexError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+        with np.errstate(all="ignore"):
+            found = FOLDS[node.op](_Node(node, inputs, opset), *inputs)
+    except (IndexError, KeyError, TypeError, AttributeError, ArithmeticError, MemoryError) as error:
         raise ValueError(f"{node.op} cannot be computed: {type(error).__name__}: {error}") from None
     results = found if isinstance(found, tuple) else (found,)
     return tuple(np.asarray(result) for result in results)
 
 
-def _bounded(shape: Sequence[Any], dtype: Any) -> tuple[int, ...]:
+def _bounded(shape: Iterable[Any], dtype: Any) -> tuple[int, ...]:
     """A shape of a result that is not too large."""
     sizes = tuple(int(n) for n in shape)
     if any(n < 0 for n in sizes) or math.prod(sizes) * np.dtype(dtype).itemsize > _MOST_BYTES:
         raise ValueError(f"the result would have the shape {sizes}")
     return sizes
+
+
+def _bounded_broadcast(arrays: Sequence[Any]) -> None:
+    """Refuses arrays whose elements make too large a result together: small ones can, along different dimensions."""
+    arrays = [np.asarray(each) for each in arrays]
+    _bounded(np.broadcast_shapes(*(each.shape for each in arrays)), np.result_type(*arrays))
 
 
 # ---- constants and types
@@ -98,7 +105,7 @@ def _constant(node: _Node) -> Any:
 
 def _constant_of_shape(node: _Node, shape: Array) -> Any:
     value = node.get("value", np.zeros(1, np.float32))
-    return np.full(_bounded(shape, value.dtype), value.reshape(-1)[0], value.dtype)
+    return np.full(_bounded(list(shape), value.dtype), value.reshape(-1)[0], value.dtype)
 
 
 def _dtype(number: Any) -> Any:
@@ -130,13 +137,14 @@ def _range(node: _Node, start: Array, limit: Array, delta: Array) -> Any:
     if step == 0:
         raise ValueError("the step of a Range is 0")
     count = max(math.ceil((last - first) / step), 0)
-    _bounded((count,), start.dtype)
+    _bounded((count,), np.int64)
     return (first + np.arange(count) * step).astype(start.dtype)
 
 
 def _eye_like(node: _Node, x: Array) -> Any:
     dtype = _dtype(node.get("dtype")) if node.get("dtype") else x.dtype
-    return np.eye(*x.shape, k=int(node.get("k", 0)), dtype=dtype)
+    rows, columns = x.shape
+    return np.eye(rows, columns, int(node.get("k", 0)), dtype)
 
 
 # ---- moving elements
@@ -198,6 +206,8 @@ def _expand(node: _Node, x: Array, shape: Array) -> Any:
 
 
 def _tile(node: _Node, x: Array, repeats: Array) -> Any:
+    if len(repeats) != x.ndim:
+        raise ValueError(f"there are {len(repeats)} repeats of {x.ndim} dimensions")
     _bounded([n * int(k) for n, k in zip(x.shape, repeats)], x.dtype)
     return np.tile(x, [int(k) for k in repeats])
 
@@ -214,11 +224,14 @@ def _pad(node: _Node, x: Array, *rest: Any) -> Any:
     mode = node.get("mode", "constant")
     if mode == "constant":
         return np.pad(x, grown, constant_values=0 if value is None else np.asarray(value).item())
-    return np.pad(x, grown, {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
+    names: dict[Any, Any] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
+    return np.pad(x, grown, names[mode])
 
 
 def _gather(node: _Node, x: Array, indices: Array) -> Any:
-    return np.take(x, indices.astype(np.int64), axis=node.axis(0, x.ndim))
+    axis = node.axis(0, x.ndim)
+    _bounded((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), x.dtype)
+    return np.take(x, indices.astype(np.int64), axis=axis)
 
 
 def _gather_elements(node: _Node, x: Array, indices: Array) -> Any:
@@ -229,6 +242,7 @@ def _gather_elements(node: _Node, x: Array, indices: Array) -> Any:
 def _gather_nd(node: _Node, x: Array, indices: Array) -> Any:
     batch = int(node.get("batch_dims", 0))
     lead = x.shape[:batch]
+    _bounded((*indices.shape[:-1], *x.shape[batch + indices.shape[-1] :]), x.dtype)
     flat, places = x.reshape(-1, *x.shape[batch:]), indices.reshape(math.prod(lead), -1, indices.shape[-1])
     found = [part[tuple(place.T)] for part, place in zip(flat, places)]
     return np.stack(found).reshape(*indices.shape[:-1], *x.shape[batch + indices.shape[-1] :])
@@ -253,7 +267,7 @@ def _scatter_nd(node: _Node, x: Array, indices: Array, updates: Array) -> Any:
 
 def _scatter_elements(node: _Node, x: Array, indices: Array, updates: Array) -> Any:
     axis = node.axis(0, x.ndim)
-    places = list(np.indices(indices.shape, sparse=True))
+    places: list[Array] = list(np.indices(indices.shape, sparse=True))
     places[axis] = np.where(indices < 0, indices + x.shape[axis], indices)
     return _put(x.copy(), tuple(places), updates, node.get("reduction", "none"))
 
@@ -286,6 +300,7 @@ def _trilu(node: _Node, x: Array, k: Any = None) -> Any:
 
 
 def _divide(node: _Node, a: Array, b: Array) -> Any:
+    _bounded_broadcast((a, b))
     if a.dtype.kind == "f":
         return a / b
     if np.any(b == 0):
@@ -294,16 +309,28 @@ def _divide(node: _Node, a: Array, b: Array) -> Any:
 
 
 def _mod(node: _Node, a: Array, b: Array) -> Any:
+    _bounded_broadcast((a, b))
     if a.dtype.kind in "iu" and np.any(b == 0):
         raise ValueError("an integer is divided by 0")
     return np.fmod(a, b) if node.get("fmod", 0) else np.mod(a, b)
 
 
+def _dropout(node: _Node, x: Array, ratio: Any = None, training: Any = None) -> Any:
+    if training is not None and np.any(training):
+        raise ValueError("training_mode is true")
+    return (x, np.ones(x.shape, bool))[: node.outputs]
+
+
 def _several(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda node, *arrays: reduce(function, arrays)
+    def computed(node: _Node, *arrays: Array) -> Any:
+        _bounded_broadcast(arrays)
+        return reduce(function, arrays)
+
+    return computed
 
 
 def _mean(node: _Node, *arrays: Array) -> Any:
+    _bounded_broadcast(arrays)
     return (reduce(np.add, arrays) / len(arrays)).astype(arrays[0].dtype)
 
 
@@ -335,9 +362,16 @@ def _hardmax(node: _Node, x: Array) -> Any:
     return found.reshape(shape)
 
 
+def _product(a: Array, b: Array) -> Any:
+    """The product of matrices."""
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    _bounded((*lead, *a.shape[-2:-1], *(b.shape[-1:] if b.ndim > 1 else ())), np.result_type(a, b))
+    return np.matmul(a, b)
+
+
 def _gemm(node: _Node, a: Array, b: Array, c: Any = None) -> Any:
     left, right = a.T if node.get("transA", 0) else a, b.T if node.get("transB", 0) else b
-    found = node.get("alpha", 1.0) * (left @ right)
+    found = node.get("alpha", 1.0) * _product(left, right)
     return (found if c is None else found + node.get("beta", 1.0) * c).astype(a.dtype)
 
 
@@ -347,11 +381,19 @@ def _unary(function: Callable[[Array], Any]) -> Callable[..., Any]:
 
 
 def _binary(function: Callable[[Array, Array], Any]) -> Callable[..., Any]:
-    return lambda node, a, b: np.asarray(function(a, b)).astype(a.dtype)
+    def computed(node: _Node, a: Array, b: Array) -> Any:
+        _bounded_broadcast((a, b))
+        return np.asarray(function(a, b)).astype(a.dtype)
+
+    return computed
 
 
 def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda node, *arrays: function(*arrays)
+    def computed(node: _Node, *arrays: Array) -> Any:
+        _bounded_broadcast(arrays)
+        return function(*arrays)
+
+    return computed
 
 
 def _shift(node: _Node, a: Array, b: Array) -> Any:
@@ -389,6 +431,19 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
             return x
         axis = tuple(given) if given else tuple(range(x.ndim))
         return np.asarray(function(x, axis=axis, keepdims=bool(node.get("keepdims", 1)))).astype(x.dtype)
+
+    return computed
+
+
+def _extreme(function: Callable[..., Any], sign: int) -> Callable[..., Any]:
+    """The largest or the smallest element; of none, what is below or above all others."""
+
+    def computed(x: Array, **kept: Any) -> Any:
+        if x.size:
+            return function(x, **kept)
+        if x.dtype.kind in "fb":
+            return function(x, initial=sign * np.inf if x.dtype.kind == "f" else sign > 0, **kept)
+        return function(x, initial=np.iinfo(x.dtype).max if sign > 0 else np.iinfo(x.dtype).min, **kept)
 
     return computed
 
@@ -465,7 +520,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "CumSum": _cum_sum,
     "DequantizeLinear": _dequantize,
     "Div": _divide,
-    "Dropout": lambda node, x, *rest: (x, np.ones(x.shape, bool))[: node.outputs],
+    "Dropout": _dropout,
     "Equal": _logical(np.equal),
     "Erf": _unary(_erf),
     "Exp": _unary(np.exp),
@@ -487,7 +542,7 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Less": _logical(np.less),
     "LessOrEqual": _logical(np.less_equal),
     "Log": _unary(np.log),
-    "MatMul": lambda node, a, b: np.matmul(a, b),
+    "MatMul": lambda node, a, b: _product(a, b),
     "Max": _several(np.maximum),
     "Mean": _mean,
     "Min": _several(np.minimum),
@@ -505,9 +560,9 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "Reciprocal": _unary(lambda x: 1 / x),
     "ReduceL1": _reduction(lambda x, **k: np.abs(x).sum(**k)),
     "ReduceL2": _reduction(lambda x, **k: np.sqrt(np.square(x, dtype=np.float64).sum(**k))),
-    "ReduceMax": _reduction(np.max),
+    "ReduceMax": _reduction(_extreme(np.max, -1)),
     "ReduceMean": _reduction(np.mean),
-    "ReduceMin": _reduction(np.min),
+    "ReduceMin": _reduction(_extreme(np.min, 1)),
     "ReduceProd": _reduction(np.prod),
     "ReduceSum": _reduction(np.sum),
     "ReduceSumSquare": _reduction(lambda x, **k: np.square(x).sum(**k)),

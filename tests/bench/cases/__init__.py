@@ -14,6 +14,7 @@ from bench.cases.layers import (
     convolution,
     deconvolution,
     dilated,
+    grouped,
     inner_product,
     merged,
     oblong,
@@ -154,6 +155,11 @@ def _cases() -> list[Case]:
         convolution("nhwc", "120x28x28", 0, 5, aim=0.80),
         convolution("nhwc", "16x112x112", 96, 1, aim=0.92),
         convolution("nhwc", "32x208x208", 64, 3, 2, aim=0.94),
+        *[
+            grouped(layout, shape, int(shape.split("x")[0]), 32)
+            for layout in ("nhwc", "nchw")
+            for shape in ("128x56x56", "256x14x14", "512x28x28")
+        ],
         dilated("nhwc", "256x28x28", 256, 2),
         dilated("nchw", "256x28x28", 256, 2),
         dilated("nhwc", "64x56x56", 64, 4),

@@ -173,6 +173,11 @@ def convolution(layout: str, shape: str, o: int, kernel: int, stride: int = 1, *
     return replace(of_layer(square(shape, o, kernel, stride), layout), aim_peak=aim)
 
 
+def grouped(layout: str, shape: str, o: int, groups: int) -> Case:
+    """3x3, padded to the size of the image."""
+    return of_layer(replace(square(shape, o, 3, 1), group=groups), layout)
+
+
 def dilated(layout: str, shape: str, o: int, dilation: int) -> Case:
     """3x3, padded to the size of the image."""
     return of_layer(replace(square(shape, o, 3, 1), before=dilation, after=dilation, dilation=dilation), layout)

@@ -1,0 +1,173 @@
+"""Operators of known inputs by NumPy: the cases of the ONNX backend, and inputs that files with faults have."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pysimd.network.convert.fold import DTYPES, FOLDS, evaluate
+from pysimd.network.source import SourceNode
+
+INT64 = np.int64
+
+
+def folded(op: str, *inputs: Any, opset: int = 17, outputs: int = 1, **attributes: Any) -> Any:
+    """The outputs of an operator, one as it is."""
+    node = SourceNode(op, ("",) * len(inputs), ("y",) * outputs, attributes)
+    found = evaluate(node, [None if each is None else np.asarray(each) for each in inputs], opset)
+    assert found is not None
+    return found[0] if outputs == 1 else found
+
+
+def test_unknown_operators_are_none() -> None:
+    for node in (SourceNode("Conv", ("x",), ("y",)), SourceNode("Add", ("a", "b"), ("y",), domain="own")):
+        assert evaluate(node, [np.ones(1), np.ones(1)], 17) is None
+
+
+# ---- the cases of the ONNX backend
+
+
+def known(value: Any) -> bool:
+    """Whether NumPy has the type."""
+    return isinstance(value, np.ndarray) and value.dtype.name in DTYPES.values()
+
+
+def assert_folds(case: Any) -> int:
+    """Computes a case by NumPy alone, if it can be; how many of its nodes were computed."""
+    from pysimd.network import onnx_reader
+
+    source = onnx_reader.read(case.model)
+    values = dict(zip([value.name for value in source.inputs], case.inputs)) | dict(source.weights)
+    for node in source.nodes:
+        results = evaluate(node, [values[name] if name else None for name in node.inputs], source.opset)
+        if results is None:
+            return 0
+        values.update(zip(node.outputs, results))
+    for value, expected in zip(source.outputs, case.outputs):
+        close = 1e-2 if expected.dtype == np.float16 else 1e-5
+        np.testing.assert_allclose(values[value.name], expected, close, close, strict=True, err_msg=case.name)
+    return len(source.nodes)
+
+
+def test_node_cases() -> None:
+    pytest.importorskip("onnx", "1.23", reason="onnx, which has the cases, is not installed, or is older than they are")
+    from onnx_suite import cases
+
+    computed: Counter[str] = Counter()
+    wrong = []
+    for case in cases("node"):
+        versions = [each.version for each in case.model.opset_import if each.domain == ""]
+        if not versions or versions[0] < 7 or not all(map(known, (*case.inputs, *case.outputs))):
+            continue
+        try:
+            if assert_folds(case):
+                computed[case.last_operator] += 1
+        except (ValueError, AssertionError) as error:
+            wrong.append((case.name, f"{error}".strip().splitlines()[0]))
+    assert dict(wrong) == REFUSED
+    assert sum(computed.values()) >= 400 and len(computed) >= 75, computed
+
+
+_BLOCKS = "blocks of quantised numbers are not supported"
+#: Cases that are refused, and why.
+REFUSED = {
+    "dequantizelinear_blocked": _BLOCKS,
+    "quantizelinear_blocked_asymmetric": _BLOCKS,
+    "quantizelinear_blocked_symmetric": _BLOCKS,
+    "training_dropout": "training_mode is true",
+    "training_dropout_default": "training_mode is true",
+    "training_dropout_default_mask": "training_mode is true",
+    "training_dropout_mask": "training_mode is true",
+    "training_dropout_zero_ratio": "training_mode is true",
+    "training_dropout_zero_ratio_mask": "training_mode is true",
+}
+
+# ---- what the cases do not have
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_integers_are_divided_toward_zero(dtype: str) -> None:
+    a, b = np.array([7, -7, 7, -7, 0], dtype), np.array([2, 2, -2, -2, 5], dtype)
+    np.testing.assert_array_equal(folded("Div", a, b), np.array([3, -3, -3, 3, 0], dtype), strict=True)
+
+
+def test_attributes_of_older_versions() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    assert folded("Squeeze", x, axes=[0], opset=11).shape == (2, 3)
+    assert folded("Unsqueeze", x, axes=[0, -1], opset=11).shape == (1, 1, 2, 3, 1)
+    assert folded("ReduceSum", x, axes=[1], keepdims=0, opset=11).shape == (1, 3)
+    assert [each.shape for each in folded("Split", x, outputs=2, axis=2, split=[1, 2], opset=11)] == [(1, 2, 1), (1, 2, 2)]
+    np.testing.assert_array_equal(folded("Slice", x, starts=[1], ends=[9], axes=[2], opset=9), x[:, :, 1:])
+    np.testing.assert_array_equal(folded("Clip", x, min=1.0, max=4.0, opset=10), x.clip(1, 4))
+    np.testing.assert_array_equal(folded("Pad", x, pads=[0, 0, 1, 0, 0, 0], value=2.0, opset=10)[0, :, 0], [2, 2])
+
+
+def test_no_warnings(recwarn: pytest.WarningsRecorder) -> None:
+    folded("Div", np.float32(1), np.float32(0))
+    folded("Log", np.float32(-1))
+    folded("Exp", np.float32(1000))
+    folded("Cast", np.array([np.nan, np.inf, 1e30], np.float32), to=6)
+    assert not recwarn.list
+
+
+HUGE = [1 << 20, 1 << 20]
+TALL, WIDE = np.zeros((1 << 20, 1), np.float32), np.zeros((1, 1 << 20), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("ConstantOfShape", [HUGE], {}),
+        ("ConstantOfShape", [[1 << 62] * 4], {}),
+        ("ConstantOfShape", [[-1]], {}),
+        ("Expand", [np.zeros(1), HUGE], {}),
+        ("Tile", [np.zeros((1, 1)), HUGE], {}),
+        ("Tile", [np.zeros((1, 1)), [1 << 40]], {}),
+        ("Tile", [np.zeros(1), [1, 1 << 40]], {}),
+        ("Range", [np.int64(0), np.int64(1 << 60), np.int64(1)], {}),
+        ("Range", [np.int8(0), np.int8(100), np.int8(0)], {}),
+        ("Range", [np.float32(0), np.float32(np.inf), np.float32(1)], {}),
+        ("Range", [np.float32(0), np.float32(np.nan), np.float32(1)], {}),
+        ("OneHot", [np.zeros(1 << 10, INT64), np.int64(1 << 40), np.zeros(2)], {}),
+        ("Pad", [np.zeros(1), [1 << 40, 0], None], {}),
+        ("Gather", [np.zeros((1, 1 << 20)), np.zeros(1 << 20, INT64)], {}),
+        ("GatherND", [np.zeros((1, 1 << 20)), np.zeros((1 << 20, 1), INT64)], {}),
+        *((op, [TALL, WIDE], {}) for op in ("Add", "Mul", "Div", "Mod", "Max", "Sum", "Mean", "Less", "MatMul", "Gemm")),
+        ("Where", [TALL > 0, WIDE, WIDE], {}),
+    ],
+)  # fmt: skip
+def test_absurd_sizes_are_refused(op: str, inputs: Any, attributes: Any) -> None:
+    start = time.perf_counter()
+    with pytest.raises(ValueError):
+        folded(op, *inputs, **attributes)
+    assert time.perf_counter() - start < 5
+
+
+ARRAYS = [
+    None, np.zeros(0, np.float32), np.float32(1), np.array([1, -1], INT64), np.ones((2, 3), np.float32),
+    np.ones((2, 3), bool), np.array([], INT64), np.array([-5, 1 << 62], INT64),
+]  # fmt: skip
+ATTRIBUTES: list[dict[str, Any]] = [
+    {}, {"axis": 5}, {"axis": -9, "to": 99}, {"axes": [7], "perm": [3, 1]}, {"axis": "text", "to": "x", "perm": 1.5},
+    {"axis": [1], "mode": "none", "value": np.zeros(0), "reduction": "other", "dtype": 8}, {"to": 6, "batch_dims": 7},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", sorted(FOLDS))
+def test_absurd_arguments_are_refused_or_computed(op: str) -> None:
+    """By ValueError alone, whatever the inputs and attributes."""
+    for attributes in ATTRIBUTES:
+        for a in ARRAYS:
+            for b in ARRAYS:
+                for inputs in ([], [a], [a, b], [a, b, b]):
+                    for opset in (7, 17):
+                        try:
+                            evaluate(SourceNode(op, ("",) * len(inputs), ("y",), attributes), inputs, opset)
+                        except ValueError:
+                            pass
+                        except Exception as error:
+                            raise AssertionError(f"{inputs}, {attributes}") from error
