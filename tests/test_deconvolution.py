@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support import PARAMS, Array, assert_refused, assert_same_however_called, assert_within, floats
 
 import pysimd
+from pysimd._pixels import AFTER, BEFORE
 
 LAYOUTS = ["nchw", "nhwc"]
 
@@ -240,3 +241,25 @@ def test_refused_arrays() -> None:
     assert_refused(context.forward, ValueError, "x has shape", out, x=np.zeros((5, 4, 5), np.float32))
     with pytest.raises(ValueError, match=r"weight has shape \(2, 2, 4\), expected \(C, kernel_y, kernel_x, dst_c / "):
         pysimd.deconvolution(np.zeros((5, 5, 4), np.float32), np.zeros((2, 2, 4), np.float32))
+
+
+@pytest.mark.parametrize(("group", "c", "o", "kernel", "stride"), [(2, 8, 6, 4, 2), (4, 16, 20, 3, 1), (5, 10, 35, 3, 2)])
+def test_an_addition_with_slopes_of_groups(group: int, c: int, o: int, kernel: int, stride: int, isa: str) -> None:
+    """Before and after the activation, whose slopes the groups have apart from each other."""
+    rng = np.random.default_rng(group)
+    x, weight = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((2, 7, 9, c), (c, kernel, kernel, o // group)))
+    bias, slope = floats(rng, o), np.abs(floats(rng, o))
+    options: dict[str, Any] = {"kernel": kernel, "stride": stride, "padding": 1, "group": group}
+    plain = pysimd.Deconvolution32f(x.shape, o, **options)
+    plain.set_params(weight, bias)
+    sums = plain(x)
+    add, found = floats(rng, *sums.shape), np.empty_like(sums)
+    context = pysimd.Deconvolution32f(x.shape, o, activation="prelu", **options)
+    context.set_params(weight, bias, slope)
+    for order, exact in ((BEFORE, _prelu(sums + add, slope)), (AFTER, _prelu(sums, slope) + add)):
+        context._forward_pixels(x, add, found, None, order)
+        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-4)
+
+
+def _prelu(v: Array, slope: Array) -> Array:
+    return np.where(v > 0, v, v * slope)

@@ -116,6 +116,7 @@ enum sn_error_kind sn_convolution_plan(struct sn_convolution * c)
     if (error != SN_ERROR_NONE)
         return error;
     c->algorithm = given ? c->algorithm : choose_algorithm(c);
+    c->run = sn_outputs(c);
     if (!c->algorithm->plan(c))
         return SN_ERROR_VALUE;
     if (c->weightSize == 0) /* no weights: the kernel has no taps, whatever its size */
@@ -197,8 +198,8 @@ void sn_convolution_scatter(const struct sn_convolution * c, const sn_32f * valu
         c->algorithm->spread(c, values, spread);
         return;
     }
-    for (size_t g = 0; g < c->p.group; ++g)
-        memcpy(spread + g * c->groupStep, values + g * sn_outputs(c), sn_outputs(c) * sizeof(float));
+    for (size_t o = 0; o < c->p.dstC; o += c->run, spread += c->runStep)
+        memcpy(spread, values + o, sn_min(c->run, c->p.dstC - o) * sizeof(float));
 }
 
 static void set_activation(struct sn_convolution * c, const sn_32f * params)

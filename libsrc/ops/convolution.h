@@ -45,7 +45,7 @@ struct sn_convolution_algorithm {
     /* True if it supports this shape on this instruction set; its candidate decides whether it is the best. */
     bool (*supports)(const struct sn_convolution * c);
 
-    /* Computes weightSize, channels, groupStep, segments, workSize and its private struct. False if a size exceeds the
+    /* Computes weightSize, channels, runStep, segments, workSize and its private struct. False if a size exceeds the
      * largest array. */
     bool (*plan)(struct sn_convolution * c);
 
@@ -139,8 +139,9 @@ struct sn_convolution {
     size_t srcSize, dstSize;   /* of one image */
     struct sn_distances dense; /* of arrays without gaps */
     size_t weightSize;         /* of the packed weights */
-    size_t channels;           /* size of arrays with a value of each output channel, placed by spread(), */
-    size_t groupStep;          /* and values from the first one of a group to that of the next group */
+    size_t channels;           /* size of arrays with a value of each output channel, which are in runs: */
+    size_t run;                /* channels in sequence, those of a group if plan() does not change it, */
+    size_t runStep;            /* and values from the first one of a run to that of the next */
     size_t segments;           /* number of offsets, for the tile or other use by the algorithm */
     size_t workSize;           /* of workspace for one thread; may be 0 */
 
@@ -285,14 +286,14 @@ static inline bool sn_is_depthwise(const struct sn_convolution * c)
 /* The index of output channel o in arrays of `channels` values. */
 static inline size_t sn_channel_index(const struct sn_convolution * c, size_t o)
 {
-    return o / sn_outputs(c) * c->groupStep + o % sn_outputs(c);
+    return o / c->run * c->runStep + o % c->run;
 }
 
 /* For plan(): one value for each output channel, without gaps. */
 static inline void sn_channels_plain(struct sn_convolution * c)
 {
     c->channels = c->p.dstC;
-    c->groupStep = sn_outputs(c);
+    c->runStep = sn_outputs(c);
 }
 
 /* Copies one float per output channel, if `values` is not NULL, to the places that the algorithm needs. */

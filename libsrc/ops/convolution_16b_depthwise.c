@@ -32,7 +32,7 @@ static bool plan(struct sn_convolution * c)
     size_t floats, lines;
     c->segments = 0;
     c->channels = sn_align(p->dstC, sn_lanes(c));
-    c->groupStep = 1;
+    c->runStep = 1;
     d->band.number = sizeof(float);
     d->band.inputs = 1;
     if (!sn_floats(&c->weightSize, p->kernelY, p->kernelX, c->channels) ||

@@ -23,7 +23,7 @@ static bool plan(struct sn_convolution * c)
 {
     struct sn_nhwc_band * b = (void *)c->algorithmData;
     sn_nhwc_band_plan(c, false, b);
-    c->channels = c->groupStep = sn_lanes(c);
+    c->channels = c->runStep = sn_lanes(c);
     size_t line;
     return sn_nhwc_band_size(c, b) && sn_floats(&c->weightSize, b->depth, padded(c)) &&
            sn_floats(&line, c->p.dstW, c->p.dstC) && sn_product(&c->workSize, c->workSize + line, 1);

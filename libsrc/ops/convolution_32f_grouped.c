@@ -71,7 +71,8 @@ static bool plan(struct sn_convolution * c)
     d->phasesY = p->strideY == 1 ? p->dilationY : 1;
     d->phasesX = p->strideX == 1 ? p->dilationX : 1;
     c->workSize = sn_depthwise_rows_plan(c, SIZE_MAX, &d->rows);
-    c->groupStep = 1;
+    c->run = d->groups * sn_outputs(c);
+    c->runStep = d->vectors * lanes;
     size_t lookups, weights;
     return sn_product(&c->channels, d->units, d->vectors, lanes) && sn_product(&lookups, sn_inputs(c), lanes) &&
            sn_product(&weights, c->channels, p->kernelY, p->kernelX, sn_inputs(c)) &&
@@ -135,14 +136,6 @@ static void pack(const struct sn_convolution * c, const void * weight)
                     *to = ((const sn_32f *)weight)[weight_at(c, o, input_of(c, q, step), tap + k)];
         }
     }
-}
-
-/* Units begin at whole vectors. */
-static void spread(const struct sn_convolution * c, const sn_32f * values, sn_32f * spread)
-{
-    const size_t unit = data_of(c)->groups * sn_outputs(c), step = data_of(c)->vectors * sn_lanes(c);
-    for (size_t o = 0; o < c->p.dstC; ++o)
-        spread[o / unit * step + o % unit] = values[o];
 }
 
 /* ---- forward */
@@ -280,6 +273,6 @@ static void forward_converted(const struct sn_convolution * c, const struct sn_a
 
 const struct sn_convolution_algorithm
     sn_convolution_32f_grouped_nhwc = {.name = "grouped NHWC", .supports = supports_nhwc, .plan = plan, .pack = pack,
-        .spread = spread, .forward = forward},
+        .forward = forward},
     sn_convolution_32f_grouped_nchw = {.name = "grouped NCHW by NHWC", .supports = supports_nchw, .plan = plan_converted,
-        .pack = pack, .spread = spread, .forward = forward_converted};
+        .pack = pack, .forward = forward_converted};

@@ -69,8 +69,8 @@ bool sn_direct_nhwc_plan(struct sn_convolution * c, struct sn_direct_nhwc * d)
     d->edges = only_edges(c, &d->nhwc.band);
     if (d->edges)
         d->nhwc.band.columns = p->srcW;
-    c->groupStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
-    return sn_nhwc_band_size(c, &d->nhwc) && sn_product(&c->channels, p->group, c->groupStep) &&
+    c->runStep = sn_gemm_width(&c->table->gemm.tile_32f, sn_outputs(c));
+    return sn_nhwc_band_size(c, &d->nhwc) && sn_product(&c->channels, p->group, c->runStep) &&
            sn_floats(&c->weightSize, d->nhwc.depth, c->channels);
 }
 
@@ -138,7 +138,7 @@ static size_t compute_few(const struct sn_convolution * c, const struct sn_nhwc_
                           size_t group, size_t end)
 {
     const struct sn_gemm_slots * kernels = &c->table->gemm;
-    const size_t panels = (end - r->first) / kernels->tile_32f.columns, packed = group * c->groupStep + r->first;
+    const size_t panels = (end - r->first) / kernels->tile_32f.columns, packed = group * c->runStep + r->first;
     if (!panels || gemm->height > 1 || gemm->width > kernels->rows_32f.rows || gemm->segments != 1 || r->add)
         return r->first;
     kernels->rows_32f.run(&(struct sn_gemm_rows_32f){.a = r->src + group * sn_inputs(c) + gemm->segment[0],
@@ -158,7 +158,7 @@ static void compute_panels(const struct sn_convolution * c, const struct sn_dire
     const bool far = sn_weights_exceed_l2(c), in_place = !d->nhwc.band.copied || d->edges;
     for (size_t g = 0; g < c->p.group; ++g)
         for (size_t first = compute_few(c, r, &gemm, g, end); first < end; first += tile->columns) {
-            const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->groupStep + first;
+            const size_t at = g * sn_outputs(c) + first - r->first, packed = g * c->runStep + first;
             gemm.a = r->src + g * sn_inputs(c);
             gemm.b = sn_weights(c) + depth * packed;
             gemm.columns = sn_min(tile->columns, end - first);

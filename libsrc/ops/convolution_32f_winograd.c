@@ -123,7 +123,7 @@ static bool plan(struct sn_convolution * c)
     w->product = plane_of(w->tiles * tile->columns);
     c->segments = 1;
     c->channels = sn_align(p->dstC, sn_lanes(c));
-    c->groupStep = p->dstC;
+    c->runStep = p->dstC;
     size_t work = planes_of(w->kind) * (w->input + w->product);
     if (is_nchw(c)) { /* the block's lines of the image, and of a panel of the result */
         const size_t phase = sn_ceil_div(sn_ceil_div(p->dstH, p->dilationY), s.blockY); /* a part is not in two */

@@ -22,7 +22,7 @@ static bool plan(struct sn_convolution * c)
     size_t most;
     c->segments = p->kernelY * p->kernelX;
     c->channels = p->dstC;
-    c->groupStep = 1;
+    c->runStep = 1;
     b->number = 1;
     b->inputs = 1;
     if (!sn_product(&most, c->segments, 4, p->dstC + 64) || !sn_dot_band_plan(c, b, reads, p->dstC * sn_element(p->dstT)))

@@ -65,20 +65,20 @@ static void join_channels(const struct sn_convolution * c, const struct sn_array
     pass(&job, join_rows, rows, columns);
 }
 
-/* All at once; or group by group where the algorithm keeps the slopes of groups apart from each other. */
+/* All at once; or run by run where the algorithm keeps their slopes apart from each other. */
 static void join(const struct sn_convolution * c, const struct sn_arrays * a)
 {
-    const size_t outputs = sn_outputs(c), from = c->p.srcF == SN_NCHW ? c->p.dstH * c->p.dstW : 1;
-    if (c->p.activation != SN_ACTIVATION_PRELU || c->p.group == 1 || c->groupStep == outputs) {
+    const size_t from = c->p.srcF == SN_NCHW ? c->p.dstH * c->p.dstW : 1;
+    if (c->p.activation != SN_ACTIVATION_PRELU || c->p.group == 1 || c->runStep == c->run) {
         join_channels(c, a, c->batch, c->p.dstC, c->slope);
         return;
     }
     for (size_t b = 0; b < c->batch; ++b)
-        for (size_t g = 0; g < c->p.group; ++g) {
+        for (size_t o = 0; o < c->p.dstC; o += c->run) {
             struct sn_arrays part = sn_image_of(a, b, NULL);
-            part.add = (const sn_32f *)part.add + g * outputs * from;
-            part.dst = (sn_32f *)part.dst + g * outputs * from;
-            join_channels(c, &part, 1, outputs, c->slope + g * c->groupStep);
+            part.add = (const sn_32f *)part.add + o * from;
+            part.dst = (sn_32f *)part.dst + o * from;
+            join_channels(c, &part, 1, sn_min(c->run, c->p.dstC - o), c->slope + sn_channel_index(c, o));
         }
 }
 

@@ -91,8 +91,8 @@ static bool plan(struct sn_convolution * c)
     c->segments = sn_weight_count(c) == 0 ? 0 : p->kernelY * (p->kernelX / taps(c)); /* empty sums have none */
     t->length = sn_ceil_div(numbers(c), tile->group);
     t->depth = c->segments * t->length;
-    c->groupStep = width_of(c, sn_outputs(c));
-    return sn_product(&c->channels, p->group, c->groupStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
+    c->runStep = width_of(c, sn_outputs(c));
+    return sn_product(&c->channels, p->group, c->runStep) && sn_product(&c->weightSize, t->depth, 4, c->channels);
 }
 
 /* Stores a weight; weights of one byte are widened to 16 bits if the tile has groups of two. */
@@ -174,11 +174,11 @@ static void compute(const struct sn_convolution * c, const struct sn_share * s, 
         for (size_t first = s->first; first < last; first += tile->columns) {
             const size_t o = g * sn_outputs(c) + first, columns = sn_min(tile->columns, sn_outputs(c) - first);
             union sn_dot_result result;
-            sn_dot_of(c)->result(c, g * c->groupStep + first, &result);
+            sn_dot_of(c)->result(c, g * c->runStep + first, &result);
             struct sn_dot gemm = {.a = lines.first + g * b->inputs * b->number, .height = s->lines, .width = p->dstW,
                 .aStepY = band->strideY * lines.line, .aStepX = band->strideX * lines.pixel, .segment = c->segment,
                 .segments = c->segments, .length = data_of(c)->length, .b = weight, .columns = columns,
-                .start = c->bias + g * c->groupStep + first, .result = &result};
+                .start = c->bias + g * c->runStep + first, .result = &result};
             gemm.c = sn_dot_result_at(c, o, columns, s->line, work, a, &gemm.cStepX);
             gemm.cStepY = p->dstW * gemm.cStepX;
             choose_row_order(&gemm, tile->rows);

@@ -114,7 +114,7 @@ static bool plan(struct sn_convolution * c)
     size_t taps = 0;
     for (size_t f = 0; f < y->number; ++f)
         taps += y->phase[f].taps;
-    c->groupStep = c->channels;
+    c->runStep = sn_panels_width(&c->table->gemm.tile_32f, sn_outputs(c)); /* of the first phase */
     return sn_floats(&c->weightSize, taps, o->step);
 }
 

@@ -17,7 +17,7 @@ size_t sn_depthwise_rows_plan(const struct sn_convolution * c, size_t most, stru
 bool sn_depthwise_rows_weights(struct sn_convolution * c)
 {
     c->channels = sn_align(c->p.dstC, sn_lanes(c));
-    c->groupStep = 1;
+    c->runStep = 1;
     return sn_floats(&c->weightSize, c->p.kernelY, c->p.kernelX, c->channels);
 }
 
