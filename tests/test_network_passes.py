@@ -494,6 +494,19 @@ def test_what_is_no_activation() -> None:
     assert nodes[0].attributes["activation"] == ("gelu", ())
 
 
+@pytest.mark.parametrize(
+    ("kind", "outputs", "joined"), [("Conv", 6, 0), ("Conv", 1, 1), ("Conv", 12, 1), ("ConvTranspose", 1, 0)]
+)
+def test_exponentials_of_few_outputs(kind: str, outputs: int, joined: bool) -> None:
+    """A layer computes whole vectors of them."""
+    net = Net((1, 8, 40, 40))
+    shape = (8, outputs, 2, 2) if kind == "ConvTranspose" else (outputs, 8, 1, 1)
+    layer = net.deconv if kind == "ConvTranspose" else net.conv
+    x = layer(net.xs[0], net.random(*shape), net.random(outputs))
+    checked(net.graph(net.unary(x, "sigmoid", 1.0)), kind, *([] if joined else ["Unary"]))
+    only(net.graph(net.relu(x)), kind)
+
+
 # ---- additions
 
 
