@@ -46,7 +46,7 @@ def _activation(graph: Graph, node: Node, user: Node) -> Activation | None:
 
 
 def _has_few_outputs(graph: Graph, node: Node) -> bool:
-    """Whether a layer has few outputs for each of many pixels. Of one output, convolutions compute several pixels at once."""
+    """Whether a layer has few outputs for each of many pixels. Of one, convolutions compute several pixels at once."""
     of = graph.types[node.output]
     if node.operator == "Binary" or of.size < _SMALL:
         return False
