@@ -188,7 +188,7 @@ REMEDIES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (
         lambda: pysimd.deconvolution(np.ones((3, 3, 5), F32), np.ones((5, 2, 2, 6), F32), group=2),
         ValueError,
-        "group is 2, expected 1 for layout 'nhwc': use layout 'nchw'",
+        "group is 2, expected a divisor of 5 input and 12 output channels",
     ),
     (
         lambda: pysimd.Convolution32f((2**20, 2**20, 2**20), 2**20, kernel=1),
