@@ -20,6 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: 
 import digits_files as files
 import numpy as np
 import numpy_digits
+import onnx_digits
 from pysimd_digits import Classifier, classify
 
 import pysimd
@@ -151,24 +152,18 @@ def compare_numbers(images: files.Array, labels: files.Array, kinds: dict[str, C
         print(line)
 
 
-def compare_onnx(images: files.Array, p: files.Array) -> bool:
-    """Whether the same network, loaded from an ONNX file, gives the same classes; prints how fast it is."""
-    try:
-        import onnx  # noqa: F401
-    except ImportError as error:
-        print(f"\nNo ONNX file is loaded: {error}. onnx is an optional extra (pip install onnx).")
-        return True
-    import onnx_digits
-
+def compare_model(images: files.Array, p: files.Array) -> bool:
+    """Whether the same network, loaded from the file of a model, gives the same classes; prints how fast it is."""
+    name = onnx_digits.PATH.name
     found = onnx_digits.classify(None, images)
     if not np.array_equal(found.argmax(axis=1), p.argmax(axis=1)) or np.abs(found - p).max() > 1e-5:
-        print(f"digits.onnx and weights.bin differ by {np.abs(found - p).max():.1e}", file=sys.stderr)
+        print(f"{name} and weights.bin differ by {np.abs(found - p).max():.1e}", file=sys.stderr)
         return False
     one = onnx_digits.runner(1, images)
     image, seconds = one.inputs["images"], []
     for _ in range(ROUNDS):
         seconds.append(seconds_of(lambda: [one() for image[0, 0] in images]))
-    print(f"\nFrom digits.onnx, pysimd.load() gives the same classes: {len(images) / min(seconds):,.0f} images per second.")
+    print(f"\nFrom {name}, pysimd.load() gives the same classes: {len(images) / min(seconds):,.0f} images per second.")
     print(one.report())
     return True
 
@@ -221,7 +216,7 @@ def main() -> int:
             },
         )
 
-    if not compare_onnx(images, p):
+    if not compare_model(images, p):
         return 1
 
     try:

@@ -1,14 +1,16 @@
 """The digits network as an ONNX file, and classified from it.
 
-python onnx_digits.py --write     writes digits.onnx from weights.bin, which is how the file was made
-python onnx_digits.py             loads it with pysimd; accuracy and speed on the held-out images
+python onnx_digits.py --write     writes digits.onnx and digits.simdnet from weights.bin: that is how the files were made
+python onnx_digits.py             loads one with pysimd; accuracy and speed on the held-out images
 
-Both need the package onnx. Exporters would write such a file; this program shows what is in one.
+Exporters would write such an ONNX file; this program shows what is in one. Without the package onnx, digits.simdnet is
+loaded, the same model in the format of pysimd.
 """
 
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy_digits
 import pysimd
 
 HERE = Path(__file__).resolve().parent
-PATH = HERE / "digits.onnx"
+PATH = HERE / ("digits.onnx" if find_spec("onnx") else "digits.simdnet")
 _FLOAT = 1  # the type of a tensor
 
 
@@ -78,6 +80,7 @@ def classify(network: files.Network | None, images: files.Array) -> files.Array:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
         PATH.write_bytes(model_of(files.read_network(HERE / "weights.bin")).SerializeToString())
-        print(PATH)
+        pysimd.load(PATH).save(PATH.with_suffix(".simdnet"))
+        print(PATH, PATH.with_suffix(".simdnet"))
     else:
-        sys.exit(numpy_digits.main(classify, f"digits.onnx through pysimd, {pysimd.active_isa()}"))
+        sys.exit(numpy_digits.main(classify, f"{PATH.name} through pysimd, {pysimd.active_isa()}"))
