@@ -70,7 +70,7 @@ def test_shell(block: Block, folder: Path) -> None:
         documents.shell("make install PREFIX=$HOME/.local", folder, HOME=home)
     if (folder / "program.c").exists():
         documents.compile_c(folder / "program.c", folder / "program")
-    assert_printed(documents.shell(block.text, folder, HOME=home), block.output)
+    assert_printed(documents.shell(block.text, folder, HOME=home, PREFIX=f"{home}/usr"), block.output)
 
 
 def test_blocks_are_found() -> None:

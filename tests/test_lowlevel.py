@@ -541,7 +541,6 @@ def test_messages_name_enumerators() -> None:
         *[({name: 0}, name) for name in ("kernelY", "kernelX", "dilationY", "dilationX", "strideY", "strideX", "group")],
         ({"group": 3}, "srcC"),
         ({"group": 4}, "dstC"),
-        ({"group": 2, "srcF": NHWC, "dstF": NHWC}, "group"),
         ({"dstH": 5}, "dstH is 5, expected 6"),
         ({"dstW": 0}, "dstW is 0, expected 6"),
         ({"padY": 4, "padH": 2, "dstH": 0}, "padY and padH are 4 and 2"),
