@@ -21,8 +21,8 @@ typedef struct @name@ @name@;
 @name@ * @name@_create_from_memory(const void * weights, size_t size);
 
 /* Computes the outputs. `inputs` has a pointer to the content of each input, in the order below, and `outputs` one to an
- * array for each output. A pointer may be NULL, as may both arguments: then the tensor itself has the input, or the output, in
- * its memory, see below. Returns 1, or 0 after an error. */
+ * array for each output. A pointer may be NULL, as may both arguments: then the tensor itself has the input, or the
+ * output, in its memory, see below. Returns 1, or 0 after an error. */
 int @name@_run(@name@ * model, const void * const * inputs, void * const * outputs);
 
 /* What was wrong in the last call of this thread. */
