@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,34 @@ def test_preparations_share_weights(path: Path) -> None:
     assert first.weight_bytes > 0 and second.weight_bytes < alone.weight_bytes
     x = _image(2, 3, 16, 16)
     np.testing.assert_array_equal(second({"x": x})["y"], alone({"x": x})["y"])
+
+
+def test_progress(path: Path) -> None:
+    """The parts of the weights that are packed are told, in order, up to all."""
+    told: list[float] = []
+    pysimd.load(path).prepare({"x": (1, 3, 20, 21)}, progress=told.append)
+    assert len(told) > 1 and told == sorted(told) and told[0] >= 0 and told[-1] == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
+@pytest.mark.parametrize("suffix", ["onnx", "simdnet"])
+def test_peak_of_memory(suffix: str, tmp_path: Path) -> None:
+    """Loading and preparing take little more than the packed weights: those of the file are read in parts."""
+    count, size = 8, 2048
+    weights = {f"w{i}": _weights(size, size, seed=i) for i in range(count)}
+    nodes = [helper.make_node("MatMul", [f"t{i}" if i else "x", f"w{i}"], [f"t{i + 1}"]) for i in range(count - 1)]
+    nodes.append(helper.make_node("MatMul", [f"t{count - 1}", f"w{count - 1}"], ["y"]))
+    model, file = _model(nodes, weights, (1, size)), tmp_path / f"large.{suffix}"
+    onnx.save(model, file) if suffix == "onnx" else pysimd.load(model).save(file)
+    program = """if True:
+        import pathlib, sys
+        import pysimd
+        peak = lambda: int(pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+        before = peak()
+        runner = pysimd.load(sys.argv[1]).prepare()
+        print((peak() - before) * 1024)"""
+    result = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
+    assert int(result.stdout) < 1.45 * count * size * size * 4
 
 
 def test_what_a_model_tells(path: Path) -> None:

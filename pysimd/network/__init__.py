@@ -16,6 +16,7 @@ A file becomes calls of the library in these steps, each a function of the resul
 * ``layouts``: the order in which the dimensions of each tensor are stored.
 * ``memory``: a place for each tensor in one block.
 * ``lower``: the prepared calls of each node.
+* ``mapped``: pages of weights in mapped files are given back after use.
 * ``runner``: runs the calls. ``model``: all of this for users.
 """
 
