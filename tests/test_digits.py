@@ -40,7 +40,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     soname = "libsimdnet.so." + ".".join(pysimd.version().split(".")[:2])
     (folder / soname).symlink_to(LIBRARY_PATH.resolve())
     command = [compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{HEADER_PATH.parent}"]
-    command += [str(DIGITS / source) for source in ("digits.c", "digits_files.c")]
+    command += [str(source) for source in sorted(DIGITS.glob("*.c"))]
     command += [str(folder / soname), "-lm", f"-Wl,-rpath,{folder}", "-o", str(folder / "digits")]
     subprocess.run(command, check=True)
     return folder / "digits"
