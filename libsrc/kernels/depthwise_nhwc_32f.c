@@ -96,7 +96,7 @@ SN_INLINE v32f load_pixel(const struct inputs * in, const sn_32f * from, size_t 
  * Adds one line of input, for which row i uses tap row line - i * stride, if it exists. One pointer serves three pixels by
  * addressing modes: with one pointer for all there are as many additions as multiply-adds.
  */
-SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight, v32f sum[ROWS][WIDE],
+SN_INLINE void add_line(const struct inputs * in, const sn_32f * from, int line, const sn_32f * weight, v32f (*sum)[WIDE],
                         BLOCK_SHAPE)
 {
     v32f a[PIXELS];
