@@ -486,7 +486,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--whole", "--layout", "nhwc"], "--whole has no use for --layout"),
         (["--whole", "--cold"], "--whole has no use for --cold"),
         (["--steps", "--cold"], "--steps has no use for --cold"),
-        (["--batch", "16"], "--batch is of use only with --whole or --steps"),
+        (["--batch", "16"], "--batch is of use only with --whole, --steps or --onnx"),
         (["--whole", "--batch", "0"], "'0' is no number of at least 1"),
         (["--part", "2/2"], "'2/2' is no I/N with I below N"),
         (["--part", "half"], "'half' is no I/N with I below N"),

@@ -18,6 +18,7 @@ import pysimd
 from pysimd.__main__ import main
 from pysimd.network.convert import UnsupportedModel
 from pysimd.network.graph import Type
+from pysimd.network.report import multiply_adds
 
 onnx = pytest.importorskip("onnx", reason="ONNX files need the package onnx")
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
@@ -153,6 +154,47 @@ def test_what_a_model_tells(path: Path) -> None:
     model.prepare({"x": (1, 3, 16, 16)}).report(page)
     assert "<h2>Time by step</h2>" in page.read_text() and "Conv 2" in page.read_text()
     assert "3x16x16 -> 8 3x3 s2 relu" in report and "first" in report and "8x8x8 -> 8 1x1 s1 + addition" in report
+
+
+def _recurrent(op: str, gates: int) -> Any:
+    weights = {"w": _weights(2, gates * 4, 3), "r": _weights(2, gates * 4, 4)}
+    node = helper.make_node(op, ["x", "w", "r"], ["y"], hidden_size=4, direction="bidirectional")
+    return _model([node], weights, (5, 2, 3))
+
+
+def _merged() -> Any:
+    weights = {"e": _weights(8, 4, 1, 1), "d": _weights(8, 1, 3, 3), "p": _weights(4, 8, 1, 1)}
+    nodes = [
+        helper.make_node("Conv", ["x", "e"], ["a"]),
+        helper.make_node("Conv", ["a", "d"], ["b"], pads=[1, 1, 1, 1], strides=[2, 2], group=8),
+        helper.make_node("Conv", ["b", "p"], ["y"]),
+    ]
+    return _model(nodes, weights, (1, 4, 6, 6))
+
+
+def _single(op: str, weight: tuple[int, ...], shape: tuple[int, ...], **attributes: Any) -> Any:
+    return _model([helper.make_node(op, ["x", "w"], ["y"], **attributes)], {"w": _weights(*weight)}, shape)
+
+
+@pytest.mark.parametrize(
+    ("model", "count"),
+    [
+        (_single("Conv", (6, 2, 3, 3), (2, 4, 8, 7), group=2), 2 * 6 * 6 * 5 * 2 * 9),
+        (_single("ConvTranspose", (4, 3, 2, 2), (1, 4, 5, 5), strides=[2, 2]), 4 * 25 * 3 * 4),
+        (_single("MatMul", (7, 5), (3, 2, 7)), 3 * 2 * 5 * 7),
+        (_model([helper.make_node("MatMul", ["x", "x"], ["y"])], {}, (3, 6, 6)), 3 * 6 * 6 * 6),
+        (_recurrent("LSTM", 4), 5 * 2 * 2 * 16 * (3 + 4)),
+        (_recurrent("GRU", 3), 5 * 2 * 2 * 12 * (3 + 4)),
+        (_merged(), 36 * 4 * 8 + 9 * 8 * 9 + 9 * 8 * 4),
+        (_model([helper.make_node("Relu", ["x"], ["y"])], {}, (1, 3, 4, 4)), 0),
+    ],
+    ids=["Conv", "ConvTranspose", "Linear", "MatMul", "Lstm", "Gru", "merged", "Relu"],
+)
+def test_multiply_adds_are_counted(model: Any, count: int, tmp_path: Path) -> None:
+    onnx.save(model, tmp_path / "net.onnx")
+    runner = pysimd.load(tmp_path / "net.onnx").prepare()
+    assert sum(multiply_adds(runner.placed, step.node) for step in runner.steps) == count
+    assert f"{count / 1e6:.1f} million multiply-adds" in runner.report()
 
 
 def test_shapes_that_do_not_fit(path: Path) -> None:

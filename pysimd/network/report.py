@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pysimd.infrastructure import active_isa, get_num_threads
 from pysimd.network.graph import Graph, Node, Type
+from pysimd.network.operators import sides_of
 
 if TYPE_CHECKING:
     from pysimd.network.runner import Runner
@@ -91,6 +93,60 @@ _WORDS = {
 }
 
 
+# ---- multiply-adds
+
+
+def multiply_adds(graph: Graph, node: Node) -> int:
+    """Those of a convolution, product of matrices or recurrent layer, as its definition has them; 0 for other nodes."""
+    count = _COUNTS.get(node.operator)
+    return count(graph, node) if count else 0
+
+
+def _outputs(graph: Graph, node: Node) -> int:
+    return prod(graph.types[node.outputs[0]].shape)
+
+
+def _of_convolution(graph: Graph, node: Node) -> int:
+    weight = graph.shape(node.inputs[1])
+    pixels = graph.types[node.inputs[0]].shape if node.operator == "ConvTranspose" else graph.types[node.outputs[0]].shape
+    return prod(pixels) * prod(weight[1:])
+
+
+def _of_merged(graph: Graph, node: Node) -> int:
+    x, a = graph.types[node.inputs[0]], node.attributes
+    _, *size = _image(x, a)
+    total = 0
+    for stage, name in zip(a["stages"], node.inputs[1::2]):
+        weight = graph.shape(name)
+        size = list(sides_of(size, weight[2:], stage))
+        total += x.shape[0] * prod(size) * prod(weight)
+    return total
+
+
+def _of_linear(graph: Graph, node: Node) -> int:
+    return _outputs(graph, node) * prod(graph.shape(node.inputs[1])[:-1])
+
+
+def _of_matmul(graph: Graph, node: Node) -> int:
+    return _outputs(graph, node) * graph.types[node.inputs[0]].shape[-1]
+
+
+def _of_recurrent(graph: Graph, node: Node) -> int:
+    steps = prod(graph.types[node.inputs[0]].shape[:2])
+    return steps * sum(prod(graph.shape(name)) for name in node.inputs[1:3])
+
+
+_COUNTS = {
+    "Conv": _of_convolution,
+    "ConvTranspose": _of_convolution,
+    "Gru": _of_recurrent,
+    "Linear": _of_linear,
+    "Lstm": _of_recurrent,
+    "MatMul": _of_matmul,
+    "MergedConvolution": _of_merged,
+}
+
+
 class Report:
     """The steps of a runner with their times; ``str()`` of it is a table."""
 
@@ -123,6 +179,7 @@ class Report:
                 "step": described(graph, step.node),
                 "operator": step.node.operator,
                 "how": step.context.info if hasattr(step.context, "info") else "",
+                "multiply_adds": multiply_adds(graph, step.node),
                 "weight_bytes": step.weight_bytes,
                 "bytes": sum(
                     graph.types[name].nbytes for name in (*step.node.given, *step.node.outputs) if name in graph.types
@@ -133,19 +190,22 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        lines = [f"{'%':>5} {'us':>9} {'weights':>9}  {'step':<52} {'how':<44} nodes"]
+        lines = [f"{'%':>5} {'us':>9} {'GMAC/s':>8} {'weights':>9}  {'step':<52} {'how':<44} nodes"]
         for row in sorted(self.rows(), key=lambda row: -row["share"]):
             nodes = ", ".join(row["nodes"][:4]) + (f" and {len(row['nodes']) - 4} more" if len(row["nodes"]) > 4 else "")
             size = f"{row['weight_bytes'] / 1e3:.0f} KB" if row["weight_bytes"] else ""
             share, spent = f"{row['share'] * 100:5.1f}", f"{row['microseconds']:9.1f}"
-            lines.append(f"{share} {spent} {size:>9}  {row['step']:<52} {row['how']:<44} {nodes}".rstrip())
+            rate = f"{row['multiply_adds'] / row['microseconds'] / 1e3:.1f}" if row["multiply_adds"] else ""
+            lines.append(f"{share} {spent} {rate:>8} {size:>9}  {row['step']:<52} {row['how']:<44} {nodes}".rstrip())
         return "\n".join([*lines, self.summary()])
 
     def summary(self) -> str:
         """One line for the whole."""
         runner = self._runner
+        total = sum(multiply_adds(runner.placed, step.node) for step in runner.steps)
         return (
-            f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms, {active_isa()}, {get_num_threads()} threads; "
+            f"{len(runner.steps)} steps, {sum(self.seconds) * 1e3:.3f} ms, {total / 1e6:.1f} million multiply-adds, "
+            f"{active_isa()}, {get_num_threads()} threads; "
             f"{runner.block_bytes / 1e6:.1f} MB for tensors, {runner.weight_bytes / 1e6:.1f} MB for packed weights"
         )
 

@@ -57,14 +57,16 @@ def _steps(rows: Sequence[dict[str, Any]]) -> str:
                 (f"<span class='bar' style='width:{row['share'] / most * 12:.2f}em'></span>", ""),
                 (escape(row["step"]), ""),
                 (escape(row["how"]), ""),
+                (f"{row['multiply_adds'] / row['microseconds'] / 1e3:.1f}" if row["multiply_adds"] else "", number),
                 (f"{row['weight_bytes'] / 1e3:.0f}", number),
                 (escape(", ".join(row["nodes"])), ""),
             ]
         )
         for row in rows
     ]
-    head = "<tr><th>%</th><th>us</th><th></th><th>step</th><th>how</th><th>KB of weights</th><th>nodes of the file</th></tr>"
-    return f"<table>{head}{''.join(lines)}</table>"
+    titles = ("%", "us", "", "step", "how", "GMAC/s", "KB of weights", "nodes of the file")
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 def _memory(runner: Runner) -> str:

@@ -28,8 +28,11 @@ class Candidate(Protocol):
 T = TypeVar("T", bound=Candidate)
 
 
+_LEAST = 1e-3  # smaller outputs, such as probabilities of what is not there, are noise to a few digits
+
+
 def error_of(result: Any, expected: Any) -> float:
-    """The largest difference, relative to the largest value; of lists of arrays, the largest error of theirs."""
+    """The largest difference, relative to the largest value or 0.001; of lists of arrays, the largest error of theirs."""
     if isinstance(expected, list):
         if len(result) != len(expected):
             raise Unsupported(f"{len(result)} outputs instead of {len(expected)}")
@@ -38,7 +41,7 @@ def error_of(result: Any, expected: Any) -> float:
     if expected.size == result.size == 0:
         return 0.0
     theirs, ours = (array.astype(np.float64) for array in (result.reshape(expected.shape), expected))
-    return float(np.abs(theirs - ours).max() / max(np.abs(ours).max(), 1e-30))
+    return float(np.abs(theirs - ours).max() / max(np.abs(ours).max(), _LEAST))
 
 
 def fastest(

@@ -37,6 +37,7 @@ class Loaded:
     call: Callable[[], Any]
     result: Callable[[], Sequence[Any]]  # the outputs of a call, arrays in the order of the file
     bytes: Mapping[str, int] = field(default_factory=dict)  # of its parts, if the library tells
+    multiply_adds: int = 0  # of a call, if the library tells
 
 
 class Input(NamedTuple):

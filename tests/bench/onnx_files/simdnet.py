@@ -8,6 +8,7 @@ from typing import Any, Callable
 import pysimd
 from bench.onnx_files import Loaded
 from pysimd.network.convert import UnsupportedModel
+from pysimd.network.report import multiply_adds
 
 VERSION = pysimd.__version__
 
@@ -37,6 +38,7 @@ def build(path: str, inputs: Mapping[str, Any], threads: int) -> Iterator[Callab
             return [array.copy() for array in runner.run().values()]
 
         sizes = {"weights": runner.weight_bytes, "block": runner.block_bytes}
-        return Loaded(f"{len(runner.steps)} calls, {pysimd.active_isa()}", runner.run, result, sizes)
+        how = f"{len(runner.steps)} calls, {pysimd.active_isa()}"
+        return Loaded(how, runner.run, result, sizes, sum(multiply_adds(runner.placed, step.node) for step in runner.steps))
 
     yield load

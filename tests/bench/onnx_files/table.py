@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pysimd
+from bench import limits
 from bench.implementations import Unsupported, error_of
 from bench.onnx_files import OURS, PEERS, Input, pnnx
 from bench.onnx_files.first import First, measured
@@ -39,7 +40,8 @@ _PASSES = 8  # a pass may take this part of the seconds of a row
 class Run(Whole):
     """A model with a size of batch and a number of threads."""
 
-    errors: Mapping[str, float] = field(default_factory=dict)  # of the outputs, relative to their largest value
+    errors: Mapping[str, float] = field(default_factory=dict)  # of the outputs, see error_of()
+    bound: float = 0.0  # seconds of the multiply-adds of an image at the peak of this number of processors
 
     @property
     def best(self) -> float | None:
@@ -131,10 +133,11 @@ class _Bench:
                 workers.append(worker)
             except Unsupported as error:
                 absent[name] = str(error)
+        bound = 2 * ours.multiply_adds / batch / limits.operations_per_second() / threads
         times = times_of(workers, self.plan.rounds, _SHORT if threads == 1 else _ALONE, batch, self.plan.seconds)
         mine = times.pop(OURS)
         name, isa = self.path.stem, pysimd.active_isa()
-        return Run(name, name, threads, isa, mine, times, absent, batch, errors)
+        return Run(name, name, threads, isa, mine, times, absent, batch, errors, bound)
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -228,10 +231,11 @@ def _read_time(row: Mapping[str, Any]) -> Time:
 # ---- the text
 
 _LEGEND = """Milliseconds of an image of the batch, median of the rounds. Behind another library's time: how many times
-ours that is. best: the fastest other library's time over ours; above 1, simdnet is faster. error: the largest difference
-between our outputs and ONNX Runtime's, relative to the largest value of the output; above 0.001 it is marked by !. ~: the
-rounds swing, their median is more than 1.5 times the fastest pass. Files whose first dimension is fixed have no larger
-batch."""
+ours that is. best: the fastest other library's time over ours; above 1, simdnet is faster. of fma: the time that the model's
+multiply-adds take at the processor's peak, over ours; Winograd's algorithm needs fewer, so it may be above 1. error: the
+largest difference between our outputs and ONNX Runtime's, relative to the largest value of the output, or to 0.001 if that
+is larger; above 0.001 it is marked by !. ~: the rounds swing, their median is more than 1.5 times the fastest pass. Files
+whose first dimension is fixed have no larger batch."""
 
 _FIRST_LEGEND = """peak: the most memory, in MB, of a process of Python that has this library only, loads the file, prepares
 it for one image, and answers once, on one thread; behind the slash what it had before it loaded the file. first answer:
@@ -259,16 +263,17 @@ def _cells(model: Model, run: Run, peers: Sequence[str]) -> list[str]:
         f"{run.ours.seconds * 1e3:.2f}{run.ours.mark}",
         *(_cell(run, peer) for peer in peers),
         "-" if run.best is None else f"{run.best:.2f}",
+        f"{run.bound / run.ours.seconds:.2f}" if run.bound else "-",
         "-" if error is None else f"{error:.0e}{'!' if not error <= _LARGE else ''}",
     ]
 
 
 def _head(peers: Sequence[str]) -> list[str]:
-    return ["model", "input", "batch", "threads", OURS, *peers, "best", "error"]
+    return ["model", "input", "batch", "threads", OURS, *peers, "best", "of fma", "error"]
 
 
 def _line(cells: Sequence[str], peers: Sequence[str]) -> str:
-    widths = [-32, -12, 5, 7, 9, *[16] * len(peers), 6, 7]
+    widths = [-32, -12, 5, 7, 9, *[16] * len(peers), 6, 6, 7]
     return " ".join(f"{cell:<{-width}}" if width < 0 else f"{cell:>{width}}" for cell, width in zip(cells, widths)).rstrip()
 
 

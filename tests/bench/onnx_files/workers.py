@@ -37,12 +37,12 @@ class _Served:
     def version(self) -> str:
         return str(self._library.VERSION)
 
-    def load(self, task: Task) -> tuple[str, Mapping[str, int], Sequence[Array]]:
+    def load(self, task: Task) -> tuple[str, Mapping[str, int], int, Sequence[Array]]:
         """The fastest implementation with the expected outputs; the one before is freed."""
         self._loaded = None
         built = self._library.build(task.path, values_of(task.inputs), task.threads)
         self._loaded = found = fastest(built, lambda call: min(passes(call, _TRIAL)), task.expected, _TOLERANCE)
-        return found.how, found.bytes, found.result()
+        return found.how, found.bytes, found.multiply_adds, found.result()
 
     def sample(self, round_: Round) -> list[float]:
         assert self._loaded is not None
@@ -54,6 +54,7 @@ class Worker:
 
     how: str
     bytes: Mapping[str, int]
+    multiply_adds: int
     outputs: Sequence[Any]
 
     def __init__(self, name: str) -> None:
@@ -68,7 +69,7 @@ class Worker:
         """Takes the place of what was loaded before."""
         if not self._remote.alive:
             self._start()
-        self.how, self.bytes, self.outputs = self._remote.call("load", task)
+        self.how, self.bytes, self.multiply_adds, self.outputs = self._remote.call("load", task)
 
     def sample(self, round_: Round) -> list[float]:
         """Seconds of several consecutive passes."""
