@@ -14,7 +14,7 @@
 /* The parameters of a strip in addition to struct input; also in registers. */
 struct strip {
     size_t outputs, vectors;                /* the latter: that overlap the image */
-    const ELEMENT * mask;                   /* of the image's columns */
+    const CELL * mask;                      /* of the image's columns */
     const sn_32f * columns;                 /* the column factors of the divisors */
 };
 
@@ -82,13 +82,16 @@ SN_INLINE REDUCTION reduce_slides(const VECTOR * e, const VECTOR * o, int K, int
 SN_INLINE void put(const struct strip * s, VECTOR * e, VECTOR * o, v32f divisor, ELEMENT * dst, size_t x, size_t n, int K,
                    int S)
 {
-    const VECTOR v = FINISH(reduce_slides(e, o, K, S), v_mul_32f(divisor, v_load_32f(s->columns + x)));
+    const REDUCTION v = reduce_slides(e, o, K, S);
+#if HAS_DIVISOR
+    divisor = v_mul_32f(divisor, v_load_32f(s->columns + x));
+#else
     (void)s;
-    (void)divisor;
+#endif
     if (n == LANES)
-        WORD(store)(dst + x, v);
+        store(dst, x, v, divisor, false);
     else
-        WORD(store_tail)(dst + x, v, n);
+        store_tail(dst + x, v, divisor, n, false);
     e[0] = e[1];
     if (S == 2)
         o[0] = o[1];
@@ -178,8 +181,8 @@ static void begin_strips(struct row_buffer * d)
         return;
     d->min_before = c->lead - sn_min(c->lead, c->column);
     d->max_before = total + c->lead - end - c->column;
-    memset(d->mask, 0, end * sizeof(ELEMENT));
-    memset(d->mask + c->lead, 0xFF, c->columns * sizeof(ELEMENT));
+    memset(d->mask, 0, end * sizeof(CELL));
+    memset(d->mask + c->lead, 0xFF, c->columns * sizeof(CELL));
 }
 
 /* Finds the steps *strip .. *rest - 1, of those up to `end`, that may load whole vectors, for a plane at offset `at` in the
